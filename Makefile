@@ -1,0 +1,34 @@
+# Short names for what start.py and the tools in .venv do. `make help` lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint types arch cover bench
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-7s %s\n", $$1, $$2}'
+
+setup: ## install everything into .venv
+	$(PYTHON) start.py --setup
+
+run: ## install if need be, and open Inkblot
+	$(PYTHON) start.py
+
+test: ## run every check and every test
+	$(PYTHON) start.py --test
+
+lint: ## style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: ## mypy, strict
+	$(BIN)/mypy
+
+arch: ## which layer may import which
+	$(BIN)/lint-imports
+
+cover: ## the tests, and which lines of core they never reach
+	$(BIN)/pytest --cov=core --cov-branch --cov-report=term-missing:skip-covered
+
+bench: ## the benchmarks
+	$(PYTHON) start.py --bench

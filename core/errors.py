@@ -1,0 +1,62 @@
+"""Errors a user can act on.
+
+UserError
+├── BankError         a question bank cannot be used as written
+├── FileError         a file cannot be read as written; nothing of it was kept
+├── DesignError       a study cannot be planned as designed
+├── ConflictError     somebody else (another tab) changed the same thing first
+├── CollectionError   the model service refused or could not be reached
+├── NotEnoughData     an analysis cannot be computed from these responses
+└── StoreError        the database file cannot be opened, read or written
+
+Anything else that escapes is a fault in Inkblot and is shown as one.
+"""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """A problem stated in the user's words, with the next step.
+
+    Parameters
+    ----------
+    problem : what is wrong and where, naming the item, bank, respondent, file or line.
+    remedy : one thing the user can do now, in the imperative.
+    """
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        """Problem and remedy in one line, as the command line prints them."""
+        return f"{self.problem} {self.remedy}"
+
+
+class BankError(UserError):
+    """A question bank cannot be used as written."""
+
+
+class FileError(UserError):
+    """A file cannot be read as written; nothing of it was kept."""
+
+
+class DesignError(UserError):
+    """A study cannot be planned as designed."""
+
+
+class ConflictError(UserError):
+    """The same thing was changed elsewhere first; the newer state was kept."""
+
+
+class CollectionError(UserError):
+    """The model service refused the request or could not be reached."""
+
+
+class NotEnoughData(UserError):
+    """An analysis cannot be computed from the responses given."""
+
+
+class StoreError(UserError):
+    """The database file cannot be opened, read or written."""
