@@ -1,0 +1,52 @@
+"""The tidy tables that pass between layers: what a row is, their columns, and a check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from core.domain.study import FACTORS
+
+
+@dataclass(frozen=True)
+class FrameSpec:
+    """One tidy table: what a row is, its columns, and the key that makes a row unique."""
+
+    row: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+
+
+ITEM_SCORES = FrameSpec(
+    row="one item in one administration (a respondent answering a form once)",
+    columns=("study", *FACTORS, "administration", "item", "subscale", "keyed", "status", "score"),
+    key=("administration", "item"),
+)
+"""`administration` is a 63-bit id, `keyed` -1 or 1, `score` in score points after reverse-keying,
+NaN where `status` says why not. Every planned trial has its row; status "not_asked" until asked."""
+
+OPTION_COUNTS = FrameSpec(
+    row="how often one option (or status) came up for one item in one cell of the design",
+    columns=(
+        "study", *(f for f in FACTORS if f not in ("repetition", "context")), "item", "subscale",
+        "keyed", "option", "position", "points", "is_status", "count",
+    ),
+    key=(
+        "study", *(f for f in FACTORS if f not in ("repetition", "context")), "item", "option",
+        "is_status",
+    ),
+)  # fmt: skip
+"""`option` is an option's code, or a status where `is_status`; `position` its place among the
+options (statuses after them); `points` as printed in the bank, before reverse-keying, NaN for
+statuses; `count` a number of trials, options that never came up included with 0 only where the
+analysis adds them."""
+
+
+def check_frame(frame: pd.DataFrame, spec: FrameSpec) -> None:
+    """Raise if `frame` is not a `spec` table. A failure is a fault in Inkblot, not a user error."""
+    missing = [column for column in spec.columns if column not in frame.columns]
+    if missing:
+        raise TypeError(f"not a table of {spec.row!r}: no column {missing}")
+    if frame.duplicated(list(spec.key)).any():
+        raise TypeError(f"not a table of {spec.row!r}: key {spec.key} repeats")

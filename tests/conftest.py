@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
+from core.store.database import Database
+
+if TYPE_CHECKING:
+    from core.workflow.workspace import Workspace
+
+settings.register_profile("inkblot", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("inkblot")
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    """An empty database in memory."""
+    found = Database(":memory:")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    """A workspace on a file of its own, with the starter banks; also what pages will open."""
+    from core.workflow.workspace import open_workspace
+
+    path = tmp_path / "inkblot.duckdb"
+    monkeypatch.setenv("INKBLOT_DB", str(path))
+    found = open_workspace(path)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def small_bank() -> Instrument:
+    """Four items on two subscales, one reverse-keyed, three points, two languages."""
+    options = tuple(
+        Option(str(points), float(points), {"en": label, "de": german}, points - 2)
+        for points, label, german in (
+            (1, "disagree", "nein"),
+            (2, "neither", "weder noch"),
+            (3, "agree", "ja"),
+        )
+    )
+    items = tuple(
+        Item(
+            code,
+            (Wording("en", f"Text of {code}."), Wording("de", f"Satz zu {code}.")),
+            subscale,
+            keyed,
+        )
+        for code, subscale, keyed in (
+            ("a1", "A", 1),
+            ("a2", "A", -1),
+            ("b1", "B", 1),
+            ("b2", "B", 1),
+        )
+    )
+    formats = (ResponseFormat("three", options),)
+    return Instrument("small", "Small bank", items, formats, ("en", "de"))
