@@ -1,0 +1,1 @@
+"""The DuckDB file. The only package that contains SQL."""

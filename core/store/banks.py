@@ -1,0 +1,222 @@
+"""Question banks: working copies with every save kept, and published versions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+
+from core.domain.identifiers import stable_id
+from core.domain.instrument import Instrument, from_dict, to_dict
+from core.errors import BankError, ConflictError
+from core.store.database import Database, insert
+
+KEPT_REVISIONS = 200
+
+_HEADS = """
+select h.code, h.archived, d.revision, d.parent, d.saved_at, d.body
+from draft_head h join draft d on d.code = h.code and d.revision = h.revision
+where h.code = coalesce(?, h.code)
+order by h.code
+"""
+_NEXT_REVISION = "select coalesce(max(revision), 0) + 1 from draft where code = ?"
+_ADD_DRAFT = "insert into draft values (?, ?, ?, now(), ?, ?)"
+_MOVE_HEAD = """
+insert into draft_head values (?, ?, false)
+on conflict (code) do update set revision = excluded.revision
+"""
+_FORGET_OLD = "delete from draft where code = ? and revision <= ? and revision <> ?"
+_ARCHIVE = "update draft_head set archived = ? where code = ?"
+_CHILD = "select max(revision) from draft where code = ? and parent = ?"
+_PARENT = """
+select p.revision from draft d join draft p on p.code = d.code and p.revision = d.parent
+where d.code = ? and d.revision = ?
+"""
+_VERSIONS = """
+select i.version, i.published_at, i.content_hash, i.instrument_id,
+    coalesce((select string_agg(s.code, ', ' order by s.code) from study s
+              where s.instrument_id = i.instrument_id), '') as used_in
+from instrument i where i.code = ? order by i.version
+"""
+_BODY = "select body from instrument where instrument_id = ?"
+_ADD_INSTRUMENT = "insert into instrument values (?, ?, ?, ?, now(), ?)"
+
+
+@dataclass(frozen=True)
+class DraftState:
+    """The working copy of a bank."""
+
+    instrument: Instrument
+    revision: int
+    saved_at: datetime
+    can_undo: bool
+    can_redo: bool
+    archived: bool
+
+
+@dataclass(frozen=True)
+class Version:
+    """A published, immutable state of a bank."""
+
+    version: int
+    published_at: datetime
+    content_hash: str
+    instrument_id: int
+    used_in: str  # study codes, comma-separated
+
+
+def drafts(database: Database) -> tuple[DraftState, ...]:
+    """Every working copy, archived ones included, by code."""
+    return tuple(_state(database, row) for row in database.rows(_HEADS, [None]))
+
+
+def draft(database: Database, code: str) -> DraftState | None:
+    """The working copy of one bank."""
+    row = database.row(_HEADS, [code])
+    return _state(database, row) if row else None
+
+
+def save_draft(
+    database: Database, instrument: Instrument, *, expected_revision: int | None, summary: str
+) -> DraftState:
+    """Keep a new state of the working copy.
+
+    Raises
+    ------
+    ConflictError
+        The bank has moved on from `expected_revision` (another tab saved). Nothing is changed.
+    """
+    code = instrument.code
+    body = json.dumps(to_dict(instrument), ensure_ascii=False)
+    with database.transaction() as cursor:
+        head = cursor.execute("select revision from draft_head where code = ?", [code]).fetchone()
+        found = head[0] if head else None
+        if found != expected_revision:
+            raise ConflictError(
+                f"Bank '{code}' was changed in another tab or window meanwhile.",
+                "Reload to see the newer state, then make your change again.",
+            )
+        (revision,) = cursor.execute(_NEXT_REVISION, [code]).fetchone() or (1,)
+        cursor.execute(_ADD_DRAFT, [code, revision, found, summary, body])
+        cursor.execute(_MOVE_HEAD, [code, revision])
+        cursor.execute(_FORGET_OLD, [code, revision - KEPT_REVISIONS, revision])
+    return _must(database, code)
+
+
+def undo(database: Database, code: str) -> DraftState:
+    """Go back to the state before the last save."""
+    return _move(database, code, _PARENT, "There is nothing to undo.")
+
+
+def redo(database: Database, code: str) -> DraftState:
+    """Go forward again after an undo."""
+    return _move(database, code, _CHILD, "There is nothing to redo.")
+
+
+def set_archived(database: Database, code: str, archived: bool) -> None:
+    """Hide a bank from the lists, or bring it back. Nothing is deleted."""
+    with database.transaction() as cursor:
+        cursor.execute(_ARCHIVE, [archived, code])
+
+
+def versions(database: Database, code: str) -> tuple[Version, ...]:
+    """Published versions of a bank, oldest first."""
+    return tuple(Version(*row) for row in database.rows(_VERSIONS, [code]))
+
+
+def instrument(database: Database, instrument_id: int) -> Instrument:
+    """The content of a published version."""
+    row = database.row(_BODY, [instrument_id])
+    if row is None:
+        raise BankError("This version of the bank is not in the database.", "Choose another one.")
+    return from_dict(json.loads(row[0]))
+
+
+def publish(database: Database, content: Instrument) -> Version:
+    """The version that holds `content`: the newest if it is the same, else a new one."""
+    known = versions(database, content.code)
+    content_hash = content.content_hash()
+    if known and known[-1].content_hash == content_hash:
+        return known[-1]
+    number = known[-1].version + 1 if known else 1
+    instrument_id = stable_id("instrument", content.code, number, content_hash)
+    body = json.dumps(to_dict(content), ensure_ascii=False)
+    with database.transaction() as cursor:
+        cursor.execute(_ADD_INSTRUMENT, [instrument_id, content.code, number, content_hash, body])
+        insert(cursor, "item", _items(instrument_id, content))
+        insert(cursor, "wording", _wordings(instrument_id, content))
+        insert(cursor, "answer_option", _options(instrument_id, content))
+    return versions(database, content.code)[-1]
+
+
+def item_id(instrument_id: int, code: str) -> int:
+    """Key of an item of a published version."""
+    return stable_id("item", instrument_id, code)
+
+
+def _state(database: Database, row: tuple[str, bool, int, int | None, datetime, str]) -> DraftState:
+    code, archived, revision, _, saved_at, body = row
+    child = database.row(_CHILD, [code, revision])
+    parent = database.row(_PARENT, [code, revision])
+    can_redo = bool(child and child[0])
+    return DraftState(
+        from_dict(json.loads(body)), revision, saved_at, parent is not None, can_redo, archived
+    )
+
+
+def _must(database: Database, code: str) -> DraftState:
+    state = draft(database, code)
+    if state is None:
+        raise BankError(f"There is no bank '{code}'.", "Choose one from the list.")
+    return state
+
+
+def _move(database: Database, code: str, where: str, nothing: str) -> DraftState:
+    current = _must(database, code)
+    row = database.row(where, [code, current.revision])
+    if not row or row[0] is None:
+        raise BankError(nothing, "Go on editing.")
+    with database.transaction() as cursor:
+        cursor.execute(_MOVE_HEAD, [code, row[0]])
+    return _must(database, code)
+
+
+def _items(instrument_id: int, content: Instrument) -> pa.Table:
+    return pa.table(
+        {
+            "item_id": [item_id(instrument_id, item.code) for item in content.items],
+            "instrument_id": [instrument_id] * len(content.items),
+            "position": list(range(1, len(content.items) + 1)),
+            "code": pa.array([item.code for item in content.items], pa.string()),
+            "subscale": pa.array([item.subscale for item in content.items], pa.string()),
+            "keyed": pa.array([item.keyed for item in content.items], pa.int8()),
+        }
+    )
+
+
+def _wordings(instrument_id: int, content: Instrument) -> pa.Table:
+    rows = [
+        (item_id(instrument_id, item.code), w.language, w.form, w.text)
+        for item in content.items
+        for w in item.wordings
+    ]
+    columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
+    types = (pa.int64(), pa.string(), pa.string(), pa.string())
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, types, strict=True)]
+    return pa.table(arrays, names=["item_id", "language", "form", "text"])
+
+
+def _options(instrument_id: int, content: Instrument) -> pa.Table:
+    rows = [
+        (instrument_id, f.code, position, option.code, option.points, option.stance)
+        for f in content.formats
+        for position, option in enumerate(f.options, 1)
+    ]
+    names = ["instrument_id", "format", "position", "code", "points", "stance"]
+    types = (pa.int64(), pa.string(), pa.int32(), pa.string(), pa.float64(), pa.int8())
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 6
+    return pa.table(
+        [pa.array(values, kind) for values, kind in zip(columns, types, strict=True)], names=names
+    )

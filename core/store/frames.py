@@ -1,0 +1,224 @@
+"""The analysis frames, written once as ibis expressions and compiled to SQL.
+
+The tables are unbound, so the same expressions compile to DuckDB's SQL (used here, on the store's
+own locked cursors) and to other dialects over exported files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import ibis
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
+from core.domain.study import FACTORS, Status
+from core.store.database import Database
+
+NOT_ASKED = "not_asked"
+
+_study = ibis.table({"study_id": "int64", "code": "string", "instrument_id": "int64"}, name="study")
+_trial = ibis.table(
+    {"trial_id": "int64", "study_id": "int64", "administration_id": "int64", "item_id": "int64",
+     "ordinal": "int64"},
+    name="trial",
+)  # fmt: skip
+_administration = ibis.table(
+    {
+        "administration_id": "int64",
+        "study_id": "int64",
+        "respondent_id": "int64",
+        **dict.fromkeys(FACTORS[2:-1], "string"),
+        "repetition": "int32",
+    },
+    name="administration",
+)
+_respondent = ibis.table(
+    {"respondent_id": "int64", "label": "string", "model": "string"}, name="respondent"
+)
+_item = ibis.table(
+    {"item_id": "int64", "instrument_id": "int64", "position": "int32", "code": "string",
+     "subscale": "string", "keyed": "int8"},
+    name="item",
+)  # fmt: skip
+_option = ibis.table(
+    {"instrument_id": "int64", "format": "string", "position": "int32", "code": "string",
+     "points": "float64"},
+    name="answer_option",
+)  # fmt: skip
+_response = ibis.table(
+    {"trial_id": "int64", "status": "string", "option": "string", "score": "float64"},
+    name="response",
+)
+_attempt = ibis.table({"trial_id": "int64"}, name="attempt")
+
+Where = Mapping[str, Sequence[Any]]
+
+_NARROW = ("administration", "item_key", "item_position", "ordinal", "status", "score")
+
+
+def item_scores_expression(studies: Sequence[str], where: Where) -> Any:
+    """ITEM_SCORES as an unbound expression."""
+    joined = _joined(studies, where)
+    return joined.select(
+        study=joined.study,
+        **{name: joined[name] for name in FACTORS},
+        administration=joined.administration_id,
+        item=joined.item,
+        subscale=joined.subscale,
+        keyed=joined.keyed,
+        status=joined.status,
+        score=_score(joined),
+        item_position=joined.item_position,
+        item_key=joined.item_key,
+        ordinal=joined.ordinal,
+    )
+
+
+def option_counts_expression(studies: Sequence[str], where: Where) -> Any:
+    """OPTION_COUNTS as an unbound expression."""
+    joined = _joined(studies, where)
+    cell = [
+        c for c in OPTION_COUNTS.columns if c in joined.columns and c not in ("option", "points")
+    ]
+    chosen = joined.option.notnull()  # noqa: PD004 - an ibis column
+    counts = joined.group_by(
+        *cell,
+        item_position=joined.item_position,
+        option=ibis.coalesce(joined.option, joined.status),
+        position=ibis.ifelse(chosen, joined.option_position, 1000),
+        points=joined.points,
+        is_status=~chosen,
+    ).aggregate(count=joined.count())
+    return counts
+
+
+def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
+    """ITEM_SCORES frame of some studies; items in bank order, text columns categorical.
+
+    A million rows carry a dozen texts each, and nearly all of them repeat: the rows are read with
+    the keys of administration and item only, whose texts are read once and looked up.
+    """
+    wide = item_scores_expression(studies, where)
+    rows = _read(database, wide.select(*_NARROW))
+    place = rows.column("item_position").to_numpy()
+    order = np.lexsort((rows.column("ordinal").to_numpy(), place))
+    rows = rows.take(pa.array(order))
+    administrations = _read(database, _administrations(studies, where))
+    items = _read(database, _items(where))
+    looked_up = {
+        **_looked_up(administrations, "administration_id", rows.column("administration")),
+        **_looked_up(items, "item_key", rows.column("item_key")),
+    }
+    return _pandas(rows.drop_columns(["item_position", "ordinal", "item_key"])).assign(**looked_up)[
+        list(ITEM_SCORES.columns)
+    ]
+
+
+def option_counts(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
+    """OPTION_COUNTS frame of some studies; items and options in bank order."""
+    table = _read(database, option_counts_expression(studies, where))
+    order = [(name, "ascending") for name in ("study", "item_position", "position", "option")]
+    return _pandas(table.sort_by(order).select(list(OPTION_COUNTS.columns)))
+
+
+def _administrations(studies: Sequence[str], where: Where) -> Any:
+    """Administrations of these studies that pass the filters, with what they differ in."""
+    study = _study.filter(_study.code.isin(list(studies)))
+    administration = _administration
+    for name, values in where.items():
+        if name not in ("respondent", "model", "item"):
+            administration = administration.filter(administration[name].isin(list(values)))
+    respondent = _respondent
+    for name, column in (("respondent", "label"), ("model", "model")):
+        if name in where:
+            respondent = respondent.filter(respondent[column].isin(list(where[name])))
+    study = study.select(
+        study=study.code, study_key=study.study_id, study_instrument=study.instrument_id
+    )
+    people = respondent.select(
+        person=respondent.respondent_id, respondent=respondent.label, model=respondent.model
+    )
+    joined = administration.join(study, administration.study_id == study.study_key)
+    joined = joined.join(people, joined.respondent_id == people.person)
+    return joined.select("administration_id", "study", "study_instrument", *FACTORS)
+
+
+def _items(where: Where) -> Any:
+    item = _item.filter(_item.code.isin(list(where["item"]))) if "item" in where else _item
+    return item.select(
+        item_key=item.item_id, item_position=item.position, item=item.code,
+        subscale=item.subscale, keyed=item.keyed,
+    )  # fmt: skip
+
+
+def _joined(studies: Sequence[str], where: Where) -> Any:
+    items = _items(where)
+    answers = _response.rename(answered_trial="trial_id")
+    option = _option.select(
+        option_instrument=_option.instrument_id, option_format=_option.format,
+        option_position=_option.position, option_code=_option.code, points=_option.points,
+    )  # fmt: skip
+    ranges = _option.group_by(
+        range_instrument=_option.instrument_id, range_format=_option.format
+    ).aggregate(low=_option.points.min(), high=_option.points.max())
+    joined = _trial.join(_administrations(studies, where), "administration_id")
+    joined = joined.join(items, joined.item_id == items.item_key)
+    joined = joined.left_join(answers, joined.trial_id == answers.answered_trial)
+    tried = _attempt.select(tried_trial=_attempt.trial_id).distinct()
+    joined = joined.left_join(tried, joined.trial_id == tried.tried_trial)
+    joined = joined.left_join(
+        option,
+        [
+            joined.study_instrument == option.option_instrument,
+            joined.format == option.option_format,
+            joined.option == option.option_code,
+        ],
+    )
+    joined = joined.left_join(
+        ranges,
+        [
+            joined.study_instrument == ranges.range_instrument,
+            joined.format == ranges.range_format,
+        ],
+    )
+    # Without a response, a trial whose calls all failed is an error, as in the tidy export.
+    unanswered = ibis.ifelse(joined.tried_trial.isnull(), NOT_ASKED, Status.ERROR.value)  # noqa: PD003
+    return joined.mutate(status=ibis.coalesce(joined.status, unanswered))
+
+
+def _score(joined: Any) -> Any:
+    keyed = ibis.ifelse(joined.keyed == 1, joined.points, joined.low + joined.high - joined.points)
+    return ibis.coalesce(joined.score, keyed)
+
+
+def _read(database: Database, expression: Any) -> pa.Table:
+    return database.arrow(str(ibis.to_sql(expression, dialect="duckdb")))
+
+
+def _looked_up(table: pa.Table, key: str, wanted: pa.ChunkedArray) -> dict[str, Any]:
+    """Every column of a small table for the keys wanted: text as categories, numbers as arrays."""
+    keys = table.column(key).to_numpy()
+    order = np.argsort(keys)
+    places = order[np.searchsorted(keys, wanted.to_numpy(), sorter=order)]
+    found = {}
+    for name in table.column_names:
+        column = table.column(name).to_pandas()
+        if pa.types.is_string(table.schema.field(name).type):
+            codes, texts = pd.factorize(column)
+            found[name] = pd.Categorical.from_codes(codes[places], texts)
+        else:
+            found[name] = column.to_numpy()[places]
+    return found
+
+
+def _pandas(table: pa.Table) -> pd.DataFrame:
+    """Text columns as categories (in order of appearance), so that a million rows stay small."""
+    columns = []
+    for name in table.column_names:
+        column = table.column(name).combine_chunks()
+        columns.append(column.dictionary_encode() if pa.types.is_string(column.type) else column)
+    return cast(pd.DataFrame, pa.table(columns, names=table.column_names).to_pandas())

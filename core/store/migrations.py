@@ -1,0 +1,200 @@
+"""The schema, as an append-only list of steps. Never edit a released step.
+
+Keys are 63-bit hashes in BIGINT: a text key costs ten times the CPU and thirteen times the file.
+Rows are added, not changed; what a thing has become is read from the newest row about it.
+"""
+
+from __future__ import annotations
+
+import duckdb
+
+_0001 = """
+-- Question banks. A draft is the working copy, one row per save, so that every edit can be undone.
+create table draft (
+    code varchar not null,
+    revision integer not null,
+    parent integer,                     -- the revision it was made from; null for the first
+    saved_at timestamptz not null,
+    summary varchar not null,           -- what changed, in words
+    body varchar not null,              -- JSON of domain.instrument.to_dict
+    primary key (code, revision)
+);
+create table draft_head (
+    code varchar primary key,
+    revision integer not null,
+    archived boolean not null
+);
+-- A version is a published, immutable state of a bank.
+create table instrument (
+    instrument_id bigint primary key,
+    code varchar not null,
+    version integer not null,
+    content_hash varchar not null,      -- SHA-256
+    published_at timestamptz not null,
+    body varchar not null,
+    unique (code, version)
+);
+create table item (
+    item_id bigint primary key,
+    instrument_id bigint not null,
+    position integer not null,
+    code varchar not null,
+    subscale varchar not null,
+    keyed tinyint not null check (keyed in (-1, 1)),
+    unique (instrument_id, code)
+);
+create table wording (
+    item_id bigint not null,
+    language varchar not null,
+    form varchar not null,
+    text varchar not null
+);
+create table answer_option (
+    instrument_id bigint not null,
+    format varchar not null,
+    position integer not null,          -- 1 .. k as shown
+    code varchar not null,
+    points double,                      -- score points before reverse-keying; null: not scored
+    stance tinyint
+);
+
+-- Who is asked. Never a key.
+create table respondent (
+    respondent_id bigint primary key,
+    label varchar not null,
+    kind varchar not null check (kind in ('simulated', 'local', 'api', 'imported')),
+    model varchar not null,
+    body varchar not null,              -- JSON of domain.study.respondent_to_dict
+    created_at timestamptz not null
+);
+create table respondent_shelf (         -- whether it is offered on the design page
+    label varchar primary key,
+    respondent_id bigint not null,
+    archived boolean not null
+);
+create table persona_set (
+    name varchar primary key,
+    saved_at timestamptz not null,
+    body varchar not null               -- JSON list of {code, text}
+);
+
+-- Studies.
+create table study (
+    study_id bigint primary key,
+    code varchar not null unique,
+    kind varchar not null check (kind in ('planned', 'imported')),
+    instrument_id bigint not null,
+    design varchar not null,            -- JSON of domain.study.design_to_dict
+    plan_hash varchar not null,         -- SHA-256
+    frozen_at timestamptz not null
+);
+create table study_context (
+    study_id bigint not null,
+    code varchar not null,
+    text varchar not null
+);
+create table administration (           -- one respondent answers one form once
+    administration_id bigint primary key,
+    study_id bigint not null,
+    respondent_id bigint not null,
+    language varchar not null,
+    context varchar not null,
+    entity varchar not null,
+    entity_b varchar not null,
+    form varchar not null,
+    format varchar not null,
+    template varchar not null,
+    label_order varchar not null,
+    phase varchar not null,
+    repetition integer not null
+);
+create table trial (                    -- one item put once in one administration
+    trial_id bigint primary key,
+    study_id bigint not null,
+    administration_id bigint not null,
+    item_id bigint not null,
+    ordinal bigint not null,            -- 1 .. n in the order of asking
+    call varchar,                       -- imported: which request it shared with others
+    position integer,                   -- imported: its place in that request
+    tags varchar                        -- imported: JSON of the columns Inkblot does not know
+);
+
+-- What was said. Verbatim text stands apart, because it is what outgrows a machine.
+create table prompt (
+    prompt_id bigint primary key,
+    messages varchar not null           -- JSON list of {role, content}
+);
+create table attempt (
+    attempt_id bigint primary key,
+    study_id bigint not null,
+    trial_id bigint not null,
+    number integer not null,            -- 1 .. over all runs
+    prompt_id bigint,
+    request_hash bigint,                -- over model, messages and settings
+    sent_at timestamptz,
+    latency_s double,
+    outcome varchar not null,           -- 'reply', or a failure kind
+    http_status smallint,
+    message varchar not null,           -- failures: in plain words
+    finish_reason varchar not null,
+    model varchar not null,             -- as the service named it
+    tokens_in integer,
+    tokens_out integer,
+    cost double,                        -- US dollars; null: unknown
+    cost_estimated boolean not null
+);
+create table attempt_text (
+    attempt_id bigint primary key,
+    reply varchar not null
+);
+create table response (                 -- what a trial came to; at most one
+    trial_id bigint primary key,
+    study_id bigint not null,
+    attempt_id bigint,
+    status varchar not null,
+    option varchar,                     -- code of the option chosen; null unless usable
+    score double,                       -- imported scores only; else points of the option
+    parser integer                      -- version of the parser; null: imported
+);
+
+-- Runs are what was asked of the collector and what it reports, newest last.
+create sequence run_event_number;
+create table run_event (
+    number bigint primary key default nextval('run_event_number'),
+    study_id bigint not null,
+    reported_at timestamptz not null,
+    kind varchar not null,
+    process varchar not null,
+    detail varchar not null             -- JSON
+);
+
+create table page_memory (              -- what was being typed, so that a reload keeps it
+    name varchar primary key,
+    saved_at timestamptz not null,
+    value varchar not null              -- JSON
+);
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_initial", _0001),)
+
+
+def apply_migrations(connection: duckdb.DuckDBPyConnection) -> None:
+    """Apply the steps this file has not seen, each in its own transaction."""
+    connection.execute(
+        "create table if not exists schema_migration"
+        " (name varchar primary key, applied_at timestamptz not null)"
+    )
+    applied = {
+        name for (name,) in connection.execute("select name from schema_migration").fetchall()
+    }
+    for name, sql in MIGRATIONS:
+        if name in applied:
+            continue
+        connection.begin()
+        try:
+            connection.execute(sql)
+            connection.execute("insert into schema_migration values (?, now())", [name])
+        except BaseException:
+            connection.rollback()
+            raise
+        connection.commit()

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from core.domain.frames import ITEM_SCORES, OPTION_COUNTS, check_frame
+from core.store import collection, frames
+from tests.store.test_collection import attempt, remaining
+from tests.store.test_studies import frozen
+
+
+@pytest.fixture
+def study(database, small_bank):
+    """The first four trials: answered 3, answered 1, refused, all calls failed."""
+    record = frozen(database, small_bank, contexts=(), entities=(), repetitions=1)
+    trials = remaining(database, record)[:4]
+    rows = [
+        attempt(record, trials[0], option="3"),
+        attempt(record, trials[1], option="1", reply="1"),
+        attempt(record, trials[2], status="refused", option=None, reply="I cannot."),
+        attempt(record, trials[3], outcome="server", reply=None, status=None, option=None),
+    ]
+    collection.append(database, rows)
+    return record
+
+
+def scores(database, where=None):
+    return frames.item_scores(database, ["s"], where or {})
+
+
+def test_every_planned_trial_has_a_row_with_its_status(database, study):
+    frame = scores(database)
+    check_frame(frame, ITEM_SCORES)
+    assert len(frame) == study.n_trials
+    counts = frame["status"].value_counts().to_dict()
+    assert counts == {"not_asked": 12, "answered": 2, "refused": 1, "error": 1}
+
+
+def test_reverse_keyed_items_are_recoded_and_unusable_answers_have_no_score(database, study):
+    frame = scores(database, {"respondent": ["one"], "language": ["en"]}).set_index("item")
+    assert frame["score"].tolist()[:2] == [3.0, 3.0]  # a2 is reverse-keyed: 1 + 3 - 1
+    assert all(math.isnan(value) for value in frame["score"].tolist()[2:])
+    assert frame["keyed"].tolist() == [1, -1, 1, 1]
+
+
+def test_options_are_counted_with_every_status_as_its_own(database, study):
+    counts = frames.option_counts(database, ["s"], {})
+    check_frame(counts, OPTION_COUNTS)
+    assert counts["count"].sum() == study.n_trials
+    chosen = counts[~counts["is_status"]].set_index("item")
+    assert chosen.loc["a2", ["option", "points", "count"]].tolist() == ["1", 1.0, 1]
+    statuses = counts[counts["is_status"]].groupby("option", observed=True)["count"].sum()
+    assert statuses.to_dict() == {"not_asked": 12, "refused": 1, "error": 1}
+
+
+def test_filters_take_text_as_text(database, study):
+    assert scores(database, {"language": ["' or 1=1 --"]}).empty
+    assert len(scores(database, {"language": ["de"], "item": ["a1", "b1"]})) == 4
+    assert len(scores(database, {"repetition": [1]})) == 16
+
+
+def test_the_same_expression_compiles_for_another_engine():
+    import ibis
+
+    sql = str(ibis.to_sql(frames.option_counts_expression(["s"], {}), dialect="databricks"))
+    assert "GROUP BY" in sql

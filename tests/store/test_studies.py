@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from core.domain.identifiers import stable_id
+from core.domain.study import Context, Design, Respondent
+from core.errors import DesignError
+from core.store import banks, respondents, studies
+from core.store.database import Database
+
+PEOPLE = (Respondent("one", "simulated", "m"), Respondent("two", "simulated", "m2"))
+
+
+def frozen(database, bank, **changes):
+    values = {
+        "study": "s",
+        "instrument": "small",
+        "respondents": ("one", "two"),
+        "languages": ("en", "de"),
+        "format": "three",
+        "contexts": (Context("p1", "a nurse"), Context("p2", "a pilot"), Context("p3", "")),
+        "entities": ("Acme", "Zeta"),
+        "repetitions": 2,
+    }
+    design = Design(**{**values, **changes})
+    version = banks.publish(database, bank)
+    for person in PEOPLE:
+        respondents.add(database, person)
+    return studies.freeze(
+        database,
+        design,
+        instrument_id=version.instrument_id,
+        respondent_ids=[p.respondent_id for p in PEOPLE],
+        plan_hash_of=lambda n, x: f"{n}-{x}",
+        template="standard",
+    )
+
+
+def test_a_plan_crosses_every_factor_once(database, small_bank):
+    record = frozen(database, small_bank)
+    assert record.n_trials == 2 * 2 * 3 * 2 * 2 * 4
+    plan = studies.plan(database, record.study_id).to_pandas()
+    cells = plan.drop(columns=["ordinal", "trial_id"])
+    assert not cells.duplicated().any()
+    assert plan["ordinal"].tolist() == list(range(1, 193))
+
+
+def test_items_of_one_administration_are_asked_together_in_bank_order(database, small_bank):
+    plan = studies.plan(database, frozen(database, small_bank).study_id).to_pandas()
+    assert plan["item"].tolist() == ["a1", "a2", "b1", "b2"] * 48
+    assert plan["repetition"].is_monotonic_increasing
+
+
+def test_ids_are_those_that_python_computes(database, small_bank):
+    record = frozen(database, small_bank)
+    row = studies.plan(database, record.study_id).to_pandas().iloc[0]
+    administration = stable_id(
+        "administration", "s", PEOPLE[0].respondent_id, "en", "p1", "Acme", "", "original",
+        "three", "standard", "as_is", "initial", 1,
+    )  # fmt: skip
+    assert row["respondent"] == "one"
+    assert row["trial_id"] == stable_id("trial", administration, "a1")
+
+
+def test_a_plan_made_twice_has_the_same_hash(small_bank):
+    hashes = []
+    for _ in range(2):
+        database = Database(":memory:")
+        hashes.append(frozen(database, small_bank).plan_hash)
+        database.close()
+    assert hashes[0] == hashes[1]
+
+
+def test_a_taken_name_is_refused_and_nothing_is_kept(database, small_bank):
+    frozen(database, small_bank)
+    with pytest.raises(DesignError, match="already"):
+        frozen(database, small_bank, repetitions=9)
+    assert database.rows("select count(*) from study") == [(1,)]
+    assert database.rows("select count(*) from trial") == [(192,)]
+
+
+def test_without_contexts_and_entities_each_item_is_asked_once(database, small_bank):
+    record = frozen(database, small_bank, contexts=(), entities=(), repetitions=1)
+    assert record.n_trials == 2 * 2 * 4
