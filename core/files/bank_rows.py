@@ -1,0 +1,107 @@
+"""One row of a question bank's file: what its cells say, and what is wrong with them."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from core.domain import keying
+from core.files.bank_columns import TextColumn
+
+_STANCES = {"": None, "-1": -1, "0": 0, "1": 1, "+1": 1}
+
+
+@dataclass(frozen=True)
+class RowError:
+    """What is wrong in one row of a file. `sheet` is empty for a CSV file."""
+
+    line: int
+    column: str
+    reason: str
+    sheet: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row as it stands in the file; `cells` holds the columns that the file has."""
+
+    line: int
+    sheet: str
+    cells: dict[str, str]
+    texts: tuple[tuple[TextColumn, str], ...]
+
+    def cell(self, column: str) -> str:
+        """What stands in the column; empty where the file does not have it."""
+        return self.cells.get(column, "")
+
+
+class Remarks:
+    """Collects the errors and warnings of a file, and where each entry stood first."""
+
+    def __init__(self) -> None:
+        self.errors: list[RowError] = []
+        self.warnings: list[str] = []
+        self._first: dict[tuple[str, ...], tuple[int, str]] = {}
+
+    def wrong(self, row: Row, column: str, reason: str) -> None:
+        """Note an error in one cell."""
+        self.errors.append(RowError(row.line, column, reason, row.sheet))
+
+    def warn(self, message: str) -> None:
+        """Note a warning, once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+    def is_first(self, row: Row, column: str, *key: str) -> bool:
+        """Whether the key is new and not blank; what is not is noted as an error."""
+        first = self._first.setdefault(key, (row.line, row.sheet))
+        if not key[-1].strip():
+            if column in row.cells:
+                self.wrong(row, column, f"the {column} is missing")
+            return False
+        if first != (row.line, row.sheet):
+            self.wrong(row, column, f"'{row.cell(column)}' stands in line {first[0]} already")
+            return False
+        return True
+
+
+def position(row: Row, remarks: Remarks, *kind: str) -> float:
+    """Where the row's entry stands among its like; those without a position come last."""
+    text = row.cell("position").strip()
+    if not text:
+        return math.inf
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        remarks.wrong(row, "position", f"'{text}' is not a whole number")
+        return math.inf
+    remarks.is_first(row, "position", "position", *kind, str(int(text)))
+    return int(text)
+
+
+def points(row: Row, remarks: Remarks) -> float | None:
+    """The option's points; None where there are none."""
+    text = row.cell("points").strip()
+    try:
+        number = float(text) if text else None
+    except ValueError:
+        number = math.nan
+    if number is not None and not math.isfinite(number):
+        remarks.wrong(row, "points", f"'{text}' is not a number such as 3 or 0.5")
+        return None
+    return number
+
+
+def stance(row: Row, remarks: Remarks) -> int | None:
+    """The option's stance; None where there is none."""
+    text = row.cell("stance").strip()
+    if text not in _STANCES:
+        remarks.wrong(row, "stance", f"'{text}' is not -1, 0 or 1")
+    return _STANCES.get(text)
+
+
+def keyed(row: Row, remarks: Remarks) -> int:
+    """1, or -1 for an item that is scored in reverse."""
+    sign = keying.sign(row.cell("keyed"))
+    if sign is None:
+        remarks.wrong(row, "keyed", f"'{row.cell('keyed')}' is not 1, -1, +, -, R or reverse")
+    return sign or 1
