@@ -1,0 +1,101 @@
+"""What the runner needs from a model service: one request, one reply or one named failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from core.domain.instrument import Item, ResponseFormat
+from core.domain.study import SamplingSettings
+
+Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
+
+
+@dataclass(frozen=True)
+class TrialKey:
+    """Which trial a request puts. Services ignore it; simulated respondents answer from it."""
+
+    item: Item
+    response_format: ResponseFormat
+    language: str
+    context: str = ""
+    entity: str = ""
+    repetition: int = 1
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One request as it will be sent. `choices` are the texts a grammar may admit."""
+
+    model: str
+    messages: tuple[Message, ...]
+    sampling: SamplingSettings
+    trial: TrialKey
+    seed: int | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a service returned, verbatim. None where it did not say."""
+
+    text: str
+    finish_reason: str = ""
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+class FailureKind(StrEnum):
+    """Why a request gave no reply, by what should be done about it."""
+
+    KEY = "key"  # 401, 403: pause and ask for a key
+    PAYMENT = "payment"  # 402: pause
+    NOT_FOUND = "not_found"  # 404: wrong model or address: pause
+    RATE_LIMIT = "rate_limit"  # 429: wait as told, try again
+    SERVER = "server"  # 5xx: try again
+    TIMEOUT = "timeout"  # no reply in time; the service may have worked (and charged) for it
+    UNREACHABLE = "unreachable"  # no connection
+    BROKEN_REPLY = "broken_reply"  # malformed JSON, no choices, connection cut mid-reply: try again
+    REJECTED = "rejected"  # 400, 422 and other 4xx: the request itself is at fault
+
+
+PAUSES = frozenset({FailureKind.KEY, FailureKind.PAYMENT, FailureKind.NOT_FOUND})
+RETRIED = frozenset(
+    {
+        FailureKind.RATE_LIMIT,
+        FailureKind.SERVER,
+        FailureKind.TIMEOUT,
+        FailureKind.UNREACHABLE,
+        FailureKind.BROKEN_REPLY,
+    }
+)
+
+
+@dataclass
+class CallFailure(Exception):
+    """A request that gave no reply. `message` is in plain words and holds no key."""
+
+    kind: FailureKind
+    message: str
+    http_status: int | None = None
+    retry_after_s: float | None = None
+    partial: Reply | None = field(default=None)
+
+    def __str__(self) -> str:
+        """The plain words."""
+        return self.message
+
+
+class ChatClient(Protocol):
+    """Something that answers chat requests."""
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the reply, or raise CallFailure."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections."""
+        ...

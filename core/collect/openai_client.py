@@ -1,0 +1,238 @@
+"""Models behind an OpenAI-compatible address. The only import of openai.
+
+The chat resource of the openai package builds and checks many objects a call; posting the body and
+reading the JSON ourselves takes less than half its time and keeps replies exactly as they came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHttpClient
+
+from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply
+from core.collect.endpoints import check_address, check_resolved, cleaned_key, is_private
+from core.collect.replies import broken, read_json, read_reply, status_failure
+from core.errors import CollectionError
+
+MAX_REPLY_BYTES = 16 * 1024 * 1024
+MAX_COMPRESSED_BYTES = 256 * 1024  # a compressed reply unpacks to a thousand times that
+LONGEST_CONNECT_S = 20.0
+
+_NO_CONNECTION = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.InvalidURL,
+    httpx2.ProxyError,
+)
+_CUT = (aiohttp.ClientError, httpx2.ReadError, httpx2.DecodingError)
+
+# The package adds headers from its environment variables (organization, project, any others), which
+# belong to one service and not to whichever address is called here. Only these leave the machine.
+_OWN_HEADERS = frozenset({"host", "content-type", "content-length", "accept", "user-agent"})
+
+
+class OpenAIClient:
+    """One address with its key. Use and close it in one event loop."""
+
+    def __init__(self, base_url: str, key: str | None, *, at_once: int, timeout_s: float) -> None:
+        check_address(base_url, with_key=key is not None)
+        self._base_url = base_url
+        self._key = None if key is None else cleaned_key(key)
+        self._timeout_s = timeout_s
+        self._resolved = False
+        http_client = DefaultAioHttpClient(
+            follow_redirects=False,
+            timeout=httpx2.Timeout(timeout_s, connect=min(LONGEST_CONNECT_S, timeout_s / 2)),
+            limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once),
+            trust_env=not is_private(base_url),  # a proxy cannot reach this computer's own ports
+            event_hooks={"request": [self._only_own_headers], "response": [_limit_size]},
+        )
+        self._client = AsyncOpenAI(
+            base_url=base_url,
+            api_key=self._key or "none",  # never sent: the hook sets what is
+            admin_api_key="",
+            max_retries=0,
+            http_client=http_client,
+        )
+
+    def __repr__(self) -> str:
+        """The address, never the key."""
+        return f"OpenAIClient({self._base_url!r})"
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """The model's reply, verbatim but for the key; CallFailure where there is none."""
+        found = await self._call("/chat/completions", _body(request))
+        return read_reply(found, self._key)
+
+    async def models(self) -> tuple[str, ...]:
+        """The names of the models the service offers, in its order."""
+        found = await self._call("/models", None)
+        listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found
+        if not isinstance(listed, list):
+            raise broken("The service sent no list of models.")
+        names = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
+        return tuple(name for name in names if isinstance(name, str))
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self._client.close()
+
+    async def _call(self, path: str, content: bytes | None) -> Any:
+        """The JSON that came back.
+
+        Failures are raised free of the exceptions behind them, which may quote what a service
+        said about the key.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._check_resolved()
+                response = await self._send(path, content)
+            return read_json(response.content)
+        except CallFailure as raised:
+            failure = raised
+        except (APIStatusError, APIConnectionError, TimeoutError, aiohttp.ClientError) as error:
+            failure = self._failure(error)
+        except _TooLargeError:
+            failure = broken("The reply was larger than any answer to a question can be.")
+        raise failure from None
+
+    async def _send(self, path: str, content: bytes | None) -> httpx2.Response:
+        if content is None:
+            return await self._client.get(path, cast_to=httpx2.Response)
+        headers = {"Content-Type": "application/json"}
+        return await self._client.post(
+            path, cast_to=httpx2.Response, content=content, options={"headers": headers}
+        )
+
+    async def _only_own_headers(self, request: httpx2.Request) -> None:
+        for name in set(request.headers) - _OWN_HEADERS:
+            del request.headers[name]
+        request.headers["Accept-Encoding"] = "identity"
+        if self._key is not None:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+
+    async def _check_resolved(self) -> None:
+        """Before the first call, look where the address's name leads."""
+        if self._resolved:
+            return
+        host = urlsplit(self._base_url).hostname
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+            addresses = {str(entry[4][0]) for entry in found}
+            check_resolved(self._base_url, addresses, with_key=self._key is not None)
+        except UnicodeError:
+            words = f"No computer can have the name {host}."
+            raise CallFailure(FailureKind.UNREACHABLE, words) from None
+        except OSError:
+            return  # a proxy may know the name; else connecting fails with its own message
+        except CollectionError as error:
+            raise CallFailure(FailureKind.REJECTED, str(error)) from None
+        self._resolved = True
+
+    def _failure(self, error: Exception) -> CallFailure:
+        """What an exception means, in plain words."""
+        if isinstance(error, APIStatusError):
+            return status_failure(
+                error.status_code, error.response.headers, error.response.content, self._key
+            )
+        host = urlsplit(self._base_url).hostname
+        chain = _chain(error)
+        if _any(chain, aiohttp.ClientConnectorCertificateError, ssl.SSLError):
+            words = f"No safe connection to {host}: it has no https or no valid certificate."
+            return CallFailure(FailureKind.UNREACHABLE, words)
+        if _any(chain, *_NO_CONNECTION):
+            words = f"No connection to {host}. Is the address right, and is the service running?"
+            return CallFailure(FailureKind.UNREACHABLE, words)
+        if _any(chain, TimeoutError):
+            words = f"No reply within {self._timeout_s:g} seconds."
+            return CallFailure(FailureKind.TIMEOUT, words)
+        # httpx2's own time-out exceptions say nothing: the transport uses them for cuts as well.
+        if _any(chain, *_CUT):
+            return broken("The connection was cut before the reply was complete.")
+        return broken("The service sent something that is no reply.")
+
+
+async def list_models(base_url: str, key: str | None, timeout_s: float = 15) -> tuple[str, ...]:
+    """The names of the models a service offers; CallFailure where it does not say."""
+    client = OpenAIClient(base_url, key, at_once=1, timeout_s=timeout_s)
+    try:
+        return await client.models()
+    finally:
+        await client.close()
+
+
+def _body(request: ChatRequest) -> bytes:
+    """The request as JSON. None among the additional settings leaves that setting out."""
+    sampling = request.sampling
+    optional = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens,
+        "seed": request.seed if request.seed is not None else sampling.seed,
+    }
+    body = {
+        "model": request.model,
+        "messages": [dict(message) for message in request.messages],
+        **{name: value for name, value in optional.items() if value is not None},
+        **sampling.extra_body,
+    }
+    body = {name: value for name, value in body.items() if value is not None}
+    body.pop("stream", None)  # a streamed reply is not one JSON text
+    try:
+        # Escaped to ASCII, because lone surrogates have no UTF-8 form.
+        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode("ascii")
+    except (TypeError, ValueError):
+        raise CallFailure(
+            FailureKind.REJECTED, "The additional settings hold a value that JSON cannot express."
+        ) from None
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    """An exception and what led to it."""
+    found: list[BaseException] = []
+    while error is not None and error not in found:
+        found.append(error)
+        error = error.__cause__
+    return found
+
+
+def _any(chain: list[BaseException], *kinds: type[BaseException]) -> bool:
+    return any(isinstance(error, kinds) for error in chain)
+
+
+class _TooLargeError(Exception):
+    """More came than fits the memory set aside for a reply."""
+
+
+class _LimitedStream(httpx2.AsyncByteStream):
+    """A reply's bytes, cut off with an exception beyond the limit."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
+        self._stream = stream
+        self._left = limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise _TooLargeError
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _limit_size(response: httpx2.Response) -> None:
+    compressed = response.headers.get("content-encoding", "identity") != "identity"
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        limit = MAX_COMPRESSED_BYTES if compressed else MAX_REPLY_BYTES
+        response.stream = _LimitedStream(response.stream, limit)

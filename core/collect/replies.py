@@ -1,0 +1,194 @@
+"""What came back from a service: a Reply, or a CallFailure in plain words and without the key."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.collect.client import CallFailure, FailureKind, Reply
+from core.collect.endpoints import redacted
+
+LONGEST_MESSAGE = 300
+MAX_TOKENS = 2**31 - 1
+
+_STATUS: Mapping[int, tuple[FailureKind, str]] = {
+    401: (FailureKind.KEY, "The service refused the key"),
+    402: (FailureKind.PAYMENT, "The account at the service has no credit left"),
+    403: (FailureKind.KEY, "The service does not let this key do that"),
+    404: (FailureKind.NOT_FOUND, "The service does not know this model or address"),
+    408: (FailureKind.SERVER, "The service waited too long for the request"),
+    429: (FailureKind.RATE_LIMIT, "The service asks for fewer calls"),
+}
+_SERVER = (FailureKind.SERVER, "The service has a problem of its own")
+_REJECTED = (FailureKind.REJECTED, "The service did not accept the request")
+_OUT_OF_CREDIT = "insufficient_quota"  # sent with 429, though waiting does not help
+
+
+def read_json(content: bytes) -> Any:
+    """The JSON value of a body; CallFailure where it is something else."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        pass
+    if content.lstrip()[:1] == b"<":
+        raise broken("The address answered with a web page. Does it lack its ending, such as /v1?")
+    raise broken("The reply is not the JSON text that such services send.")
+
+
+def read_reply(found: Any, key: str | None) -> Reply:
+    """The model's reply, verbatim but for the key; CallFailure where there is none."""
+    found = found if isinstance(found, Mapping) else {}
+    choices = found.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        raise _error_inside(found, key)
+    choice = choices[0]
+    message = _mapping(choice.get("message"))
+    text, finish_reason = _text(message.get("content")), _word(choice.get("finish_reason"))
+    if refusal := _word(message.get("refusal")):
+        text, finish_reason = refusal, "refusal"
+    usage = _mapping(found.get("usage"))
+    reply = Reply(
+        text=redacted(text, key),
+        finish_reason=redacted(finish_reason, key),
+        model=redacted(_word(found.get("model")), key),
+        tokens_in=_tokens(usage.get("prompt_tokens")),
+        tokens_out=_tokens(usage.get("completion_tokens")),
+    )
+    if choice.get("error"):
+        failure = _error_inside(choice, key)
+        failure.partial = reply
+        raise failure
+    return reply
+
+
+def status_failure(
+    status: int, headers: Mapping[str, str], content: bytes, key: str | None
+) -> CallFailure:
+    """What a status other than success means, with the wait the service asks for."""
+    if 300 <= status < 400:
+        target = redacted(_target(headers.get("location", "")), key)
+        words = (
+            f"The address only points on to {target} ({status}), and Inkblot does not follow, "
+            "because keys stay with the address they were given for. Enter the final address if "
+            "you trust it."
+        )
+        return CallFailure(FailureKind.REJECTED, words, http_status=status)
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        found = content.decode("utf-8", "replace")
+    kind, words = _kind(status, found)
+    failure = _worded(kind, words, status, found, key)
+    failure.retry_after_s = _retry_after_s(headers)
+    return failure
+
+
+def broken(words: str) -> CallFailure:
+    """The failure of a reply that cannot be read."""
+    return CallFailure(FailureKind.BROKEN_REPLY, words)
+
+
+def _error_inside(found: Mapping[str, Any], key: str | None) -> CallFailure:
+    """What a reply without a choice means: some services report errors with status 200."""
+    code = _mapping(found.get("error")).get("code")
+    if isinstance(code, int) and 400 <= code < 600:
+        kind, words = _kind(code, found)
+        return _worded(kind, words, code, found, key)
+    words = "The service sent a reply without an answer"
+    return _worded(FailureKind.BROKEN_REPLY, words, None, found, key)
+
+
+def _worded(
+    kind: FailureKind, words: str, status: int | None, found: object, key: str | None
+) -> CallFailure:
+    """A failure with our words first and the service's own after them."""
+    number = "" if status is None else f" ({status})"
+    # Redacted before it is shortened, lest the beginning of a key remain.
+    said = re.sub(r"[\x00-\x1f\x7f-\x9f\s]+", " ", redacted(_said(found), key)).strip()
+    if len(said) > LONGEST_MESSAGE:
+        said = said[: LONGEST_MESSAGE - 1] + "…"
+    message = f"{words}{number}." + (f" It says: {said}" if said else "")
+    return CallFailure(kind, message, http_status=status)
+
+
+def _kind(status: int, found: object) -> tuple[FailureKind, str]:
+    error = _mapping(_mapping(found).get("error"))
+    if _OUT_OF_CREDIT in (error.get("code"), error.get("type")):
+        return _STATUS[402]
+    return _STATUS.get(status, _SERVER if status >= 500 else _REJECTED)
+
+
+def _said(found: object) -> str:
+    """The message inside an error body, in any of the shapes services use; no web pages."""
+    if isinstance(found, list) and found:
+        found = found[0]
+    for _ in range(3):
+        if isinstance(found, Mapping):
+            names = ("error", "message", "detail")
+            found = next((found[name] for name in names if found.get(name)), "")
+    if isinstance(found, str):
+        return "" if found.lstrip().startswith("<") else found
+    return json.dumps(found) if isinstance(found, list) else ""
+
+
+def _text(content: object) -> str:
+    """The text of a message; of one in parts, its text parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        raise broken("The service sent a reply whose answer is no text.")
+    parts = (_mapping(part) for part in content)
+    return "".join(_word(part.get("text")) for part in parts if part.get("type") == "text")
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _tokens(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TOKENS:
+        return None
+    return value
+
+
+def _target(location: str) -> str:
+    """The host a redirect names."""
+    try:
+        return (urlsplit(location).hostname or "another page of the same host")[:100]
+    except ValueError:
+        return "an address that makes no sense"
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds the service asks to wait: in milliseconds, in seconds, or as the end of the wait."""
+    for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / per_second
+        except ValueError:
+            continue
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    until = _date(headers.get("retry-after", ""))
+    if until is None:
+        return None
+    # By the service's own clock where it shows it, for ours may be wrong.
+    now = _date(headers.get("date", "")) or datetime.now(UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = email.utils.parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

@@ -1,0 +1,274 @@
+"""Send planned calls to models, several at a time, and hand back every attempt as it is made.
+
+Runs in one event loop. Knows neither the store nor threads; only Control may be used from others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from random import Random
+
+from core.collect.budget import Budget, Reservation
+from core.collect.client import PAUSES, CallFailure, ChatRequest, FailureKind, Reply
+from core.collect.lanes import Control, Lane, LaneState, Task
+from core.collect.retry import RetryPolicy
+from core.errors import CollectionError, UserError
+
+__all__ = ["Attempt", "Control", "Lane", "Outcome", "RunResult", "Task", "run"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try of a call: a reply or a failure, never both.
+
+    `number` counts from 1 over all runs, `cost` is in US dollars. `final` says that the call is
+    done with: it has its reply, or it was given up. A try cut short by a pause or stop, and one
+    whose failure paused the run, is not final: a continued run asks again.
+    """
+
+    trial_id: int
+    number: int
+    request: ChatRequest
+    sent_at: datetime
+    latency_s: float
+    reply: Reply | None
+    failure: CallFailure | None
+    cost: float | None
+    cost_estimated: bool
+    final: bool
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    FINISHED = "finished"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended and why. `sent` counts tries, `failed` calls given up without a reply."""
+
+    outcome: Outcome
+    reason: str
+    sent: int
+    failed: int
+    unrecorded: tuple[Attempt, ...] = ()
+
+
+async def run(
+    lanes: Sequence[Lane],
+    *,
+    record: Callable[[Attempt], Awaitable[None]],
+    control: Control,
+    policy: RetryPolicy,
+    budget: Budget,
+    random: Random,
+) -> RunResult:
+    """Make the calls of all lanes and hand every attempt to `record`, which is awaited.
+
+    At most `at_once` calls of a lane are in flight, so that stopping costs at most those. Failures
+    that only a person can mend pause the run, as do a record that fails, a cap that is reached,
+    and `at_once` (at least 3) calls of a lane in a row that were given up.
+    """
+    state = _Run(record, control, policy, budget, random)
+    async with asyncio.TaskGroup() as workers:
+        for lane in lanes:
+            shared = LaneState(lane, control)
+            for _ in range(max(1, lane.at_once)):
+                workers.create_task(state.work(shared))
+    return await state.result()
+
+
+class _Run:
+    """One run: what its workers share, and what comes of it."""
+
+    def __init__(
+        self,
+        record: Callable[[Attempt], Awaitable[None]],
+        control: Control,
+        policy: RetryPolicy,
+        budget: Budget,
+        random: Random,
+    ) -> None:
+        self._record = record
+        self._control = control
+        self._policy = policy
+        self._budget = budget
+        self._random = random
+        self._settled = asyncio.Event()
+        self._reason = ""
+        self._sent = 0
+        self._failed = 0
+        self._unrecorded: list[Attempt] = []
+
+    async def work(self, lane: LaneState) -> None:
+        """Make one call of the lane after the other until none is left or the run is ending."""
+        while (task := await self._pull(lane)) is not None:
+            await self._ask(lane, task)
+
+    async def result(self) -> RunResult:
+        """How the run ended, after unrecorded attempts have been offered once more."""
+        waiting, self._unrecorded = self._unrecorded, []
+        for attempt in waiting:
+            await self._keep(attempt)
+        outcome, reason = self._ending()
+        return RunResult(outcome, reason, self._sent, self._failed, tuple(self._unrecorded))
+
+    def _ending(self) -> tuple[Outcome, str]:
+        stopping = self._control.stopping
+        if stopping is None:
+            return Outcome.FINISHED, "All calls were made."
+        if stopping == "stop":
+            return Outcome.STOPPED, self._reason or "Stopped on request."
+        return Outcome.PAUSED, self._reason or "Paused on request."
+
+    async def _pull(self, lane: LaneState) -> Task | None:
+        try:
+            return await lane.next_task()
+        except UserError as error:
+            self._pause(str(error))
+        except Exception as error:  # noqa: BLE001  # calls in flight must still be recorded
+            _log("reading what is to be asked", error)
+            self._pause("Inkblot could not read what is to be asked next. The log says more.")
+        return None
+
+    async def _ask(self, lane: LaneState, task: Task) -> None:
+        """Try one call until it is done with or the run is ending."""
+        tries = 0
+        while True:
+            await lane.turn()
+            reservation = await self._reserved(task.request)
+            if reservation is None:
+                return
+            tries += 1
+            wait = await self._try(lane, task, tries, reservation)
+            if wait is None:
+                return
+            await self._control.sleep(wait)
+
+    async def _reserved(self, request: ChatRequest) -> Reservation | None:
+        """Money for the call, once there is room for it; None when the run is ending."""
+        while not self._control.stopping:
+            try:
+                reservation = self._budget.reserve(request)
+            except CollectionError as error:
+                self._pause(str(error))
+                return None
+            if reservation is not None:
+                return reservation
+            if not self._budget.in_flight:
+                self._pause(f"The cost cap of {_dollars(self._budget.cap or 0.0)} is reached.")
+                return None
+            # Calls in flight are reserved at their worst; most leave room when they are settled.
+            self._settled.clear()
+            await self._settled.wait()
+        return None
+
+    async def _try(
+        self, lane: LaneState, task: Task, tries: int, reservation: Reservation
+    ) -> float | None:
+        """Send once and record it. Returns the wait before the next try; None: no further."""
+        self._sent += 1
+        sent_at, started = datetime.now(UTC), time.perf_counter()
+        outcome = await self._sent_to(lane, task.request, reservation)
+        latency_s = time.perf_counter() - started
+        if outcome is None:
+            return None
+        cost = self._budget.settle(reservation, outcome)
+        self._settled.set()
+        failure = outcome if isinstance(outcome, CallFailure) else None
+        wait = self._after(lane, tries, failure)
+        await self._keep(
+            Attempt(
+                trial_id=task.trial_id,
+                number=task.attempts_before + tries,
+                request=task.request,
+                sent_at=sent_at,
+                latency_s=latency_s,
+                reply=None if isinstance(outcome, CallFailure) else outcome,
+                failure=failure,
+                cost=cost.amount,
+                cost_estimated=cost.estimated,
+                final=wait is None and (failure is None or failure.kind not in PAUSES),
+            )
+        )
+        return wait
+
+    async def _sent_to(
+        self, lane: LaneState, request: ChatRequest, reservation: Reservation
+    ) -> Reply | CallFailure | None:
+        """What the service said; None where the client itself is at fault."""
+        try:
+            return await lane.client.complete(request)
+        except CallFailure as failure:
+            # Its frames hold this one, and would keep the reply alive until a garbage collection.
+            return failure.with_traceback(None)
+        except Exception as error:  # noqa: BLE001  # other calls in flight must still be recorded
+            _log(f"calling {lane.name}", error)
+            # Whether the service charged is unknown.
+            self._budget.settle(reservation, CallFailure(FailureKind.BROKEN_REPLY, ""))
+            self._settled.set()
+            self._pause(
+                f"Inkblot made a mistake while calling {lane.name} ({type(error).__name__}). "
+                "The log says more."
+            )
+            return None
+
+    def _after(self, lane: LaneState, tries: int, failure: CallFailure | None) -> float | None:
+        """Seconds to wait before the next try; None: no further try."""
+        if failure is None:
+            lane.failed_in_a_row = 0
+            return None
+        if failure.kind in PAUSES:
+            self._pause(f"{lane.name}: {failure.message}")
+            return None
+        wait = self._policy.wait_s(tries, failure, self._random)
+        if wait is None:
+            self._give_up(lane, failure)
+        elif failure.retry_after_s is not None:
+            lane.close_for(failure.retry_after_s)
+        return wait
+
+    def _give_up(self, lane: LaneState, failure: CallFailure) -> None:
+        self._failed += 1
+        lane.failed_in_a_row += 1
+        if lane.failed_in_a_row >= lane.bearable:
+            self._pause(
+                f"{lane.name}: {lane.failed_in_a_row} calls in a row got no reply. "
+                f"The last one: {failure.message}"
+            )
+
+    async def _keep(self, attempt: Attempt) -> None:
+        """Record the attempt, or hold on to it and pause."""
+        try:
+            await self._record(attempt)
+        except Exception as error:  # noqa: BLE001  # whatever it was, the attempt must not be lost
+            _log("saving a reply", error)
+            self._unrecorded.append(attempt)
+            self._pause(f"A reply could not be saved: {error}")
+
+    def _pause(self, reason: str) -> None:
+        """End the run; the first reason is the one that is told."""
+        self._reason = self._reason or reason
+        self._control.request_stop("pause")
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 0.01 or amount == 0 else f"${amount:.4g}"
+
+
+def _log(doing: str, error: Exception) -> None:
+    """The traceback without the exception's own words, which might quote a key."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    logger.error("%s while %s\n%s", type(error).__name__, doing, frames)

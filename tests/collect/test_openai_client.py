@@ -1,0 +1,395 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import traceback
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from core.collect import openai_client
+from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply, TrialKey
+from core.collect.openai_client import OpenAIClient, list_models
+from core.domain.instrument import Item, ResponseFormat
+from core.domain.study import SamplingSettings
+from core.errors import CollectionError
+from tests.fault_server import FaultServer, Step, default_text, retry_after, retry_at
+
+KEY = "sk-test-canary-0123456789"
+TRIAL = TrialKey(Item("i1"), ResponseFormat("likert_5", ()), "en")
+
+
+def request(text="The sun is hot.", seed=None, model="m", **sampling):
+    messages = ({"role": "user", "content": text},)
+    return ChatRequest(model, messages, SamplingSettings(**sampling), TRIAL, seed=seed)
+
+
+def ask(server, wanted=None, *, key=KEY, timeout_s=5.0, base_url=None):
+    """The reply, or the failure, of one call over real HTTP."""
+
+    async def call():
+        client = OpenAIClient(base_url or server.base_url, key, at_once=2, timeout_s=timeout_s)
+        try:
+            return await client.complete(wanted or request())
+        except CallFailure as failure:
+            return failure
+        finally:
+            await client.close()
+
+    return asyncio.run(call())
+
+
+def answer_to(*steps, **kwargs):
+    with FaultServer(steps, key=KEY) as server:
+        return ask(server, **kwargs)
+
+
+def test_a_reply_comes_back_verbatim_with_model_and_tokens():
+    with FaultServer(key=KEY) as server:
+        reply = ask(server)
+    text = default_text([{"role": "user", "content": "The sun is hot."}])
+    assert reply == Reply(text, "stop", "m-snapshot", tokens_in=4, tokens_out=1)
+
+
+@pytest.mark.parametrize("text", [" 4\n", "", "٣ — ne\u00adin", "a\ud800b", "\udfff", "\x00 x"])
+def test_odd_texts_come_through_unchanged_lone_surrogates_included(text):
+    assert answer_to(Step(content=text)).text == text
+
+
+def test_null_content_is_an_empty_text():
+    assert answer_to(Step(content=None)).text == ""
+
+
+def test_content_in_parts_is_joined_without_the_thinking():
+    parts = [
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "text", "text": "4"},
+        {"type": "text", "text": "."},
+    ]
+    assert answer_to(Step(content=parts)).text == "4."
+
+
+def test_a_refusal_field_is_the_text_and_the_finish_reason():
+    choice = {"message": {"content": None, "refusal": "I'd rather not."}, "finish_reason": "stop"}
+    reply = answer_to(Step(extra={"choices": [choice]}))
+    assert (reply.text, reply.finish_reason) == ("I'd rather not.", "refusal")
+
+
+def test_missing_usage_stays_unknown():
+    reply = answer_to(Step(extra={"usage": None, "model": None}))
+    assert (reply.tokens_in, reply.tokens_out, reply.model) == (None, None, "")
+
+
+def test_only_settings_that_are_given_are_sent():
+    with FaultServer(key=KEY) as server:
+        ask(server, request(temperature=None, max_tokens=None))
+        ask(server, request(temperature=0.5, top_p=0.9, max_tokens=7, seed=3))
+    bare, full = (seen.body for seen in server.chats)
+    assert set(bare) == {"model", "messages"}
+    assert {k: full[k] for k in ("temperature", "top_p", "max_tokens", "seed")} == {
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "max_tokens": 7,
+        "seed": 3,
+    }
+
+
+def test_additional_settings_are_merged_and_can_leave_a_setting_out():
+    extra = {"max_tokens": None, "max_completion_tokens": 9, "grammar": "root", "stream": True}
+    with FaultServer(key=KEY) as server:
+        ask(server, request(extra_body=extra))
+    body = server.chats[0].body
+    assert body["max_completion_tokens"] == 9
+    assert body["grammar"] == "root"
+    assert "max_tokens" not in body
+    assert "stream" not in body
+
+
+def test_a_setting_that_json_cannot_express_is_refused_before_sending():
+    with FaultServer(key=KEY) as server:
+        failure = ask(server, request(extra_body={"since": datetime(2024, 1, 1, tzinfo=UTC)}))
+    assert failure.kind is FailureKind.REJECTED
+    assert not server.requests
+
+
+def test_texts_with_lone_surrogates_can_be_sent():
+    with FaultServer(key=KEY) as server:
+        ask(server, request("odd \ud83d text"))
+    assert server.chats[0].body["messages"][0]["content"] == "odd \ud83d text"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, FailureKind.REJECTED),
+        (401, FailureKind.KEY),
+        (402, FailureKind.PAYMENT),
+        (403, FailureKind.KEY),
+        (404, FailureKind.NOT_FOUND),
+        (408, FailureKind.SERVER),
+        (413, FailureKind.REJECTED),
+        (422, FailureKind.REJECTED),
+        (429, FailureKind.RATE_LIMIT),
+        (500, FailureKind.SERVER),
+        (503, FailureKind.SERVER),
+        (529, FailureKind.SERVER),
+    ],
+)
+def test_statuses_become_failures_in_plain_words_without_any_retry(status, kind):
+    with FaultServer([Step(status=status)], key=KEY) as server:
+        failure = ask(server)
+    assert (failure.kind, failure.http_status) == (kind, status)
+    assert failure.message.endswith(f"({status}). It says: scripted {status}")
+    assert len(server.requests) == 1
+
+
+def test_a_wrong_key_is_refused_in_words():
+    with FaultServer(key=KEY) as server:
+        failure = ask(server, key="sk-wrong-9876543210")
+    assert failure.message.startswith("The service refused the key (401).")
+
+
+def test_an_exhausted_quota_is_a_matter_of_payment_though_sent_as_429():
+    body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
+    assert answer_to(Step(status=429, body=body)).kind is FailureKind.PAYMENT
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "too long"}},
+        {"error": "too long"},
+        {"message": "too long"},
+        {"detail": "too long"},
+        [{"error": {"message": "too\r\n\x1b long"}}],
+    ],
+)
+def test_the_services_message_is_found_in_any_usual_shape(body):
+    assert answer_to(Step(status=400, body=body)).message.endswith("It says: too long")
+
+
+def test_long_messages_are_shortened_and_web_pages_left_out():
+    long = answer_to(Step(status=500, body={"error": {"message": "word " * 500}})).message
+    assert len(long) < 400
+    assert long.endswith("…")
+    assert "<" not in answer_to(Step(status=502, body="<html>Bad gateway</html>")).message
+
+
+def test_retry_after_in_seconds():
+    assert answer_to(retry_after(7)).retry_after_s == 7.0
+
+
+def test_retry_after_in_milliseconds_comes_first():
+    step = Step(status=429, headers={"Retry-After": "9", "Retry-After-Ms": "250"})
+    assert answer_to(step).retry_after_s == 0.25
+
+
+def test_retry_after_as_a_date_is_measured_by_the_services_own_clock():
+    soon = datetime.now(UTC) + timedelta(seconds=40)
+    assert 35 < answer_to(retry_at(soon)).retry_after_s <= 41
+    step = Step(
+        status=503,
+        headers={
+            "Date": "Tue, 01 Jan 2030 00:00:00 GMT",
+            "Retry-After": "Tue, 01 Jan 2030 00:01:30 GMT",
+        },
+    )
+    assert answer_to(step).retry_after_s == 90.0
+
+
+@pytest.mark.parametrize("value", ["soon", "nan", "inf", "-3", "Tue, 99 Foo 2030"])
+def test_a_retry_after_that_makes_no_sense_is_ignored(value):
+    assert answer_to(Step(status=429, headers={"Retry-After": value})).retry_after_s is None
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step(body=b'{"choices": [{"mess'),
+        Step(body=b"\xff\xfe{"),
+        Step(body=b"[" * 100_000),
+        Step(body=b""),
+        Step(body="<!doctype html><p>Hello"),
+        Step(body=[]),
+        Step(body={"choices": None}),
+        Step(extra={"choices": []}),
+        Step(content={"surprise": 1}),
+        Step(cut=True),
+        Step(drop=True),
+    ],
+    ids=lambda step: str(step.body or step.content or "cut")[:20],
+)
+def test_what_is_no_reply_is_a_broken_reply(step):
+    failure = answer_to(step)
+    assert failure.kind is FailureKind.BROKEN_REPLY
+    assert failure.__context__ is None
+
+
+def test_a_web_page_hints_at_the_address():
+    assert "/v1" in answer_to(Step(body="<html>")).message
+
+
+def test_an_error_inside_a_successful_reply_is_that_error():
+    body = {"error": {"code": 429, "message": "upstream busy"}}
+    failure = answer_to(Step(body=body))
+    assert failure.kind is FailureKind.RATE_LIMIT
+    assert "upstream busy" in failure.message
+
+
+def test_an_error_inside_a_choice_keeps_the_part_that_came():
+    choice = {"message": {"content": "I th"}, "error": {"message": "gone", "code": 502}}
+    failure = answer_to(Step(extra={"choices": [choice]}))
+    assert failure.kind is FailureKind.SERVER
+    assert failure.partial.text == "I th"
+
+
+def test_a_huge_reply_is_cut_off(monkeypatch):
+    monkeypatch.setattr(openai_client, "MAX_REPLY_BYTES", 100_000)
+    assert answer_to(Step(content="x" * 90_000)).text == "x" * 90_000
+    failure = answer_to(Step(content="x" * 200_000))
+    assert failure.kind is FailureKind.BROKEN_REPLY
+    assert "larger" in failure.message
+
+
+def test_a_service_that_never_replies_is_a_time_out():
+    failure = answer_to(Step(hang=True), timeout_s=0.3)
+    assert failure.kind is FailureKind.TIMEOUT
+    assert failure.message == "No reply within 0.3 seconds."
+
+
+def test_nobody_listening_is_unreachable():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    failure = ask(None, base_url=f"http://127.0.0.1:{port}/v1")
+    assert failure.kind is FailureKind.UNREACHABLE
+
+
+def test_a_name_nobody_has_is_unreachable(monkeypatch):
+    def lookup(*_args, **_kwargs):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    too_long = ask(None, base_url=f"https://{'a' * 70}.invalid/v1")
+    assert too_long.kind is FailureKind.UNREACHABLE
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    failure = ask(None, base_url="https://nobody.invalid/v1")
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert "nobody.invalid" in failure.message
+
+
+def test_https_to_a_plain_port_is_unreachable():
+    with FaultServer(key=KEY) as server:
+        failure = ask(server, base_url=server.base_url.replace("http:", "https:"))
+    assert failure.kind is FailureKind.UNREACHABLE
+    assert "https" in failure.message
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_redirects_are_not_followed_and_name_their_target(status):
+    with FaultServer(key=KEY) as target:
+        elsewhere = target.base_url.replace("127.0.0.1", "localhost") + "/chat/completions"
+        step = Step(status=status, headers={"Location": elsewhere})
+        with FaultServer([step], key=KEY) as server:
+            failure = ask(server)
+    assert failure.kind is FailureKind.REJECTED
+    assert "localhost" in failure.message
+    assert target.requests == []
+
+
+def test_a_name_that_leads_to_a_metadata_address_is_refused(monkeypatch):
+    def lookup(*_args, **_kwargs):
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    failure = ask(None, base_url="https://innocent.example/v1")
+    assert failure.kind is FailureKind.REJECTED
+    assert "innocent.example" in failure.message
+
+
+def test_forbidden_addresses_and_keys_are_refused_at_once():
+    for base_url, key in [
+        ("http://models.example.org/v1", KEY),
+        ("ftp://127.0.0.1/v1", KEY),
+        ("https://example.org/v1", "sk-with\nbreak"),
+    ]:
+        with pytest.raises(CollectionError):
+            OpenAIClient(base_url, key, at_once=1, timeout_s=1)
+
+
+def test_no_header_from_the_environment_reaches_the_service(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-env-1")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-env-2")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-env-3")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-env-4")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer sk-env-5\nX-Mine: env-6")
+    with FaultServer(key=None) as server:
+        assert isinstance(ask(server, key=None), Reply)
+        assert isinstance(ask(server), Reply)
+    without, with_key = (seen.headers for seen in server.chats)
+    assert "env-" not in str(without) + str(with_key)
+    assert "Authorization" not in without
+    assert with_key["Authorization"] == f"Bearer {KEY}"
+
+
+def test_a_proxy_never_sees_calls_to_this_computer(monkeypatch):
+    with FaultServer(key=None) as proxy, FaultServer(key=KEY) as server:
+        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
+        assert isinstance(ask(server), Reply)
+    assert (len(server.chats), proxy.total) == (1, 0)
+
+
+def test_the_key_is_in_no_message_log_or_repr_even_if_the_service_repeats_it(caplog):
+    caplog.set_level(logging.DEBUG)
+    said = {"error": {"message": "x" * 290 + KEY, "code": KEY}}
+    steps = [
+        Step(status=400, body=said),
+        Step(status=401, body=KEY.encode()),
+        Step(status=307, headers={"Location": f"https://{KEY}.example/"}),
+        Step(body=said),
+        Step(cut=True),
+        Step(body=f"<p>{KEY}".encode()),
+        Step(content=f"You sent {KEY}"),
+    ]
+    with FaultServer(steps, key=KEY) as server:
+        outcomes = [ask(server) for _ in steps]
+    shown = [repr(OpenAIClient("https://example.org/v1", KEY, at_once=1, timeout_s=1))]
+    for outcome in outcomes:
+        shown += [repr(outcome), str(outcome)]
+        if isinstance(outcome, CallFailure):
+            shown += traceback.format_exception(outcome)
+    shown += [record.getMessage() + str(record.args) for record in caplog.records]
+    assert KEY[:12] not in "\n".join(shown)
+    assert outcomes[-1].text == "You sent [key]"
+    assert caplog.records
+
+
+def test_models_are_listed():
+    with FaultServer(key=KEY, models=("b", "a")) as server:
+        assert asyncio.run(list_models(server.base_url, KEY)) == ("b", "a")
+        with pytest.raises(CallFailure) as caught:
+            asyncio.run(list_models(server.base_url, None))
+    assert caught.value.kind is FailureKind.KEY
+
+
+def test_a_service_without_a_list_of_models_says_so():
+    with (
+        FaultServer(key=KEY, models_step=Step(body={"data": "many"})) as server,
+        pytest.raises(CallFailure, match="no list of models"),
+    ):
+        asyncio.run(list_models(server.base_url, KEY))
+
+
+def test_one_client_serves_many_calls_at_once_over_kept_connections():
+    async def calls(server):
+        client = OpenAIClient(server.base_url, KEY, at_once=4, timeout_s=5)
+        try:
+            return await asyncio.gather(*(client.complete(request(f"s{i}")) for i in range(40)))
+        finally:
+            await client.close()
+
+    with FaultServer(key=KEY, latency_s=0.005) as server:
+        replies = asyncio.run(calls(server))
+    expected = [default_text([{"role": "user", "content": f"s{i}"}]) for i in range(40)]
+    assert [reply.text for reply in replies] == expected
+    assert server.max_in_flight <= 4

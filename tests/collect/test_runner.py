@@ -1,0 +1,501 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import threading
+import time
+import weakref
+from collections import Counter
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+
+from core.collect.budget import Budget
+from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply, TrialKey
+from core.collect.openai_client import OpenAIClient
+from core.collect.retry import RetryPolicy
+from core.collect.runner import Control, Lane, Task, run
+from core.domain.instrument import Item, ResponseFormat
+from core.domain.study import SamplingSettings
+from core.errors import StoreError
+from tests.fault_server import FAULTS, FaultServer, Step, default_text, retry_after
+
+KEY = "sk-test-canary-0123456789"
+TRIAL = TrialKey(Item("i1"), ResponseFormat("likert_5", ()), "en")
+QUICK = RetryPolicy(max_attempts=4, base_s=0.001, cap_s=0.01)
+
+
+def request(i, **sampling):
+    messages = ({"role": "user", "content": f"statement {i}"},)
+    return ChatRequest("m", messages, SamplingSettings(**sampling), TRIAL)
+
+
+async def tasks(count, attempts_before=0, pulled=None, **sampling):
+    for i in range(count):
+        if pulled is not None:
+            pulled.append(i)
+        yield Task(i, request(i, **sampling), attempts_before)
+
+
+class Recorder:
+    """Keeps attempts; acts after some of them, and fails at the numbers it is given."""
+
+    def __init__(self, *, then=None, fail_at=(), error=None, wait_s=0.0):
+        self.attempts = []
+        self.offered = 0
+        self._then, self._fail_at, self._error, self._wait_s = then, fail_at, error, wait_s
+
+    async def __call__(self, attempt):
+        self.offered = number = self.offered + 1
+        await asyncio.sleep(self._wait_s)
+        if number in self._fail_at:
+            raise self._error
+        self.attempts.append(attempt)
+        if self._then:
+            self._then(self)
+
+    def finals(self):
+        return [attempt for attempt in self.attempts if attempt.final]
+
+
+class InProcess:
+    """A client without a network, for what HTTP cannot show."""
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    async def complete(self, wanted):
+        await asyncio.sleep(0)
+        return self._answer(wanted)
+
+    async def close(self):
+        pass
+
+
+def go(lanes, record, *, control=None, policy=QUICK, budget=None, seed=1):
+    """Run lanes made by `lanes()` inside the loop, and close their clients."""
+
+    async def main():
+        made = lanes()
+        try:
+            return await run(
+                made,
+                record=record,
+                control=control or Control(),
+                policy=policy,
+                budget=budget or Budget(None),
+                random=Random(seed),
+            )
+        finally:
+            for lane in made:
+                await lane.client.close()
+
+    return asyncio.run(main())
+
+
+def lane_of(server, source, *, at_once=4, per_minute=None, name="lane", timeout_s=5.0):
+    client = OpenAIClient(server.base_url, server.key, at_once=at_once, timeout_s=timeout_s)
+    return Lane(name, client, source, at_once, per_minute)
+
+
+def collect(server, count, record=None, *, at_once=4, per_minute=None, timeout_s=5.0, **kwargs):
+    record = record or Recorder()
+    sampling = kwargs.pop("sampling", {})
+
+    def lanes():
+        source = tasks(count, **sampling)
+        return [
+            lane_of(server, source, at_once=at_once, per_minute=per_minute, timeout_s=timeout_s)
+        ]
+
+    return go(lanes, record, **kwargs), record
+
+
+def in_process(answer, count=20, at_once=4, record=None, **kwargs):
+    record = record or Recorder()
+    client = InProcess(answer)
+    result = go(lambda: [Lane("lane", client, tasks(count), at_once, None)], record, **kwargs)
+    return result, record
+
+
+def test_every_task_is_asked_once_and_answered_finally():
+    before = datetime.now(UTC)
+    with FaultServer(key=KEY) as server:
+        result, record = collect(server, 60)
+    assert (result.outcome, result.sent, result.failed) == ("finished", 60, 0)
+    assert result.unrecorded == ()
+    assert Counter(a.trial_id for a in record.finals()) == Counter(range(60))
+    for attempt in record.attempts:
+        assert attempt.reply.text == default_text([dict(m) for m in attempt.request.messages])
+        assert (attempt.number, attempt.failure, attempt.cost) == (1, None, None)
+        assert before <= attempt.sent_at <= datetime.now(UTC)
+        assert attempt.latency_s > 0
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_no_more_calls_are_in_flight_than_the_lane_allows(at_once):
+    with FaultServer(key=KEY, latency_s=0.01) as server:
+        collect(server, 24, at_once=at_once)
+    assert server.max_in_flight == at_once
+
+
+def test_lanes_run_side_by_side_each_with_its_own_limit():
+    with FaultServer(key=KEY, latency_s=0.02) as one, FaultServer(key=KEY, latency_s=0.02) as two:
+        record = Recorder()
+        go(
+            lambda: [
+                lane_of(one, tasks(20), at_once=2, name="one"),
+                lane_of(two, tasks(20), at_once=1, name="two"),
+            ],
+            record,
+        )
+    assert one.max_in_flight <= 2
+    assert two.max_in_flight == 1
+    assert len(record.finals()) == 40
+    assert two.chats[0].at < one.chats[-1].at
+    assert one.chats[0].at < two.chats[-1].at
+
+
+def test_all_faults_together_still_give_the_data_of_an_undisturbed_run():
+    def script(number, _body):
+        return FAULTS[number // 3 % len(FAULTS)] if number % 3 == 0 else None
+
+    with FaultServer(key=KEY) as calm, FaultServer(script, key=KEY) as rough:
+        _, expected = collect(calm, 60)
+        result, record = collect(rough, 60, policy=RetryPolicy(9, 0.001, 0.01))
+    assert result.outcome == "finished"
+    texts = {a.trial_id: a.reply.text for a in record.finals()}
+    assert texts == {a.trial_id: a.reply.text for a in expected.finals()}
+    assert result.sent == len(record.attempts) == len(rough.chats) > 60
+
+
+def test_attempts_are_numbered_on_from_earlier_runs():
+    steps = [Step(status=500), Step(status=500)]
+    with FaultServer(steps, key=KEY) as server:
+        _, record = collect(server, 1, sampling={"attempts_before": 3})
+    assert [a.number for a in record.attempts] == [4, 5, 6]
+    assert [a.final for a in record.attempts] == [False, False, True]
+
+
+def test_a_call_that_uses_up_its_tries_is_final_and_the_run_goes_on():
+    def script(_number, body):
+        return Step(status=500) if body["messages"][0]["content"] == "statement 2" else None
+
+    with FaultServer(script, key=KEY) as server:
+        result, record = collect(server, 10)
+    assert (result.outcome, result.failed, result.sent) == ("finished", 1, 13)
+    (lost,) = [a for a in record.finals() if a.failure]
+    assert (lost.trial_id, lost.number, lost.reply) == (2, QUICK.max_attempts, None)
+    assert len(record.finals()) == 10
+
+
+def test_a_rejected_request_is_not_tried_again():
+    with FaultServer([Step(status=422)], key=KEY) as server:
+        result, record = collect(server, 3, at_once=1)
+    assert (result.outcome, result.failed, result.sent) == ("finished", 1, 3)
+    assert len(record.finals()) == 3
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
+def test_failures_that_a_person_must_mend_pause_the_run_at_once(status):
+    def script(number, _body):
+        return Step(status=status) if number == 5 else Step(latency_s=0.02)
+
+    with FaultServer(script, key=KEY) as server:
+        result, record = collect(server, 500, at_once=4)
+    assert result.outcome == "paused"
+    assert f"({status})" in result.reason
+    assert result.reason.startswith("lane: The ")
+    assert len(server.chats) <= 5 + 2 * 4
+    assert len(record.attempts) == len(server.chats) == result.sent
+    (failed,) = [a for a in record.attempts if a.failure]
+    assert not failed.final
+
+
+def test_calls_given_up_in_a_row_pause_the_run():
+    with FaultServer(lambda *_: Step(status=400), key=KEY) as server:
+        result, record = collect(server, 500, at_once=2)
+    assert result.outcome == "paused"
+    assert result.reason.startswith("lane: 3 calls in a row got no reply. The last one: ")
+    assert 3 <= len(record.finals()) <= 4
+
+
+def test_a_service_that_is_not_there_pauses_the_run():
+    with FaultServer(key=KEY) as server:
+        pass
+    result, _ = collect(server, 100, at_once=5)
+    assert result.outcome == "paused"
+    assert "No connection to 127.0.0.1" in result.reason
+    assert 5 <= result.failed < 10
+
+
+def test_a_success_between_failures_starts_the_count_again():
+    def script(number, _body):
+        return Step(status=400) if number % 3 < 2 else None
+
+    with FaultServer(script, key=KEY) as server:
+        result, _ = collect(server, 30, at_once=1)
+    assert (result.outcome, result.failed) == ("finished", 20)
+
+
+@pytest.mark.parametrize(("reason", "outcome"), [("pause", "paused"), ("stop", "stopped")])
+def test_stopping_costs_at_most_the_calls_in_flight_and_records_them(reason, outcome):
+    control = Control()
+    sent_when_asked = []
+
+    def then(record):
+        if len(record.attempts) == 10:
+            sent_when_asked.append(server.total)
+            control.request_stop(reason)
+
+    with FaultServer(key=KEY, latency_s=0.02) as server:
+        result, record = collect(server, 1000, Recorder(then=then), control=control, at_once=4)
+    assert (result.outcome, control.stopping) == (outcome, reason)
+    assert result.sent == len(record.attempts) == server.total <= sent_when_asked[0] + 4
+
+
+def test_stopping_works_from_another_thread_while_calls_are_waiting_to_be_repeated():
+    control, patient = Control(), RetryPolicy(max_attempts=9, base_s=1000, cap_s=1000)
+    with FaultServer(lambda *_: Step(status=500), key=KEY) as server:
+        timer = threading.Timer(0.3, control.request_stop, ["stop"])
+        timer.start()
+        started = time.perf_counter()
+        result, record = collect(server, 50, control=control, policy=patient, at_once=3)
+        elapsed = time.perf_counter() - started
+        timer.join(5)
+    assert result.outcome == "stopped"
+    assert elapsed < 3
+    assert len(record.attempts) == 3
+    assert not record.finals()
+
+
+def test_a_stop_requested_before_the_start_sends_nothing():
+    control = Control()
+    control.request_stop("pause")
+    with FaultServer(key=KEY) as server:
+        result, _ = collect(server, 5, control=control)
+    assert (result.outcome, result.sent, server.total) == ("paused", 0, 0)
+
+
+def test_a_stop_outranks_a_pause_whichever_came_first():
+    for order in (("pause", "stop"), ("stop", "pause")):
+        control = Control()
+        for reason in order:
+            control.request_stop(reason)
+        assert control.stopping == "stop"
+
+
+def test_a_paused_run_continued_gives_the_data_of_an_uninterrupted_one():
+    control, done = Control(), {}
+
+    def then(record):
+        if len(record.attempts) == 17:
+            control.request_stop("pause")
+
+    with FaultServer(key=KEY) as server:
+        _, first = collect(server, 60, Recorder(then=then), control=control)
+        done = {a.trial_id: a.reply.text for a in first.finals()}
+        rest = [i for i in range(60) if i not in done]
+
+        async def remaining():
+            for i in rest:
+                yield Task(i, request(i))
+
+        second = Recorder()
+        go(lambda: [lane_of(server, remaining())], second)
+        assert server.total == 60
+        _, whole = collect(server, 60)
+    done |= {a.trial_id: a.reply.text for a in second.finals()}
+    assert done == {a.trial_id: a.reply.text for a in whole.finals()}
+
+
+def test_a_rate_limited_reply_slows_the_whole_lane():
+    def script(number, _body):
+        return retry_after(0.4) if number == 0 else Step(latency_s=0.05)
+
+    with FaultServer(script, key=KEY) as server:
+        _, record = collect(server, 30, at_once=3)
+    first = server.chats[0].at
+    early = [seen for seen in server.chats if seen.at < first + 0.38]
+    assert len(early) <= 3 * 2  # what was in flight or on its way
+    assert len(record.finals()) == 30
+
+
+def test_calls_start_no_faster_than_a_minute_allows():
+    starts, record = [], Recorder()
+
+    def answer(_wanted):
+        starts.append(time.perf_counter())
+        return Reply("3")
+
+    client, began = InProcess(answer), time.perf_counter()
+    go(lambda: [Lane("lane", client, tasks(6), 6, 1200)], record)
+    assert len(starts) == 6
+    for place, start in enumerate(starts):
+        assert start - began >= place * 60 / 1200 - 0.005
+
+
+PRICES = {"price_in": 0.0, "price_out": 1_000_000.0, "max_tokens": 10}  # a dollar per token out
+
+
+def test_the_cost_cap_holds_with_calls_in_flight():
+    budget, highest = Budget(cap=35.0), []
+
+    def script(_number, _body):
+        highest.append(budget.spent + budget.reserved)
+        return Step(extra={"usage": {"prompt_tokens": 1, "completion_tokens": 10}})
+
+    with FaultServer(script, key=KEY, latency_s=0.01) as server:
+        result, record = collect(server, 50, at_once=8, budget=budget, sampling=PRICES)
+    assert result.outcome == "paused"
+    assert result.reason == "The cost cap of $35.00 is reached."
+    assert server.total == len(record.attempts) == 3
+    assert max(highest) <= 35.0
+    assert budget.spent == 30.0
+    assert server.max_in_flight <= 3
+
+
+def test_room_left_by_cheaper_replies_is_used_before_the_cap_is_called_reached():
+    budget = Budget(cap=35.0)
+    with FaultServer(key=KEY, latency_s=0.005) as server:
+        result, _ = collect(server, 100, at_once=8, budget=budget, sampling=PRICES)
+    # Replies cost one dollar, but ten must be free for each: 26 + 9 = 35.
+    assert (result.outcome, result.sent, budget.spent) == ("paused", 26, 26.0)
+    assert server.max_in_flight <= 3
+
+
+def test_calls_that_may_have_been_charged_count_against_the_cap():
+    budget = Budget(cap=35.0)
+    with FaultServer(lambda *_: Step(hang=True), key=KEY) as server:
+        result, record = collect(
+            server, 50, at_once=2, budget=budget, sampling=PRICES, timeout_s=0.1
+        )
+    assert "cost cap" in result.reason
+    assert server.total == 3
+    assert [(a.cost, a.cost_estimated) for a in record.attempts] == [(10.0, True)] * 3
+
+
+def test_a_cap_without_prices_sends_nothing():
+    with FaultServer(key=KEY) as server:
+        result, _ = collect(server, 5, budget=Budget(cap=1.0))
+    assert (result.outcome, result.sent, server.total) == ("paused", 0, 0)
+    assert "prices of m are not known" in result.reason
+
+
+def test_costs_are_recorded_with_each_attempt():
+    with FaultServer([Step(status=500)], key=KEY) as server:
+        _, record = collect(server, 2, at_once=1, sampling=PRICES)
+    assert [(a.cost, a.cost_estimated) for a in record.attempts] == [
+        (0.0, False),
+        (1.0, False),
+        (1.0, False),
+    ]
+
+
+def test_a_full_disk_pauses_the_run_and_loses_nothing():
+    error = OSError(28, "No space left on device")
+    record = Recorder(fail_at=range(5, 10_000), error=error)
+    with FaultServer(key=KEY, latency_s=0.01) as server:
+        result, _ = collect(server, 500, record, at_once=4)
+    assert result.outcome == "paused"
+    assert "No space left on device" in result.reason
+    assert result.sent == server.total <= 4 + 2 * 4
+    kept = {a.trial_id for a in record.attempts} | {a.trial_id for a in result.unrecorded}
+    assert len(record.attempts) + len(result.unrecorded) == len(kept) == server.total
+
+
+def test_what_could_not_be_recorded_is_offered_again():
+    error = StoreError("The disk is full.", "Make room.")
+    record = Recorder(fail_at=[5], error=error)
+    result, _ = in_process(lambda _: Reply("3"), count=500, record=record)
+    assert result.reason == "A reply could not be saved: The disk is full. Make room."
+    assert result.unrecorded == ()
+    assert len(record.attempts) == result.sent
+
+
+def test_records_are_awaited_so_that_a_slow_disk_slows_the_sending():
+    with FaultServer(key=KEY) as server:
+        control = Control()
+        timer = threading.Timer(0.5, control.request_stop, ["stop"])
+        timer.start()
+        collect(server, 1000, Recorder(wait_s=0.1), at_once=2, control=control)
+        timer.join(5)
+    assert server.total <= 2 * 8
+
+
+def test_a_fault_of_the_client_pauses_the_run_and_logs_no_key(caplog):
+    def answer(wanted):
+        if wanted.messages[0]["content"] == "statement 7":
+            raise ValueError(f"bad header {KEY}")
+        return Reply("3")
+
+    caplog.set_level(logging.DEBUG)
+    budget = Budget(None)
+    result, record = in_process(answer, count=500, at_once=2, budget=budget)
+    assert result.outcome == "paused"
+    assert "(ValueError)" in result.reason
+    assert KEY not in result.reason + caplog.text
+    assert "in answer" in caplog.text
+    assert result.sent == len(record.attempts) + 1 <= 10
+    assert budget.in_flight == 0
+
+
+def test_a_list_of_tasks_that_breaks_off_pauses_the_run_with_its_reason():
+    async def broken(error):
+        yield Task(0, request(0))
+        raise error
+
+    for error, words in [(StoreError("Gone.", "Look."), "Gone. Look."), (KeyError(1), "log")]:
+        record, client = Recorder(), InProcess(lambda _: Reply("3"))
+        result = go(lambda c=client, e=error: [Lane("lane", c, broken(e), 3, None)], record)
+        assert result.outcome == "paused"
+        assert words in result.reason
+        assert len(record.attempts) == 1
+
+
+def test_an_empty_run_finishes():
+    result, record = in_process(lambda _: Reply("3"), count=0)
+    assert (result.outcome, result.sent, record.attempts) == ("finished", 0, [])
+
+
+def test_nothing_is_kept_of_finished_tasks_even_without_garbage_collection():
+    alive, seen, most = [0], [0], [0]
+
+    def tracked(outcome):
+        alive[0] += 1
+        weakref.finalize(outcome, lambda: alive.__setitem__(0, alive[0] - 1))
+        return outcome
+
+    def answer(wanted):
+        if wanted.messages[0]["content"].endswith("7"):
+            failure = tracked(CallFailure(FailureKind.REJECTED, "no"))
+            raise failure
+        return tracked(Reply("3"))
+
+    async def record(_attempt):
+        seen[0] += 1
+        most[0] = max(most[0], alive[0])
+
+    gc.disable()
+    try:
+        client = InProcess(answer)
+        go(lambda: [Lane("lane", client, tasks(1000), 4, None)], record)
+    finally:
+        gc.enable()
+    assert seen == [1000]
+    assert most[0] <= 3 * 4
+
+
+def test_tasks_are_pulled_only_when_they_can_be_sent():
+    pulled, control = [], Control()
+
+    def then(record):
+        if len(record.attempts) == 10:
+            control.request_stop("stop")
+
+    record, client = Recorder(then=then), InProcess(lambda _: Reply("3"))
+    source = tasks(1000, pulled=pulled)
+    go(lambda: [Lane("lane", client, source, 4, None)], record, control=control)
+    assert len(pulled) <= 10 + 2 * 4
