@@ -1,0 +1,208 @@
+"""Which options are chosen, and how often is there no usable answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.matrices import KEYED_TITLE, by_columns, distinct, group_name, some_of
+from core.analysis.options import By
+from core.analysis.registry import analysis
+from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.domain.frames import OPTION_COUNTS
+from core.errors import NotEnoughData
+
+_OPTIONS = (
+    Column("subscale", "Subscale"),
+    Column("item", "Item"),
+    Column(
+        "keyed", KEYED_TITLE, help="-1 is reverse-keyed: agreement means less of what is measured."
+    ),
+    Column("kind", "Kind", help="An option of the bank, or the status of an unusable answer."),
+    Column("option", "Option or status"),
+    Column("position", "Position", "count", "Place among the options."),
+    Column("points", "Points", "points", "As printed in the bank, before reverse-keying."),
+    Column("count", "Count", "count", "Trials."),
+    Column("share", "Share of usable", "proportion", "Of the item's usable answers."),
+    Column("share_of_trials", "Share of all", "proportion", "Of all trials of the item."),
+    Column("n_usable", "Usable", "count", "Trials of the item with an option chosen."),
+    Column("n_trials", "Trials", "count", "All trials of the item, usable or not."),
+)
+_SUMMARY = (
+    Column("items", "Items", "count"),
+    Column("n_trials", "Trials", "count"),
+    Column("n_usable", "Usable", "count", "Trials with an option chosen."),
+    Column("n_unusable", "Unusable", "count", "Refused, off the scale, not asked and so on."),
+    Column("share_usable", "Share usable", "proportion"),
+)
+
+
+@analysis(
+    title="Option distribution",
+    question="Which options are chosen, and how often is there no usable answer?",
+    needs=OPTION_COUNTS,
+    references=("AERA, APA & NCME (2014), Standards for educational and psychological testing",),
+)
+def option_distribution(
+    option_counts: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+) -> AnalysisResult:
+    """Count and share of every option, and of every reason for an unusable answer, by item.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        How often each option or status came up, by cell of the design.
+    by : tuple of factors
+        Groups to set side by side. Context and repetition are summed over and cannot be chosen.
+
+    Returns
+    -------
+    AnalysisResult
+        `options`, one row per group, response format, item and option or status: `kind` ("option"
+        or "status"), `position` (options only), `points` as printed, `count`, `share` (of usable
+        answers; NaN for a status), `share_of_trials`, `n_usable`, `n_trials`. An option that came
+        up for any item of the same study and format stands with every other item too, with 0
+        where it never came up; an option nobody ever chose anywhere is unknown to this table.
+        `summary`, one row per group: items, trials, usable and unusable ones.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, or they are not kept by one of the factors in `by`.
+
+    Notes
+    -----
+    The unit of analysis is one trial: one item put once. Share = count / usable answers of the
+    item in the group; an item without usable answers has no shares, and a note names it. Shares
+    describe; trials of one model are not independent, so no interval is given.
+    """
+    names = distinct(by)
+    if option_counts.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    for name in names:
+        if name not in option_counts:
+            raise NotEnoughData(f"Answers are not counted by {name}.", "Choose another factor.")
+    cell = (*names, *(name for name in ("format",) if name not in names))
+    rows = _rows(_plain(option_counts), cell)
+    columns = (*by_columns(cell), *_OPTIONS)
+    options = rows[[column.name for column in columns]]
+    summary_columns = (*by_columns(names), *_SUMMARY)
+    summary = pd.DataFrame(
+        _summary_rows(options, names), columns=[column.name for column in summary_columns]
+    )
+    used, trials = int(summary["n_usable"].sum()), int(summary["n_trials"].sum())
+    return AnalysisResult(
+        tables=(
+            ResultTable("options", "Options by item", options, columns),
+            ResultTable("summary", "Usable answers", summary, summary_columns),
+        ),
+        unit="one trial: one item put once to a respondent",
+        n_used=used,
+        n_missing=trials - used,
+        method="Counts; shares of the usable answers of an item, statuses as shares of all trials. "
+        "Options are as chosen, before reverse-keying.",
+        notes=tuple(_notes(options, names)),
+    )
+
+
+def _plain(option_counts: pd.DataFrame) -> pd.DataFrame:
+    """The counts with categories as objects and missing factors as empty text."""
+    frame = option_counts.copy()
+    for name in frame.columns:
+        if name not in ("points", "position", "count", "is_status"):
+            values = frame[name].astype(object)
+            frame[name] = values.where(values.notna(), "")
+    return frame
+
+
+def _rows(counts: pd.DataFrame, cell: tuple[str, ...]) -> pd.DataFrame:
+    """All rows of the table of options, in order of groups, items and options."""
+    item = [*cell, "subscale", "item"]
+    is_status = counts["is_status"].astype(bool)
+    chosen, statuses = counts[~is_status], counts[is_status]
+    # Studies may use different banks, so options are borrowed only within study and format.
+    menu = chosen[["study", "format", "option", "position", "points"]].drop_duplicates(
+        ["study", "format", "option"]
+    )
+    asked = counts[list(dict.fromkeys([*item, "study", "format"]))].drop_duplicates()
+    empty = asked.merge(menu, on=["study", "format"]).assign(count=0)
+    options = pd.concat([chosen, empty])
+    options = options.groupby([*item, "option"], sort=False, as_index=False).agg(
+        {"position": "min", "points": "first", "count": "sum"}
+    )
+    refused = statuses.groupby([*item, "option"], sort=False, as_index=False).agg({"count": "sum"})
+    rows = pd.concat(
+        [options.assign(kind="option"), refused.assign(kind="status", position=np.nan)],
+        ignore_index=True,
+    )
+    rows["points"] = rows["points"].astype(float)
+    rows["position"] = rows["position"].astype(float)
+    rows["count"] = rows["count"].astype(int)
+    keyed = counts.drop_duplicates(item)[[*item, "keyed"]]
+    rows = rows.merge(keyed, on=item, how="left")
+    usable = rows["count"].where(rows["kind"] == "option", 0)
+    groups = [rows[name] for name in item]
+    rows["n_usable"] = usable.groupby(groups, sort=False).transform("sum")
+    rows["n_trials"] = rows["count"].groupby(groups, sort=False).transform("sum")
+    rows["share"] = (rows["count"] / rows["n_usable"].replace(0, np.nan)).where(
+        rows["kind"] == "option"
+    )
+    rows["share_of_trials"] = rows["count"] / rows["n_trials"].replace(0, np.nan)
+    order = {name: pd.factorize(counts[name])[1] for name in item}
+    place = pd.DataFrame(
+        {name: pd.Index(seen).get_indexer(rows[name].tolist()) for name, seen in order.items()}
+    ).assign(position=rows["position"])
+    return rows.loc[place.sort_values([*item, "position"], kind="stable").index].reset_index(
+        drop=True
+    )
+
+
+def _summary_rows(options: pd.DataFrame, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    """One row per group."""
+    rows: list[tuple[Any, ...]] = []
+    for group, own in _groups(options, names):
+        items = own.drop_duplicates(["format", "subscale", "item"])
+        trials, usable = int(items["n_trials"].sum()), int(items["n_usable"].sum())
+        share = usable / trials if trials else np.nan
+        n_items = len(items.drop_duplicates(["subscale", "item"]))
+        rows.append((*group, n_items, trials, usable, trials - usable, share))
+    return rows
+
+
+def _groups(
+    options: pd.DataFrame, names: Sequence[str]
+) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """The rows of each group, in order of first appearance."""
+    if not names:
+        return [((), options)]
+    return [
+        (tuple(group) if isinstance(group, tuple) else (group,), own)
+        for group, own in options.groupby(list(names), sort=False)
+    ]
+
+
+def _notes(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Items without a usable answer, and trials still to come, by group."""
+    notes = []
+    for group, own in _groups(options, names):
+        none = own.loc[own["n_usable"] == 0, "item"].drop_duplicates().astype(str).tolist()
+        if none:
+            what = "item" if len(none) == 1 else f"{len(none)} items"
+            notes.append(
+                f"{group_name(group)}: {what} {some_of(none)}: no usable answer, so no shares."
+            )
+    to_come = (options["kind"] == "status") & (options["option"] == "not_asked")
+    not_asked = int(options.loc[to_come, "count"].sum())
+    if not_asked:
+        notes.append(f"{not_asked} planned trials have not been asked yet.")
+    notes.append(
+        "Trials of one model are not independent, so shares are given without an interval."
+    )
+    return notes

@@ -1,0 +1,61 @@
+"""What every analysis returns. Values only; no formatting, no rounding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+Unit = Literal["none", "points", "points squared", "proportion", "correlation", "count", "p"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a result table, and how a reader should take it.
+
+    `help` is the tooltip: what the statistic says, its formula in words, and its reference.
+    """
+
+    name: str
+    title: str
+    unit: Unit = "none"
+    help: str = ""
+
+
+@dataclass(frozen=True, eq=False)  # eq=False: `==` on a DataFrame is not a bool
+class ResultTable:
+    """A titled table; `frame` holds full-precision values, `name` is part of its file name."""
+
+    name: str
+    title: str
+    frame: pd.DataFrame
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        declared = [column.name for column in self.columns]
+        if list(self.frame.columns) != declared:
+            raise TypeError(f"table {self.title!r} declares {declared}")
+
+
+@dataclass(frozen=True, eq=False)
+class AnalysisResult:
+    """Tables, the cautions that belong with them, and what was used and left out.
+
+    `unit` says what a row of the analysis is; `n_used`, `n_left_out` and `n_missing` count
+    scores and add up to all that were planned; `n_left_out` are usable ones that the rule for
+    missing answers leaves out.
+    """
+
+    tables: tuple[ResultTable, ...]
+    unit: str
+    n_used: int
+    n_missing: int
+    method: str
+    notes: tuple[str, ...] = ()
+    n_left_out: int = 0
+
+    @property
+    def n_planned(self) -> int:
+        """Number of scores there would be without a gap."""
+        return self.n_used + self.n_left_out + self.n_missing

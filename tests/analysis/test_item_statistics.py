@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from scipy.stats import pearsonr
+
+from core.analysis.item_statistics import item_statistics
+from core.errors import NotEnoughData
+from tests.analysis.score_frames import golden, item_scores
+
+GAPS = st.one_of(st.integers(1, 5).map(float), st.just(float("nan")))
+MATRICES = hnp.arrays(float, st.tuples(st.integers(4, 9), st.integers(3, 5)), elements=GAPS)
+NUMBERS = ["mean", "variance", "discrimination", "ci_low", "ci_high", "alpha_if_dropped"]
+
+
+def items_of(frame, **options):
+    return item_statistics(frame, **options).tables[0].frame
+
+
+def numbers_of(frame, **options):
+    return items_of(frame, **options).set_index("item")[NUMBERS].sort_index()
+
+
+@pytest.mark.parametrize("missing", ["listwise", "pairwise"])
+@pytest.mark.parametrize("data", ["hs1939", "likert22"])
+def test_agrees_with_psych(data, missing):
+    expected, frame, tolerance = golden("item_statistics", data)
+    rows = items_of(frame, missing=missing).set_index("item")
+    for part in expected.values():
+        own = rows.loc[part["items"]]
+        for name, theirs in (("discrimination", "r_drop"), ("alpha_if_dropped",) * 2):
+            for item, value in part[missing][theirs].items():
+                assert own.loc[item, name] == pytest.approx(value, abs=tolerance)
+        # Mean and spread always use every answer, as psych does under "pairwise".
+        for item in part["items"]:
+            assert own.loc[item, "mean"] == pytest.approx(part["pairwise"]["mean"][item])
+            assert own.loc[item, "sd"] == pytest.approx(part["pairwise"]["sd"][item])
+            assert own.loc[item, "n"] == part["pairwise"]["n"][item]
+        if missing == "listwise":
+            assert own["n_discrimination"].tolist() == list(part["listwise"]["n"].values())
+
+
+def test_worked_by_hand():
+    # Items (1,2,3,4), (1,3,2,4), (2,2,4,4). Rest of the first: (3,5,6,8): sums of squares 5 and 13,
+    # product (-1.5)(-2.5) + (-.5)(-.5) + (.5)(.5) + (1.5)(2.5) = 8; r = 8 / sqrt(65).
+    rows = items_of(item_scores([[1, 1, 2], [2, 3, 2], [3, 2, 4], [4, 4, 4]], keyed=[1, 1, -1]))
+    first = rows.iloc[0]
+    assert first["discrimination"] == pytest.approx(8 / 65**0.5, abs=1e-14)
+    assert (first["mean"], first["variance"]) == pytest.approx((2.5, 5 / 3))
+    # Fisher: atanh(r) -+ 1.959964 / sqrt(4 - 3)
+    z = np.arctanh(8 / 65**0.5)
+    low, high = np.tanh([z - 1.9599639845, z + 1.9599639845])
+    assert (first["ci_low"], first["ci_high"]) == pytest.approx((low, high), abs=1e-9)
+    # Without it, items two and three: variances 5/3 and 4/3, of their sum (3,5,6,8) 13/3; alpha
+    # = 2 (1 - 3 / (13/3)).
+    assert first["alpha_if_dropped"] == pytest.approx(2 * (1 - 9 / 13))
+    assert rows["keyed"].tolist() == [1, 1, -1]
+
+
+def test_agrees_with_scipy_within_each_group():
+    rng = np.random.default_rng(8)
+    parts = [rng.integers(1, 6, (12, 4)), rng.integers(1, 6, (15, 4))]
+    frame = pd.concat(
+        item_scores(values, respondent=name, start=100 * len(name))
+        for values, name in zip(parts, ("a", "bb"), strict=True)
+    )
+    rows = items_of(frame, ci_level=0.9)
+    for values, name in zip(parts, ("a", "bb"), strict=True):
+        own = rows[rows["respondent"] == name]
+        for i in range(4):
+            theirs = pearsonr(values[:, i], np.delete(values, i, axis=1).sum(axis=1))
+            interval = theirs.confidence_interval(0.9)
+            row = own.iloc[i]
+            assert row["discrimination"] == pytest.approx(theirs.statistic)
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx((interval.low, interval.high))
+    assert list(rows.columns[:3]) == ["respondent", "subscale", "item"]
+
+
+@given(MATRICES, st.randoms(use_true_random=False), st.sampled_from(["listwise", "pairwise"]))
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_order_and_origin_do_not_matter(values, random, missing):
+    if np.isnan(values).all():
+        return
+    frame = item_scores(values)
+    rows = list(range(len(frame)))
+    random.shuffle(rows)
+    expected = numbers_of(frame, missing=missing)
+    shuffled = numbers_of(frame.iloc[rows], missing=missing)
+    np.testing.assert_allclose(shuffled, expected, atol=1e-9)
+    moved = numbers_of(frame.assign(score=frame["score"] + 7), missing=missing)
+    moved["mean"] -= 7
+    np.testing.assert_allclose(moved, expected, atol=1e-9)
+
+
+@given(MATRICES)
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_reversing_twice_is_no_reversing_and_reversing_once_changes_the_sign(values):
+    if np.isnan(values).all():
+        return
+    frame = item_scores(values)
+    is_first = frame["item"] == "i1"
+    once = frame.assign(score=frame["score"].where(~is_first, 6 - frame["score"]))
+    twice = once.assign(score=once["score"].where(~is_first, 6 - once["score"]))
+    np.testing.assert_allclose(numbers_of(twice), numbers_of(frame), atol=1e-12)
+    np.testing.assert_allclose(
+        numbers_of(once).loc["i1", "discrimination"],
+        -numbers_of(frame).loc["i1", "discrimination"],
+        atol=1e-9,
+    )
+
+
+def test_adding_a_refusal_changes_no_mean_and_is_counted():
+    values = [[1, 1, 2], [2, 3, 2], [3, 2, 4], [4, 4, 4]]
+    before = item_statistics(item_scores(values))
+    after = item_statistics(item_scores([*values, [np.nan] * 3]))
+    rows, more = before.tables[0].frame, after.tables[0].frame
+    pd.testing.assert_frame_equal(rows.drop(columns="missing"), more.drop(columns="missing"))
+    assert more["missing"].tolist() == [1, 1, 1]
+    assert (after.n_used, after.n_missing) == (12, 3)
+
+
+def test_the_summary_counts_items_by_group():
+    values = [[1, 1, 2, 3], [2, 3, 2, 3], [3, 2, 4, 3], [4, 4, 4, np.nan], [1, 3, 3, 3]]
+    result = item_statistics(item_scores(values, keyed=[1, -1, 1, 1]))
+    items, summary = (table.frame for table in result.tables)
+    row = summary.iloc[0]
+    r = items["discrimination"]
+    assert (row["items"], row["zero_variance_items"]) == (4, 1)
+    assert row["good_items"] == sum(0.4 <= value <= 0.7 for value in r)
+    assert row["mean_r_reverse"] == pytest.approx(r[1])
+    assert row["mean_r_standard"] == pytest.approx(r[[0, 2]].mean())
+    assert (row["scores_used"], row["missing"]) == (19, 1)
+
+
+def test_undefined_statistics_are_nan_and_named():
+    values = np.array([[1.0, 2, 5, 1, 1], [2, 2, 5, 2, 2], [3, 2, 5, 4, 5], [5, 2, 5, 3, 1]])
+    frame = item_scores(values, subscales=["x", "x", "x", "alone", "two"])
+    never = item_scores(values[:, :1] * np.nan, items=["never"], subscales=["two"])
+    result = item_statistics(pd.concat([frame, never]))
+    rows = result.tables[0].frame.set_index("item")
+    assert rows.loc[["i2", "i3", "i4", "i5", "never"], "discrimination"].isna().all()
+    assert rows.loc["i1", "discrimination"] != rows.loc["i1", "discrimination"]  # rest is constant
+    assert rows.loc["i2", "variance"] == 0
+    said = "\n".join(result.notes)
+    assert "gpt: 2 items i2, i3: zero variance, so discrimination is undefined." in said
+    assert "gpt: item i4: the only item of its subscale" in said
+    assert "gpt: item never: no usable answer." in said
+    assert "item" in said
+    assert "i1, i5: discrimination is undefined (too few administrations" in said
+    assert "administrations as independent" in said
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_rounding_leaves_of_a_constant_sum_is_not_variance(seed):
+    others = np.random.default_rng(seed).normal(size=(9, 1)) / 3
+    values = np.hstack([np.arange(9.0)[:, None] % 4, others, 0.7 - others])
+    rows = items_of(item_scores(values)).set_index("item")
+    assert np.isnan(rows.loc["i1", "discrimination"])
+    assert rows.loc[["i2", "i3"], "discrimination"].notna().all()
+
+
+def test_many_items_are_counted_and_the_first_named():
+    values = np.column_stack([np.arange(5.0), np.ones((5, 8))])
+    notes = item_statistics(item_scores(values)).notes
+    assert any("8 items i2, i3, i4, i5, i6 and 3 more: zero variance" in note for note in notes)
+
+
+def test_two_items_of_perfect_agreement_have_no_interval():
+    result = item_statistics(item_scores([[1, 1], [2, 2], [3, 3], [4, 4]]))
+    rows = result.tables[0].frame
+    assert rows["discrimination"].tolist() == pytest.approx([1, 1])
+    assert rows[["ci_low", "alpha_if_dropped"]].isna().all(axis=None)
+    said = "\n".join(result.notes)
+    assert "2 items i1, i2: no interval" in said
+    assert "alpha if dropped is undefined" in said
+
+
+def test_one_administration_and_identical_ones_are_pointed_out():
+    one = item_statistics(item_scores([[1, 2, 3]]))
+    assert one.tables[0].frame["mean"].tolist() == [1, 2, 3]
+    assert one.tables[0].frame["variance"].isna().all()
+    assert "gpt: there is only one administration" in one.notes[0]
+    same = item_statistics(item_scores([[1, 2, 3]] * 4, respondent="echo"))
+    assert "echo: all 4 administrations are identical" in same.notes[0]
+
+
+def test_trials_not_asked_and_several_studies_are_pointed_out():
+    frame = item_scores([[1, 2, 3], [2, 1, np.nan], [3, 3, 1]])
+    frame["status"] = frame["status"].replace("refused", "not_asked")
+    other = item_scores([[1, 2, 2]], start=9, study="t")
+    said = "\n".join(item_statistics(pd.concat([frame, other])).notes)
+    assert "1 planned trials have not been asked yet" in said
+    assert "Answers of 2 studies are analyzed together." in said
+
+
+def test_nothing_scored_is_an_error_with_a_next_step():
+    with pytest.raises(NotEnoughData, match="no scored answers") as caught:
+        item_statistics(item_scores([[np.nan, np.nan]]))
+    assert caught.value.remedy
+
+
+def test_a_pair_of_items_never_answered_together_leaves_pairwise_numbers_undefined():
+    values = [[1, np.nan, 2], [2, np.nan, 1], [np.nan, 3, 3], [np.nan, 4, 1]]
+    rows = items_of(item_scores(values), missing="pairwise")
+    assert rows["discrimination"].isna().all()
+    assert rows["mean"].notna().all()
+
+
+def test_ten_thousand_items_are_no_trouble():
+    values = np.random.default_rng(2).integers(1, 6, (30, 10_000)).astype(float)
+    result = item_statistics(item_scores(values))
+    assert len(result.tables[0].frame) == 10_000
+
+
+def test_scores_left_out_of_discrimination_are_told():
+    frame = item_scores([[1, 1, 2], [2, 3, 2], [3, 2, 4], [4, 4, 4], [1, 5, np.nan]])
+    told = (
+        "Discrimination and alpha leave out 2 usable scores in incomplete administrations; means "
+        "and variances use them."
+    )
+    assert told in item_statistics(frame).notes
+    assert told not in item_statistics(frame, missing="pairwise").notes
+    assert item_statistics(frame).n_planned == 15

@@ -1,0 +1,48 @@
+"""Every analysis is documented, referenced, bounded, explained on a page of docs and has a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.analysis.registry import Choice, Factors, Number
+from core.domain.study import FACTORS
+from core.workflow import statistics
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(params=statistics.analyses(), ids=lambda analysis: analysis.name)
+def analysis(request):
+    return request.param
+
+
+def test_it_asks_a_question_and_names_its_sources(analysis):
+    assert analysis.question.endswith("?")
+    assert analysis.references
+    assert all(reference.strip() for reference in analysis.references)
+
+
+def test_its_docstring_says_shapes_results_errors_and_assumptions(analysis):
+    text = analysis.run.__doc__ or ""
+    for section in ("Parameters", "Returns", "Raises", "Notes"):
+        assert f"{section}\n    ---" in text, f"{analysis.name} lacks {section}"
+    assert "administration" in text or "trial" in text  # the unit of analysis
+
+
+def test_its_options_have_labels_and_defaults_that_they_allow(analysis):
+    for option in analysis.options:
+        assert option.kind.label
+        if isinstance(option.kind, Number):
+            assert option.kind.low <= option.default <= option.kind.high
+        elif isinstance(option.kind, Choice):
+            assert option.default in dict(option.kind.choices)
+        else:
+            assert isinstance(option.kind, Factors)
+            assert set(option.default) <= set(FACTORS)
+
+
+def test_it_has_a_page_in_the_docs_and_a_test_of_its_own(analysis):
+    assert (ROOT / "docs" / "analyses" / f"{analysis.name}.md").stat().st_size > 200
+    assert (ROOT / "tests" / "analysis" / f"test_{analysis.name}.py").exists()
