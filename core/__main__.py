@@ -1,0 +1,233 @@
+"""The command line, `python -m core VERB`: the same functions and numbers as the pages."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from core import export
+from core.domain.study import FACTORS
+from core.errors import FileError, UserError
+from core.workflow import answers, banks, collection, sample, statistics, studies
+from core.workflow.workspace import Workspace, open_workspace
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; 0 when it worked, 2 with one line on what is wrong and what to do."""
+    parsed = _parser().parse_args(arguments)
+    verb: Callable[[Workspace, argparse.Namespace], None] = parsed.verb
+    workspace = None
+    try:
+        workspace = open_workspace(parsed.db)
+        verb(workspace, parsed)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has read enough; Python would flush again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except UserError as error:
+        print(" ".join(str(error).split()), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(
+            "Interrupted. Answers collected are kept; an import keeps nothing. Run it again.",
+            file=sys.stderr,
+        )
+        return 2
+    finally:
+        if workspace is not None:
+            workspace.close()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m core", description=__doc__)
+    parser.add_argument("--db", help="database file (default: INKBLOT_DB, or data/inkblot.duckdb)")
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    def add(
+        name: str, verb: Callable[[Workspace, argparse.Namespace], None], text: str
+    ) -> argparse.ArgumentParser:
+        found = verbs.add_parser(name, help=text, description=text)
+        found.set_defaults(verb=verb)
+        found.add_argument("--db", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        return found
+
+    add("init", _init, "make the database with the starter banks, where it is not there yet")
+    bank = add("bank", _bank, "import a bank file, or export a bank")
+    bank.add_argument("action", choices=("import", "export"))
+    bank.add_argument("what", help="import: the file; export: the bank's code")
+    bank.add_argument("--out", type=Path, help="export: file to write (.csv or .xlsx)")
+    bank.add_argument("--version", type=int, help="export: a published version")
+    plan = add("plan", _plan, "freeze the study that a YAML file describes")
+    plan.add_argument("design", type=Path)
+    plan.add_argument("--out", type=Path, help="also write the plan as CSV")
+    run = add("run", _run, "ask everything of a study that has no answer yet")
+    run.add_argument("study")
+    run.add_argument("--cost-cap", type=float, help="US dollars not to be exceeded")
+    take = add("import", _import, "import answers from a tidy file (CSV, gzip allowed; Parquet)")
+    take.add_argument("file", type=Path)
+    take.add_argument(
+        "--study", default="", help="name of the study, where the file names none or only one"
+    )
+    analyze = add("analyze", _analyze, "run an analysis and write its tables")
+    analyze.add_argument("name")
+    analyze.add_argument("--study", required=True, action="append")
+    analyze.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
+    analyze.add_argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]")
+    analyze.add_argument("--by", help="factors to set side by side, comma-separated")
+    analyze.add_argument("--table", help="only this table of the result")
+    analyze.add_argument("--out", type=Path, help="file to write: .csv, .zip (all tables) or .json")
+    give = add("export", _export, "write answers, bank, plan and design of a study into a folder")
+    give.add_argument("study")
+    give.add_argument("directory", type=Path)
+    try_out = add("sample", _sample, "run the sample study that comes along")
+    try_out.add_argument("kind", choices=("simulated", "local"))
+    listing = add("list", _list, "list studies, banks or analyses")
+    listing.add_argument(
+        "what", nargs="?", default="studies", choices=("studies", "banks", "analyses")
+    )
+    return parser
+
+
+def _init(workspace: Workspace, _: argparse.Namespace) -> None:
+    print(f"{workspace.database.path} is ready, with {len(banks.summaries(workspace))} banks.")
+
+
+def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.action == "import":
+        file = Path(parsed.what)
+        state = banks.import_bank(workspace, banks.preview_import(file.name, _read(file)))
+        print(f"Bank '{state.instrument.code}': {len(state.instrument.items)} items.")
+        return
+    suffix = (parsed.out.suffix if parsed.out else ".csv").lower()
+    if suffix not in (".csv", ".xlsx"):
+        raise FileError(f"A bank cannot be written as '{suffix}'.", "Use .csv or .xlsx.")
+    file_format: banks.FileFormat = "xlsx" if suffix == ".xlsx" else "csv"
+    _write(parsed.out, banks.export(workspace, parsed.what, file_format, parsed.version))
+
+
+def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    design = studies.design_of_yaml_file(parsed.design.name, _read(parsed.design))
+    record = studies.freeze(workspace, design)
+    print(f"Study '{record.code}': {record.n_trials} trials, plan {record.plan_hash[:12]}.")
+    if parsed.out:
+        _write(parsed.out, studies.plan_csv(workspace, record.code))
+
+
+def _run(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    collection.start(workspace, parsed.study, cost_cap=parsed.cost_cap)
+    _finish(workspace, parsed.study)
+
+
+def _sample(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    _finish(workspace, sample.start_sample(workspace, parsed.kind))
+
+
+def _finish(workspace: Workspace, study: str) -> None:
+    """Show the run until it ends; an end other than finished is an error."""
+    shown = -1
+
+    def show(progress: collection.Progress) -> None:
+        nonlocal shown
+        if progress.n_done != shown:
+            shown = progress.n_done
+            print(f"\r{progress.n_done} of {progress.n_trials} answered", end="", file=sys.stderr)
+
+    ended = collection.wait(workspace, study, report=show)
+    print(file=sys.stderr)
+    if ended.n_done < ended.n_trials:
+        raise UserError(
+            f"Study '{study}' {ended.state}: {ended.n_done} of {ended.n_trials} answered."
+            f" {ended.reason}",
+            "Mend the cause and run it again; what is answered stays.",
+        )
+    print(f"Study '{study}': {ended.n_done} of {ended.n_trials} answered.")
+
+
+def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    for done in answers.import_tidy(
+        workspace, parsed.file.name, _read(parsed.file), study=parsed.study
+    ):
+        print(f"Study '{done.study}': {done.n_rows} answers, bank '{done.instrument}'.")
+
+
+def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    analysis = statistics.by_name(parsed.name)
+    texts = dict(_pair(text, "--option") for text in parsed.option)
+    if parsed.by:
+        texts["by"] = parsed.by
+    options = statistics.options_from_text(analysis, texts)
+    where = {k: v.split(",") for k, v in (_pair(text, "--where") for text in parsed.where)}
+    result = statistics.run(workspace, parsed.name, parsed.study, options, where)
+    suffix = parsed.out.suffix.lower() if parsed.out else ".csv"
+    if suffix == ".json":
+        data = export.result_json(result)
+    elif suffix == ".zip":
+        data = export.result_zip(result)
+    else:
+        data = export.table_csv(_table(result, parsed.table))
+    _write(parsed.out, data)
+    for note in result.notes:
+        print(note, file=sys.stderr)
+
+
+def _table(result: statistics.AnalysisResult, name: str | None) -> statistics.ResultTable:
+    if name is None:
+        return result.tables[0]
+    for table in result.tables:
+        if table.name == name:
+            return table
+    names = ", ".join(table.name for table in result.tables)
+    raise FileError(f"The result has no table '{name}'.", f"It has: {names}.")
+
+
+def _export(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    for file in answers.export_study(workspace, parsed.study, parsed.directory):
+        print(file)
+
+
+def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.what == "analyses":
+        for analysis in statistics.analyses():
+            options = ", ".join(option.name for option in analysis.options)
+            print(f"{analysis.name}\t{analysis.question}\t{options}")
+        print(f"\nfactors for --where and --by: {', '.join(FACTORS)}")
+    elif parsed.what == "banks":
+        for bank in banks.summaries(workspace):
+            print(f"{bank.code}\t{bank.n_items} items\t{' '.join(bank.languages)}\t{bank.title}")
+    else:
+        for study in studies.listed(workspace):
+            print(f"{study.code}\t{study.n_responses} of {study.n_trials}\t{study.instrument}")
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise FileError(f"{option} '{text}' has no '='.", f"Write {option} name=value.")
+    return name.strip(), value.strip()
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise FileError(f"{file} cannot be read ({error.strerror}).", "Check the path.") from error
+
+
+def _write(file: Path | None, data: bytes) -> None:
+    if file is None:
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        raise FileError(
+            f"{file} cannot be written ({error.strerror}).", "Choose another place."
+        ) from error
+    print(f"Wrote {file}.", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,212 @@
+"""Results as files: CSV, JSON, and tables and notes in APA style."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.domain.identifiers import slug
+from core.files.guard import Cell, csv_line
+
+UNDEFINED = "—"
+_LEADING_ZERO_DROPPED = frozenset({"proportion", "correlation", "p"})
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # a file's bytes shall depend on its content only
+
+
+def table_csv(table: ResultTable) -> bytes:
+    """The table as CSV: UTF-8, every digit, empty where undefined, safe to open in a spreadsheet.
+
+    Texts that a spreadsheet would take for a formula start with ' (core/files/guard.py).
+    """
+    lines = [csv_line(str(name) for name in table.frame.columns)]
+    lines += [csv_line(_cell(value) for value in row) for row in _rows(table.frame)]
+    return "".join(lines).encode("utf-8")
+
+
+def result_csv(result: AnalysisResult) -> bytes:
+    """The only table of a result as CSV; `result_zip` is for results with several."""
+    if len(result.tables) != 1:
+        raise ValueError(f"a result with {len(result.tables)} tables is not one CSV")
+    return table_csv(result.tables[0])
+
+
+def result_zip(result: AnalysisResult) -> bytes:
+    """All tables as CSV and the whole result as JSON in a zip; equal results give equal bytes."""
+    files = {f"{slug(table.name)}.csv": table_csv(table) for table in result.tables}
+    files["result.json"] = result_json(result)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, body in files.items():
+            entry = zipfile.ZipInfo(name, _ZIP_TIME)
+            entry.create_system = 3  # else it tells the machine it was made on
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, body)
+    return buffer.getvalue()
+
+
+def result_json(result: AnalysisResult) -> bytes:
+    """The result as JSON: tables with columns, method, notes and counts; null is undefined."""
+    body = {
+        "method": result.method,
+        "unit": result.unit,
+        "n_used": result.n_used,
+        "n_left_out": result.n_left_out,
+        "n_missing": result.n_missing,
+        "notes": list(result.notes),
+        "tables": [
+            {
+                "name": table.name,
+                "title": table.title,
+                "columns": [
+                    {"name": c.name, "title": c.title, "unit": c.unit, "help": c.help}
+                    for c in table.columns
+                ],
+                "rows": [[_json_value(value) for value in row] for row in _rows(table.frame)],
+            }
+            for table in result.tables
+        ],
+    }
+    return json.dumps(body, ensure_ascii=True, allow_nan=False, indent=1).encode() + b"\n"
+
+
+def apa_table(table: ResultTable) -> pd.DataFrame:
+    """The table as printed in APA style: texts only, rounded, intervals as [.12, .34].
+
+    Two decimals, three for p; no leading zero where a value cannot exceed 1; a dash where
+    undefined. A pair of columns ending in `_low` and `_high` becomes one.
+    """
+    names = [column.name for column in table.columns]
+    titles: list[str] = []
+    cells: list[list[str]] = []
+    for column in table.columns:
+        values = table.frame[column.name].tolist()
+        stem = column.name.removesuffix("_low")
+        if stem != column.name and f"{stem}_high" in names:
+            highs = table.frame[f"{stem}_high"].tolist()
+            titles.append(_interval_title(column))
+            pairs = zip(values, highs, strict=True)
+            cells.append([_interval(low, high, column.unit) for low, high in pairs])
+        elif column.name.endswith("_high") and column.name.removesuffix("high") + "low" in names:
+            continue
+        else:
+            titles.append(column.title)
+            cells.append([_apa_cell(value, column.unit) for value in values])
+    frame = pd.DataFrame(dict(enumerate(cells)), dtype=object, index=range(len(table.frame)))
+    frame.columns = pd.Index(_distinct(titles), dtype=object)
+    return frame
+
+
+def apa_note(
+    result: AnalysisResult, table: ResultTable, versions: Mapping[str, str] | None = None
+) -> str:
+    """What stands under an APA table: unit, n, missing, method with interval level, software."""
+    parts = [f"Note. Unit of analysis: {result.unit}.",
+             f"Answers used: {result.n_used:,} ({_lost(result)}).",
+             result.method]  # fmt: skip
+    if any(_is_undefined(value) for row in _rows(table.frame) for value in row):
+        parts.append(f"{UNDEFINED} = undefined or not applicable; see the notes of the result.")
+    if versions:
+        listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+        parts.append(f"Software: {listed}.")
+    return " ".join(part if part.endswith(".") else f"{part}." for part in parts)
+
+
+def _lost(result: AnalysisResult) -> str:
+    """How many scores were left out and how many are missing, in words."""
+    if not result.n_missing:
+        missing = "none missing"
+    else:
+        share = result.n_missing / result.n_planned
+        missing = f"{result.n_missing:,} missing, {share:.1%} of {result.n_planned:,}"
+    left_out = f"{result.n_left_out:,} left out in incomplete administrations; "
+    return (left_out if result.n_left_out else "") + missing
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """Rows as plain values, each column in its own type."""
+    return zip(*(frame[name].tolist() for name in frame.columns), strict=True)
+
+
+def _is_undefined(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def _cell(value: Any) -> Cell:
+    """One CSV cell: None where undefined, a number as number, anything else as text."""
+    if _is_undefined(value):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    return value if isinstance(value, int | float) else str(value)
+
+
+def _json_value(value: Any) -> Any:
+    """One JSON value; what JSON has no number for is null or text."""
+    if _is_undefined(value):
+        return None
+    if isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else str(value)
+    return value.item() if isinstance(value, np.generic) else str(value)
+
+
+def _apa_cell(value: Any, unit: str) -> str:
+    """One cell as printed."""
+    if _is_undefined(value):
+        return UNDEFINED
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if unit == "count":
+        return f"{int(value):,}"
+    if unit == "p":
+        return "< .001" if value < 0.001 else _rounded(float(value), 3, unit)
+    if isinstance(value, float):
+        return _rounded(value, 2, unit)
+    return _signed(str(value))
+
+
+def _rounded(value: float, decimals: int, unit: str) -> str:
+    """A number with a true minus sign, without a leading zero where the unit is bounded by 1."""
+    text = f"{value:.{decimals}f}"
+    if float(text) == 0:
+        text = text.removeprefix("-")
+    if unit in _LEADING_ZERO_DROPPED:
+        text = text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+    return _signed(text)
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+def _interval(low: Any, high: Any, unit: str) -> str:
+    """Both ends in brackets, or a dash where there is no interval."""
+    if _is_undefined(low) and _is_undefined(high):
+        return UNDEFINED
+    return f"[{_apa_cell(low, unit)}, {_apa_cell(high, unit)}]"
+
+
+def _interval_title(column: Column) -> str:
+    """The title without " low" at its end: 95% CI for 95% CI low."""
+    return column.title.removesuffix(" low")
+
+
+def _distinct(titles: list[str]) -> list[str]:
+    """Titles with a number behind repeats, which a table on a page cannot show twice."""
+    seen: dict[str, int] = {}
+    found = []
+    for title in titles:
+        seen[title] = seen.get(title, 0) + 1
+        found.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
+    return found

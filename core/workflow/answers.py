@@ -1,0 +1,148 @@
+"""What was said, row by row; import and export of answers in the tidy format."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from core.domain.study import Status
+from core.errors import FileError
+from core.files import instrument_files, tidy
+from core.store import answers as store
+from core.store import banks as bank_store
+from core.store import studies
+from core.store.answers import AnswerDetail, Try
+from core.workflow.imports import (
+    ImportedStudy,
+    StudyToCome,
+    TidyPreview,
+    import_tidy,
+    preview_tidy,
+)
+from core.workflow.workspace import Workspace
+
+__all__ = [
+    "AnswerDetail", "ImportedStudy", "StudyToCome", "TidyPreview", "Try", "import_tidy",
+    "preview_tidy",
+]  # fmt: skip
+
+Filters = Mapping[str, Sequence[Any]]
+
+STATUS_WORDS: Mapping[str, str] = {
+    Status.ANSWERED: "answered",
+    Status.EXPLAINED: "answered with explanation",
+    Status.NEUTRAL: "neutral, non-committal",
+    Status.REFUSED: "refused",
+    Status.OFF_SCALE: "off the scale",
+    Status.AMBIGUOUS: "ambiguous",
+    Status.NO_ANSWER: "no answer",
+    Status.TRUNCATED: "cut off",
+    Status.ERROR: "error, no reply",
+    "not_asked": "not asked yet",
+}
+
+
+def counts(workspace: Workspace, study: str) -> pd.DataFrame:
+    """Number of trials by respondent (rows) and status (columns)."""
+    record = studies.get(workspace.database, study)
+    frame = store.counts(workspace.database, record.study_id)
+    order = [status for status in STATUS_WORDS if status in set(frame["status"])]
+    wide = frame.pivot(index="respondent", columns="status", values="count").fillna(0).astype(int)
+    wide = wide[order].rename(columns=dict(STATUS_WORDS))
+    return wide.reset_index().rename_axis(columns=None)
+
+
+def overview(workspace: Workspace, study: str) -> pd.DataFrame:
+    """By respondent: trials planned, usable answers (`n`), the others (`missing`), each status."""
+    wide = counts(workspace, study)
+    statuses = wide.drop(columns="respondent")
+    usable = [STATUS_WORDS[status] for status in Status if status.usable]
+    n = statuses[[word for word in usable if word in statuses]].sum(axis=1)
+    planned = statuses.sum(axis=1)
+    head = pd.DataFrame(
+        {"respondent": wide["respondent"], "planned": planned, "n": n, "missing": planned - n}
+    )
+    return pd.concat([head, statuses], axis=1)
+
+
+def levels(workspace: Workspace, study: str) -> dict[str, list[Any]]:
+    """What each varying factor of a study takes, for filters."""
+    return store.levels(workspace.database, studies.get(workspace.database, study).study_id)
+
+
+def page(
+    workspace: Workspace,
+    study: str,
+    filters: Filters,
+    search: str,
+    *,
+    offset: int = 0,
+    limit: int = 50,
+) -> tuple[pd.DataFrame, int]:
+    """Some answers that pass the filters, and how many pass."""
+    record = studies.get(workspace.database, study)
+    return store.page(
+        workspace.database, record.study_id, filters, search, offset=offset, limit=limit
+    )
+
+
+def detail(workspace: Workspace, trial_id: int) -> AnswerDetail | None:
+    """One answer in full: prompt as sent, every attempt, what was read."""
+    return store.detail(workspace.database, trial_id)
+
+
+def option_label(workspace: Workspace, answer: AnswerDetail) -> str:
+    """How the chosen option read in the language of the question; empty where not known."""
+    record = studies.get(workspace.database, answer.study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    found = bank.format(answer.format)
+    option = found.option(answer.option) if found and answer.option is not None else None
+    return option.labels.get(answer.language, "") if option else ""
+
+
+def export_tidy(
+    workspace: Workspace, study: str, file_format: Literal["csv", "parquet"] = "csv"
+) -> bytes:
+    """Every answer of a study in the tidy format."""
+    record = studies.get(workspace.database, study)
+    frame = store.tidy(workspace.database, record.study_id).to_pandas()
+    if record.kind == "planned":
+        # One call a trial: latency, tokens and time differ from run to run, answers need not.
+        frame["label_order"] = frame["label_order"].replace("as_is", "")
+    return tidy.write_tidy(frame, file_format)
+
+
+def bank_csv(workspace: Workspace, study: str) -> bytes:
+    """The bank of a study as it was asked, or as it was imported with the answers."""
+    record = studies.get(workspace.database, study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    return instrument_files.instrument_to_csv(bank)
+
+
+def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
+    """Answers, bank, plan and design of a study as files, with their SHA-256 in a list."""
+    from core.workflow.studies import design_yaml, plan_csv
+
+    record = studies.get(workspace.database, study)
+    contents = {
+        "answers.csv": export_tidy(workspace, study),
+        "bank.csv": bank_csv(workspace, study),
+    }
+    if record.kind == "planned":
+        contents["plan.csv"] = plan_csv(workspace, study)
+        contents["design.yaml"] = design_yaml(record.design).encode()
+    sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
+    contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, data in contents.items():
+            (directory / name).write_bytes(data)
+    except OSError as error:
+        raise FileError(
+            f"{directory} cannot be written ({error.strerror}).", "Choose another folder."
+        ) from error
+    return tuple(directory / name for name in contents)

@@ -1,0 +1,283 @@
+"""The one thread that asks models, and writes what they say.
+
+It is kept in a table of this module, not in Streamlit's caches: clearing a cache must not start a
+second one. What remains to be asked is read from the database each time, never remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import threading
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.collect import parsing
+from core.collect.budget import Budget
+from core.collect.client import ChatClient, TrialKey
+from core.collect.retry import RetryPolicy
+from core.collect.runner import Attempt, Control, Lane, RunResult, Task, run
+from core.domain.identifiers import stable_id
+from core.domain.instrument import Instrument
+from core.domain.study import Respondent
+from core.errors import StoreError, UserError
+from core.store import banks as bank_store
+from core.store import collection as store
+from core.store import respondents as respondent_store
+from core.store import runs, studies
+from core.workflow.respondents import client_for, request_for
+from core.workflow.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+BATCH = 500
+FLUSH_S = 1.0
+PAGE = 5000
+RETRY_POLICY = RetryPolicy()
+
+RETRY_WRITING_S = 3.0
+
+trouble: dict[int, str] = {}
+"""What keeps a run from writing, by study id; the database cannot tell when it is what fails."""
+
+_threads: dict[str, threading.Thread] = {}
+_guard = threading.Lock()
+
+
+def ensure_running(workspace: Workspace) -> None:
+    """Start the collector of this process where it is not running; at most one per database."""
+    with _guard:
+        thread = _threads.get(workspace.process)
+        if thread is not None and thread.is_alive():
+            return
+        thread = threading.Thread(
+            target=_work_off_queue, args=(workspace,), name="inkblot-collector", daemon=True
+        )
+        _threads[workspace.process] = thread
+        thread.start()
+
+
+def request_start(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> bool:
+    """Queue a run once, however many tabs press Start at the same moment."""
+    with _guard:
+        started = runs.request_start(workspace.database, study_id, workspace.process, detail)
+    ensure_running(workspace)
+    return started
+
+
+def _work_off_queue(workspace: Workspace) -> None:
+    """Run queued studies one after the other until the queue is empty."""
+    while True:
+        with _guard:
+            waiting = runs.queued(workspace.database, workspace.process)
+            if not waiting:
+                _threads.pop(workspace.process, None)
+                return
+        study_id, detail = waiting[0]
+        _run_reported(workspace, study_id, detail)
+
+
+def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> None:
+    """Run one study and write how it ended, whatever happens."""
+    runs.report(workspace.database, study_id, "running", workspace.process, detail)
+    try:
+        result = asyncio.run(_Run(workspace, study_id, detail.get("cost_cap")).go())
+        kind, reason = str(result.outcome), result.reason
+        if result.failed and kind == "finished":
+            reason = f"{result.failed} call(s) got no reply; continue to ask them again."
+    except UserError as error:
+        kind, reason = "paused", str(error)
+    except Exception:
+        log.exception("the run of study %s failed", study_id)
+        kind, reason = "paused", "A fault in Inkblot stopped the run; the log has the details."
+    _report_end(workspace, study_id, kind, workspace.keys.redact(reason))
+
+
+def _report_end(workspace: Workspace, study_id: int, kind: str, reason: str) -> None:
+    try:
+        runs.report(workspace.database, study_id, kind, workspace.process, {"reason": reason})
+    except StoreError:  # a full disk takes no report either; the state shows as interrupted
+        log.exception("the end of the run of study %s could not be written", study_id)
+
+
+@dataclass(eq=False)
+class _Run:
+    """One run of one study."""
+
+    workspace: Workspace
+    study_id: int
+    cost_cap: float | None
+    control: Control = field(default_factory=Control)
+    batch: list[store.AttemptRow] = field(default_factory=list)
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def go(self) -> RunResult:
+        """Ask everything that remains; returns when done, paused or stopped."""
+        database = self.workspace.database
+        record_of = {s.study_id: s for s in studies.studies(database)}
+        record = record_of[self.study_id]
+        bank = bank_store.instrument(database, record.instrument_id)
+        contexts = studies.context_texts(database, self.study_id)
+        people = {
+            respondent_id: respondent_store.get(database, respondent_id)
+            for respondent_id in studies.respondent_ids(database, self.study_id)
+        }
+        spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
+        clients, lanes = self._lanes(people, bank, contexts)
+        helpers = [
+            asyncio.create_task(self._watch_requests()),
+            asyncio.create_task(self._flush_now_and_then()),
+        ]
+        try:
+            result = await run(
+                lanes,
+                record=self._record,
+                control=self.control,
+                policy=RETRY_POLICY,
+                budget=Budget(self.cost_cap, spent),
+                random=random.Random(),
+            )
+        finally:
+            # A write that is cancelled goes on in its thread and clashes with the next one.
+            async with self.writing:
+                for helper in helpers:
+                    helper.cancel()
+            await asyncio.gather(*helpers, return_exceptions=True)
+            for client in clients:
+                await client.close()
+        await self._flush_until_written()
+        return result
+
+    def _lanes(
+        self, people: Mapping[int, Respondent], bank: Instrument, contexts: Mapping[str, str]
+    ) -> tuple[list[ChatClient], list[Lane]]:
+        """One lane per endpoint, so that a slow service does not hold up another."""
+        by_endpoint: dict[str, dict[int, Respondent]] = {}
+        for respondent_id, person in people.items():
+            place = person.base_url or person.model
+            name = f"simulated:{respondent_id}" if person.kind == "simulated" else place
+            by_endpoint.setdefault(name, {})[respondent_id] = person
+        clients, lanes = [], []
+        for name, members in by_endpoint.items():
+            first = next(iter(members.values()))
+            limits = [p.sampling.per_minute for p in members.values() if p.sampling.per_minute]
+            client = client_for(self.workspace, first)
+            clients.append(client)
+            lanes.append(
+                Lane(
+                    name=name,
+                    client=client,
+                    tasks=self._tasks(members, bank, contexts),
+                    at_once=min(person.sampling.at_once for person in members.values()),
+                    per_minute=min(limits) if limits else None,
+                )
+            )
+        return clients, lanes
+
+    async def _tasks(
+        self, people: Mapping[int, Respondent], bank: Instrument, contexts: Mapping[str, str]
+    ) -> AsyncIterator[Task]:
+        """Trials without a response, a page at a time, in the order of the plan."""
+        after = 0
+        items = {item.code: item for item in bank.items}
+        formats = {f.code: f for f in bank.formats}
+        while True:
+            page = await asyncio.to_thread(
+                store.remaining, self.workspace.database, self.study_id, list(people),
+                after=after, limit=PAGE,
+            )  # fmt: skip
+            if not page:
+                return
+            for trial in page:
+                after = trial.ordinal
+                key = TrialKey(
+                    items[trial.item], formats[trial.format], trial.language, trial.context,
+                    trial.entity, trial.repetition,
+                )  # fmt: skip
+                person = people[trial.respondent_id]
+                request = request_for(person, key, context_text=contexts.get(trial.context, ""))
+                yield Task(trial.trial_id, request, trial.attempts)
+
+    async def _record(self, attempt: Attempt) -> None:
+        """Take one attempt into the batch; full batches are written before more is asked."""
+        self.batch.append(_row(self.study_id, attempt))
+        if len(self.batch) >= BATCH:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        async with self.writing:
+            batch, self.batch = self.batch, []
+            try:
+                await asyncio.to_thread(store.append, self.workspace.database, batch)
+            except BaseException:
+                self.batch = batch + self.batch
+                raise
+
+    async def _flush_until_written(self) -> None:
+        """Hold on to answers that could not be written (a full disk) until they can be."""
+        while True:
+            try:
+                await self._flush()
+            except StoreError as error:
+                waiting = f"{len(self.batch)} answers wait in memory to be written."
+                trouble[self.study_id] = f"{error} {waiting} Do not close Inkblot."
+                await asyncio.sleep(RETRY_WRITING_S)
+            else:
+                trouble.pop(self.study_id, None)
+                return
+
+    async def _flush_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_S)
+            try:
+                await self._flush()
+            except StoreError as error:  # the next full batch, or the end, raises it to the run
+                log.warning("answers could not be written yet: %s", error)
+                self.control.request_stop("pause")
+
+    async def _watch_requests(self) -> None:
+        """Hand pause and stop over from the database, where any tab may have put them."""
+        while True:
+            event = await asyncio.to_thread(runs.last, self.workspace.database, self.study_id)
+            if event is not None and event.kind in ("pause", "stop"):
+                self.control.request_stop("pause" if event.kind == "pause" else "stop")
+            await asyncio.sleep(0.3)
+
+
+def _row(study_id: int, attempt: Attempt) -> store.AttemptRow:
+    """An attempt as it is kept, its reply read by the parser."""
+    request, reply, failure = attempt.request, attempt.reply, attempt.failure
+    parsed = None
+    if reply is not None:
+        parsed = parsing.parse(
+            reply.text,
+            request.trial.response_format,
+            request.trial.language,
+            finish_reason=reply.finish_reason,
+        )
+    return store.AttemptRow(
+        study_id=study_id,
+        trial_id=attempt.trial_id,
+        number=attempt.number,
+        messages=request.messages,
+        request_hash=stable_id(
+            request.model, [dict(m) for m in request.messages], request.sampling, request.seed
+        ),
+        sent_at=attempt.sent_at,
+        latency_s=attempt.latency_s,
+        outcome="reply" if failure is None else str(failure.kind),
+        http_status=failure.http_status if failure else None,
+        message=failure.message if failure else "",
+        reply=reply.text if reply else None,
+        finish_reason=reply.finish_reason if reply else "",
+        model=reply.model if reply else "",
+        tokens_in=reply.tokens_in if reply else None,
+        tokens_out=reply.tokens_out if reply else None,
+        cost=attempt.cost,
+        cost_estimated=attempt.cost_estimated,
+        status=str(parsed.status) if parsed else None,
+        option=parsed.option if parsed else None,
+        parser=parsing.PARSER_VERSION if parsed else None,
+    )

@@ -1,0 +1,241 @@
+"""Models on offer: add, change, test; and the keys of this session."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from core.collect import endpoints, local_model, openai_client
+from core.collect.client import CallFailure, ChatClient, ChatRequest, TrialKey
+from core.collect.endpoints import PRESETS, Preset
+from core.collect.local_client import LocalClient
+from core.collect.prompts import choices, render
+from core.collect.simulated import SimulatedClient
+from core.domain.formats import BUILT_IN
+from core.domain.instrument import Item, Wording
+from core.domain.study import Respondent
+from core.errors import CollectionError, ConflictError, DesignError
+from core.store import respondents as store
+from core.workflow.workspace import Workspace, key_for
+
+__all__ = ["PRESETS", "Preset"]
+
+HONESTY_LOCAL = local_model.HONESTY
+HONESTY_SIMULATED = (
+    "Simulated respondents are not models of language: they are formulas with a known truth, there "
+    "to rehearse a study and to check the statistics. Their answers say nothing about any model."
+)
+KeyState = Literal[
+    "typed", "secrets", "environment", "not_needed", "missing", "elsewhere", "unusable"
+]
+"""`elsewhere`: the variable holds a key, but it belongs to another address."""
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a test call gave."""
+
+    prompt: str
+    reply: str
+    seconds: float
+    model: str
+
+
+def offered(workspace: Workspace) -> tuple[Respondent, ...]:
+    """Respondents a design can choose, by label."""
+    return tuple(r for r, archived in store.on_shelf(workspace.database) if not archived)
+
+
+def archived(workspace: Workspace) -> tuple[Respondent, ...]:
+    """Respondents put away."""
+    return tuple(r for r, hidden in store.on_shelf(workspace.database) if hidden)
+
+
+def by_label(workspace: Workspace, label: str) -> Respondent:
+    """The respondent of that label."""
+    for respondent in offered(workspace):
+        if respondent.label == label:
+            return respondent
+    raise DesignError(f"There is no respondent '{label}'.", "Add it on the page Respondents.")
+
+
+def save(workspace: Workspace, respondent: Respondent) -> None:
+    """Offer a respondent; one of the same label is replaced for studies yet to come.
+
+    Raises
+    ------
+    CollectionError
+        Its address is not one a key may be sent to, or a field is missing.
+    """
+    if not respondent.label.strip():
+        raise CollectionError("The respondent has no name.", "Type a name.")
+    if not respondent.model.strip():
+        raise CollectionError("No model is chosen.", "Type the model's name, or list the models.")
+    if respondent.kind == "api":
+        endpoints.check_address(respondent.base_url)
+    if respondent.kind == "local":
+        check_weights(respondent.base_url)
+    store.shelve(workspace.database, respondent)
+
+
+def add(workspace: Workspace, respondent: Respondent) -> None:
+    """Offer a new respondent; DesignError where its name is taken, by one put away as well."""
+    if respondent.label in {known.label for known, _ in store.on_shelf(workspace.database)}:
+        raise DesignError(
+            f"There is a respondent called '{respondent.label}' already, on offer or put away.",
+            "Type another name, or choose that one from the list to change it.",
+        )
+    save(workspace, respondent)
+
+
+def change(workspace: Workspace, before_id: int, respondent: Respondent) -> None:
+    """Replace a respondent for studies yet to come; frozen studies keep theirs.
+
+    `before_id` is the respondent_id of the state that was changed.
+
+    Raises
+    ------
+    ConflictError
+        Another tab has changed it since; nothing is replaced.
+    """
+    if by_label(workspace, respondent.label).respondent_id != before_id:
+        raise ConflictError(
+            f"'{respondent.label}' was changed in another tab meanwhile.",
+            "What you typed is kept here. Choose 'Discard what I typed' to see the newer settings, "
+            "or save it under another name.",
+        )
+    save(workspace, respondent)
+
+
+def check_weights(path: str) -> None:
+    """Raise CollectionError where no model file is at that path; empty is the one that came."""
+    if not path:
+        return
+    file = Path(path)
+    if file.suffix.lower() != ".gguf":
+        raise CollectionError(
+            f"'{path}' is not a .gguf file.", "Give the full path of a model file ending in .gguf."
+        )
+    if not file.is_file():
+        raise CollectionError(f"There is no file '{path}'.", "Check the path of the model file.")
+
+
+def set_archived(workspace: Workspace, label: str, *, archived: bool) -> None:
+    """Take a respondent off the list of choices, or put it back."""
+    store.set_archived(workspace.database, label, archived)
+
+
+def remember_key(workspace: Workspace, base_url: str, key: str) -> None:
+    """Use a typed key for this address until the app is closed. It is written nowhere."""
+    workspace.keys.remember(base_url, key.strip())
+
+
+def forget_key(workspace: Workspace, base_url: str) -> None:
+    """Forget the key typed for an address."""
+    workspace.keys.forget(base_url)
+
+
+def has_key(workspace: Workspace, base_url: str, key_variable: str) -> bool:
+    """Whether a key would be sent to this address."""
+    return key_for(workspace, base_url, key_variable) is not None
+
+
+def key_state(workspace: Workspace, base_url: str, key_variable: str) -> KeyState:
+    """Where the key for an address would come from; never the key itself."""
+    try:
+        if workspace.keys.find(base_url, "", {}) is not None:
+            return "typed"
+        found = has_key(workspace, base_url, key_variable)
+    except CollectionError:
+        return "unusable"
+    if found:
+        return "secrets" if key_variable in workspace.secrets else "environment"
+    if not key_variable:
+        return "not_needed"
+    known = bool(os.environ.get(key_variable) or workspace.secrets.get(key_variable))
+    return "elsewhere" if known else "missing"
+
+
+def list_models(workspace: Workspace, base_url: str, key_variable: str) -> tuple[str, ...]:
+    """Names of the models a service offers."""
+    endpoints.check_address(base_url)
+    key = key_for(workspace, base_url, key_variable)
+    return _now(workspace, openai_client.list_models(base_url, key))
+
+
+def test(workspace: Workspace, respondent: Respondent) -> Trial:
+    """Put one harmless statement to a respondent and return what it said."""
+    statement = Item("test", (Wording("en", "I like to go for a walk."),), "test")
+    response_format = BUILT_IN["likert_5"]
+    request = request_for(
+        respondent,
+        TrialKey(statement, response_format, "en"),
+        context_text="",
+    )
+
+    async def ask() -> Trial:
+        client = client_for(workspace, respondent)
+        try:
+            started = time.monotonic()
+            reply = await client.complete(request)
+            seconds = time.monotonic() - started
+        finally:
+            await client.close()
+        return Trial(request.messages[-1]["content"], reply.text, seconds, reply.model)
+
+    return _now(workspace, ask())
+
+
+def request_for(respondent: Respondent, trial: TrialKey, *, context_text: str) -> ChatRequest:
+    """The request that puts one trial to a respondent.
+
+    A seed is moved on by the repetition, so that repetitions are independent draws.
+    """
+    sampling = respondent.sampling
+    messages = render(
+        trial.item,
+        trial.response_format,
+        language=trial.language,
+        context=context_text,
+        entity=trial.entity,
+        system_prompt=sampling.system_prompt,
+    )
+    seed = None if sampling.seed is None else sampling.seed + trial.repetition - 1
+    allowed = choices(trial.response_format, trial.language) if sampling.only_options else ()
+    return ChatRequest(respondent.model, messages, sampling, trial, seed, allowed)
+
+
+def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:
+    """The client that reaches a respondent; a local model is started when it is not running."""
+    sampling = respondent.sampling
+    if respondent.kind == "simulated":
+        if respondent.simulation is None:
+            raise CollectionError(
+                f"'{respondent.label}' has no simulation settings.", "Save it again."
+            )
+        return SimulatedClient(respondent.simulation)
+    if respondent.kind == "local":
+        return LocalClient(
+            respondent.base_url, at_once=sampling.at_once, timeout_s=sampling.timeout_s
+        )
+    endpoints.check_address(respondent.base_url)
+    key = key_for(workspace, respondent.base_url, respondent.key_variable)
+    return openai_client.OpenAIClient(
+        respondent.base_url, key, at_once=sampling.at_once, timeout_s=sampling.timeout_s
+    )
+
+
+def _now(workspace: Workspace, work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a single call and turn its failure into something a page can show."""
+    try:
+        return asyncio.run(work)
+    except CallFailure as failure:
+        raise CollectionError(
+            workspace.keys.redact(failure.message), "Check address, model name and key."
+        ) from None

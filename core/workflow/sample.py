@@ -1,0 +1,70 @@
+"""The sample study: 20 items by 25 personas, run by one button."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from core.domain.study import Context, Design, Respondent, SamplingSettings, SimulationSettings
+from core.errors import DesignError
+from core.files import context_files
+from core.store import respondents as respondent_store
+from core.workflow import collection, studies
+from core.workflow.workspace import Workspace
+
+SampleKind = Literal["simulated", "local"]
+
+SAMPLE_BANK = "attitudes_20"
+LOCAL_PERSONAS = 3
+
+SIMULATED = Respondent(
+    label="Simulated person",
+    kind="simulated",
+    model="graded response model",
+    sampling=SamplingSettings(at_once=8, price_in=0.0, price_out=0.0),
+    simulation=SimulationSettings(
+        acquiescence=0.2, refusal_rate=0.03, explanation_rate=0.05, seed=1
+    ),
+)
+LOCAL = Respondent(
+    label="SmolLM2 135M (comes along)",
+    kind="local",
+    model="SmolLM2-135M-Instruct",
+    sampling=SamplingSettings(
+        temperature=0.0, max_tokens=12, only_options=True, at_once=1, price_in=0.0, price_out=0.0
+    ),
+)
+STARTER_RESPONDENTS = (SIMULATED, LOCAL)
+
+
+def starter_personas(data_directory: Path) -> tuple[Context, ...]:
+    """The 25 personas that come along."""
+    file = data_directory / "personas_25.csv"
+    return context_files.read_personas(file.name, file.read_bytes())
+
+
+def sample_design(workspace: Workspace, kind: SampleKind) -> Design:
+    """The sample study as a design; the local one is shorter, because that model is slower."""
+    personas = starter_personas(workspace.data_directory)
+    person = SIMULATED if kind == "simulated" else LOCAL
+    return Design(
+        study=f"sample_{kind}",
+        instrument=SAMPLE_BANK,
+        respondents=(person.label,),
+        contexts=personas if kind == "simulated" else personas[:LOCAL_PERSONAS],
+        notes="The sample study that comes with Inkblot.",
+    )
+
+
+def start_sample(workspace: Workspace, kind: SampleKind) -> str:
+    """Freeze the sample study where it is not there yet, start it, and return its code."""
+    person = SIMULATED if kind == "simulated" else LOCAL
+    design = sample_design(workspace, kind)
+    try:
+        record = studies.load(workspace, design.study)
+    except DesignError:
+        respondent_store.shelve(workspace.database, person)
+        record = studies.freeze(workspace, replace(design))
+    collection.start(workspace, record.code)
+    return record.code

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import zipfile
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+from core.analysis.internal_consistency import internal_consistency
+from core.analysis.item_statistics import item_statistics
+from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.export import apa_note, apa_table, result_csv, result_json, result_zip, table_csv
+from core.files.guard import unguard
+from tests.analysis.score_frames import item_scores
+
+VALUES = np.array([[1.0, 1, 2], [2, 3, 2], [3, 2, 4], [4, 4, 4], [1, 5, np.nan]])
+
+
+def table(unit="none", name="value", **columns):
+    frame = pd.DataFrame(columns or {name: [1.0]})
+    return ResultTable("t", "T", frame, tuple(Column(c, c.capitalize(), unit) for c in frame))
+
+
+def result_of(*tables, notes=()):
+    return AnalysisResult(tables, "one administration", 10, 2, "Method; 95% interval.", notes)
+
+
+def read(data):
+    return list(csv.reader(io.StringIO(data.decode("utf-8"), newline="")))
+
+
+def printed(value, unit):
+    return apa_table(table(unit, value=[value])).iloc[0, 0]
+
+
+def test_csv_has_every_digit_empty_cells_for_undefined_and_plain_line_ends():
+    data = table_csv(table(a=[0.1 + 0.2, math.nan], b=[3, 4], c=[True, False], d=["ä, b", None]))
+    assert data == 'a,b,c,d\n0.30000000000000004,3,true,"ä, b"\n,4,false,\n'.encode()
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_numbers_read_back_are_the_numbers_written(values):
+    rows = read(table_csv(table(value=values)))
+    assert [float(row[0]) for row in rows[1:]] == values
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+                        min_size=1), min_size=1))  # fmt: skip
+@settings(max_examples=80, deadline=None, derandomize=True)
+def test_texts_come_back_and_none_starts_a_formula(values):
+    rows = read(table_csv(table(value=values, other=["x"] * len(values))))
+    assert [unguard(row[0]) for row in rows[1:]] == values
+    assert not any(row[0].startswith(tuple("=+-@\t\r")) for row in rows)
+
+
+def test_formulas_are_guarded_and_negative_numbers_are_not():
+    assert table_csv(table(a=["=1+1", "-2"], b=[-2.5, -3.0])) == b"a,b\n'=1+1,-2.5\n'-2,-3\n"
+
+
+def test_a_result_of_one_table_is_one_csv_and_others_are_not():
+    result = internal_consistency(item_scores(VALUES))
+    assert result_csv(result) == table_csv(result.tables[0])
+    with pytest.raises(ValueError, match="2 tables"):
+        result_csv(item_statistics(item_scores(VALUES)))
+
+
+def test_the_zip_holds_every_table_and_is_the_same_every_time():
+    result = item_statistics(item_scores(VALUES))
+    data = result_zip(result)
+    assert data == result_zip(item_statistics(item_scores(VALUES)))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.namelist() == ["items.csv", "summary.csv", "result.json"]
+        assert archive.read("items.csv") == table_csv(result.tables[0])
+        assert {entry.date_time[0] for entry in archive.infolist()} == {1980}
+
+
+def test_json_keeps_every_number_and_undefined_is_null():
+    result = item_statistics(item_scores(VALUES[:, :1]))
+    body = json.loads(result_json(result))
+    rows = body["tables"][0]["rows"]
+    columns = [column["name"] for column in body["tables"][0]["columns"]]
+    first = dict(zip(columns, rows[0], strict=True))
+    frame = result.tables[0].frame
+    assert first["variance"] == frame["variance"][0]
+    assert first["discrimination"] is None
+    assert first["zero_variance"] is False
+    assert (body["n_used"], body["n_missing"]) == (5, 0)
+    assert body["notes"] == list(result.notes)
+    assert json.loads(result_json(result_of(table(a=[math.inf]))))["tables"][0]["rows"] == [["inf"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.456, "correlation", ".46"),
+        (-0.456, "correlation", "−.46"),
+        (-1.2, "correlation", "−1.20"),
+        (0.999, "proportion", "1.00"),
+        (1.0, "proportion", "1.00"),
+        (0.0, "correlation", ".00"),
+        (-0.001, "correlation", ".00"),
+        (0.5, "points", "0.50"),
+        (-0.5, "points", "−0.50"),
+        (10.05, "points squared", "10.05"),
+        (0.0312, "p", ".031"),
+        (0.0004, "p", "< .001"),
+        (12345, "count", "12,345"),
+        (3.0, "count", "3"),
+        (-1, "none", "−1"),
+        (1.234, "none", "1.23"),
+        ("-text", "none", "-text"),
+        (True, "none", "yes"),
+        (math.nan, "points", "—"),
+    ],
+)
+def test_numbers_are_printed_in_apa_style(value, unit, text):
+    assert printed(value, unit) == text
+
+
+def test_intervals_become_one_column_in_brackets():
+    result = item_statistics(item_scores(VALUES))
+    printed = apa_table(result.tables[0])
+    row, frame = printed.iloc[0], result.tables[0].frame.iloc[0]
+    assert "95% CI" in printed
+    assert not any(title.endswith(("low", "high")) for title in printed)
+    low, high = (f"{frame[name]:.2f}" for name in ("ci_low", "ci_high"))
+    expected = f"[{low}, {high}]".replace("0.", ".").replace("-", "−")
+    assert row["95% CI"] == expected
+    undefined = apa_table(table("correlation", ci_low=[math.nan, 0.1], ci_high=[math.nan, 1.0]))
+    assert undefined.iloc[:, 0].tolist() == ["—", "[.10, 1.00]"]
+
+
+def test_columns_of_one_title_stay_apart():
+    frame = pd.DataFrame({"a": ["x"], "b": ["y"]})
+    twice = ResultTable("t", "T", frame, (Column("a", "Same"), Column("b", "Same")))
+    assert apa_table(twice).columns.tolist() == ["Same", "Same (2)"]
+
+
+def test_the_note_says_unit_n_missing_method_and_software():
+    undefined = table(value=[math.nan])
+    note = apa_note(result_of(undefined), undefined, {"scipy": "1.17.1", "Inkblot": "0.1.0"})
+    assert note == (
+        "Note. Unit of analysis: one administration. Answers used: 10 (2 missing, 16.7% of 12). "
+        "Method; 95% interval. — = undefined or not applicable; see the notes of the result. "
+        "Software: Inkblot 0.1.0, scipy 1.17.1."
+    )
+    partly = AnalysisResult((), "one administration", 410, 9, "Method", n_left_out=81)
+    assert "used: 410 (81 left out in incomplete administrations; 9 missing, 1.8% of 500)." in (
+        apa_note(partly, table())
+    )
+    assert json.loads(result_json(partly))["n_left_out"] == 81
+    plain = AnalysisResult((), "one trial", 1234, 0, "Counts")
+    assert apa_note(plain, table()) == (
+        "Note. Unit of analysis: one trial. Answers used: 1,234 (none missing). Counts."
+    )
+
+
+def test_an_empty_table_is_a_header():
+    empty = table(value=[])
+    assert table_csv(empty) == b"value\n"
+    assert apa_table(empty).columns.tolist() == ["Value"]

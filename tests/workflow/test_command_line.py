@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.__main__ import main
+from core.workflow import statistics, studies
+from core.workflow.workspace import open_workspace
+from tests.workflow.studies import freeze, simulated
+
+ROOT = Path(__file__).parents[2]
+ASKED = "study: x\ninstrument: attitudes_20\nrespondents: [Simulated person]\n"
+DESIGN = """
+study: {study}
+instrument: attitudes_20
+respondents: [Simulated person]
+languages: [en]
+contexts:
+  - {{code: a, text: You are a nurse.}}
+  - {{code: b, text: You are a pilot.}}
+  - {{code: c, text: You are a baker.}}
+repetitions: 2
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    path = tmp_path / "cli.duckdb"
+
+    def run(*arguments):
+        return main(["--db", str(path), *(str(a) for a in arguments)])
+
+    run.path = path
+    run.folder = tmp_path
+    return run
+
+
+def planned(run, study="s"):
+    file = run.folder / f"{study}.yaml"
+    file.write_text(DESIGN.format(study=study))
+    assert run("plan", file, "--out", run.folder / "plan.csv") == 0
+
+
+def test_the_whole_way_on_the_command_line(run, capfd):
+    assert run("init") == 0
+    planned(run)
+    plan = (run.folder / "plan.csv").read_text().splitlines()
+    assert plan[0].startswith("# plan ")
+    assert len(plan) == 2 + 3 * 20 * 2
+    assert run("run", "s") == 0
+    assert run("analyze", "item_statistics", "--study", "s", "--out", run.folder / "i.csv") == 0
+    assert len((run.folder / "i.csv").read_text().splitlines()) == 21
+    assert (
+        run("analyze", "internal_consistency", "--study", "s", "--out", run.folder / "r.json") == 0
+    )
+    assert run("export", "s", run.folder / "out") == 0
+    assert run("list") == 0
+    assert "s\t120 of 120\tattitudes_20" in capfd.readouterr().out
+    assert run("list", "analyses") == 0
+    assert "item_statistics" in capfd.readouterr().out
+
+
+def test_the_same_plan_in_another_database_gives_the_same_bytes(run, tmp_path):
+    outputs = []
+    for number in range(2):
+        run_path = str(tmp_path / f"{number}.duckdb")
+        file = tmp_path / "s.yaml"
+        file.write_text(DESIGN.format(study="s"))
+        assert main(["--db", run_path, "plan", str(file)]) == 0
+        assert main(["--db", run_path, "run", "s"]) == 0
+        out = tmp_path / f"{number}.csv"
+        assert (
+            main(
+                ["--db", run_path, "analyze", "item_statistics", "--study", "s", "--out", str(out)]
+            )
+            == 0
+        )
+        outputs.append(out.read_bytes())
+    assert outputs[0] == outputs[1]
+
+
+def test_command_line_and_workflow_give_the_same_numbers(run):
+    planned(run)
+    run("run", "s")
+    run("analyze", "item_statistics", "--study", "s", "--out", run.folder / "i.csv")
+    workspace = open_workspace(run.path)
+    result = statistics.run(workspace, "item_statistics", ["s"], {}, {})
+    expected = statistics.export.table_csv(result.tables[0])
+    workspace.close()
+    assert (run.folder / "i.csv").read_bytes() == expected
+
+
+def test_filters_groups_and_options(run):
+    planned(run)
+    run("run", "s")
+    out = run.folder / "o.csv"
+    assert run("analyze", "internal_consistency", "--study", "s", "--by", "repetition",
+               "--option", "ci_level=0.9", "--where", "item=" + ",".join(items(run)[:6]),
+               "--out", out) == 0  # fmt: skip
+    lines = out.read_text().splitlines()
+    assert lines[0].startswith("repetition,")
+    assert {line.split(",")[0] for line in lines[1:]} == {"1", "2"}
+
+
+def items(run):
+    workspace = open_workspace(run.path)
+    codes = [item.code for item in studies.frozen_bank(workspace, "s").items]
+    workspace.close()
+    return codes
+
+
+def test_banks_go_out_and_come_in(run, capfd):
+    file = run.folder / "bank.csv"
+    assert run("bank", "export", "attitudes_20", "--out", file) == 0
+    assert run("bank", "import", file) == 0
+    assert "attitudes_20_2" in capfd.readouterr().out
+    again = run.folder / "again.csv"
+    run("bank", "export", "attitudes_20_2", "--out", again)
+    assert again.read_bytes().replace(b"attitudes_20_2", b"attitudes_20") == file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "nothing"), "no study 'nothing'"),
+        (("analyze", "alfa", "--study", "s"), "no analysis 'alfa'"),
+        (("analyze", "item_statistics", "--study", "nothing"), "no study 'nothing'"),
+        (("analyze", "item_statistics", "--study", "s", "--option", "x=1"), "no option 'x'"),
+        (("analyze", "item_statistics", "--study", "s", "--option", "x"), "no '='"),
+        (
+            ("analyze", "item_statistics", "--study", "s", "--where", "colour=red"),
+            "no factor 'colour'",
+        ),
+        (
+            ("analyze", "item_statistics", "--study", "s", "--where", "language=xx"),
+            "No planned answers",
+        ),
+        (("analyze", "item_statistics", "--study", "s", "--option", "ci_level=2"), "ci_level"),
+        (("import", "missing.csv"), "cannot be read"),
+        (("plan", "missing.yaml"), "cannot be read"),
+        (("bank", "export", "nothing"), "no bank 'nothing'"),
+    ],
+)
+def test_errors_are_one_line_that_says_what_to_do(run, capfd, arguments, words):
+    planned(run)
+    capfd.readouterr()
+    assert run(*arguments) == 2
+    error = capfd.readouterr().err.strip()
+    assert words in error
+    assert len(error.splitlines()) == 1
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("study: [", "not valid YAML"),
+        ("- 1", "holds no keys"),
+        ("study: x\ninstrument: attitudes_20\n", "no 'respondents'"),
+        (
+            "study: x\ninstrument: attitudes_20\nrespondents: [a]\nrepetition: 2",
+            "unknown key 'repetition'",
+        ),
+        ("study: x\ninstrument: attitudes_20\nrespondents: [Nobody]", "no respondent 'Nobody'"),
+        ("study: x\ninstrument: nothing\nrespondents: [Simulated person]", "no bank 'nothing'"),
+        (
+            "study: x\ninstrument: attitudes_20\nrespondents: [Simulated person]\nlanguages: [fr]",
+            "'fr'",
+        ),
+        ("study: x\ninstrument: brand_20\nrespondents: [Simulated person]", "entity"),
+        (ASKED + "temperatures: [.inf]", "between 0 and 2"),
+        (ASKED + "temperatures: [-5]", "between 0 and 2"),
+        (ASKED + "temperatures: [.nan]", "between 0 and 2"),
+        (ASKED + "temperatures: [0.7, 0.7]", "stands twice"),
+        (
+            "study: x\ninstrument: attitudes_20\nrespondents: [Anybody]\nrepetitions: many",
+            "repetitions",
+        ),
+    ],
+)
+def test_a_bad_design_is_told_and_nothing_is_kept(run, capfd, text, words):
+    file = run.folder / "bad.yaml"
+    file.write_text(text)
+    assert run("plan", file) == 2
+    assert words in capfd.readouterr().err
+    run("list")
+    assert capfd.readouterr().out.strip() == ""
+
+
+BASE = "study: x\ninstrument: attitudes_20\nrespondents: [Simulated person]\n"
+BOMB = "entities:\n- &a [x, x]\n" + "".join(
+    f"- &{new} [*{old}, *{old}]\n" for old, new in itertools.pairwise("abcdefgh")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (BASE + "repetitions: " + "9" * 5000, "wrong kind"),
+        (BASE + "repetitions: " + "9" * 4000, "'repetitions' is too large"),
+        (BASE + "notes: 2024-13-99", "wrong kind"),
+        (BASE + "repetitions: !!int abc", "wrong kind"),
+        (BASE + "entities: " + "[" * 3000, "brackets inside each other"),
+        (BASE + "7: x\nzeta: y", "unknown key '7'"),
+        (BASE + BOMB, "repeats an earlier part with '*a'"),
+        (BASE + "entities: [[a], {b: c}]", "'entities'"),
+        (BASE + "languages: [no]", "'languages' stands something other than text"),
+        (BASE + 'notes: "\\ud800"', "half a character"),
+        (BASE + "study: y", "the key 'study' twice"),
+        ((BASE + "notes: Käse").encode("latin-1"), "line 4: byte"),
+        ((BASE + "notes: a\0b"), "NUL"),
+    ],
+)
+def test_a_hostile_design_is_told_in_one_line(run, capfd, text, words):
+    file = run.folder / "bad.yaml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert run("plan", file) == 2
+    error = capfd.readouterr().err.strip()
+    assert words in error
+    assert len(error) < 500
+    run("list")
+    assert capfd.readouterr().out.strip() == ""
+
+
+def test_a_reader_that_has_enough_ends_the_list_quietly(tmp_path):
+    command = [sys.executable, "-m", "core", "--db", str(tmp_path / "x.duckdb"), "list", "banks"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as listing:
+        assert listing.stdout is not None
+        assert listing.stderr is not None
+        listing.stdout.close()
+        assert listing.stderr.read() == b""
+    assert listing.returncode == 0
+
+
+def test_the_database_in_use_is_told_to_a_second_process(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "--db", workspace.database.path, "list"],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "already running (process" in done.stderr
+
+
+def test_a_new_analysis_file_appears_without_another_edit(tmp_path):
+    """A file dropped into core/analysis is listed by the command line (and so by the page)."""
+    import shutil
+
+    copy = tmp_path / "tree"
+    shutil.copytree(ROOT / "core", copy / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "data", copy / "data", ignore=shutil.ignore_patterns("*.duckdb*"))
+    (copy / "core" / "analysis" / "how_many.py").write_text(
+        '"""How many scores are there?"""\n'
+        "import pandas as pd\n"
+        "from core.analysis.registry import analysis\n"
+        "from core.analysis.result import AnalysisResult, Column, ResultTable\n"
+        "from core.domain.frames import ITEM_SCORES\n"
+        '@analysis(title="How many", question="How many scores are there?", needs=ITEM_SCORES,'
+        ' references=("none",))\n'
+        "def how_many(item_scores: pd.DataFrame) -> AnalysisResult:\n"
+        '    frame = pd.DataFrame({"n": [len(item_scores)]})\n'
+        '    table = ResultTable("n", "n", frame, (Column("n", "n", "count"),))\n'
+        '    return AnalysisResult((table,), "an answer", len(frame), 0, "Counting.")\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "--db", str(tmp_path / "x.duckdb"), "list", "analyses"],
+        cwd=copy, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert "how_many" in done.stdout

@@ -1,0 +1,117 @@
+"""A run that is killed again and again ends with the data set of an uninterrupted one."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core.workflow import answers
+from core.workflow.workspace import open_workspace
+from tests.workflow.studies import KEY_VARIABLE, freeze, service
+
+ROOT = Path(__file__).parents[2]
+CALLS = 2000
+KILLS = 20
+
+
+@pytest.fixture
+def server():
+    """The test service in a process of its own, so that it outlives every kill."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.fault_server", "--latency", "0.02"],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    started = json.loads(process.stdout.readline())
+    yield started
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def planned(path, server):
+    workspace = open_workspace(path)
+    record = freeze(
+        workspace, service(server["base_url"], at_once=16), study="killed", n_personas=CALLS // 20
+    )
+    assert record.n_trials == CALLS
+    workspace.close()
+
+
+def answered(path):
+    workspace = open_workspace(path)
+    tidy = answers.export_tidy(workspace, "killed", "parquet")
+    record = workspace.database.row("select count(*), count(distinct trial_id) from response")
+    texts = workspace.database.row(
+        "select count(*) from attempt where outcome = 'reply' and attempt_id not in"
+        " (select attempt_id from attempt_text)"
+    )
+    workspace.close()
+    return tidy, record, texts
+
+
+def run(path, key, *, kill_after=None):
+    environment = os.environ | {KEY_VARIABLE: key}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "core", "--db", str(path), "run", "killed"],
+        cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    killed = False
+    if kill_after is not None:
+        wait_until_asking(process, path)
+        time.sleep(kill_after)
+        process.send_signal(signal.SIGKILL)
+        killed = True
+    errors = process.communicate(timeout=240)[1]
+    return process.returncode, killed, errors
+
+
+def wait_until_asking(process, path):
+    """Return once the child has opened the file and shows that answers come in."""
+    while process.poll() is None:
+        text = process.stderr.read(1)
+        if text == "f":  # of "n of m answered"
+            return
+
+
+def columns(parquet):
+    import io
+
+    import pandas as pd
+
+    frame = pd.read_parquet(io.BytesIO(parquet))
+    operational = ["latency_s", "time"]
+    return frame.drop(columns=[c for c in operational if c in frame.columns])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
+@pytest.mark.timeout(600)
+def test_a_run_killed_twenty_times_equals_an_uninterrupted_one(tmp_path, server):
+    whole, broken = tmp_path / "whole.duckdb", tmp_path / "broken.duckdb"
+    planned(whole, server)
+    planned(broken, server)
+    assert run(whole, server["key"])[0] == 0
+
+    chance = random.Random(7)
+    kills = 0
+    for _ in range(KILLS):
+        code, killed, errors = run(broken, server["key"], kill_after=chance.uniform(0, 0.25))
+        assert killed, errors
+        assert code in (-signal.SIGKILL, 0), errors
+        kills += code == -signal.SIGKILL
+    assert kills >= KILLS // 2
+    code, _, errors = run(broken, server["key"])
+    assert code == 0, errors
+
+    expected, counted, _ = answered(whole)
+    found, counted_broken, without_text = answered(broken)
+    assert counted == counted_broken == (CALLS, CALLS)
+    assert without_text == (0,)
+    assert columns(found).equals(columns(expected))
