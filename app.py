@@ -1,0 +1,20 @@
+"""Entry point: page order and page settings, nothing else."""
+
+import streamlit as st
+
+from pages.shared.widgets import readable_choices
+
+st.set_page_config(page_title="Inkblot", page_icon="pages/shared/icon.png", layout="wide")
+readable_choices()
+st.navigation(
+    [
+        st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
+        st.Page("pages/banks.py", title="Banks", icon=":material/quiz:"),
+        st.Page("pages/respondents.py", title="Respondents", icon=":material/smart_toy:"),
+        st.Page("pages/design.py", title="Design", icon=":material/grid_on:"),
+        st.Page("pages/collect.py", title="Collect", icon=":material/play_circle:"),
+        st.Page("pages/answers.py", title="Answers", icon=":material/forum:"),
+        st.Page("pages/item_statistics.py", title="Item statistics", icon=":material/bar_chart:"),
+        st.Page("pages/data.py", title="Import and export", icon=":material/swap_vert:"),
+    ]
+).run()

@@ -1,0 +1,87 @@
+"""Read what was said and how it was understood, answer by answer."""
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.result import Column, ResultTable
+from core.workflow import answer_charts, answers, statistics, studies
+from core.workflow.studies import StudyRecord
+from pages.shared import answers_detail, answers_filters, answers_rows, data_files, results, widgets
+
+COUNTS = {
+    "Planned": "Trials: items put once each.",
+    "n": "Answers that can be scored.",
+    "Missing": "All others: refused, off the scale, not asked yet and so on. They are counted and "
+    "shown, never scored.",
+}
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def counted(revision: object, study: str) -> pd.DataFrame:
+    """The counts, kept as long as the answers (`revision`) stay the same."""
+    return answers.overview(widgets.workspace(), study)
+
+
+def counts(study: StudyRecord) -> None:
+    """How many answers there are of each kind, by respondent: a table and a chart."""
+    revision = (widgets.workspace().process, statistics.revision(widgets.workspace(), [study.code]))
+    overview = counted(revision, study.code)
+    st.subheader("What came back")
+    shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
+    widgets.table(
+        shown,
+        alt=f"Answers by respondent and status: {len(overview)} respondents",
+        column_config={"Respondent": st.column_config.TextColumn()}
+        | {
+            name: st.column_config.NumberColumn(format="localized", help=COUNTS.get(name))
+            for name in shown.columns[1:]
+        },
+    )
+    columns = tuple(Column(name, name) for name in shown.columns)
+    data = statistics.export.table_csv(ResultTable("counts", "What came back", shown, columns))
+    name = f"{data_files.file_stem(study.code)}-what_came_back.csv"
+    widgets.download("CSV", data, name, key="answers_counts_csv")
+    chart = answer_charts.status_chart(overview, theme=results.theme())
+    st.altair_chart(chart.spec, alt=chart.alt, key="answers_chart")
+    with st.expander("The data of this chart"):
+        st.caption(widgets.plain(chart.alt))
+        widgets.table(chart.table, alt="Data of the chart: trials by respondent and status")
+
+
+def rows(study: StudyRecord) -> None:
+    """The answers that pass the filters, a page at a time, and the chosen one in full."""
+    st.subheader("Answers")
+    view = answers_filters.choose_view(study)
+    trial = answers_rows.choose_answer(study, view)
+    if trial is not None:
+        answers_detail.show_answer(study, trial, view.factors)
+
+
+def main() -> None:
+    st.title("Answers")
+    st.caption(
+        "Every answer with the question as it was put, the reply to the letter, and how it was "
+        "read. Counts are of trials: one item put once to one respondent."
+    )
+    with widgets.error_box():
+        study = widgets.study_chooser()
+        if study is None:
+            return
+        widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        if study.n_responses == 0:
+            st.info("This study has no answers yet. Start it on the page Collect.")
+            st.page_link(
+                "pages/collect.py", label="Go to Collect", icon=":material/play_circle:",
+                query_params={widgets.STUDY_PARAMETER: study.code},
+            )  # fmt: skip
+        with widgets.error_box():
+            counts(study)
+        with widgets.error_box():
+            rows(study)
+        st.subheader("Download")
+        st.caption("The file holds every answer, not only those that pass the filters above.")
+        with widgets.error_box():
+            data_files.answers_file(study.code, "csv")
+
+
+main()

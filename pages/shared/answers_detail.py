@@ -1,0 +1,144 @@
+"""One answer in full: question, reply, what was read, every try."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.workflow import answers
+from core.workflow.answers import STATUS_WORDS, AnswerDetail, Try
+from core.workflow.collection import FAILURE_WORDS
+from core.workflow.studies import StudyRecord
+from pages.shared.collect_progress import moment
+from pages.shared.results import factor_word
+from pages.shared.widgets import plain, table, text_block, workspace
+
+_ROLES = {
+    "system": "Instructions to the model (role: system)",
+    "user": "Question (role: user)",
+    "assistant": "Earlier reply (role: assistant)",
+}
+_ALWAYS_TOLD = ("respondent", "language", "context", "entity", "entity_b", "format")
+_TOLD_IF_VARIED = ("form", "phase", "repetition")
+
+
+def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None:
+    """Everything that is kept about one answer. `varied` are the study's varying factors."""
+    answer = answers.detail(workspace(), trial)
+    if answer is None or answer.study != study.code:
+        st.info("The answer named in the address is not in this study.")
+        return
+    st.subheader(plain(f"Answer {answer.ordinal:,} of the plan: item {answer.item}"))
+    left, right = st.columns(2)
+    with left:
+        _question(answer)
+    with right:
+        _reply(answer)
+        _facts(answer, study, varied)
+    _tries(answer.tries)
+
+
+def _question(answer: AnswerDetail) -> None:
+    st.markdown("**Item as it stands in the bank**")
+    if answer.text:
+        with st.container(border=True):
+            text_block(answer.text, language=answer.language)
+    else:
+        st.caption("The bank holds no text for it (the answers were imported).")
+    st.markdown("**Prompt as it was sent**")
+    messages = next((one.messages for one in reversed(answer.tries) if one.messages), ())
+    if not messages:
+        st.caption(
+            "Not asked yet." if answer.status == "not_asked" else "Not known: it was not imported."
+        )
+    for message in messages:
+        role = str(message.get("role", ""))
+        with st.container(border=True):
+            st.caption(plain(_ROLES.get(role, role)))
+            text_block(str(message.get("content", "")), language=answer.language)
+
+
+def _reply(answer: AnswerDetail) -> None:
+    st.markdown("**Reply, to the letter**")
+    reply = next((one.reply for one in reversed(answer.tries) if one.reply is not None), None)
+    with st.container(border=True):
+        if reply is None:
+            st.caption("There is none.")
+        elif reply.strip():
+            text_block(reply, monospace=True)
+        else:
+            st.caption(f"The reply is empty ({len(reply)} blank characters).")
+    st.markdown("**What was read**")
+    status = STATUS_WORDS.get(answer.status, answer.status)
+    if answer.option is None:
+        st.text(f"No option ({status})")
+    else:
+        label = answers.option_label(workspace(), answer)
+        st.text(f"Option {answer.option}" + (f" = {label}" if label else "") + f" ({status})")
+    if answer.parser is not None:
+        st.caption(f"Read by version {answer.parser} of Inkblot's rules for reading replies.")
+    elif answer.status not in ("not_asked", "error"):
+        st.caption("As it stood in the imported file.")
+
+
+def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) -> None:
+    st.markdown("**Asked under these conditions**")
+    told = (*_ALWAYS_TOLD, *(name for name in _TOLD_IF_VARIED if name in varied))
+    rows = [
+        (factor_word(name).capitalize(), str(getattr(answer, name)))
+        for name in told
+        if str(getattr(answer, name))
+    ]
+    table(
+        pd.DataFrame(rows, columns=["Condition", "Value"]),
+        alt="Conditions under which the item was asked",
+        column_config=_texts("Condition", "Value"),
+    )
+    persona = next((c.text for c in study.design.contexts if c.code == answer.context), "")
+    if persona:
+        st.caption(plain(f"Context {answer.context} in words"))
+        text_block(persona, language=answer.language)
+
+
+def _tries(tries: tuple[Try, ...]) -> None:
+    st.markdown("**Every try**")
+    if not tries:
+        st.caption("Nothing was sent yet, or the imported file says nothing of it.")
+        return
+    rows = [
+        {
+            "Try": one.number,
+            "Sent": "" if one.sent_at is None else moment(one.sent_at),
+            "Seconds": one.latency_s,
+            "Tokens read": one.tokens_in,
+            "Tokens written": one.tokens_out,
+            "Cost ($)": one.cost,
+            "Outcome": "Reply" if one.outcome == "reply" else
+            FAILURE_WORDS.get(one.outcome, one.outcome.capitalize()),
+            "In detail": one.message,
+            "Ended by": one.finish_reason,
+            "Model as named by the service": one.model,
+        }
+        for one in tries
+    ]  # fmt: skip
+    number = st.column_config.NumberColumn
+    table(
+        pd.DataFrame(rows),
+        alt=f"Every try at this question: {len(rows)}",
+        placeholder="not known",
+        column_config={
+            **_texts("Sent", "Outcome", "In detail", "Model as named by the service"),
+            "Seconds": number(format="%.2f", help="From sending to the whole reply."),
+            "Cost ($)": number(format="%.6f", help="US dollars, by the prices entered."),
+            "Ended by": st.column_config.TextColumn(
+                help="Why the model stopped, in the service's word: stop = it was done, length = "
+                "it reached the limit of tokens."
+            ),
+        },
+    )
+
+
+def _texts(*names: str) -> dict[str, Any]:
+    return {name: st.column_config.TextColumn(name) for name in names}

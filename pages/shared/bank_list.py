@@ -1,0 +1,211 @@
+"""All banks in a table; new ones typed, or read from a file after a look at what is in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.domain import formats
+from core.errors import UserError
+from core.workflow import bank_grid, banks
+from core.workflow.banks import Arrival, BankSummary, Draft
+from core.workflow.workspace import open_workspace
+from pages.shared import widgets
+from pages.shared.bank_words import items_word, saved_words, titled
+
+BANK_PARAMETER = "bank"
+CREATE_PROBLEM = "bank_create_problem"
+IMPORT_PROBLEM = "bank_import_problem"
+UPLOAD_NUMBER = "bank_upload_number"
+UPLOAD_READ = "bank_upload_read"
+_PREVIEW_ROWS = 200
+
+
+def open_bank(code: str | None) -> None:
+    """Put a bank into the address, so that a reload shows it again; None: the list."""
+    if code is None:
+        st.query_params.pop(BANK_PARAMETER, None)
+    else:
+        st.query_params[BANK_PARAMETER] = code
+
+
+def list_section() -> None:
+    """The table of banks; choosing one opens it."""
+    found = banks.summaries(widgets.workspace())
+    n_away = sum(bank.archived for bank in found)
+    away = n_away > 0 and st.toggle(f"Show {n_away} put away", key="bank_show_archived")
+    shown = [bank for bank in found if away or not bank.archived]
+    if not shown:
+        st.info("There is no bank yet. Create one, or import one from a file, below.")
+        return
+    titles = {bank.code: f"{bank.title} ({bank.code})" for bank in shown}
+    chosen = st.selectbox(
+        "Open a bank", list(titles), index=None, format_func=titles.__getitem__,
+        placeholder=f"Choose one of {len(shown)}", key="bank_open",
+    )  # fmt: skip
+    if chosen:
+        open_bank(chosen)
+        st.rerun()
+    event = widgets.table(
+        pd.DataFrame([_row(bank, with_state=away) for bank in shown]),
+        alt=f"Question banks: {len(shown)} rows. Choose one with the box above.",
+        key=f"bank_table_{len(shown)}",
+        column_config=_list_columns(),
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    rows = event["selection"]["rows"]
+    if rows:
+        open_bank(shown[rows[0]].code)
+        st.rerun()
+
+
+def _list_columns() -> dict[str, Any]:
+    column = st.column_config.Column
+    return {
+        "Title": column(width=210),
+        "Code": column(width=100),
+        "Problems": column(width=80, help="What to look at; open the bank to see it."),
+        "Items": column(width=58),
+        "Languages": column(width=86),
+        "Versions": column(width=74, help="Versions published for studies."),
+        "Used in": column(width=100, help="Studies that use a version of the bank."),
+        "Saved": column(width=104),
+        "State": column(width=80),
+    }
+
+
+def _row(bank: BankSummary, *, with_state: bool) -> dict[str, object]:
+    row: dict[str, object] = {
+        "Title": bank.title,
+        "Code": bank.code,
+        "Problems": bank.n_problems,
+        "Items": bank.n_items,
+        "Languages": ", ".join(bank.languages),
+        "Versions": bank.n_versions,
+        "Used in": bank.used_in or "no study yet",
+        "Saved": saved_words(bank.saved_at).removeprefix("Saved ").split(" at ")[0],
+    }
+    if with_state:
+        row["State"] = "put away" if bank.archived else "in use"
+    return row
+
+
+def create_section() -> None:
+    """A new, empty bank with a title and response options."""
+    codes = list(formats.BUILT_IN)
+    with st.form("bank_create", border=True):
+        left, right = st.columns([2, 1])
+        left.text_input("Title", key="bank_new_title", placeholder="Trust in institutions")
+        right.selectbox(
+            "Response options", codes, index=codes.index("likert_5"),
+            format_func=formats.titles.__getitem__,
+            key="bank_new_format",
+            help="How the items are answered. Codes, points and labels can be edited later.",
+        )  # fmt: skip
+        st.form_submit_button("Create bank", icon=":material/add:", on_click=_create)
+    problem = st.session_state.pop(CREATE_PROBLEM, None)
+    if problem is not None:
+        widgets.show_problem(problem)
+
+
+def _create() -> None:
+    values = st.session_state.to_dict()
+    try:
+        made = banks.create(
+            open_workspace(), values.get("bank_new_title") or "",
+            response_format=values.get("bank_new_format") or "likert_5",
+        )  # fmt: skip
+    except UserError as error:
+        st.session_state[CREATE_PROBLEM] = error
+    else:
+        open_bank(made.instrument.code)
+
+
+def import_section() -> None:
+    """A file, what is in it, what is wrong with it by row; kept only on a click."""
+    st.caption(
+        "A CSV file or an Excel workbook: as exported here, or simply a table with the columns "
+        "code and text, and if you like subscale, keyed and text_de, text_es, … "
+        "At most 50 MB and 20,000 rows. Nothing is kept before you say so."
+    )
+    number = st.session_state.setdefault(UPLOAD_NUMBER, 0)
+    upload = st.file_uploader(
+        "Bank file", ["csv", "tsv", "txt", "xlsx", "gz"], key=f"bank_upload_{number}"
+    )
+    if upload is None:
+        st.session_state.pop(UPLOAD_READ, None)
+        return
+    with widgets.error_box():
+        known = st.session_state.get(UPLOAD_READ)
+        if known is None or known[0] != upload.file_id:
+            known = (upload.file_id, banks.preview_import(upload.name, upload.getvalue()))
+            st.session_state[UPLOAD_READ] = known
+        _preview(known[1])
+
+
+def _preview(draft: Draft) -> None:
+    bank = draft.instrument
+    if draft.errors:
+        st.error(
+            f"{len(draft.errors):,} places in the file must be mended first. Nothing was kept."
+        )
+        widgets.table(_errors(draft), alt=f"Errors by row: {len(draft.errors)}")
+    if draft.warnings:
+        st.warning(
+            "The file can be read, but look at this:" if not draft.errors else "Look at this too:"
+        )
+        for warning in draft.warnings[:50]:
+            st.text(f"• {warning}")
+    st.text(
+        f"{bank.title}: {items_word(len(bank.items))}, languages {', '.join(bank.languages)}, "
+        f"response options {', '.join(f.code for f in bank.formats) or 'none'}"
+    )
+    n_shown = min(len(bank.items), _PREVIEW_ROWS)
+    if n_shown < len(bank.items):
+        st.caption(f"The first {n_shown} items:")
+    rows = titled(bank_grid.item_rows(bank, range(n_shown)))
+    widgets.table(rows, alt=f"Items read: {n_shown} rows")
+    if not draft.errors:
+        _warn_of_twins(banks.arrival(widgets.workspace(), draft))
+    problem = st.session_state.pop(IMPORT_PROBLEM, None)
+    if problem is not None:
+        widgets.show_problem(problem)
+    if not draft.errors:
+        st.button(
+            "Import this bank", key="bank_import", type="primary", icon=":material/download_done:",
+            on_click=_import, args=(draft,),
+        )  # fmt: skip
+
+
+def _warn_of_twins(arrival: Arrival) -> None:
+    if not arrival.alike:
+        return
+    known = ", ".join(f"{bank.title} ({bank.code})" for bank in arrival.alike[:5])
+    same = "exactly the same items and response options" if arrival.identical else "other content"
+    st.warning(
+        f"You have a bank of this code or title already, with {same}: {widgets.plain(known)}. "
+        f"It stays as it is; this file would become a second bank with the code {arrival.code}."
+    )
+
+
+def _errors(draft: Draft) -> pd.DataFrame:
+    rows = [
+        {"Line": e.line, "Sheet": e.sheet, "Column": e.column, "What is wrong": e.reason}
+        for e in draft.errors[:500]
+    ]
+    frame = pd.DataFrame(rows)
+    return frame if any(e.sheet for e in draft.errors) else frame.drop(columns="Sheet")
+
+
+def _import(draft: Draft) -> None:
+    try:
+        made = banks.import_bank(open_workspace(), draft)
+    except UserError as error:
+        st.session_state[IMPORT_PROBLEM] = error
+    else:
+        st.session_state[UPLOAD_NUMBER] = st.session_state.get(UPLOAD_NUMBER, 0) + 1
+        st.session_state.pop(UPLOAD_READ, None)
+        open_bank(made.instrument.code)

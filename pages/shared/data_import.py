@@ -1,0 +1,134 @@
+"""Importing answers: what a file looks like, what would come of it, and keeping it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.workflow import answers, studies
+from core.workflow.answers import TidyPreview
+from pages.shared.data_files import command
+from pages.shared.data_format import COLUMNS, EXAMPLE
+from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
+
+EPOCH = "data_import_epoch"
+"""Session key that counts imports, so that the next one starts with an empty form."""
+DONE = "data_import_done"
+"""Session key of what the last import made."""
+_ENDINGS = ["csv", "tsv", "txt", "gz", "parquet"]
+
+
+def format_help() -> None:
+    """The columns of a file in a table, and an example to download."""
+    with st.expander("What the file looks like"):
+        st.write(
+            "One answer a row, with a header. CSV in UTF-8 (also compressed as .csv.gz) or "
+            "Parquet. Only **item** and **answer** are needed; leave out what did not vary."
+        )
+        table(
+            pd.DataFrame(COLUMNS, columns=["Column", "Needed", "What it holds", "For example"]),
+            alt=f"Columns of a file with answers: {len(COLUMNS)}",
+            row_height=62,  # room for two lines
+            column_config={
+                "What it holds": st.column_config.TextColumn(width="large"),
+                "For example": st.column_config.TextColumn(width="medium"),
+            },
+        )
+        st.caption(
+            "Columns with other names are kept as tags. A row that cannot be read stops the "
+            "import, and nothing is kept."
+        )
+        download("Example file", EXAMPLE.encode(), "example_answers.csv", key="data_example")
+
+
+def import_section() -> None:
+    """Choose a file, see what would come of it, keep it."""
+    _show_done()
+    format_help()
+    epoch = st.session_state.setdefault(EPOCH, 0)
+    uploaded = st.file_uploader(
+        "File with answers", _ENDINGS, key=f"data_file:{epoch}",
+        help="Up to 50 MB; compress a larger CSV file (.csv.gz) or use Parquet.",
+    )  # fmt: skip
+    if uploaded is None:
+        st.caption("Choose a file; you will see what is in it before anything is kept.")
+        command("import", "answers.csv", "--study", "my_study")
+        return
+    name = uploaded.name
+    study = st.text_input(
+        "Name of the study", key=f"data_study:{epoch}", placeholder="As in the file, or its name",
+        help="Under this name the answers are listed. A file with several studies keeps theirs.",
+    ).strip()  # fmt: skip
+    known = (workspace().process, len(studies.listed(workspace())))
+    found = _preview((known, uploaded.file_id), name, uploaded.getvalue(), study)
+    _show_preview(found)
+    if st.button("Keep these answers", type="primary", key="data_keep", icon=":material/save:"):
+        with st.spinner("Keeping the answers ..."):
+            done = answers.import_tidy(workspace(), name, uploaded.getvalue(), study=study)
+        st.session_state[DONE] = [(one.study, one.n_rows, one.instrument) for one in done]
+        st.session_state[EPOCH] = epoch + 1
+        st.rerun()
+    command("import", name, *(("--study", study) if study else ()))
+
+
+@st.cache_data(max_entries=2, show_spinner="Reading the file ...")
+def _preview(known: object, name: str, _data: bytes, study: str) -> TidyPreview:
+    return answers.preview_tidy(workspace(), name, _data, study=study)
+
+
+def _show_preview(found: TidyPreview) -> None:
+    st.markdown("**What would be created**")
+    rows = [
+        {
+            "Study": one.study,
+            "Answers": one.n_rows,
+            "n": one.n_usable,
+            "Missing": one.n_rows - one.n_usable,
+            "Items": one.n_items,
+            "Respondents": one.n_respondents,
+            "Bank": one.instrument,
+            "Bank is": "made from the file, without texts"
+            if one.creates_instrument
+            else "in the database",
+        }
+        for one in found.studies
+    ]
+    texts = {n: st.column_config.TextColumn(n) for n in ("Study", "Bank", "Bank is")}
+    counts: dict[str, Any] = {
+        "n": st.column_config.NumberColumn("n", help="Answers that hold an option."),
+        "Missing": st.column_config.NumberColumn(help="Rows whose status says why there is none."),
+    }
+    table(
+        pd.DataFrame(rows),
+        alt=f"Studies that would be created: {len(rows)}",
+        column_config=texts | counts,
+    )
+    if found.tags:
+        shown = ", ".join(found.tags[:20]) + (" ..." if len(found.tags) > 20 else "")
+        st.caption(f"Kept as tags, because Inkblot does not know these columns: {plain(shown)}.")
+    st.markdown(f"**The first {len(found.rows)} of {found.n_rows:,} rows as they were read**")
+    table(
+        found.rows,
+        alt=f"The first {len(found.rows)} rows of the file",
+        placeholder="",
+        column_config={
+            name: st.column_config.TextColumn(name)
+            for name in found.rows.columns
+            if not pd.api.types.is_numeric_dtype(found.rows[name])
+        },
+    )
+
+
+def _show_done() -> None:
+    for study, count, instrument in st.session_state.get(DONE) or ():
+        st.success(
+            f"Study {plain(study)} holds {count:,} imported answers (bank {plain(instrument)})."
+        )
+        query = {STUDY_PARAMETER: study}
+        with st.container(horizontal=True):
+            st.page_link("pages/answers.py", label="Read the answers", query_params=query)
+            st.page_link(
+                "pages/item_statistics.py", label="See item statistics", query_params=query
+            )

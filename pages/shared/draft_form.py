@@ -1,0 +1,203 @@
+"""A form whose every field is kept in the database as soon as it is left.
+
+The draft in the database is the truth; the widgets show it. So a reload, another page or a second
+tab finds what was typed, and a field changed in two tabs is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import streamlit as st
+
+from core.workflow import drafts
+from pages.shared import widgets
+
+_SEEN = "draft_seen:"
+_NOTE = "draft_note:"
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class DraftForm:
+    """The fields of one draft. `defaults` holds every field as it is before anything is typed."""
+
+    name: str
+    fields: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+    saved_at: str  # empty: nothing is kept yet
+
+    def text(
+        self, field: str, label: str, *, shape: tuple[str, str] | None = None, **options: Any
+    ) -> None:
+        """A field of one line of text. Without `shape` (a pattern, and its words) any is kept."""
+        self._seed(field)
+        st.text_input(label, **self._wired(field, shape=shape), **options)
+
+    def long_text(self, field: str, label: str, **options: Any) -> None:
+        """A field of several lines of text."""
+        self._seed(field)
+        st.text_area(label, **self._wired(field), **options)
+
+    def number(
+        self, field: str, label: str, low: float | None, high: float | None, **options: Any
+    ) -> None:
+        """A field for a number, or (with value=None among the options) for none."""
+        kind = type(options.get("step", 1))
+        value = self.fields[field]
+        self._seed(field, None if value is None else kind(value))
+        bounds = [None if bound is None else kind(bound) for bound in (low, high)]
+        number_input: Any = st.number_input
+        number_input(label, *bounds, **self._wired(field), **options)
+
+    def toggle(self, field: str, label: str, **options: Any) -> None:
+        """A field that is on or off."""
+        self._seed(field)
+        st.toggle(label, **self._wired(field), **options)
+
+    def select(
+        self,
+        field: str,
+        label: str,
+        choices: Sequence[Any],
+        words: Callable[[Any], str],
+        *,
+        on_change: Callable[[], None] | None = None,
+        **options: Any,
+    ) -> None:
+        """A field with one of several choices. A choice no longer there shows as none."""
+        value = self.fields[field]
+        there = value in choices
+        self._seed(field, value if there else None)
+        wired = self._wired(field, then=on_change)
+        index = 0 if there else None  # None lets it be empty
+        st.selectbox(label, choices, index=index, format_func=words, **wired, **options)
+
+    def radio(self, field: str, label: str, words: Mapping[Any, str], **options: Any) -> None:
+        """A field with one of a few choices, all in sight."""
+        self._seed(field)
+        wired = self._wired(field)
+        st.radio(label, list(words), format_func=words.__getitem__, **wired, **options)
+
+    def several(
+        self, field: str, label: str, choices: Sequence[Any], words: Callable[[Any], str],
+        **options: Any,
+    ) -> None:  # fmt: skip
+        """A field with any number of choices."""
+        self._seed(field, [value for value in self.fields[field] if value in choices])
+        wired = self._wired(field)
+        st.multiselect(label, choices, format_func=words, wrap=True, **wired, **options)
+
+    def show_notes(self) -> None:
+        """What has to be told about the last change, and when the draft was saved."""
+        note = st.session_state.pop(_NOTE + self.name, None)
+        if note:
+            st.warning(note)
+        if self.saved_at:
+            st.caption(f"Saved at {self.saved_at}")
+
+    def _seed(self, field: str, value: Any = _MISSING) -> None:
+        """Set a widget to what is kept, unless it shows that already (it may be being typed in)."""
+        key = key_of(self.name, field)
+        wanted = self.fields[field] if value is _MISSING else value
+        if st.session_state.get(key, _MISSING) != wanted:
+            st.session_state[key] = wanted
+
+    def _wired(
+        self,
+        field: str,
+        *,
+        then: Callable[[], None] | None = None,
+        shape: tuple[str, str] | None = None,
+    ) -> dict[str, Any]:
+        return {
+            "key": key_of(self.name, field),
+            "on_change": _keep,
+            "args": (self.name, field, self.defaults, then, shape),
+        }
+
+
+def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
+    """The form of a draft as it is in the database now."""
+    kept = drafts.recall(widgets.workspace(), name)
+    stored = cast("dict[str, Any]", kept.value) if kept else {}
+    fields = {**defaults, **stored}
+    seen = st.session_state.get(_SEEN + name)
+    if seen is not None and seen != fields and _NOTE + name not in st.session_state:
+        changed = [field for field in fields if fields[field] != seen.get(field)]
+        st.session_state[_NOTE + name] = (
+            f"This was changed in another tab ({len(changed)} field(s)); the newer state is shown."
+        )
+    st.session_state[_SEEN + name] = fields
+    saved_at = kept.saved_at.astimezone().strftime("%H:%M:%S") if kept else ""
+    return DraftForm(name, fields, defaults, saved_at)
+
+
+def key_of(name: str, field: str) -> str:
+    """The widget key of a field."""
+    return f"{name}:{field}"
+
+
+def set_fields(name: str, defaults: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+    """Change fields of a draft from a button or another field."""
+    found = widgets.workspace()
+    kept = drafts.recall(found, name)
+    stored = drafts.amend(found, name, changes if kept else {**defaults, **changes})
+    seen = st.session_state.get(_SEEN + name)
+    if seen is not None:  # what this tab changes itself is nothing to be told about
+        st.session_state[_SEEN + name] = {**seen, **{f: stored[f] for f in changes}}
+
+
+def forget(name: str) -> None:
+    """Drop a draft, once it has become something or is no longer wanted."""
+    drafts.remember(widgets.workspace(), name, None)
+    st.session_state.pop(_SEEN + name, None)
+
+
+def _keep(
+    name: str,
+    field: str,
+    defaults: Mapping[str, Any],
+    then: Callable[[], None] | None,
+    shape: tuple[str, str] | None,
+) -> None:
+    value = st.session_state[key_of(name, field)]
+    refused = _refusal(value, shape)
+    if refused:
+        st.session_state[_NOTE + name] = refused
+        return
+    _tell_conflict(name, field)
+    set_fields(name, defaults, {field: value})
+    if then is not None:
+        then()
+
+
+def _refusal(value: Any, shape: tuple[str, str] | None) -> str:
+    """Why what was entered is not kept; empty where it is. It is not repeated: it may be a key."""
+    if not isinstance(value, str):
+        return ""
+    if drafts.looks_like_key(value):
+        return (
+            "That looks like the key of a service and was not kept. "
+            "Type it into the field for the key, which is saved nowhere."
+        )
+    if shape and value and not re.fullmatch(shape[0], value.strip()):
+        return shape[1]
+    return ""
+
+
+def _tell_conflict(name: str, field: str) -> None:
+    """Say so where another tab has changed the same field since this tab drew it."""
+    seen = st.session_state.get(_SEEN + name)
+    kept = drafts.recall(widgets.workspace(), name)
+    if seen is None or kept is None or field not in kept.value:
+        return
+    other = kept.value[field]
+    if other != seen.get(field):
+        st.session_state[_NOTE + name] = (
+            f'Another tab had changed the same field to "{widgets.plain(other)}"; '
+            "what you entered last was kept."
+        )

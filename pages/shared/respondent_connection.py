@@ -1,0 +1,105 @@
+"""The key of a service and a test of the connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.domain.study import Respondent
+from core.errors import UserError
+from core.workflow import respondents
+from pages.shared import respondent_words, widgets
+
+_KEY_FIELD = "respondents_key"
+_KEY_NOTE = "respondents_key_note"
+_TESTED = "respondents_tested"
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """What a test gave, and for which settings."""
+
+    respondent_id: int
+    outcome: respondents.Trial | UserError
+
+
+def key_field(base_url: str, key_variable: str, state_words: str) -> None:
+    """Where a key is typed for an address. It never comes back to the browser."""
+    st.text_input(
+        "Key", type="password", key=_KEY_FIELD, autocomplete="off", on_change=_take_key,
+        args=(base_url,), placeholder="paste it here, then press Enter",
+        help="Kept in memory until Inkblot is closed, sent to this address only, and written "
+        f"nowhere. To have it at every start, set the environment variable "
+        f"{widgets.plain(key_variable or 'INKBLOT_KEY_...')} before starting Inkblot.",
+    )  # fmt: skip
+    note = st.session_state.pop(_KEY_NOTE, None)
+    if isinstance(note, UserError):
+        widgets.show_problem(note)
+    elif note:
+        st.success(note)
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    left.caption(f"Now: {widgets.plain(state_words)}.")
+    if state_words.startswith("key typed"):
+        right.button(
+            "Forget key", key="respondents_forget_key", icon=":material/key_off:",
+            on_click=_forget_key, args=(base_url,),
+        )  # fmt: skip
+
+
+def connection_test(respondent: Respondent) -> None:
+    """A button that asks one harmless question, and what came back."""
+    if st.button(
+        "Test the connection", key="respondents_test", icon=":material/network_check:",
+        help="Puts one harmless statement to the respondent as it is set here. With a paid "
+        "service this costs a fraction of a cent.",
+    ):  # fmt: skip
+        with st.spinner("Waiting for a reply ..."):
+            st.session_state[_TESTED] = _Tested(respondent.respondent_id, _tried(respondent))
+    tested = st.session_state.get(_TESTED)
+    if isinstance(tested, _Tested) and tested.respondent_id == respondent.respondent_id:
+        _show(tested.outcome, respondent)
+
+
+def _tried(respondent: Respondent) -> respondents.Trial | UserError:
+    try:
+        return respondents.test(widgets.workspace(), respondent)
+    except UserError as error:
+        return error
+
+
+def _show(outcome: respondents.Trial | UserError, respondent: Respondent) -> None:
+    if isinstance(outcome, UserError):
+        widgets.show_problem(outcome)
+        return
+    kind = respondent_words.KINDS[respondent.kind]
+    named = f", model {widgets.plain(outcome.model)}" if outcome.model else ""
+    st.success(f"{kind}: it answered in {outcome.seconds:.2f} seconds{named}.")
+    left, right = st.columns(2)
+    with left, st.container(border=True):
+        st.caption("What was asked")
+        widgets.text_block(outcome.prompt, language="en", monospace=True)
+    with right, st.container(border=True):
+        st.caption("What it replied")
+        if outcome.reply:
+            widgets.text_block(outcome.reply, monospace=True)
+        else:
+            st.text("(an empty reply)")
+
+
+def _take_key(base_url: str) -> None:
+    typed = st.session_state[_KEY_FIELD]
+    st.session_state[_KEY_FIELD] = ""
+    if not typed:
+        return
+    try:
+        respondents.remember_key(widgets.workspace(), base_url, typed)
+    except UserError as error:
+        st.session_state[_KEY_NOTE] = error
+        return
+    st.session_state[_KEY_NOTE] = "The key is kept until Inkblot is closed, and is stored nowhere."
+
+
+def _forget_key(base_url: str) -> None:
+    respondents.forget_key(widgets.workspace(), base_url)
+    st.session_state[_KEY_NOTE] = "The key is forgotten."

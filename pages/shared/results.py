@@ -1,0 +1,170 @@
+"""Analysis options as a form, and results as charts and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.registry import Analysis, AnalysisOption, Choice, Number
+from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.charts import Chart
+from core.domain.study import FACTORS
+from core.workflow import statistics
+from pages.shared.widgets import download, plain, table
+
+_DECIMALS: Mapping[str, str] = {
+    "count": "%d",
+    "points": "%.2f",
+    "points squared": "%.2f",
+    "proportion": "%.2f",
+    "correlation": "%.2f",
+    "p": "%.3f",
+}
+_FACTOR_WORDS: Mapping[str, str] = {
+    "label_order": "order of options",
+    "entity_b": "second entity",
+    "template": "instructions",
+}
+
+
+def factor_word(factor: str) -> str:
+    """A factor as a reader calls it."""
+    return _FACTOR_WORDS.get(factor, factor)
+
+
+def theme() -> Literal["light", "dark"]:
+    """The theme the reader has chosen, so that marks keep their contrast."""
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def option_form(analysis: Analysis) -> dict[str, Any]:
+    """Controls for every option of an analysis, read from its signature."""
+    values: dict[str, Any] = {}
+    columns = st.columns(max(len(analysis.options), 1))
+    for column, option in zip(columns, analysis.options, strict=False):
+        with column:
+            values[option.name] = _control(analysis, option)
+    return values
+
+
+def _control(analysis: Analysis, option: AnalysisOption) -> Any:
+    key = f"option:{analysis.name}:{option.name}"
+    kind = option.kind
+    if isinstance(kind, Number):
+        low, high = option.number(kind.low), option.number(kind.high)
+        return st.number_input(
+            kind.label, low, high, option.number(option.default), key=key, help=kind.help or None,
+            persist_state="session",
+        )  # fmt: skip
+    if isinstance(kind, Choice):
+        words = dict(kind.choices)
+        codes = list(words)
+        return st.selectbox(
+            kind.label, codes, codes.index(option.default), format_func=words.__getitem__, key=key,
+            help=kind.help or None, persist_state="session",
+        )  # fmt: skip
+    chosen = st.multiselect(
+        kind.label, FACTORS, list(option.default), format_func=factor_word, key=key,
+        help=kind.help or None, persist_state="session",
+    )  # fmt: skip
+    return tuple(chosen)
+
+
+def show_result(
+    analysis: Analysis, result: AnalysisResult, *, file_stem: str, level: float = 0.95
+) -> None:
+    """Cautions, charts with their data, and tables with CSV and an APA view."""
+    st.caption(
+        f"A row of the analysis is {plain(result.unit)}. {_counts(result)} {plain(result.method)}"
+    )
+    for note in result.notes:
+        st.info(plain(note), icon=":material/info:")
+    charts = statistics.charts.charts_of(analysis.name, result, theme=theme())
+    for number, chart in enumerate(charts):
+        _show_panels(chart, f"chart:{analysis.name}:{number}")
+        with st.expander("The data of this chart"):
+            st.caption(plain(chart.alt))
+            table(chart.table, alt=f"Data of the chart {chart.title}")
+    for shown in result.tables:
+        _show_table(analysis, result, shown, file_stem)
+    data = statistics.export.result_zip(result)
+    download("All tables (ZIP)", data, f"{file_stem}-{analysis.name}.zip", key="download:all")
+    with st.expander("References"):
+        for reference in analysis.references:
+            st.text(reference)
+
+
+def _counts(result: AnalysisResult) -> str:
+    """Scores used, left out and missing, which add up to all that were planned."""
+    share = result.n_missing / max(result.n_planned, 1)
+    left_out = (
+        f" Left out in incomplete administrations: **{result.n_left_out:,}**."
+        if result.n_left_out
+        else ""
+    )
+    return (
+        f"Scores used: **{result.n_used:,}**.{left_out} "
+        f"Missing: **{result.n_missing:,}** ({share:.1%} of {result.n_planned:,})."
+    )
+
+
+def _show_panels(chart: Chart, key: str) -> None:
+    """The panels of a chart, one under another, as wide as the page."""
+    panels = chart.panels
+    for number, panel in enumerate(panels, 1):
+        which = f"Panel {number} of {len(panels)}. " if len(panels) > 1 else ""
+        st.altair_chart(panel, width="stretch", alt=which + chart.alt, key=f"{key}:{number}")
+
+
+def _show_table(
+    analysis: Analysis, result: AnalysisResult, shown: ResultTable, file_stem: str
+) -> None:
+    st.subheader(plain(shown.title))
+    apa = st.toggle(
+        "APA style", key=f"apa:{analysis.name}:{shown.name}",
+        help="The table as a manuscript prints it: rounded, no leading zeros where a value cannot "
+        "exceed 1, with a note (APA, 7th edition).",
+    )  # fmt: skip
+    n_rows = len(shown.frame)
+    alt = f"{shown.title}: {n_rows:,} {'row' if n_rows == 1 else 'rows'}"
+    if apa:
+        table(statistics.export.apa_table(shown), alt=alt)
+        note = statistics.export.apa_note(result, shown, statistics.software())
+        st.caption(plain(note))
+    else:
+        titles = {column.name: column.title for column in shown.columns}
+        table(
+            without_negative_zero(shown).rename(columns=titles),
+            alt=alt,
+            column_config={c.title: _column_config(c, shown.frame[c.name]) for c in shown.columns},
+        )
+    name = f"{file_stem}-{shown.name}.csv"
+    download("CSV", statistics.export.table_csv(shown), name, key=f"csv:{shown.name}")
+
+
+def without_negative_zero(shown: ResultTable) -> pd.DataFrame:
+    """The table with 0 where rounding for display would leave -0.00."""
+    frame = shown.frame.copy()
+    for column in shown.columns:
+        decimals = _DECIMALS.get(column.unit, "")
+        if decimals.endswith("f") and pd.api.types.is_float_dtype(frame[column.name]):
+            values = frame[column.name]
+            tiny = values.round(int(decimals[2])).eq(0) & values.lt(0)
+            frame[column.name] = values.mask(tiny, 0.0)
+    return frame
+
+
+def _column_config(column: Column, values: pd.Series) -> Any:
+    """Rounding and tooltip; text columns stay text, so that nothing in them becomes a link."""
+    if pd.api.types.is_bool_dtype(values):
+        return st.column_config.CheckboxColumn(column.title, help=plain(column.help) or None)
+    if pd.api.types.is_numeric_dtype(values):
+        return st.column_config.NumberColumn(
+            column.title, help=plain(column.help) or None, format=_DECIMALS.get(column.unit)
+        )
+    return st.column_config.TextColumn(
+        column.title, help=plain(column.help) or None, pinned=column.name == "item"
+    )

@@ -1,0 +1,153 @@
+"""The few Streamlit helpers every page shares."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from html import escape
+from typing import Any
+from uuid import uuid4
+
+import pandas as pd
+import streamlit as st
+
+from core.domain.study import Respondent
+from core.errors import UserError
+from core.workflow import respondents, studies
+from core.workflow.studies import StudyRecord
+from core.workflow.workspace import Workspace, offer_secrets, open_workspace
+
+log = logging.getLogger(__name__)
+
+STUDY_PARAMETER = "study"
+_JOINER = "\u2060"
+_ADDRESS = re.compile(r"://|@|(?<=www)\.|(?<=WWW)\.")
+_TURNS = re.compile("[\u0590-\u08ff\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]")
+_MARKDOWN = "\\`*_{}[]()<>#+-.!|~$:&=^@/"
+
+
+def workspace() -> Workspace:
+    """The open database of this process.
+
+    It is kept by core.workflow, not by Streamlit's caches, which a menu can clear.
+    """
+    found = open_workspace()
+    with suppress(FileNotFoundError):  # a secrets file is not needed
+        offer_secrets(found, {k: v for k, v in st.secrets.items() if isinstance(v, str)})
+    return found
+
+
+@contextmanager
+def error_box() -> Generator[None, None, None]:
+    """Show a failure where the result would have been; the rest of the page still works.
+
+    Streamlit's own control flow (st.stop, st.rerun) is not an Exception and passes through.
+    """
+    try:
+        yield
+    except UserError as error:
+        show_problem(error)
+    except Exception:
+        reference = uuid4().hex[:8]
+        log.exception("page failed [%s]", reference)
+        st.error(
+            "This is a fault in Inkblot, not in your data, which are as they were. "
+            f"Reference: `{reference}` (the log has the details under it)."
+        )
+
+
+def show_problem(error: UserError) -> None:
+    """What is wrong and what to do, as text only."""
+    st.error(f"**{plain(error.problem)}**\n\n{plain(error.remedy)}")
+
+
+def plain(text: object) -> str:
+    """`text` so that a Markdown label or message shows exactly its characters.
+
+    Streamlit reads labels, messages, tooltips and the options of radio buttons, pills and segmented
+    controls as Markdown, where text from a bank or a model could load an image from another host.
+    Options of a selectbox or a multiselect are text and show every backslash: they are not for it.
+    """
+    found = str(text).replace("\n", " ")
+    # Addresses become links even where Markdown is escaped; an invisible joiner keeps them text.
+    found = _ADDRESS.sub(f"{_JOINER}\\g<0>", found)
+    shown = "".join(f"\\{c}" if c in _MARKDOWN else c for c in found)
+    # Isolated, so that right-to-left text turns nothing around it.
+    return f"\u2068{shown}\u2069" if _TURNS.search(found) else shown
+
+
+def text_block(text: str, *, language: str = "", monospace: bool = False) -> None:
+    """Text from a bank, a file or a model, shown to the letter with its language and direction."""
+    lang = f' lang="{escape(language, quote=True)}"' if language else ""
+    family = "font-family:monospace;" if monospace else ""
+    st.html(
+        f'<div dir="auto"{lang} style="white-space:pre-wrap;overflow-wrap:anywhere;{family}">'
+        f"{escape(text)}</div>"
+    )
+
+
+def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRecord | None:
+    """Let the user choose a study; the choice is kept in the address, so a reload keeps it.
+
+    Without studies it says what to do and returns None.
+    """
+    records = [s for s in studies.listed(workspace()) if s.kind in kinds]
+    if not records:
+        st.info("There is no study yet. Run the sample study from Home, or design one.")
+        st.page_link("pages/home.py", label="Go to Home", icon=":material/home:")
+        st.page_link("pages/design.py", label="Design a study", icon=":material/grid_on:")
+        return None
+    codes = [record.code for record in reversed(records)]
+    wished = st.query_params.get(STUDY_PARAMETER) or st.session_state.get("chosen_study")
+    chosen = st.selectbox(
+        "Study",
+        codes,
+        index=codes.index(wished) if wished in codes else 0,
+        key=f"study_chooser_{len(codes)}",
+        help="The study whose answers this page shows, newest first.",
+    )
+    st.query_params[STUDY_PARAMETER] = chosen
+    st.session_state["chosen_study"] = chosen
+    return next(record for record in records if record.code == chosen)
+
+
+def honesty_note(people: Iterable[Respondent]) -> None:
+    """Say so where simulated respondents or the small model that came along stand behind this."""
+    present = list(people)
+    if any(person.kind == "simulated" for person in present):
+        st.warning(f"**Simulated.** {respondents.HONESTY_SIMULATED}", icon=":material/science:")
+    if any(person.kind == "local" and not person.base_url for person in present):
+        st.warning(f"**Local model.** {respondents.HONESTY_LOCAL}", icon=":material/memory:")
+
+
+def readable_choices() -> None:
+    """Letter the selected segment or pill in the color of links, readable in either theme.
+
+    Streamlit takes the primary color, which the dark theme keeps dark for white lettering on it.
+    """
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    color = st.get_option(f"theme.{theme}.linkColor")
+    if color:
+        st.html(f"<style>.stButtonGroup [data-variant][data-selected] {{color:{color}}}</style>")
+
+
+def table(frame: pd.DataFrame, *, alt: str, key: str | None = None, **options: Any) -> Any:
+    """A table of text and numbers, read out as `alt` by a screen reader."""
+    options.setdefault("placeholder", "")
+    return st.dataframe(frame, hide_index=True, alt=alt, key=key, **options)
+
+
+def download(label: str, data: bytes, file_name: str, *, key: str) -> None:
+    """A download that does not rerun the page."""
+    kinds = {"csv": "text/csv", "json": "application/json", "zip": "application/zip"}
+    st.download_button(
+        label,
+        data,
+        file_name,
+        kinds.get(file_name.rsplit(".", 1)[-1], "application/octet-stream"),
+        key=key,
+        on_click="ignore",
+        icon=":material/download:",
+    )

@@ -1,0 +1,370 @@
+"""The Answers page over real studies: counts, filters, pages, one answer in full, the file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+from core.domain.study import Status
+from core.workflow import answer_charts, answers, banks, collection, collector
+from core.workflow.answers import STATUS_WORDS
+from core.workflow.workspace import open_workspace
+from pages.shared import widgets
+from tests.fault_server import FaultServer, Step
+from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def no_leftovers():
+    streamlit.cache_data.clear()
+
+
+def open_page(**parameters):
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/answers.py")
+    at.query_params.update(parameters)
+    return fine(at.run())
+
+
+def fine(at):
+    assert not at.exception
+    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
+    return at
+
+
+def texts(at):
+    shown = [*at.markdown, *at.caption, *at.info, *at.warning, *at.text, *at.subheader]
+    return "\n".join(part.value for part in shown) + "".join(h.proto.body for h in at.html)
+
+
+def rows(at):
+    """The table of answers."""
+    (found,) = [d.value for d in at.dataframe if "Reply" in d.value.columns]
+    return found
+
+
+def press(at, key):
+    return fine(at.button(key=key).click().run())
+
+
+def asked(workspace, server, script=(), **factors):
+    server.script = script
+    freeze(workspace, service(server.base_url, at_once=1), **factors)
+    collection.start(workspace, "study")
+    return collection.wait(workspace, "study", every_s=0.02)
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with FaultServer() as found:
+        monkeypatch.setenv(KEY_VARIABLE, found.key)
+        yield found
+
+
+def collect_simulated(workspace):
+    """200 answers of ten simulated people; a tenth refused."""
+    freeze(workspace, simulated(refusal_rate=0.1, seed=3), n_personas=10)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    freeze(workspace, simulated(), study="other", n_personas=5)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """One database for the tests that only read."""
+    found = open_workspace(tmp_path_factory.mktemp("answers") / "shared.duckdb")
+    collect_simulated(found)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def collected(shared, monkeypatch):
+    monkeypatch.setenv("INKBLOT_DB", shared.database.path)
+    return shared
+
+
+def test_an_empty_database_says_what_to_do(workspace):
+    assert "There is no study yet" in texts(open_page())
+
+
+def test_a_study_without_answers_leads_to_collect_and_lists_what_will_be_asked(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    at = open_page(study="study")
+    assert "no answers yet" in texts(at)
+    assert "Go to Collect" in [link.label for link in at.get("page_link")]
+    assert set(rows(at)["Status"]) == {"not asked yet"}
+    assert at.dataframe[0].value["Missing"].tolist() == [20]
+
+
+def test_counts_say_n_and_missing_and_add_up(collected):
+    at = open_page(study="study")
+    counts = at.dataframe[0].value.iloc[0]
+    assert counts["Planned"] == 200
+    assert counts["n"] + counts["Missing"] == 200
+    assert counts["Missing"] == counts["Refused"] > 0
+    assert "Simulated." in texts(at)
+
+
+def test_the_chart_says_in_words_what_it_draws_and_its_data_are_the_counts(collected):
+    overview = answers.overview(collected, "study")
+    chart = answer_charts.status_chart(overview)
+    assert chart.table["count"].sum() == 200
+    assert chart.table["share"].sum() == pytest.approx(1)
+    assert "200 trials by 1 respondent(s)" in chart.alt
+    drawn = chart.spec.to_dict(context={"pre_transform": False})
+    (data,) = drawn["datasets"].values()
+    assert {row["status"]: row["missing"] for row in data}["refused"] is True
+    at = open_page(study="study")
+    (shown,) = at.get("vega_lite_chart")
+    assert shown.proto.alt == chart.alt
+
+
+def test_a_filter_on_refusals_shows_only_them_and_stands_in_the_address(collected):
+    at = open_page(study="study")
+    n_refused = int(at.dataframe[0].value["Refused"].iloc[0])
+    at = fine(at.multiselect(key="answers:study:where:status").set_value(["refused"]).run())
+    assert set(rows(at)["Status"]) == {"refused"}
+    assert len(rows(at)) == n_refused
+    assert at.query_params["status"] == "refused"
+    reloaded = open_page(study="study", status="refused")
+    assert len(rows(reloaded)) == n_refused
+
+
+def test_options_of_filters_are_text_without_backslashes(collected):
+    at = open_page(study="study")
+    assert "nature_01" in at.multiselect(key="answers:study:where:item").options
+    statuses = at.multiselect(key="answers:study:where:status").options
+    assert "Neutral, non-committal" in statuses
+    assert "Answered with explanation" in statuses
+
+
+def test_the_counts_can_be_taken_along(collected, monkeypatch):
+    taken = {}
+    original = widgets.download
+
+    def spy(label, data, file_name, *, key):
+        taken[file_name] = data
+        original(label, data, file_name, key=key)
+
+    monkeypatch.setattr(widgets, "download", spy)
+    at = open_page(study="study")
+    (button,) = at.get("download_button")
+    assert button.proto.label == "CSV"
+    header, line = taken["study-what_came_back.csv"].decode().splitlines()
+    assert header.split(",") == list(at.dataframe[0].value.columns)
+    assert line.startswith("Simulated,200,")
+
+
+def test_item_persona_and_search_filters_agree_with_each_other(collected):
+    at = open_page(study="study")
+    at = fine(at.multiselect(key="answers:study:where:item").set_value(["nature_01"]).run())
+    assert len(rows(at)) == 10
+    at = fine(at.multiselect(key="answers:study:where:context").set_value(["p0003"]).run())
+    assert len(rows(at)) == 1
+    at = open_page(study="study", search="person number 3.")
+    assert len(rows(at)) == 20
+    assert set(rows(at)["Context"]) == {"p0003"}
+    none = open_page(study="study", search="'; drop table trial; --")
+    assert "No answer passes these filters" in texts(none)
+
+
+def test_pages_of_fifty_rows_cover_every_answer_once(collected):
+    at = open_page(study="study")
+    seen = []
+    for first, last in ((1, 50), (51, 100), (101, 150), (151, 200)):
+        assert f"Rows {first}–{last} of 200" in texts(at)
+        seen += rows(at)["Row"].tolist()
+        if last < 200:
+            at = press(at, "answers_next_page")
+    assert seen == list(range(1, 201))
+    assert at.button(key="answers_next_page").disabled
+    assert at.query_params["page"] == "4"
+    at = press(at, "answers_previous_page")
+    assert rows(at)["Row"].iloc[0] == 101
+
+
+def test_a_page_beyond_the_last_shows_the_last(collected):
+    for wished in ("9999", "-1", "x", "9" * 30):
+        at = open_page(study="study", page=wished)
+        assert len(rows(at)) == 50
+    assert rows(open_page(study="study", page="9999"))["Row"].iloc[0] == 151
+
+
+def test_a_reload_keeps_the_open_answer_in_full_and_its_row_ticked(collected):
+    at = open_page(study="study", page="2")
+    wished = rows(at).iloc[4]
+    trials, _ = answers.page(collected, "study", {}, "", offset=50, limit=50)
+    trial = int(trials["trial_id"].iloc[4])
+    at = open_page(study="study", page="2", answer=str(trial))
+    said = texts(at)
+    assert f"item {wished['Item']}".replace("_", "\\_") in said
+    detail = answers.detail(collected, trial)
+    assert detail.text in said
+    assert "Your answer:" in said
+    assert 'lang="en"' in said
+    assert f"Option {wished['Option']} = " in said
+    assert "version 1 of Inkblot" in said
+    (facts,) = [d.value for d in at.dataframe if "Condition" in d.value.columns]
+    assert facts["Condition"].tolist() == ["Respondent", "Language", "Context", "Format"]
+    number = int(facts["Value"].iloc[2].removeprefix("p"))
+    assert f"Context p{number:04} in words" in said
+    assert [h.proto.body.count(f"You are person number {number}.") for h in at.html][-1] == 1
+    (drawn,) = [d.proto for d in at.dataframe if "Reply" in d.value.columns]
+    assert json.loads(drawn.selection_default)["selection"]["rows"] == [4]
+
+
+def test_buttons_walk_from_answer_to_answer_without_a_mouse(collected):
+    at = open_page(study="study")
+    assert at.button(key="answers_previous").disabled
+    at = press(at, "answers_next")
+    assert "Answer 1 of the plan" in texts(at)
+    at = press(press(at, "answers_next"), "answers_next")
+    assert "Answer 3 of the plan" in texts(at)
+    assert at.query_params["answer"].isdecimal()
+    at = press(at, "answers_previous")
+    assert "Answer 2 of the plan" in texts(at)
+    at = press(at, "answers_close")
+    assert "of the plan" not in texts(at)
+    assert "answer" not in at.query_params
+
+
+def test_another_filter_closes_the_answer_and_goes_back_to_the_first_page(collected):
+    at = press(open_page(study="study", page="3"), "answers_next")
+    at = fine(at.text_input(key="answers:study:search").set_value("person").run())
+    assert "of the plan" not in texts(at)
+    assert rows(at)["Row"].iloc[0] == 1
+
+
+def test_another_study_forgets_page_filter_and_answer_of_the_first(collected):
+    at = press(open_page(study="study", status="answered", page="2"), "answers_next")
+    (chooser,) = [box for box in at.selectbox if box.label == "Study"]
+    at = fine(chooser.set_value("other").run())
+    assert len(rows(at)) == 50
+    assert set(at.query_params) == {"study"}
+
+
+def test_an_answer_of_another_study_in_the_address_is_not_shown_as_one_of_this(collected):
+    trials, _ = answers.page(collected, "study", {}, "", limit=1)
+    at = open_page(study="other", answer=str(trials["trial_id"].iloc[0]))
+    assert "not in this study" in texts(at)
+    assert "not in this study" in texts(open_page(study="other", answer="12"))
+
+
+def test_every_try_is_listed_with_its_outcome(workspace, server, monkeypatch):
+    monkeypatch.setattr(collector, "RETRY_POLICY", collector.RetryPolicy(base_s=0.001))
+    asked(workspace, server, lambda n, _: Step(status=500) if n < 2 else None, n_personas=1)
+    at = press(open_page(study="study"), "answers_next")
+    (tries,) = [d.value for d in at.dataframe if "Outcome" in d.value.columns]
+    assert tries["Try"].tolist() == [1, 2, 3]
+    assert tries["Outcome"].tolist() == [
+        "The service had a fault of its own", "The service had a fault of its own", "Reply",
+    ]  # fmt: skip
+    assert tries["Seconds"].notna().all()
+
+
+def test_a_trial_whose_calls_all_failed_is_an_error_and_not_unasked(workspace, server, monkeypatch):
+    policy = collector.RetryPolicy(base_s=0.001, max_attempts=1)
+    monkeypatch.setattr(collector, "RETRY_POLICY", policy)
+    asked(workspace, server, lambda n, _: Step(status=500) if n == 2 else None, n_personas=1)
+    page, total = answers.page(workspace, "study", {"status": ["error"]}, "")
+    assert total == 1
+    assert page["status"].tolist() == ["error"]
+    overview = answers.overview(workspace, "study").iloc[0]
+    assert (overview["n"] + overview["missing"], overview["error, no reply"]) == (20, 1)
+    exported = answers.export_tidy(workspace, "study")
+    assert exported.count(b",error") == 1
+    at = press(open_page(study="study", status="error"), "answers_next")
+    assert "No option (error, no reply)" in texts(at)
+    assert "There is none." in texts(at)
+
+
+def test_replies_stay_beside_their_answers_where_some_are_not_asked_yet(workspace, server):
+    asked(
+        workspace, server,
+        lambda n, _: Step(status=401) if n >= 7 else Step(content=f"{n % 5 + 1}"),
+        n_personas=1,
+    )  # fmt: skip
+    page, total = answers.page(workspace, "study", {}, "")
+    assert total == 20
+    told = page[page["status"] == "answered"]
+    assert len(told) == 7
+    assert told["reply"].tolist() == told["option"].tolist() == [str(n % 5 + 1) for n in range(7)]
+    assert set(page.loc[page["status"] != "answered", "reply"]) == {""}
+
+
+def test_quotes_and_line_breaks_are_found_in_prompts(workspace, server):
+    state = banks.load(workspace, "attitudes_20")
+    first = state.instrument.items[0]
+    wording = replace(first.wordings[0], text='They say "never\\ever" often.')
+    item = replace(first, wordings=(wording, *first.wordings[1:]))
+    bank = replace(state.instrument, items=(item, *state.instrument.items[1:]))
+    banks.save(workspace, bank, expected_revision=state.revision)
+    asked(workspace, server, n_personas=1)
+    for text in ('"NEVER\\ever"', "exactly ONE option. Reply", "Options:\n1"):
+        _, total = answers.page(workspace, "study", {}, text)
+        assert total == (1 if "ever" in text else 20), text
+
+
+def test_hostile_replies_are_shown_to_the_letter_and_never_as_markup(workspace, server):
+    evil = "5 ![x](http://evil.invalid/a.png) <img src=x onerror=alert(1)> :red[x] \u202e مر 🙂"
+    asked(workspace, server, lambda _n, _b: Step(content=evil), n_personas=1)
+    at = press(open_page(study="study"), "answers_next")
+    assert rows(at)["Reply"].iloc[0] == evil
+    assert "&lt;img src=x onerror=alert(1)&gt;" in "".join(h.proto.body for h in at.html)
+    assert "<img" not in "".join(h.proto.body for h in at.html)
+    marked = [*at.markdown, *at.caption, *at.subheader, *at.warning, *at.info]
+    assert "evil" not in "".join(part.value for part in marked)
+
+
+def test_blank_and_missing_replies_are_told_apart(workspace, server):
+    asked(workspace, server, lambda _n, _b: Step(content="  "), n_personas=1)
+    at = press(open_page(study="study"), "answers_next")
+    assert "The reply is empty (2 blank characters)" in texts(at)
+
+
+def test_an_imported_study_opens_with_what_the_file_said(workspace):
+    text = "item,answer,model,raw,status\nq1,4,m,I say 4,\nq2,,m,No.,refused\n"
+    answers.import_tidy(workspace, "old.csv", text.encode())
+    at = press(open_page(study="old"), "answers_next")
+    said = texts(at)
+    assert "I say 4" in said
+    assert "it was not imported" in said
+    assert "As it stood in the imported file" in said
+    assert "Option 4 (answered)" in said
+
+
+def test_the_file_is_made_when_asked_for_and_is_the_export(collected):
+    at = open_page(study="study")
+    assert not [b for b in at.get("download_button") if "Download" in b.proto.label]
+    at = press(at, "prepare:csv")
+    (button,) = [b for b in at.get("download_button") if "Download CSV" in b.proto.label]
+    data = answers.export_tidy(collected, "study")
+    assert f"{len(data):,} bytes" in button.proto.label
+    assert data.count(b"\n") == 201
+
+
+def test_a_damaged_study_leaves_the_page_standing(workspace):
+    collect_simulated(workspace)
+    with workspace.database.transaction() as cursor:
+        cursor.execute("update prompt set messages = '{broken'")
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/answers.py")
+    trials, _ = answers.page(workspace, "study", {}, "", limit=1)
+    at.query_params.update(study="study", answer=str(trials["trial_id"].iloc[0]))
+    at.run()
+    assert not at.exception
+    assert "fault in Inkblot" in at.error[0].value
+    assert len(rows(at)) == 50
+    assert at.button(key="prepare:csv")
+
+
+def test_every_status_has_words():
+    assert set(Status) <= set(STATUS_WORDS)

@@ -1,0 +1,610 @@
+"""The Banks page, with grids edited the way a browser reports it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+from core.domain.difference import differences
+from core.domain.formats import built_in
+from core.domain.instrument import Instrument, Item, Option, Wording
+from core.errors import BankError, ConflictError, StoreError
+from core.store import banks as store
+from core.workflow import bank_edits, bank_grid, banks
+from core.workflow.bank_grid import GridEdits, edit_items, edit_options
+
+PAGE = Path(__file__).parents[2] / "pages" / "banks.py"
+HOSTILE = "=1+1 <img src=x onerror=alert(1)> ![](http://evil.invalid/x.png) :red[x] مرحبا 🙂"
+EN, DE = "text:en", "text:de"
+
+
+@pytest.fixture
+def kept(workspace, small_bank):
+    """The small bank in the database, as the page will find it."""
+    return store.save_draft(
+        workspace.database, small_bank, expected_revision=None, summary="Created"
+    )
+
+
+@pytest.fixture
+def opened(kept):
+    return open_page(bank="small")
+
+
+def open_page(**parameters):
+    at = AppTest.from_file(PAGE, default_timeout=30)
+    at.query_params.update(parameters)
+    return fine(at.run())
+
+
+def fine(at):
+    assert not at.exception
+    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
+    return at
+
+
+def go_to(at, section):
+    return fine(at.segmented_control(key="bank_section").set_value(section).run())
+
+
+def editor(at):
+    """The grid on the page: the one table that can be edited."""
+    (found,) = [d for d in at.dataframe if d.proto.editing_mode]
+    return found
+
+
+def report(at, edited=None, added=(), deleted=()):
+    """What the browser sends after edits: all of them since the grid was drawn."""
+    state = {"edited_rows": edited or {}, "added_rows": list(added), "deleted_rows": list(deleted)}
+    states = at._tree.get_widget_states()
+    sent = WidgetState(id=editor(at).proto.id, string_value=json.dumps(state))
+    states.widgets.append(sent)
+    return fine(at._run(states))
+
+
+def items(workspace, code="small"):
+    return banks.load(workspace, code).instrument.items
+
+
+def texts(workspace, language="en"):
+    return [item.text(language) for item in items(workspace)]
+
+
+def errors(at):
+    return " ".join(error.value for error in at.error)
+
+
+def messages(at):
+    return " ".join(e.value for kind in (at.info, at.success, at.warning) for e in kind)
+
+
+# The list
+
+
+def test_the_list_names_items_languages_versions_and_studies(workspace, kept):
+    table = open_page().dataframe[0].value.set_index("Code")
+    assert table.loc["small", ["Items", "Languages", "Versions"]].tolist() == [4, "en, de", 0]
+    assert table.loc["small", "Used in"] == "no study yet"
+    assert table.loc["small", "Saved"].startswith("at ")
+
+
+def test_an_empty_list_says_what_to_do(workspace):
+    for bank in banks.summaries(workspace):
+        banks.set_archived(workspace, bank.code, archived=True)
+    at = open_page()
+    assert "Create one" in messages(at)
+    fine(at.toggle(key="bank_show_archived").set_value(True).run())
+    assert set(at.dataframe[0].value["State"]) == {"put away"}
+
+
+def test_choosing_a_bank_puts_it_into_the_address(kept):
+    at = open_page()
+    fine(at.selectbox(key="bank_open").set_value("small").run())
+    assert at.query_params["bank"] in ("small", ["small"])
+    assert list(editor(at).value["code"]) == ["a1", "a2", "b1", "b2"]
+    fine(at.button(key="bank_all").click().run())
+    assert "bank" not in at.query_params
+    assert at.selectbox(key="bank_open").value is None
+
+
+def test_a_bank_that_is_not_there_is_told(workspace):
+    assert "There is no bank 'nowhere'" in errors(open_page(bank="nowhere")).replace("\\", "")
+
+
+def test_a_new_bank_opens_with_its_response_options(workspace):
+    at = open_page()
+    at.text_input(key="bank_new_title").set_value(HOSTILE)
+    at.selectbox(key="bank_new_format").set_value("yes_no")
+    fine(at.button[0].click().run())
+    made = [b for b in banks.summaries(workspace) if b.title == HOSTILE]
+    assert len(made) == 1
+    bank = banks.load(workspace, made[0].code).instrument
+    assert bank.formats == (built_in("yes_no"),)
+    assert editor(at).value.empty
+    assert "no items yet" in messages(at)
+
+
+def test_a_bank_without_a_title_is_not_made(workspace):
+    before = len(banks.summaries(workspace))
+    at = open_page()
+    at.button[0].click().run()
+    assert "no title" in errors(at)
+    assert len(banks.summaries(workspace)) == before
+
+
+# Edits of the grid
+
+
+def test_two_edits_in_a_row_are_both_kept_and_the_grid_stays_as_drawn(workspace, opened):
+    drawn = editor(opened).proto.id
+    report(opened, {"0": {EN: "First."}})
+    assert editor(opened).proto.id == drawn
+    report(opened, {"0": {EN: "First."}, "1": {DE: HOSTILE, "keyed": "+"}})
+    assert editor(opened).proto.id == drawn
+    assert texts(workspace)[:2] == ["First.", "Text of a2."]
+    assert items(workspace)[1].text("de") == HOSTILE
+    assert [item.keyed for item in items(workspace)] == [1, 1, 1, 1]
+    assert any(text.value.startswith("Saved at") for text in opened.text)
+
+
+def test_edits_are_there_after_a_reload(workspace, opened):
+    report(opened, {"2": {EN: "Kept.", "subscale": "C"}})
+    row = editor(open_page(bank="small")).value.iloc[2]
+    assert (row[EN], row["subscale"]) == ("Kept.", "C")
+
+
+def test_edits_are_there_after_another_part_of_the_page_was_open(workspace, opened):
+    report(opened, {"2": {EN: "Kept."}})
+    go_to(opened, "Versions")
+    go_to(opened, "Items")
+    assert editor(opened).value[EN][2] == "Kept."
+    report(opened, {"3": {EN: "Next."}})
+    assert texts(workspace)[2:] == ["Kept.", "Next."]
+
+
+def click_with_edit(at, key, edit):
+    """A click that reaches the page in one report with the edit before it."""
+    states = at._tree.get_widget_states()
+    clicked = at.button(key=key).proto.id
+    others = [state for state in states.widgets if state.id != clicked]
+    del states.widgets[:]
+    states.widgets.append(WidgetState(id=clicked, trigger_value=True))
+    states.widgets.extend(others)
+    sent = json.dumps({"edited_rows": edit})
+    states.widgets.append(WidgetState(id=editor(at).proto.id, string_value=sent))
+    return fine(at._run(states))
+
+
+def test_an_edit_that_arrives_together_with_leaving_is_kept(workspace, opened):
+    click_with_edit(opened, "bank_all", {"0": {EN: "Just before leaving."}})
+    assert texts(workspace)[0] == "Just before leaving."
+    assert "bank" not in opened.query_params
+
+
+def test_an_edit_that_arrives_together_with_undo_is_saved_and_then_taken_back(workspace, opened):
+    report(opened, {"0": {EN: "One."}})
+    click_with_edit(opened, "bank_undo", {"0": {EN: "Two."}})
+    assert texts(workspace)[0] == "One."
+    fine(opened.button(key="bank_redo").click().run())
+    assert texts(workspace)[0] == "Two."
+
+
+def test_a_new_row_without_a_code_gets_the_next_free_one(workspace, opened):
+    report(opened, added=[{}])
+    report(opened, added=[{EN: "Typed later."}, {"code": "item_6"}, {EN: "Third."}])
+    assert [item.code for item in items(workspace)][4:] == ["item_5", "item_6", "item_7"]
+    assert texts(workspace)[4] == "Typed later."
+    fine(opened.button(key="bank_redraw_small_0").click().run())
+    assert list(editor(opened).value["code"])[4:] == ["item_5", "item_6", "item_7"]
+
+
+def test_all_rows_can_be_deleted_and_brought_back(workspace, opened):
+    report(opened, deleted=[0, 1, 2, 3])
+    assert items(workspace) == ()
+    assert "no items yet" in messages(opened)
+    fine(opened.button(key="bank_undo").click().run())
+    assert len(items(workspace)) == 4
+    assert len(editor(opened).value) == 4
+    fine(opened.button(key="bank_redo").click().run())
+    assert items(workspace) == ()
+
+
+def test_a_code_typed_twice_is_kept_as_typed_and_told(workspace, opened):
+    report(opened, {"1": {"code": "a1"}})
+    assert [item.code for item in items(workspace)] == ["a1", "a1", "b1", "b2"]
+    go_to(opened, "Problems")
+    assert "used 2 times" in opened.dataframe[0].value["What"][0]
+    go_to(opened, "Versions")
+    at = fine(opened.button(key="bank_publish_small_0").click().run())
+    assert "not ready for a version" in errors(at)
+    assert banks.versions(workspace, "small") == ()
+
+
+def test_undo_takes_back_the_edit_just_typed(workspace, opened):
+    report(opened, {"0": {EN: "One."}})
+    report(opened, {"0": {EN: "Two."}})
+    fine(opened.button(key="bank_undo").click().run())
+    assert editor(opened).value[EN][0] == "One."
+    report(opened, {"1": {EN: "After undo."}})
+    assert texts(workspace)[:2] == ["One.", "After undo."]
+
+
+def test_an_edit_after_another_tab_saved_is_shown_and_the_newer_state_loaded(workspace, opened):
+    report(opened, {"0": {EN: "Mine, saved."}})
+    state = banks.load(workspace, "small")
+    banks.save(
+        workspace,
+        replace(state.instrument, title="From another tab"),
+        expected_revision=state.revision,
+    )
+    report(opened, {"0": {EN: "Mine, saved."}, "1": {EN: HOSTILE}})
+    assert "changed in another tab" in errors(opened)
+    typed = opened.dataframe[0].value
+    assert list(typed["Text, English (en)"]) == [HOSTILE]
+    assert texts(workspace)[:2] == ["Mine, saved.", "Text of a2."]
+    assert banks.load(workspace, "small").instrument.title == "From another tab"
+    assert list(editor(opened).value[EN][:2]) == ["Mine, saved.", "Text of a2."]
+    report(opened, {"1": {EN: "Again."}})
+    assert texts(workspace)[:2] == ["Mine, saved.", "Again."]
+    fine(opened.button(key="bank_seen_small_1").click().run())
+    assert not opened.error
+
+
+def test_what_another_tab_saved_is_shown_before_anything_is_typed(workspace, opened):
+    state = banks.load(workspace, "small")
+    changed = replace(state.instrument, items=state.instrument.items[:2])
+    banks.save(workspace, changed, expected_revision=state.revision)
+    fine(opened.run())
+    assert "changed in another tab" in messages(opened)
+    assert len(editor(opened).value) == 2
+
+
+def test_a_full_disk_shows_what_was_typed_and_the_edit_is_kept_once_there_is_room(
+    workspace, opened, monkeypatch
+):
+    save = banks.save
+
+    def full(*_, **__):
+        raise StoreError("The disk is full.", "Free some space.")
+
+    monkeypatch.setattr(banks, "save", full)
+    report(opened, {"0": {EN: "Precious."}})
+    assert "disk is full" in errors(opened).replace("\\", "")
+    assert "Precious." in set(opened.dataframe[0].value["Text, English (en)"])
+    monkeypatch.setattr(banks, "save", save)
+    report(opened, {"0": {EN: "Precious."}, "1": {EN: "More."}})
+    assert texts(workspace)[:2] == ["Precious.", "More."]
+    assert not opened.error
+
+
+def test_ten_thousand_items_are_shown_in_parts_and_edits_of_one_part_lose_no_other(workspace):
+    many = tuple(Item(f"i{n}", (Wording("en", f"Statement {n}."),)) for n in range(10_000))
+    bank = Instrument("big", "Big", many, (built_in("likert_5"),))
+    store.save_draft(workspace.database, bank, expected_revision=None, summary="")
+    at = open_page(bank="big")
+    assert len(editor(at).value) == 200
+    report(at, {"3": {EN: "On the first part."}})
+    at.text_input(key="bank_search_big").set_value("Statement 9999")
+    fine(at.run())
+    assert list(editor(at).value["position"]) == [10_000]
+    report(at, {"0": {EN: "Found and edited."}}, added=[{EN: "Added while searching."}])
+    found = items(workspace, "big")
+    assert len(found) == 10_001
+    assert found[3].text("en") == "On the first part."
+    assert found[9_999].text("en") == "Found and edited."
+    assert found[10_000] == Item("item_10001", (Wording("en", "Added while searching."),))
+    untouched = {*range(10_000)} - {3, 9_999}
+    assert all(found[n] == many[n] for n in untouched)
+
+
+# Pasting
+
+
+def test_pasted_words_for_reverse_are_kept_and_an_unknown_one_is_told(workspace, opened):
+    keyed = [item.keyed for item in items(workspace)]
+    report(opened, {"0": {"keyed": "R"}, "1": {"keyed": "![](http://x)"}, "2": {"keyed": "-1"}})
+    assert [item.keyed for item in items(workspace)] == [-1, keyed[1], -1, keyed[3]]
+    told = [text.value for text in opened.text if "is not known" in text.value]
+    assert len(told) == 1
+    assert told[0].startswith("• Item a2: “![](http://x)”")
+    assert "taken as written" in messages(opened)
+    report(opened, {"0": {"keyed": "R"}, "1": {"keyed": "R"}})
+    assert items(workspace)[1].keyed == -1
+    assert "taken as written" not in messages(opened)
+
+
+def test_a_block_pasted_into_the_empty_row_is_spread_and_shown(workspace, opened):
+    report(opened, added=[{"keyed": "+", "code": "x1\tC\tR\tOne.\tEins.\nx2\tC\twhat\tTwo."}])
+    assert [(i.code, i.keyed, i.text("en")) for i in items(workspace)[4:]] == [
+        ("x1", -1, "One."), ("x2", 1, "Two."),
+    ]  # fmt: skip
+    assert list(editor(opened).value["code"])[4:] == ["x1", "x2"]
+    assert any("Item x2: “what”" in text.value for text in opened.text)
+    report(opened, {"5": {"keyed": "-"}})
+    assert len(items(workspace)) == 6
+    assert items(workspace)[5].keyed == -1
+
+
+def test_the_note_on_new_codes_is_for_rows_left_without_one(workspace, opened):
+    report(opened, added=[{"code": "mine", EN: "Typed."}])
+    assert not [c for c in opened.caption if "next free one" in c.value]
+    report(opened, added=[{"code": "mine", EN: "Typed."}, {EN: "No code."}])
+    assert [c for c in opened.caption if "next free one" in c.value]
+
+
+# Other parts
+
+
+def test_response_options_are_edited_and_replaced(workspace, opened):
+    go_to(opened, "Response options")
+    report(opened, {"0": {"points": 0, DE: "niemals", "stance": None}}, added=[{EN: "no idea"}])
+    (three,) = banks.load(workspace, "small").instrument.formats
+    assert three.options[0] == Option("1", 0.0, {"en": "disagree", "de": "niemals"}, None)
+    assert three.options[3] == Option("4", None, {"en": "no idea"}, None)
+    opened.selectbox(key="bank_replacement_small_0").set_value("yes_no")
+    next(b for b in opened.button if b.label == "Replace").click()
+    fine(opened.run())
+    assert banks.load(workspace, "small").instrument.formats == (built_in("yes_no"),)
+    assert list(editor(opened).value["code"]) == ["yes", "no"]
+
+
+def test_a_language_is_added_and_removed_and_undo_brings_its_texts_back(workspace, opened):
+    go_to(opened, "Languages")
+    opened.text_input(key="bank_new_language_small_0").set_value("ar")
+    fine(next(b for b in opened.button if b.label == "Add language").click().run())
+    assert banks.load(workspace, "small").instrument.languages == ("en", "de", "ar")
+    go_to(opened, "Items")
+    report(opened, {"0": {"text:ar": "مرحبا"}})
+    go_to(opened, "Languages")
+    fine(opened.button(key="bank_remove_de_small_1").click().run())
+    assert texts(workspace, "de") == [""] * 4
+    fine(opened.button(key="bank_undo").click().run())
+    assert texts(workspace, "de")[0] == "Satz zu a1."
+    assert texts(workspace, "ar")[0] == "مرحبا"
+
+
+def test_a_word_that_is_no_language_code_is_told(workspace, opened):
+    go_to(opened, "Languages")
+    opened.text_input(key="bank_new_language_small_0").set_value("![](http://x)")
+    next(b for b in opened.button if b.label == "Add language").click()
+    fine(opened.run())
+    assert "is not a language code" in errors(opened)
+    assert banks.load(workspace, "small").instrument.languages == ("en", "de")
+
+
+def test_facts_about_the_bank_are_saved_and_an_empty_title_is_not(workspace, opened):
+    go_to(opened, "About")
+    opened.text_area(key="bank_about_description_small_0").set_value(HOSTILE)
+    fine(opened.run())
+    assert banks.load(workspace, "small").instrument.description == HOSTILE
+    opened.text_input(key="bank_about_title_small_0").set_value(" ")
+    fine(opened.run())
+    assert "needs a title" in errors(opened)
+    assert banks.load(workspace, "small").instrument.title == "Small bank"
+
+
+def test_an_item_is_read_with_its_language_and_direction(workspace, opened):
+    report(opened, {"0": {DE: "<b>مرحبا</b>"}})
+    go_to(opened, "Read an item")
+    fine(opened.selectbox(key="bank_read_in_small").set_value("de").run())
+    shown = " ".join(html.proto.body for html in opened.get("html"))
+    assert 'dir="auto" lang="de"' in shown
+    assert "&lt;b&gt;مرحبا&lt;/b&gt;" in shown
+    assert "weder noch" in shown
+
+
+def test_versions_show_what_changed_and_flag_critical_changes_in_words(workspace, opened):
+    go_to(opened, "Versions")
+    assert "no version yet" in messages(opened)
+    fine(opened.button(key="bank_publish_small_0").click().run())
+    assert "Version 1 is published" in messages(opened)
+    assert "the same" in messages(opened)
+    go_to(opened, "Items")
+    report(opened, {"0": {"keyed": "− reverse"}, "1": {EN: "Reworded."}})
+    go_to(opened, "Versions")
+    weights = opened.dataframe[1].value.set_index("Where")["Weight"]
+    assert weights.to_dict() == {"Item a1": "Critical", "Item a2": "Minor"}
+
+
+def test_files_of_a_bank_are_offered_and_import_back(workspace, opened):
+    report(opened, {"0": {EN: HOSTILE}})
+    go_to(opened, "Export")
+    assert len(opened.get("download_button")) == 2
+    for name in ("csv", "xlsx"):
+        data = banks.export(workspace, "small", name, None)
+        read = banks.preview_import(f"small.{name}", data)
+        assert read.instrument == banks.load(workspace, "small").instrument
+
+
+def test_a_file_is_shown_first_and_kept_on_a_click(workspace, kept):
+    data = banks.export(workspace, "small", "csv", None)
+    before = len(banks.summaries(workspace))
+    at = open_page()
+    at.file_uploader(key="bank_upload_0").set_value(("small.csv", data, "text/csv"))
+    fine(at.run())
+    assert list(at.dataframe[1].value["Code"]) == ["a1", "a2", "b1", "b2"]
+    assert len(banks.summaries(workspace)) == before
+    fine(at.button(key="bank_import").click().run())
+    assert items(workspace, "small_2") == items(workspace)
+    assert at.query_params["bank"] in ("small_2", ["small_2"])
+
+
+def test_a_file_of_a_bank_that_is_there_is_announced_as_a_second_one(workspace, kept):
+    data = banks.export(workspace, "small", "csv", None)
+    at = open_page()
+    at.file_uploader(key="bank_upload_0").set_value(("small.csv", data, "text/csv"))
+    fine(at.run())
+    (told,) = [w.value.replace("\\", "") for w in at.warning]
+    assert "exactly the same" in told
+    assert "Small bank (small)" in told
+    assert "the code small_2" in told.replace("`", "")
+    other = b"code,text\na1,Something else.\n"
+    at.file_uploader(key="bank_upload_0").set_value(("unheard_of.csv", other, "text/csv"))
+    fine(at.run())
+    assert "second bank" not in messages(at)
+
+
+def test_the_texts_of_a_language_are_counted_in_plain_words(workspace, opened):
+    report(opened, {"0": {DE: ""}})
+    go_to(opened, "Languages")
+    lines = [text.value for text in opened.text]
+    assert "English (en): all 4 items have a text" in lines
+    assert "German (de): 3 of 4 items with a text, 1 without" in lines
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"code,text\na1,x\na1,y\n", "stands in line 2 already"),
+        (b"record,code\nitem,a1\nwhat,a2\n", "is not one of bank, option, item"),
+        ("code,text\na1,caf\xe9\n".encode("latin-1"), "is not UTF-8"),
+        (b"", "is empty"),
+    ],
+)
+def test_a_bad_file_is_told_by_row_and_changes_nothing(workspace, data, told):
+    before = banks.summaries(workspace)
+    at = open_page()
+    at.file_uploader(key="bank_upload_0").set_value(("bad.csv", data, "text/csv"))
+    fine(at.run())
+    tables = " ".join(d.value.to_string() for d in at.dataframe)
+    assert told in f"{errors(at)} {tables}".replace("\\", "")
+    assert not [b for b in at.button if b.label == "Import this bank"]
+    assert banks.summaries(workspace) == before
+
+
+def test_a_copy_is_opened_and_a_bank_put_away_can_be_brought_back(workspace, opened):
+    fine(opened.button(key="bank_archive").click().run())
+    assert banks.load(workspace, "small").archived
+    assert opened.button(key="bank_archive").label == "Bring back"
+    fine(opened.button(key="bank_archive").click().run())
+    assert not banks.load(workspace, "small").archived
+    fine(opened.button(key="bank_duplicate").click().run())
+    assert items(workspace, "small_copy") == items(workspace)
+    assert opened.query_params["bank"] in ("small_copy", ["small_copy"])
+
+
+def test_a_broken_bank_opens_in_every_part(workspace):
+    bank = Instrument("broken", HOSTILE, (Item("", ()), Item("x"), Item("x")), (), ("en", "zz"))
+    store.save_draft(workspace.database, bank, expected_revision=None, summary="")
+    at = open_page(bank="broken")
+    for part in ("Response options", "Languages", "About", "Read an item", "Problems",
+                 "Versions", "Export", "Items"):  # fmt: skip
+        go_to(at, part)
+    assert len(editor(at).value) == 3
+
+
+def test_undo_is_refused_when_another_tab_was_faster(workspace, kept):
+    banks.save(workspace, replace(kept.instrument, title="New"), expected_revision=kept.revision)
+    with pytest.raises(ConflictError):
+        banks.undo(workspace, "small", expected_revision=kept.revision)
+    assert banks.load(workspace, "small").instrument.title == "New"
+
+
+# Edits of rows, without a page
+
+
+def numbered(n):
+    return tuple(Item(f"c{place}") for place in range(1, n + 1))
+
+
+def order(found):
+    return "".join(item.code.removeprefix("c") for item in found)
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected"),
+    [
+        ({4: 2}, "15234"),
+        ({0: 4}, "23415"),
+        ({0: 99}, "23451"),
+        ({4: 1, 0: 5}, "52341"),
+        ({2: 3}, "12345"),
+    ],
+)
+def test_a_new_position_moves_an_item_there(moves, expected):
+    edits = GridEdits({row: {"position": to} for row, to in moves.items()}, (), ())
+    assert order(edit_items(numbered(5), range(5), edits)) == expected
+
+
+def test_added_rows_follow_the_rows_shown_or_go_where_their_position_says():
+    added = [{"code": "c6"}, {"code": "c7", "position": 1}]
+    assert order(edit_items(numbered(5), (0, 1), GridEdits({}, added, ()))) == "7126345"
+
+
+def test_forms_besides_the_original_survive_an_edit():
+    item = Item("a", (Wording("en", "Old."), Wording("en", "Paraphrase.", "paraphrase_1")))
+    (new,) = edit_items((item,), (0,), GridEdits({0: {EN: "New."}}, (), ()))
+    assert new.wordings == (Wording("en", "New."), Wording("en", "Paraphrase.", "paraphrase_1"))
+    (bare,) = edit_items((item,), (0,), GridEdits({0: {EN: None}}, (), ()))
+    assert bare.wordings == (Wording("en", "Paraphrase.", "paraphrase_1"),)
+
+
+def test_options_move_and_new_ones_get_free_codes():
+    options = (Option("1", 1.0), Option("3", 3.0))
+    edits = GridEdits({1: {"position": 1}}, [{}, {"points": 5}], ())
+    assert [o.code for o in edit_options(options, edits)] == ["3", "1", "4", "5"]
+
+
+cell = st.one_of(st.none(), st.text(max_size=5))
+some_edits = st.builds(
+    GridEdits,
+    st.dictionaries(
+        st.integers(0, 5),
+        st.fixed_dictionaries(
+            {}, optional={"code": cell, EN: cell, "position": st.integers(1, 9) | st.none()}
+        ),
+    ),
+    st.lists(st.fixed_dictionaries({}, optional={"code": cell, EN: cell}), max_size=4),
+    st.sets(st.integers(0, 5)),
+)
+
+
+@given(edits=some_edits, n_shown=st.integers(0, 6))
+def test_no_row_is_lost_or_doubled_and_none_out_of_sight_is_touched(edits, n_shown):
+    before = tuple(Item(f"c{n}", (Wording("en", f"t{n}"),)) for n in range(6))
+    rows = range(6 - n_shown, 6)
+    after = edit_items(before, rows, edits)
+    n_deleted = len({row for row in edits.deleted if row < n_shown})
+    assert len(after) == 6 - n_deleted + len(edits.added)
+    hidden = before[: 6 - n_shown]
+    assert [item for item in after if item in hidden] == list(hidden)
+    assert all(item.code for item in after if item.code.startswith("item_"))
+
+
+@given(edits=some_edits)
+def test_edits_applied_to_the_same_base_always_give_the_same_bank(edits):
+    before = numbered(6)
+    assert edit_items(before, range(6), edits) == edit_items(before, range(6), edits)
+    assert edit_items(before, range(6), GridEdits({}, (), ())) == before
+
+
+def test_removing_a_language_takes_its_texts_and_labels_and_nothing_else(small_bank):
+    left = bank_edits.remove_language(small_bank, "de")
+    assert {change.what.split()[0] for change in differences(small_bank, left)} == {
+        "languages", "text", "labels",
+    }  # fmt: skip
+    with pytest.raises(BankError):
+        bank_edits.remove_language(left, "en")
+
+
+def test_sets_of_options_cannot_share_a_name(small_bank):
+    with pytest.raises(BankError):
+        bank_edits.add_format(small_bank, "three")
+    with pytest.raises(BankError):
+        bank_edits.add_format(small_bank, "  ")
+    two = bank_edits.add_format(small_bank, "likert_7")
+    with pytest.raises(BankError):
+        bank_edits.replace_format(two, "three", "likert_7")
+    assert bank_edits.remove_format(two, "likert_7") == small_bank
+
+
+def test_rows_show_every_text_and_say_reverse_in_words(small_bank):
+    rows = bank_grid.item_rows(small_bank, (1,))
+    assert rows.iloc[0].tolist() == [2, "a2", "A", "− reverse", "Text of a2.", "Satz zu a2."]

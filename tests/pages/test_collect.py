@@ -1,0 +1,352 @@
+"""The Collect page over a real database, simulated respondents and a real HTTP service."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.store import runs
+from core.workflow import collection, collector, respondents
+from pages.shared.collect_progress import changed, cost_words, duration_words
+from tests.fault_server import FaultServer, Step
+from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+def open_page(**parameters):
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/collect.py")
+    at.query_params.update(parameters)
+    return fine(at.run())
+
+
+def fine(at):
+    assert not at.exception
+    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
+    return at
+
+
+def texts(at):
+    parts = [*at.markdown, *at.caption, *at.info, *at.warning, *at.error, *at.success, *at.html]
+    return "\n".join(str(getattr(part, "value", "") or part.body) for part in parts)
+
+
+def bar(at):
+    return at.get("progress")[0].proto.text
+
+
+def buttons(at):
+    names = ("collect_start", "collect_pause", "collect_stop")
+    return {at.button(key=n).label: not at.button(key=n).disabled for n in names}
+
+
+def press(at, key):
+    return fine(at.button(key=key).click().run())
+
+
+def ended(workspace, study="study"):
+    return collection.wait(workspace, study, every_s=0.02)
+
+
+@pytest.fixture
+def server(monkeypatch):
+    with FaultServer() as found:
+        monkeypatch.setenv(KEY_VARIABLE, found.key)
+        yield found
+
+
+def test_an_empty_database_says_what_to_do(workspace):
+    at = open_page()
+    assert "There is no study yet" in texts(at)
+
+
+def test_an_imported_study_cannot_be_started(workspace):
+    from core.workflow import answers
+
+    answers.import_tidy(workspace, "x.csv", b"item,answer\nq1,1\nq2,2\n")
+    assert "There is no study yet" in texts(open_page(study="x"))
+
+
+def test_a_study_not_started_says_what_it_will_ask(workspace):
+    freeze(workspace, simulated(), n_personas=5)
+    at = open_page(study="study")
+    assert "**100 calls** to one respondent (Simulated)" in texts(at)
+    assert "Simulated." in texts(at)
+    assert buttons(at) == {"Start": True, "Pause": False, "Stop": False}
+    assert "Not started" in bar(at)
+    assert at.query_params["study"] == "study"
+
+
+def test_start_runs_the_study_and_the_end_leads_to_answers_and_statistics(workspace):
+    freeze(workspace, simulated(), n_personas=5)
+    at = press(open_page(study="study"), "collect_start")
+    assert ended(workspace).state == "finished"
+    at = fine(at.run())
+    assert "100 of 100 replied (100%)" in bar(at)
+    assert "every planned call has its reply" in texts(at)
+    links = {link.label: link.proto for link in at.get("page_link")}
+    for label in ("Read the answers", "See item statistics"):
+        assert "study=study" in links[label].query_string
+    assert buttons(at) == {"Continue": False, "Pause": False, "Stop": False}
+    figures = {metric.label: metric.value for metric in at.metric}
+    assert figures["Calls made"] == "100"
+    assert figures["Cost so far"] == r"\$0\.00"
+
+
+def test_a_running_study_can_be_paused_and_continued_to_the_end(workspace, server):
+    server.latency_s = 0.05
+    freeze(workspace, service(server.base_url, at_once=2), n_personas=10)
+    at = press(open_page(study="study"), "collect_start")
+    while collection.progress(workspace, "study").state != "running":
+        time.sleep(0.02)
+    at = fine(at.run())
+    assert buttons(at) == {"Continue": False, "Pause": True, "Stop": True}
+    at = press(at, "collect_pause")
+    assert ended(workspace).state == "paused"
+    at = fine(at.run())
+    assert "Continue asks the rest" in texts(at)
+    assert buttons(at) == {"Continue": True, "Pause": False, "Stop": True}
+    server.latency_s = 0.0
+    press(at, "collect_start")
+    assert ended(workspace).n_done == 200
+    assert len(server.requests) == 200
+
+
+def test_pressing_start_in_two_tabs_makes_one_run_and_tells_the_second(workspace, server):
+    server.latency_s = 0.05
+    freeze(workspace, service(server.base_url, at_once=2), n_personas=3)
+    first, second = open_page(study="study"), open_page(study="study")
+    press(first, "collect_start")
+    second = press(second, "collect_start")
+    assert "running already" in texts(second)
+    assert ended(workspace).n_done == 60
+    assert len(server.requests) == 60
+
+
+def test_waiting_studies_show_their_place_in_the_queue(workspace, server):
+    server.latency_s = 0.2
+    freeze(workspace, service(server.base_url, at_once=1), study="first", n_personas=2)
+    for name in ("second", "third"):
+        freeze(workspace, simulated(), study=name, n_personas=1)
+    for name in ("first", "second", "third"):
+        press(open_page(study=name), "collect_start")
+    while collection.progress(workspace, "first").state != "running":
+        time.sleep(0.02)
+    at = open_page(study="third")
+    assert "place 2" in bar(at)
+    listed = at.dataframe[-1].value.set_index("Study")
+    assert listed["Place in queue"].to_dict() == {"third": "2", "second": "1", "first": ""}
+    assert listed.loc["first", "State"] == "running"
+    at = press(at, "collect_stop")
+    assert "Stopped" in bar(at)
+    collection.stop(workspace, "first")
+    assert ended(workspace, "second").state == "finished"
+    assert collection.progress(workspace, "third").n_done == 0
+
+
+def test_a_missing_key_is_asked_for_before_the_start_and_never_shown_again(workspace, monkeypatch):
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    with FaultServer() as server:
+        freeze(workspace, service(server.base_url), n_personas=1)
+        at = open_page(study="study")
+        assert "There is no key for 127\\.0\\.0\\.1" in texts(at)
+        assert buttons(at)["Start"] is False
+        (field,) = [f for f in at.text_input if "Key" in f.label]
+        at = fine(field.set_value(server.key).run())
+        assert respondents.has_key(workspace, server.base_url, KEY_VARIABLE)
+        assert buttons(at)["Start"] is True
+        assert server.key not in repr(at.session_state._state.filtered_state)
+        assert not [f for f in at.text_input if "Key" in f.label]
+        press(at, "collect_start")
+        assert ended(workspace).n_done == 20
+
+
+def test_a_refused_key_pauses_with_the_reason_and_the_next_step(workspace, server):
+    server.script = lambda number, _: Step(status=401)
+    freeze(workspace, service(server.base_url), n_personas=1)
+    press(open_page(study="study"), "collect_start")
+    assert ended(workspace).state == "paused"
+    at = open_page(study="study")
+    assert "the service refused the key" in texts(at)
+    assert "401" in "".join(part.proto.body for part in at.html)
+    assert "Go to Respondents" in [link.label for link in at.get("page_link")]
+    failures = at.dataframe[0].value
+    assert failures["What happened"].tolist() == ["The service refused the key"]
+    assert failures["Calls"].sum() == len(server.requests)
+    (field,) = [f for f in at.text_input if "Key" in f.label]
+    at = fine(field.set_value("sk-typed-anew-123456").run())
+    (field,) = [f for f in at.text_input if "Key" in f.label]
+    assert field.value == ""
+
+
+def test_calls_without_a_reply_are_no_success(workspace, server, monkeypatch):
+    policy = collector.RetryPolicy(base_s=0.001, max_attempts=1)
+    monkeypatch.setattr(collector, "RETRY_POLICY", policy)
+    server.script = lambda number, _: Step(status=500) if number % 10 == 5 else None
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
+    press(open_page(study="study"), "collect_start")
+    done = ended(workspace)
+    assert done.state == "finished"
+    assert done.n_done < 20
+    at = open_page(study="study")
+    assert f"{20 - done.n_done} got no reply" in texts(at)
+    assert buttons(at)["Continue"] is True
+
+
+def test_an_interrupted_run_says_that_answers_are_kept_and_what_may_be_asked_again(workspace):
+    record = freeze(workspace, simulated(), n_personas=1)
+    runs.report(workspace.database, record.study_id, "running", "a process that is gone", {})
+    at = open_page(study="study")
+    assert "Interrupted" in bar(at)
+    said = texts(at)
+    assert "are kept" in said
+    assert "asked, and charged, a second time" in said
+    press(at, "collect_start")
+    assert ended(workspace).n_done == 20
+
+
+def test_a_cost_cap_without_prices_is_refused_in_words_and_nothing_is_sent(workspace, server):
+    freeze(workspace, service(server.base_url), n_personas=1)
+    at = open_page(study="study")
+    at = fine(at.number_input[0].set_value(1.5).run())
+    at = press(at, "collect_start")
+    assert "prices of 'Service' are not known" in "".join(e.value for e in at.error)
+    assert server.requests == []
+    again = open_page(study="study")
+    assert again.number_input[0].value == 1.5
+    assert not again.error
+    at = fine(again.number_input[0].set_value(None).run())
+    press(at, "collect_start")
+    assert ended(workspace).n_done == 20
+
+
+def test_a_cost_cap_that_is_reached_pauses_the_run_and_says_so(workspace, server):
+    person = service(server.base_url, price_in=1.0, price_out=2.0, max_tokens=50)
+    freeze(workspace, person, n_personas=20)
+    at = fine(open_page(study="study").number_input[0].set_value(0.01).run())
+    press(at, "collect_start")
+    assert ended(workspace).state == "paused"
+    at = open_page(study="study")
+    assert "cost cap of $0.01 is reached" in "".join(part.proto.body for part in at.html)
+    assert any("cost cap $0.01" in r for r in at.dataframe[0].value.get("Remark", []))
+
+
+def test_hostile_reasons_are_shown_as_text(workspace, server):
+    evil = "![x](http://evil.invalid/a.png) <img src=x onerror=alert(1)>"
+    server.script = lambda number, _: Step(status=401, body={"error": {"message": evil}})
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
+    press(open_page(study="study"), "collect_start")
+    ended(workspace)
+    at = open_page(study="study")
+    assert "&lt;img src=x" in "".join(part.proto.body for part in at.html)
+    assert "evil" not in "".join(str(m.value) for m in [*at.markdown, *at.warning])
+
+
+def _progress(**changes):
+    values = {
+        "study": "s", "state": "running", "reason": "", "n_trials": 10, "n_done": 5,
+        "n_attempts": 6, "failures": (), "tokens_in": 0, "tokens_out": 0, "cost": 1.234,
+        "cost_unknown": 0, "cost_estimated": False, "rate": None, "seconds_left": None,
+        "since": None,
+    }  # fmt: skip
+    return collection.Progress(**values | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "$1.23"),
+        ({"cost": 0.00012}, "$0.0001"),
+        ({"cost": 0.0}, "$0.00"),
+        ({"cost_estimated": True}, "about $1.23"),
+        ({"cost_unknown": 6}, "unknown"),
+        ({"cost_unknown": 2}, "$1.23 + unknown"),
+    ],
+)
+def test_costs_say_what_is_unknown_or_estimated(changes, words):
+    assert cost_words(_progress(**changes))[0] == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (3, "less than a minute"),
+        (60, "about 1 minute"),
+        (200, "about 3 minutes"),
+        (5000, "about 83 minutes"),
+        (5400, "about 2 hours"),
+        (260_000, "about 3 days"),
+    ],
+)
+def test_time_left_is_said_in_words(seconds, words):
+    assert duration_words(seconds) == words
+
+
+def test_the_page_looks_often_during_a_run_and_seldom_else(workspace, server, monkeypatch):
+    import streamlit
+
+    polled = []
+    original = streamlit.fragment
+
+    def spy(*arguments, run_every=None, **named):
+        polled.append(run_every)
+        return original(*arguments, run_every=run_every, **named)
+
+    monkeypatch.setattr(streamlit, "fragment", spy)
+    server.latency_s = 0.1
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
+    freeze(workspace, simulated(), study="idle", n_personas=1)
+    at = open_page(study="idle")
+    assert polled[-1] == 5.0
+    collection.start(workspace, "study")
+    fine(at.run())
+    assert polled[-1] == 1.0
+    collection.stop(workspace, "study")
+    ended(workspace)
+    fine(at.run())
+    assert polled[-1] == 5.0
+
+
+def test_a_run_that_began_and_ended_between_two_looks_is_noticed(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    (before,) = collection.overview(workspace)
+    assert not changed(before, before)
+    collection.start(workspace, "study")
+    ended(workspace)
+    (after,) = collection.overview(workspace)
+    assert not after.under_way
+    assert changed(before, after)
+    running = replace(before, state="running")
+    assert changed(before, running)
+    assert not changed(running, replace(running, n_done=7))  # the bar moves, the page stays
+
+
+def test_replies_are_called_replies_wherever_a_run_is_shown(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    at = open_page(study="study")
+    assert "**20** have no reply yet" in texts(at)
+    assert {"Replied", "Planned"} <= set(at.dataframe[-1].value.columns)
+    collection.start(workspace, "study")
+    ended(workspace)
+    at = open_page(study="study")
+    assert "All have their reply" in texts(at)
+    assert "answered" not in texts(at) + bar(at)
+
+
+def test_a_broken_study_leaves_the_page_standing(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    with workspace.database.transaction() as cursor:
+        cursor.execute("update respondent set body = '{}'")
+        cursor.execute("delete from respondent_shelf")
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/collect.py")
+    at.query_params["study"] = "study"
+    at.run()
+    assert not at.exception
+    assert at.title[0].value == "Collect"
+    assert "fault in Inkblot" in at.error[0].value

@@ -1,0 +1,233 @@
+"""The page Import and export: preview, keeping, refusing, and the files of a study."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+from core.errors import FileError
+from core.workflow import answers, banks, collection, statistics, studies
+from pages.shared.data_files import plan
+from pages.shared.data_format import COLUMNS, EXAMPLE
+from tests.workflow.studies import freeze, simulated
+
+APP = Path(__file__).parents[2] / "app.py"
+PLAIN = b"item,answer,model,wave\nq1,4,m,1\nq2,2,m,1\nq1,5,n,2\nq2,1,n,2\n"
+
+
+@pytest.fixture(autouse=True)
+def no_leftovers():
+    streamlit.cache_data.clear()
+
+
+def open_page(**parameters):
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/data.py")
+    at.query_params.update(parameters)
+    return fine(at.run())
+
+
+def fine(at):
+    assert not at.exception
+    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
+    return at
+
+
+def upload(at, name, data):
+    return fine(at.file_uploader[0].upload(name, data, "application/octet-stream").run())
+
+
+def press(at, key):
+    return fine(at.button(key=key).click().run())
+
+
+def texts(at):
+    shown = [*at.markdown, *at.caption, *at.info, *at.warning, *at.success]
+    return "\n".join(part.value for part in shown)
+
+
+def table(at, column):
+    (found,) = [d.value for d in at.dataframe if column in d.value.columns]
+    return found
+
+
+def commands(at):
+    return [block.value for block in at.code]
+
+
+@pytest.fixture
+def collected(workspace):
+    freeze(workspace, simulated(refusal_rate=0.1), n_personas=2)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    return workspace
+
+
+def test_an_empty_database_explains_the_format_and_keeps_nothing(workspace):
+    at = open_page()
+    assert table(at, "Needed")["Column"].tolist() == [row[0] for row in COLUMNS]
+    assert "There is no study yet" in texts(at)
+    assert ".venv/bin/python -m core import answers.csv --study my_study" in commands(at)
+    assert studies.listed(workspace) == ()
+
+
+def test_the_example_file_can_be_imported(workspace):
+    (done,) = answers.import_tidy(workspace, "example_answers.csv", EXAMPLE.encode())
+    assert done.n_rows == EXAMPLE.count("\n") - 1
+    result = statistics.run(workspace, "item_statistics", [done.study], {}, {})
+    assert result.tables[0].frame["missing"].sum() == 2
+
+
+def test_a_preview_shows_what_would_come_and_keeps_nothing(workspace):
+    before = banks.summaries(workspace)
+    at = upload(open_page(), "my answers.csv", PLAIN)
+    coming = table(at, "Bank is").iloc[0]
+    assert (coming["Study"], coming["Answers"], coming["n"], coming["Missing"]) == (
+        "my_answers", 4, 4, 0,
+    )  # fmt: skip
+    assert (coming["Items"], coming["Respondents"]) == (2, 2)
+    assert "wave" in texts(at)
+    assert table(at, "answer")["answer"].tolist() == ["4", "2", "5", "1"]
+    assert ".venv/bin/python -m core import 'my answers.csv'" in commands(at)
+    assert studies.listed(workspace) == ()
+    assert banks.summaries(workspace) == before
+
+
+def test_keeping_makes_the_study_and_leads_to_it(workspace):
+    at = upload(open_page(), "x.csv.gz", gzip.compress(PLAIN))
+    (name,) = [f for f in at.text_input if f.label == "Name of the study"]
+    at = fine(name.set_value("pilot").run())
+    assert table(at, "Bank is")["Study"].tolist() == ["pilot"]
+    assert ".venv/bin/python -m core import x.csv.gz --study pilot" in commands(at)
+    at = press(at, "data_keep")
+    assert studies.load(workspace, "pilot").n_responses == 4
+    assert "Study pilot holds 4 imported answers" in texts(at)
+    links = {link.label: link.proto.query_string for link in at.get("page_link")}
+    assert links["Read the answers"] == links["See item statistics"] == "study=pilot"
+    assert at.file_uploader[0].value is None
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"item,answer\nq1,4\nq2,\n", ("bad\\.csv", "line 3", "column answer", "it is empty")),
+        (b"item,answer,repetition\nq1,4,often\n", ("line 2", "column repetition", "'often'")),
+        (b"item\nq1\n", ("no column 'answer'",)),
+        (b"item,answer,format\nq1,9,likert_5\n", ("'9' is not an option",)),
+        (b"", ("empty",)),
+        (b"item,answer\n", ("no rows",)),
+        ("item,answer\nq1,größer\n".encode("latin-1"), ("UTF",)),
+    ],
+)
+def test_a_bad_file_is_refused_with_file_line_column_and_reason(workspace, data, words):
+    at = upload(open_page(), "bad.csv", data)
+    said = "".join(e.value for e in at.error).replace("\\", "")
+    for word in words:
+        assert word.replace("\\", "") in said
+    assert not [button for button in at.button if button.key == "data_keep"]
+    assert studies.listed(workspace) == ()
+
+
+def test_a_taken_name_is_refused_before_keeping_and_another_one_helps(workspace):
+    answers.import_tidy(workspace, "x.csv", PLAIN)
+    at = upload(open_page(), "x.csv", PLAIN)
+    assert "There is a study called" in at.error[0].value
+    (name,) = [f for f in at.text_input if f.label == "Name of the study"]
+    at = press(fine(name.set_value("second").run()), "data_keep")
+    assert studies.load(workspace, "second").n_responses == 4
+
+
+def test_an_export_can_come_back_under_another_name(collected):
+    data = answers.export_tidy(collected, "study")
+    with pytest.raises(FileError, match="already"):
+        answers.import_tidy(collected, "back.csv", data)
+    (done,) = answers.import_tidy(collected, "back.csv", data, study="back")
+    assert (done.study, done.created_instrument) == ("back", False)
+    again = answers.export_tidy(collected, "back")
+    assert again == data.replace(b"\nstudy,", b"\nback,")
+
+
+def test_one_bad_study_of_several_in_a_file_keeps_none_of_them(workspace):
+    text = (
+        "study,instrument,item,answer,format\n"
+        "good,new_bank,q1,1,likert_5\n"
+        "bad,attitudes_20,no_such_item,1,likert_5\n"
+    )
+    before = banks.summaries(workspace)
+    with pytest.raises(FileError, match="no item 'no_such_item'"):
+        answers.import_tidy(workspace, "two.csv", text.encode())
+    assert studies.listed(workspace) == ()
+    assert banks.summaries(workspace) == before
+
+
+def test_two_studies_of_one_new_bank_share_it(workspace):
+    text = "study,instrument,item,answer\na,new,q1,1\na,new,q2,2\nb,new,q1,2\nb,new,q2,1\n"
+    found = answers.preview_tidy(workspace, "two.csv", text.encode(), study="ignored")
+    assert [(s.study, s.creates_instrument) for s in found.studies] == [("a", True), ("b", False)]
+    kept = answers.import_tidy(workspace, "two.csv", text.encode(), study="ignored")
+    assert [(s.study, s.created_instrument) for s in kept] == [("a", True), ("b", False)]
+
+
+def test_a_preview_and_the_import_agree_on_a_parquet_file(workspace):
+    frame = pd.DataFrame({"item": ["q1", "q2"], "answer": ["1", None], "status": ["", "refused"]})
+    written = io.BytesIO()
+    frame.to_parquet(written)
+    found = answers.preview_tidy(workspace, "p.parquet", written.getvalue())
+    assert (found.n_rows, found.studies[0].n_usable) == (2, 1)
+    (done,) = answers.import_tidy(workspace, "p.parquet", written.getvalue())
+    assert done.n_rows == found.studies[0].n_rows
+
+
+def test_a_planned_study_gives_answers_bank_plan_and_design(collected):
+    at = open_page(study="study")
+    labels = {button.proto.label for button in at.get("download_button")}
+    assert {
+        "Bank as it was asked", "Plan with its hash and time", "Design, to plan it again",
+    } <= labels  # fmt: skip
+    assert ".venv/bin/python -m core export study study_files" in commands(at)
+    at = press(press(at, "prepare:csv"), "prepare:parquet")
+    labels = {button.proto.label for button in at.get("download_button")}
+    for file_format, word in (("csv", "CSV"), ("parquet", "Parquet")):
+        data = answers.export_tidy(collected, "study", file_format)
+        assert f"Download {word} ({len(data):,} bytes)" in labels
+    assert plan("study").count(b"\n") == 42
+    assert answers.bank_csv(collected, "study") == banks.export(
+        collected, "attitudes_20", "csv", studies.load(collected, "study").version
+    )
+
+
+def test_a_file_prepared_earlier_is_made_anew_when_answers_have_come_in(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    at = press(open_page(study="study"), "prepare:csv")
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    at = fine(at.run())
+    assert "More answers have come in" in texts(at)
+    at = press(at, "prepare:csv")
+    (button,) = [b for b in at.get("download_button") if "Download CSV" in b.proto.label]
+    assert f"{len(answers.export_tidy(workspace, 'study')):,} bytes" in button.proto.label
+
+
+def test_an_imported_study_has_no_plan_and_says_so(workspace):
+    answers.import_tidy(workspace, "x.csv", PLAIN)
+    at = open_page(study="x")
+    assert "neither plan nor design" in texts(at)
+    labels = [button.proto.label for button in at.get("download_button")]
+    assert labels == ["Example file", "Bank as it was asked"]
+
+
+def test_hostile_files_are_shown_as_text(workspace):
+    evil = "![x](http://evil.invalid/a.png) <img src=x> =1+1 :red[x]"
+    data = f'item,answer,raw,"{evil}"\n"{evil}",1,"{evil}",1\n'.encode()
+    at = upload(open_page(), f"{evil.replace('/', '_')}.csv", data)
+    assert table(at, "answer")["raw"].tolist() == [evil]
+    shown = [*at.markdown, *at.caption, *at.error, *at.success]
+    assert "![x](" not in "".join(part.value for part in shown)
+    at = press(at, "data_keep")
+    assert "![x](" not in "".join(part.value for part in [*at.success, *at.markdown, *at.caption])

@@ -1,0 +1,119 @@
+"""The Home page: empty, after the sample study, with an imported study."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from streamlit import get_option
+from streamlit.testing.v1 import AppTest
+
+from core.workflow import answers, collection
+from tests.workflow.studies import freeze, simulated
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+def open_page():
+    return fine(AppTest.from_file(APP, default_timeout=30).run())
+
+
+def fine(at):
+    assert not at.exception
+    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
+    return at
+
+
+def texts(at):
+    shown = [*at.markdown, *at.caption, *at.info, *at.warning, *at.success]
+    return "\n".join(part.value for part in shown)
+
+
+def figures(at):
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def links(at):
+    return {link.label: link.proto for link in at.get("page_link")}
+
+
+def test_an_empty_database_offers_the_sample_study_and_the_six_steps(workspace):
+    at = open_page()
+    assert at.title[0].value == "Inkblot"
+    assert figures(at) == {"Banks": "3", "Respondents": "2", "Studies": "0", "Replies": "0"}
+    assert "There is no study yet" in texts(at)
+    assert "not models of language" in texts(at)
+    assert {
+        "1. Banks", "2. Respondents", "3. Design", "4. Collect", "5. Answers",
+        "6. Item statistics",
+    } <= set(links(at))  # fmt: skip
+    assert not at.button(key="sample_simulated").disabled
+
+
+def test_one_button_runs_the_sample_study_and_leads_to_its_answers(workspace):
+    at = fine(open_page().button(key="sample_simulated").click().run())
+    deadline = time.monotonic() + 60
+    while collection.progress(workspace, "sample_simulated").state != "finished":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    at = fine(at.run())
+    assert at.get("progress")[0].proto.text.startswith("500 of 500 replied")
+    assert "The sample study is done" in texts(at)
+    assert figures(at)["Replies"] == "500"
+    assert "have no reply yet" not in texts(at)
+    assert links(at)["See item statistics"].query_string == "study=sample_simulated"
+
+
+def test_pressing_the_sample_button_twice_makes_one_study(workspace):
+    at = fine(open_page().button(key="sample_simulated").click().run())
+    at = fine(at.button(key="sample_simulated").click().run())
+    assert collection.wait(workspace, "sample_simulated", every_s=0.05).n_done == 500
+    assert figures(fine(at.run()))["Studies"] == "1"
+
+
+def test_planned_and_imported_studies_are_listed_newest_first(workspace):
+    freeze(workspace, simulated(), study="planned", n_personas=1)
+    answers.import_tidy(workspace, "old.csv", b"item,answer\nq1,1\nq2,2\n")
+    at = open_page()
+    assert figures(at)["Studies"] == "2"
+    assert figures(at)["Replies"] == "2"
+    listed = [label.replace("\\", "") for label in links(at) if ":" in label]
+    assert listed == ["old: 2 answers, imported", "planned: 0 of 20 replied, not started"]
+    assert "20 planned calls have no reply yet" in texts(at)
+
+
+def test_a_hostile_study_name_is_no_markup(workspace):
+    name = "![x](http://evil.invalid/a.png) :red[x]"
+    freeze(workspace, simulated(), study=name, n_personas=1)
+    labels = " ".join(links(open_page()))
+    assert "evil" in labels
+    assert "![x](" not in labels
+    assert ":red[" not in labels
+
+
+@pytest.mark.parametrize("place", ["study", "respondent_shelf"])
+def test_a_damaged_database_leaves_the_page_standing(workspace, place):
+    freeze(workspace, simulated(), n_personas=1)
+    sql = {
+        "study": "update study set design = '{broken'",
+        "respondent_shelf": "update respondent set body = '{broken'",
+    }
+    with workspace.database.transaction() as cursor:
+        cursor.execute(sql[place])
+    at = AppTest.from_file(APP, default_timeout=30).run()
+    assert not at.exception
+    assert "fault in Inkblot" in at.error[0].value
+    assert "1. Banks" in links(at)
+
+
+def test_selected_choices_are_lettered_in_the_color_of_links(workspace):
+    def page():
+        from pages.shared.widgets import readable_choices
+
+        readable_choices()
+
+    at = fine(AppTest.from_function(page, default_timeout=30).run())
+    (style,) = [part.proto.body for part in at.html]
+    assert "[data-selected]" in style
+    assert f"color:{get_option('theme.light.linkColor')}" in style

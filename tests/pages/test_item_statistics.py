@@ -1,0 +1,202 @@
+"""The Item statistics page: empty, filled, filtered, with an imported and a damaged study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+from core.analysis.result import Column, ResultTable
+from core.workflow import answers, collection, statistics
+from core.workflow.workspace import open_workspace
+from pages.shared import results
+from tests.workflow.studies import freeze, simulated
+
+APP = Path(__file__).parents[2] / "app.py"
+NAMES = [analysis.name for analysis in statistics.analyses()]
+
+
+@pytest.fixture(autouse=True)
+def no_leftovers():
+    streamlit.cache_data.clear()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """One database with 600 answers for the tests that only read."""
+    found = open_workspace(tmp_path_factory.mktemp("statistics") / "shared.duckdb")
+    freeze(found, simulated(refusal_rate=0.05, seed=2), n_personas=30)
+    collection.start(found, "study")
+    collection.wait(found, "study", every_s=0.02)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def collected(shared, monkeypatch):
+    monkeypatch.setenv("INKBLOT_DB", shared.database.path)
+    return shared
+
+
+def raw_page(**parameters):
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/item_statistics.py")
+    at.query_params.update(parameters)
+    return at.run()
+
+
+def open_page(**parameters):
+    return fine(raw_page(**parameters))
+
+
+def fine(at):
+    assert not at.exception
+    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
+    return at
+
+
+def texts(at):
+    shown = [*at.markdown, *at.caption, *at.info, *at.warning, *at.error]
+    return "\n".join(part.value for part in shown)
+
+
+def first_table(at, column="Item"):
+    return next(d.value for d in at.dataframe if column in d.value.columns)
+
+
+def test_an_empty_database_says_what_to_do(workspace):
+    assert "There is no study yet" in texts(open_page())
+
+
+def test_a_study_without_answers_leads_to_collect(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    at = open_page(study="study")
+    assert "no answers yet" in texts(at)
+    assert "Go to Collect" in [link.label for link in at.get("page_link")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_analysis_shows_n_missing_and_its_tables(collected, name):
+    at = open_page(study="study", analysis=name)
+    result = statistics.run(collected, name, ["study"], {}, {})
+    said = texts(at)
+    assert f"Scores used: **{result.n_used:,}**" in said
+    planned = result.n_used + result.n_left_out + result.n_missing
+    assert planned == 600
+    share = f"{result.n_missing / planned:.1%}"
+    assert f"Missing: **{result.n_missing:,}** ({share} of {planned:,})" in said
+    left_out = f"Left out in incomplete administrations: **{result.n_left_out:,}**"
+    assert (left_out in said) == (result.n_left_out > 0)
+    assert "Simulated." in said
+    assert at.query_params["analysis"] == name
+    titles = [heading.value for heading in at.subheader]
+    assert len(titles) >= len(result.tables)
+    downloads = [button.proto.label for button in at.get("download_button")]
+    assert downloads.count("CSV") == len(result.tables)
+    assert "All tables (ZIP)" in downloads
+
+
+def test_the_numbers_on_the_page_are_those_of_the_analysis(collected):
+    shown = first_table(open_page(study="study", analysis="item_statistics"))
+    frame = statistics.run(collected, "item_statistics", ["study"], {}, {}).tables[0].frame
+    assert shown.shape == frame.shape
+    assert shown.iloc[:, -1].tolist() == frame.iloc[:, -1].tolist()
+
+
+def test_charts_have_alt_text_and_their_data_in_a_table(collected):
+    at = open_page(study="study", analysis="option_distribution")
+    charts = at.get("vega_lite_chart")
+    assert charts
+    assert all(chart.proto.alt for chart in charts)
+    assert [e.label for e in at.expander].count("The data of this chart") == len(charts)
+
+
+def test_no_chart_has_two_texts_for_screen_readers(collected):
+    for name in NAMES:
+        charts = open_page(study="study", analysis=name).get("vega_lite_chart")
+        assert charts
+        assert not any("description" in json.loads(chart.proto.spec) for chart in charts)
+
+
+def test_no_table_shows_a_negative_zero():
+    frame = pd.DataFrame({"r": [-0.004, -0.006, 0.004, float("nan")], "n": [1, 2, 3, 4]})
+    columns = (Column("r", "r", "correlation"), Column("n", "n", "count"))
+    shown = results.without_negative_zero(ResultTable("t", "T", frame, columns))
+    assert [f"{value:.2f}" for value in shown["r"]] == ["0.00", "-0.01", "0.00", "nan"]
+    assert frame["r"][0] == -0.004
+
+
+def test_the_item_column_stays_in_view(collected):
+    at = open_page(study="study", analysis="item_statistics")
+    shown = next(d for d in at.dataframe if "Item" in d.value.columns)
+    assert json.loads(shown.proto.columns)["Item"]["pinned"] is True
+
+
+def test_a_filter_leaves_only_the_chosen_items(collected):
+    at = open_page(study="study", analysis="item_statistics")
+    (items,) = [m for m in at.multiselect if m.label == "Item"]
+    chosen = ["nature_01", "nature_02", "nature_03"]
+    at = fine(items.set_value(chosen).run())
+    result = statistics.run(collected, "item_statistics", ["study"], {}, {"item": chosen})
+    assert f"Scores used: **{result.n_used:,}**" in texts(at)
+
+
+def test_the_apa_view_prints_texts(collected):
+    at = open_page(study="study", analysis="internal_consistency")
+    at = fine(at.toggle[0].set_value(True).run())
+    assert "Note" in texts(at)
+    apa = next(d.value for d in at.dataframe if any("CI" in c for c in d.value.columns))
+    assert apa.map(lambda cell: isinstance(cell, str)).to_numpy().all()
+
+
+def test_half_a_study_says_that_numbers_will_change(workspace):
+    record = freeze(workspace, simulated(), n_personas=10)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    with workspace.database.transaction() as cursor:
+        cursor.execute(
+            "delete from response where trial_id in"
+            " (select trial_id from trial where study_id = ? and ordinal > 100)",
+            [record.study_id],
+        )
+    at = open_page(study="study")
+    assert "100 of 200 planned answers are in" in texts(at).replace("\\", "")
+
+
+def test_an_imported_study_is_analysed_too(workspace):
+    rows = "".join(f"q{i},{(p * i) % 5 + 1},m,p{p}\n" for p in range(12) for i in (1, 2, 3))
+    answers.import_tidy(workspace, "old.csv", f"item,answer,model,context\n{rows}".encode())
+    at = open_page(study="old")
+    assert first_table(at)["Item"].tolist() == ["q1", "q2", "q3"]
+    assert "Scores used: **36**" in texts(at)
+
+
+def test_too_few_answers_are_said_in_words(workspace):
+    answers.import_tidy(workspace, "one.csv", b"item,answer\nq1,1\n")
+    for name in NAMES:
+        at = open_page(study="one", analysis=name)
+        assert at.error or at.info or at.dataframe
+
+
+def test_an_unknown_analysis_in_the_address_shows_the_first(collected):
+    assert open_page(study="study", analysis="no_such").query_params["analysis"] in NAMES
+
+
+def test_an_unknown_study_in_the_address_shows_one_there_is(collected):
+    assert open_page(study="nothing").query_params["study"] == "study"
+
+
+def test_a_damaged_study_leaves_the_page_standing(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    with workspace.database.transaction() as cursor:
+        cursor.execute("update response set option = 'no such option'")
+        cursor.execute("delete from answer_option")
+    at = raw_page(study="study")
+    assert not at.exception
+    assert at.title[0].value == "Item statistics"

@@ -1,0 +1,329 @@
+"""The page Respondents on a real database, with a real service on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from core.domain.study import Respondent, SamplingSettings, SimulationSettings
+from core.errors import CollectionError, ConflictError, DesignError
+from core.workflow import drafts, respondent_drafts, respondents
+from tests.fault_server import FaultServer, Step
+from tests.workflow.studies import service, simulated
+
+APP = str(Path(__file__).parents[2] / "app.py")
+CANARY = "sk-test-canary-0123456789"
+BARE_CANARY = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0xR"
+NEW = "respondents:new api"
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch):
+    for preset in respondents.PRESETS:
+        monkeypatch.delenv(preset.key_variable or "INKBLOT_KEY_NONE", raising=False)
+
+
+def opened(**query):
+    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/respondents.py")
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def said(elements):
+    return " ".join(element.value for element in elements).replace("\\", "")
+
+
+def type_in(at, **fields):
+    for field, value in fields.items():
+        at.text_input(key=f"{NEW}:{field}").set_value(value).run()
+    return at
+
+
+def new_service(at, base_url, **fields):
+    at.selectbox(key=f"{NEW}:service_choice").set_value("Another address").run()
+    return type_in(at, base_url=base_url, model="test-model", **fields)
+
+
+def test_opens_with_the_two_respondents_that_need_no_key(workspace):
+    at = opened()
+    assert not at.exception
+    assert not at.error
+    table = at.dataframe[0].value
+    assert list(table["Kind"]) == ["Simulated", "Local model"]
+    assert set(table["Key"]) == {"no key needed"}
+    settings = [part.proto.body for part in at.get("html")][:2]
+    for name, words in zip(table["Name"], settings, strict=True):
+        assert f">{name}: " in words
+    assert "loading 0.7" in settings[0]
+    assert "acquiescence SD 0.2" in settings[0]
+    assert "Simulated respondents are not models" in said(at.warning)
+    assert "English only" in said(at.warning)
+
+
+def test_says_what_to_do_where_none_is_on_offer(workspace):
+    for person in respondents.offered(workspace):
+        respondents.set_archived(workspace, person.label, archived=True)
+    at = opened()
+    assert "No respondent is on offer" in said(at.info)
+    at.button(key="respondents_back:0").click().run()
+    assert len(at.dataframe[0].value) == 1
+    assert len(respondents.offered(workspace)) == 1
+
+
+def test_a_preset_fills_in_address_and_key_variable(workspace, monkeypatch):
+    monkeypatch.setenv("MISTRAL_API_KEY", CANARY)
+    at = opened()
+    at.selectbox(key=f"{NEW}:service_choice").set_value("Mistral").run()
+    assert at.text_input(key=f"{NEW}:base_url").value == "https://api.mistral.ai/v1"
+    assert "key found in environment MISTRAL_API_KEY" in said(at.caption)
+    at.selectbox(key=f"{NEW}:service_choice").set_value("OpenAI").run()
+    assert "key missing (OPENAI_API_KEY)" in said(at.caption)
+    at.selectbox(key=f"{NEW}:service_choice").set_value("Ollama").run()
+    assert "no key needed" in said(at.caption)
+
+
+def test_adds_a_service_with_prices_unknown_and_extra_settings(workspace):
+    at = new_service(opened(), "http://127.0.0.1:9/v1", label="Mine")
+    at.text_area(key=f"{NEW}:extra_text").set_value("reasoning_effort: low\ntop_k: 3").run()
+    at.number_input(key=f"{NEW}:price_in").set_value(0.5).run()
+    at.button(key="respondents_save").click().run()
+    assert not at.error
+    kept = respondents.by_label(workspace, "Mine")
+    assert kept.sampling.extra_body == {"reasoning_effort": "low", "top_k": 3}
+    assert (kept.sampling.price_in, kept.sampling.price_out) == (0.5, None)
+    assert at.query_params["respondent"] == "Mine"
+    assert "Design a study with it" in [link.proto.label for link in at.get("page_link")]
+    assert drafts.recall(workspace, NEW) is None
+
+
+def test_what_is_typed_is_there_after_a_reload(workspace):
+    type_in(opened(), label="Half typed", model="some-model")
+    again = opened()
+    assert again.text_input(key=f"{NEW}:label").value == "Half typed"
+    assert again.text_input(key=f"{NEW}:model").value == "some-model"
+    assert "Saved at" in said(again.caption)
+    again.button(key="respondents_discard").click().run()
+    assert again.text_input(key=f"{NEW}:label").value == ""
+
+
+def test_a_second_tab_shows_and_tells_what_the_first_changed(workspace):
+    one, two = opened(), opened()
+    type_in(one, label="From tab one")
+    type_in(two, model="from-tab-two")
+    assert "changed in another tab" in said(two.warning)
+    assert two.text_input(key=f"{NEW}:label").value == "From tab one"
+    type_in(one, model="from-tab-one")
+    assert "from-tab-two" in said(one.warning)
+    assert drafts.recall(workspace, NEW).value["model"] == "from-tab-one"
+
+
+def test_a_typed_key_is_used_and_stored_nowhere(workspace):
+    with FaultServer() as server:
+        at = new_service(opened(), server.base_url, label="Keyed", key_variable="INKBLOT_KEY_TEST")
+        at.button(key="respondents_list").click().run()
+        assert "key" in said(at.error)
+        at.text_input(key="respondents_key").set_value(server.key).run()
+        assert at.text_input(key="respondents_key").value == ""
+        assert "kept until Inkblot is closed" in said(at.success)
+        assert "key typed" in said(at.caption)
+        at.button(key="respondents_list").click().run()
+        at.selectbox(key="respondents_model_choice").set_value("model-a").run()
+        assert at.text_input(key=f"{NEW}:model").value == "model-a"
+        at.button(key="respondents_save").click().run()
+        at.button(key="respondents_forget_key").click().run()
+        assert "key missing" in said(at.caption)
+    workspace.database.checkpoint()
+    assert CANARY.encode() not in Path(workspace.database.path).read_bytes()
+    assert CANARY not in repr(at.session_state)
+
+
+@pytest.mark.parametrize(
+    ("field", "key", "words"),
+    [
+        ("model", CANARY, "looks like the key"),
+        ("base_url", BARE_CANARY, "starts with https"),
+        ("key_variable", BARE_CANARY, "name of an environment variable"),
+    ],
+)
+def test_a_key_pasted_into_another_field_is_not_kept(workspace, field, key, words):
+    at = type_in(opened(), label="Mine")
+    type_in(at, **{field: key})
+    assert words in said(at.warning)
+    assert key not in repr(drafts.recall(workspace, NEW))
+    assert at.text_input(key=f"{NEW}:{field}").value != key
+
+
+def test_a_blank_or_broken_key_is_refused_in_words(workspace):
+    at = opened()
+    at.text_input(key="respondents_key").set_value("two words").run()
+    assert "holds characters that no key has" in said(at.error)
+    assert at.text_input(key="respondents_key").value == ""
+
+
+def test_a_service_without_a_key_lists_models_and_shows_prompt_reply_and_seconds(workspace):
+    with FaultServer(key=None) as server:
+        at = new_service(opened(), server.base_url, label="Open")
+        at.button(key="respondents_list").click().run()
+        assert at.selectbox(key="respondents_model_choice").options == ["model-b", "model-a"]
+        at.button(key="respondents_test").click().run()
+        assert "Service: it answered in" in said(at.success)
+        shown = " ".join(element.proto.body for element in at.get("html"))
+        assert "I like to go for a walk." in shown
+        at.number_input(key=f"{NEW}:max_tokens").set_value(9).run()
+        assert not at.success  # the reply was to other settings
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (Step(status=401), "key"),
+        (Step(status=404), "does not know this model"),
+        (Step(status=500), "500"),
+        (Step(cut=True), "cut"),
+    ],
+)
+def test_the_test_says_what_is_wrong(workspace, step, words):
+    with FaultServer(script=[step], key=None) as server:
+        at = new_service(opened(), server.base_url, label="Faulty")
+        at.button(key="respondents_test").click().run()
+    assert words in said(at.error).lower()
+    assert "fault in Inkblot" not in said(at.error)
+
+
+def test_an_unreachable_address_is_told(workspace):
+    at = new_service(opened(), "http://127.0.0.1:9/v1", label="Nobody")
+    at.button(key="respondents_test").click().run()
+    assert "No connection to 127.0.0.1" in said(at.error)
+
+
+def test_a_simulated_respondent_is_added_tried_and_labelled(workspace):
+    at = opened()
+    at.radio(key="respondents:new kind:kind").set_value("simulated").run()
+    at.text_input(key="respondents:new simulated:label").set_value("Yes-sayers").run()
+    at.number_input(key="respondents:new simulated:simulation_acquiescence").set_value(1.5).run()
+    at.button(key="respondents_save").click().run()
+    kept = respondents.by_label(workspace, "Yes-sayers")
+    assert kept.simulation == SimulationSettings(acquiescence=1.5)
+    at.button(key="respondents_test").click().run()
+    assert "Simulated: it answered" in said(at.success)
+
+
+def test_shares_that_do_not_fit_together_are_refused(workspace):
+    at = opened()
+    at.radio(key="respondents:new kind:kind").set_value("simulated").run()
+    for field in ("noise", "position_bias"):
+        at.number_input(key=f"respondents:new simulated:simulation_{field}").set_value(0.6).run()
+    at.button(key="respondents_save").click().run()
+    assert "add up to more than all" in said(at.error)
+
+
+def test_a_local_model_needs_a_model_file(workspace, tmp_path):
+    at = opened()
+    at.radio(key="respondents:new kind:kind").set_value("local").run()
+    at.text_input(key="respondents:new local:label").set_value("Better").run()
+    path = tmp_path / "better.gguf"
+    at.text_input(key="respondents:new local:base_url").set_value(str(path)).run()
+    at.button(key="respondents_save").click().run()
+    assert "There is no file" in said(at.error)
+    path.write_bytes(b"GGUF")
+    at.radio(key="respondents:new local:at_once").set_value(4).run()
+    at.button(key="respondents_save").click().run()
+    kept = respondents.by_label(workspace, "Better")
+    assert (kept.model, kept.sampling.at_once, kept.sampling.only_options) == ("better", 4, True)
+
+
+def test_a_taken_name_is_refused(workspace):
+    respondents.save(workspace, simulated("Taken"))
+    respondents.set_archived(workspace, "Taken", archived=True)
+    at = new_service(opened(), "http://127.0.0.1:9/v1", label="Taken")
+    at.button(key="respondents_save").click().run()
+    assert "called 'Taken' already" in said(at.error)
+
+
+def test_a_respondent_is_changed_put_away_and_brought_back(workspace):
+    respondents.save(workspace, service("http://127.0.0.1:9/v1", "Mine"))
+    at = opened(respondent="Mine")
+    at.number_input(key="respondents:Mine:temperature").set_value(0.7).run()
+    at.button(key="respondents_save").click().run()
+    assert respondents.by_label(workspace, "Mine").sampling.temperature == 0.7
+    assert any(">Mine: temperature 0.7," in part.proto.body for part in at.get("html"))
+    at.button(key="respondents_put_away").click().run()
+    assert "put away" in said(at.success)
+    assert [r.label for r in respondents.archived(workspace)] == ["Mine"]
+
+
+def test_a_change_made_in_another_tab_meanwhile_is_not_overwritten(workspace):
+    person = service("http://127.0.0.1:9/v1", "Mine")
+    respondents.save(workspace, person)
+    at = opened(respondent="Mine")
+    at.number_input(key="respondents:Mine:temperature").set_value(0.7).run()
+    newer = service("http://127.0.0.1:9/v1", "Mine", temperature=1.0)
+    respondents.save(workspace, newer)
+    at.button(key="respondents_save").click().run()
+    assert "changed in another tab" in said(at.error)
+    assert respondents.by_label(workspace, "Mine") == newer
+    with pytest.raises(ConflictError):
+        respondents.change(workspace, person.respondent_id, person)
+
+
+def test_hostile_names_are_shown_to_the_letter(workspace):
+    label = "![](http://x) =1+1 <img onerror=1> :red[x]"
+    respondents.save(workspace, simulated(label))
+    at = opened(respondent=label)
+    assert at.dataframe[0].value["Name"].tolist().count(label) == 1
+    at.button(key="respondents_put_away").click().run()
+    assert "![](" not in at.success[0].value
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: [1", "line"),
+        ("just words", "name: value"),
+        ("model: other", "'model'"),
+        ("api_key: abc", "hold a key"),
+        (f"header: {CANARY}", "hold a key"),
+        ("day: 2026-01-01", "quotation marks"),
+        ("ratio: .nan", "quotation marks"),
+    ],
+)
+def test_additional_settings_that_cannot_be_sent_are_told(text, words):
+    with pytest.raises(CollectionError) as raised:
+        respondent_drafts.parse_extra(text)
+    assert words in str(raised.value)
+    assert CANARY not in str(raised.value)
+
+
+def test_the_page_tells_broken_additional_settings(workspace):
+    at = new_service(opened(), "http://127.0.0.1:9/v1", label="Mine")
+    at.text_area(key=f"{NEW}:extra_text").set_value("a: [1").run()
+    at.button(key="respondents_save").click().run()
+    assert "cannot be read" in said(at.error)
+    with pytest.raises(DesignError):
+        respondents.by_label(workspace, "Mine")
+
+
+@given(
+    temperature=st.none() | st.floats(0, 2),
+    seed=st.none() | st.integers(0, 2**31),
+    prompt=st.text(st.characters(codec="utf-8"), max_size=20),
+    extra=st.dictionaries(
+        st.sampled_from(["top_k", "effort"]), st.integers() | st.text(max_size=5)
+    ),
+    loading=st.floats(0, 1),
+)
+def test_a_respondent_survives_the_form(temperature, seed, prompt, extra, loading):
+    sampling = SamplingSettings(
+        temperature=temperature, seed=seed, system_prompt=prompt, extra_body=extra
+    )
+    person = Respondent("A", "api", "m", "https://api.example.org/v1", "INKBLOT_KEY_A", sampling)
+    fields = respondent_drafts.fields_of(person)
+    assert respondent_drafts.to_respondent("api", fields) == person
+    truth = Respondent("B", "simulated", "m", simulation=SimulationSettings(loading=loading))
+    fields = respondent_drafts.fields_of(truth)
+    assert respondent_drafts.to_respondent("simulated", fields) == truth
