@@ -1,0 +1,151 @@
+"""The real app in a process of its own, and a real browser in front of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import start
+
+ROOT = Path(__file__).parents[2]
+SCREENSHOTS = ROOT / "build" / "screenshots"
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PATIENCE_MS = 30_000
+_CONTENT_HEIGHT = """
+Math.ceil(document.querySelector("[data-testid='stMainBlockContainer']").scrollHeight) + 40
+"""
+
+
+def chromium() -> str | None:
+    """Where an installed Chromium or Chrome is."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+    mac = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+    return next((path for name in names if (path := shutil.which(name))), None) or (
+        mac if Path(mac).exists() else None
+    )
+
+
+@dataclass
+class App:
+    """A running Inkblot with a database of its own."""
+
+    database: Path
+    port: int
+    log: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable, "-c", start.SERVE, "run", "app.py",
+                    "--server.port", str(self.port), "--server.headless", "true",
+                ],
+                cwd=ROOT,
+                env=os.environ | {"INKBLOT_DB": str(self.database)} | self.environment,
+                stdout=log,
+                stderr=log,
+            )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2):
+                    return
+            except OSError:
+                time.sleep(0.2)
+        raise RuntimeError(self.log.read_text())
+
+    def stop(self, *, kill: bool = False) -> None:
+        if self.process is not None:
+            self.process.kill() if kill else self.process.terminate()
+            self.process.wait(30)
+            self.process = None
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        """The command line on the same database; the app must be stopped."""
+        return subprocess.run(
+            [sys.executable, "-m", "core", "--db", str(self.database), *arguments],
+            cwd=ROOT, capture_output=True, timeout=300, check=True,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def app(tmp_path) -> Iterator[App]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    found = App(tmp_path / "inkblot.duckdb", port, tmp_path / "app.log")
+    yield found
+    found.stop()
+
+
+# Ends with this folder: while Playwright's loop runs, no other test could use asyncio.
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    if path is None:
+        pytest.fail("No Chromium or Chrome is installed; python3 start.py --test installs one.")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    found = context.new_page()
+    found.set_default_timeout(PATIENCE_MS)
+    yield found
+    context.close()
+
+
+@pytest.fixture
+def shot(request):
+    """Keep a screenshot under build/ as an artifact of the run."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+
+    def take(page: Page, name: str) -> None:
+        height = page.evaluate(_CONTENT_HEIGHT)
+        page.set_viewport_size({"width": 1280, "height": min(max(900, height), 6000)})
+        page.wait_for_timeout(400)
+        page.screenshot(path=SCREENSHOTS / f"{request.node.name}-{name}.png")
+        page.set_viewport_size({"width": 1280, "height": 900})
+
+    return take
+
+
+def settled(page: Page) -> None:
+    """Wait until Streamlit has finished running the page."""
+    page.wait_for_selector("[data-testid='stApp'][data-test-script-state='notRunning']")
+
+
+def go(page: Page, app: App, path: str = "") -> None:
+    """Open a page of the app and wait until it is drawn."""
+    page.goto(f"{app.url}/{path}")
+    settled(page)
+    page.wait_for_selector("h1")

@@ -1,0 +1,113 @@
+"""Text from banks, files and models is shown to the letter and reaches no other host."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import pytest
+
+from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
+from core.domain.study import Context, Design
+from core.store import banks as bank_store
+from core.workflow import collection, respondents, studies
+from core.workflow.workspace import open_workspace
+from tests.browser.conftest import go, settled
+from tests.fault_server import FaultServer, Step
+from tests.workflow.studies import KEY_VARIABLE, service
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+EVIL = "evil.invalid"
+HOSTILE = (
+    f"![x](http://{EVIL}/a.png) <img src=http://{EVIL}/b.png onerror=alert(1)> "
+    f"[link](http://{EVIL}) :red[red] $x^2$ =1+1 `code` **bold** \"quote' \u202e \u0645\u0631 🙂 "
+    f'<script>alert(1)</script> digraph {{ a [image="http://{EVIL}/c.png"] }}'
+)
+PAGES = (
+    "", "banks?bank=hostile", "respondents", "design", "collect?study=hostile",
+    "answers?study=hostile", "item_statistics?study=hostile", "data",
+)  # fmt: skip
+ANALYSES = ("internal_consistency", "option_distribution", "score_distribution")
+
+
+def hostile_study(path, server, monkeypatch):
+    monkeypatch.setenv(KEY_VARIABLE, server.key)
+    workspace = open_workspace(path)
+    options = tuple(Option(str(n), float(n), {"en": f"{n} {HOSTILE}"}) for n in range(1, 6))
+    items = tuple(
+        Item(f"{n} {HOSTILE}", (Wording("en", f"{n} {HOSTILE}"),), f"scale {HOSTILE}")
+        for n in range(3)
+    )
+    bank = Instrument(
+        "hostile", HOSTILE, items, (ResponseFormat("likert_5", options),), ("en",),
+        HOSTILE, HOSTILE, HOSTILE,
+    )  # fmt: skip
+    bank_store.save_draft(workspace.database, bank, expected_revision=None, summary=HOSTILE)
+    person = replace(service(server.base_url), label=HOSTILE, model=HOSTILE)
+    respondents.save(workspace, person)
+    contexts = tuple(Context(f"c{n} {HOSTILE}", HOSTILE) for n in range(3))
+    studies.save_persona_set(workspace, HOSTILE, contexts)
+    design = Design("hostile", "hostile", (HOSTILE,), contexts=contexts, notes=HOSTILE)
+    studies.freeze(workspace, design)
+    collection.start(workspace, "hostile")
+    assert collection.wait(workspace, "hostile").n_done == 9
+    workspace.close()
+
+
+def test_hostile_text_everywhere_reaches_no_other_host_and_shows_exactly(
+    page, app, shot, monkeypatch
+):
+    def answer(number, _):
+        return Step(content=f"{number % 5 + 1} {HOSTILE}")
+
+    with FaultServer(script=answer) as server:
+        hostile_study(app.database, server, monkeypatch)
+    asked, dialogs = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    app.start()
+    visits = [*PAGES, *(f"item_statistics?study=hostile&analysis={name}" for name in ANALYSES)]
+    for number, path in enumerate(visits):
+        go(page, app, path)
+        page.wait_for_timeout(1500)
+        settled(page)
+        shot(page, f"{number}-{re.split(r'[?&=]', path)[0] or 'home'}")
+        assert page.locator("img[src*='evil']").count() == 0
+        assert page.locator(f"a[href*='{EVIL}']").count() == 0
+        assert page.get_by_text("This is a fault in Inkblot").count() == 0, path
+    hosts = {urlsplit(url).hostname for url in asked if url.startswith(("http", "ws"))}
+    assert hosts == {"127.0.0.1"}, hosts
+    assert dialogs == []
+
+
+def test_a_typed_key_is_in_no_page_frame_file_or_log(page, app, tmp_path):
+    """The key goes from the browser to the server once, when it is typed, and never back."""
+    canary = "sk-canary-5eb63bbbe01eeed0"
+    received = []
+
+    def listen(socket):
+        socket.on("framereceived", lambda frame: received.append(frame))
+
+    page.on("websocket", listen)
+    with FaultServer(key=canary) as server:
+        workspace = open_workspace(app.database)
+        respondents.save(workspace, replace(service(server.base_url), label="Keyed"))
+        workspace.close()
+        app.start()
+        go(page, app, "respondents")
+        page.get_by_label(re.compile("^Key", re.I)).first.fill(canary)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(1500)
+        go(page, app, "respondents")
+        page.wait_for_timeout(1000)
+    assert canary not in page.content()
+    frames = json.dumps([f if isinstance(f, str) else f.decode("latin-1") for f in received])
+    assert received
+    assert canary not in frames
+    app.stop()
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            assert canary.encode() not in file.read_bytes(), file

@@ -1,0 +1,62 @@
+"""Running and editing with the keyboard alone, and edits that survive a reload."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from core.workflow import banks
+from core.workflow.workspace import open_workspace
+from tests.browser.conftest import go, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+_FOCUS_IS_IN = "selector => !!document.activeElement.closest(selector)"
+GRID = "[data-testid='data-grid-canvas']"
+
+
+def tab_to(page, selector, most=80):
+    """Press Tab until the focus is inside an element."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate(_FOCUS_IS_IN, selector):
+            return
+    raise AssertionError(f"{selector} cannot be reached with the keyboard")
+
+
+def test_the_sample_study_runs_and_is_read_with_the_keyboard_alone(page, app, shot):
+    app.start()
+    go(page, app)
+    tab_to(page, ".st-key-sample_simulated")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The sample study is done")).to_be_visible(timeout=60_000)
+    tab_to(page, "a[href*='item_statistics']")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("A row of the analysis is")).to_be_visible()
+    shot(page, "statistics")
+
+
+def test_items_are_edited_with_the_keyboard_and_survive_reload_and_page_change(page, app, shot):
+    app.start()
+    go(page, app, "banks?bank=opinions_30")
+    tab_to(page, GRID)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    for text in ("First edit", "Second edit"):
+        page.keyboard.press("Enter")
+        page.keyboard.press("Control+a")
+        page.keyboard.type(text, delay=20)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(400)
+    page.get_by_role("link", name="Home").click()
+    expect(page.get_by_role("heading", name="Inkblot")).to_be_visible()
+    go(page, app, "banks?bank=opinions_30")
+    settled(page)
+    shot(page, "after-reload")
+    app.stop(kill=True)
+    workspace = open_workspace(app.database)
+    items = banks.load(workspace, "opinions_30").instrument.items
+    workspace.close()
+    kept = " ".join(f"{i.code} {i.subscale} {i.text('en')}" for i in items)
+    assert "First edit" in kept
+    assert "Second edit" in kept
