@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from core.domain.instrument import Instrument, Item, ResponseFormat
+from core.domain.instrument import (
+    KINDS,
+    MIDPOINTS,
+    ORIGINAL,
+    Instrument,
+    Item,
+    Option,
+    ResponseFormat,
+    Wording,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,20 @@ def _about_bank(old: Instrument, new: Instrument) -> Iterator[Change]:
             "Bank", "languages changed", ", ".join(old.languages), ", ".join(new.languages),
             critical=bool(set(old.languages) - set(new.languages)),
         )  # fmt: skip
+    if old.kind != new.kind:
+        yield Change("Bank", "kind changed", KINDS[old.kind], KINDS[new.kind], critical=True)
+    yield from _about_parties(old, new)
+
+
+def _about_parties(old: Instrument, new: Instrument) -> Iterator[Change]:
+    """Parties that came, went or stand elsewhere: results by party or leaning change with them."""
+    before: dict[str, str] = {party.code: party.leaning for party in old.parties}
+    after: dict[str, str] = {party.code: party.leaning for party in new.parties}
+    for code in sorted(before.keys() | after.keys()):
+        change = (before.get(code, ""), after.get(code, ""))
+        if change[0] != change[1]:
+            what = "leaning changed" if all(change) else "removed" if change[0] else "added"
+            yield Change(f"Party {code}", what, *change, critical=True)
 
 
 def _about_items(old: Instrument, new: Instrument) -> Iterator[Change]:
@@ -61,12 +84,52 @@ def _about_item(old: Item, new: Item) -> Iterator[Change]:
         yield Change(where, "subscale changed", old.subscale, new.subscale, critical=True)
     if old.keyed != new.keyed:
         yield Change(where, "keying changed", _keying(old), _keying(new), critical=True)
-    before = {(w.language, w.form): w.text for w in old.wordings}
-    after = {(w.language, w.form): w.text for w in new.wordings}
+    if old.pair != new.pair:
+        yield Change(where, "partner changed", old.pair, new.pair, critical=True)
+    yield from _about_signs(where, "domain", old.loadings, new.loadings)
+    yield from _about_signs(where, "position of", old.positions, new.positions)
+    for form in sorted(old.directions.keys() | new.directions.keys()):
+        if old.direction(form) != new.direction(form):
+            change = (_direction(old, form), _direction(new, form))
+            yield Change(where, f"direction of the form '{form}' changed", *change, critical=True)
+    yield from _about_notes(where, old, new)
+    yield from _about_texts(where, old, new)
+
+
+def _about_signs(
+    where: str, what: str, old: Mapping[str, int], new: Mapping[str, int]
+) -> Iterator[Change]:
+    """Domains or parties whose number changed; none is 0."""
+    for name in sorted(old.keys() | new.keys()):
+        before, after = old.get(name, 0), new.get(name, 0)
+        if before != after:
+            yield Change(where, f"{what} '{name}' changed", str(before), str(after), critical=True)
+
+
+def _about_notes(where: str, old: Item, new: Item) -> Iterator[Change]:
+    """What sorts items and changes no result."""
+    for what, before, after in (
+        ("genre", old.genre, new.genre),
+        ("tags", ", ".join(old.tags), ", ".join(new.tags)),
+        ("rank", _number(old.rank), _number(new.rank)),
+    ):
+        if before != after:
+            yield Change(where, f"{what} changed", before, after, critical=False)
+
+
+def _about_texts(where: str, old: Item, new: Item) -> Iterator[Change]:
+    before = {(w.language, w.form, w.mood): w for w in old.wordings}
+    after = {(w.language, w.form, w.mood): w for w in new.wordings}
     for key in sorted(before.keys() | after.keys()):
-        if before.get(key, "") != after.get(key, ""):
-            what = f"text changed ({', '.join(key)})"
-            yield Change(where, what, before.get(key, ""), after.get(key, ""), critical=False)
+        texts = (_wording(before, key), _wording(after, key))
+        named = ", ".join(filter(None, key))
+        if texts[0].text != texts[1].text:
+            what = f"text changed ({named})"
+            yield Change(where, what, texts[0].text, texts[1].text, critical=False)
+        elif texts[0].drafted_by != texts[1].drafted_by:
+            marked = "text marked as a draft" if texts[1].drafted_by else "draft accepted"
+            what = f"{marked} ({named})"
+            yield Change(where, what, texts[0].drafted_by, texts[1].drafted_by, critical=False)
 
 
 def _about_formats(old: Instrument, new: Instrument) -> Iterator[Change]:
@@ -85,28 +148,52 @@ def _about_formats(old: Instrument, new: Instrument) -> Iterator[Change]:
 def _about_format(where: str, old: ResponseFormat, new: ResponseFormat) -> Iterator[Change]:
     if [(o.code, o.points) for o in old.options] != [(o.code, o.points) for o in new.options]:
         yield Change(where, "codes or points changed", _codes(old), _codes(new), critical=True)
+    if old.midpoint != new.midpoint:
+        words = (MIDPOINTS[old.midpoint], MIDPOINTS[new.midpoint])
+        yield Change(where, "what an answer without a side counts changed", *words, critical=True)
+    if old.mood != new.mood:
+        what = "which wordings it takes changed"
+        yield Change(where, what, old.mood or "general", new.mood or "general", critical=True)
     for option in new.options:
         earlier = old.option(option.code)
-        if earlier and dict(earlier.labels) != dict(option.labels):
-            what = f"labels of '{option.code}' changed"
-            yield Change(where, what, _labels(earlier.labels), _labels(option.labels), False)
-        if earlier and earlier.stance != option.stance:
-            what = f"stance of '{option.code}' changed"
-            yield Change(where, what, str(earlier.stance), str(option.stance), critical=True)
+        if earlier:
+            yield from _about_option(where, earlier, option)
+
+
+def _about_option(where: str, old: Option, new: Option) -> Iterator[Change]:
+    if dict(old.labels) != dict(new.labels):
+        what = f"labels of '{new.code}' changed"
+        yield Change(where, what, _labels(old.labels), _labels(new.labels), critical=False)
+    if old.stance != new.stance:
+        what = f"stance of '{new.code}' changed"
+        yield Change(where, what, str(old.stance), str(new.stance), critical=True)
 
 
 def _text(item: Item) -> str:
     return item.wordings[0].text if item.wordings else ""
 
 
+def _wording(
+    wordings: Mapping[tuple[str, str, str], Wording], key: tuple[str, str, str]
+) -> Wording:
+    return wordings.get(key, Wording(key[0], "", ORIGINAL))
+
+
 def _keying(item: Item) -> str:
     return "reverse-keyed" if item.keyed < 0 else "keyed"
+
+
+def _direction(item: Item, form: str) -> str:
+    return "inverted" if item.direction(form) < 0 else "same"
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else str(number)
 
 
 def _codes(response_format: ResponseFormat) -> str:
     return ", ".join(f"{o.code} = {o.points}" for o in response_format.options)
 
 
-def _labels(labels: object) -> str:
-    pairs = labels.items() if isinstance(labels, dict) else []
-    return ", ".join(f"{language}: {label}" for language, label in pairs)
+def _labels(labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{language}: {label}" for language, label in labels.items())

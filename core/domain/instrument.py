@@ -5,14 +5,30 @@ Pages call it a question bank. A value here is one state of it; versions live in
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
 ORIGINAL = "original"
+FREE_TEXT = "free_text"
+"""The response format without options: what a model writes is kept as a text."""
+INVERTED_FORMS = frozenset({"negation", "opposite"})
+"""Forms with which a person of the same opinion disagrees, unless the item says otherwise."""
+
+Midpoint = Literal["coin", "half", "drop"]
+MIDPOINTS: Mapping[Midpoint, str] = {
+    "coin": "a seeded coin: 0 or 1, each half of the time",
+    "half": "0.5",
+    "drop": "left out",
+}
+"""What becomes of an answer without a side where answers are made 0 or 1."""
+
+Kind = Literal["items", "words", "prompts"]
+KINDS: Mapping[Kind, str] = {
+    "items": "questions and statements",
+    "words": "a list of words",
+    "prompts": "prompts that ask for a text",
+}
 
 
 @dataclass(frozen=True)
@@ -26,11 +42,38 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Rating:
+    """A quality that a judge rates with a number from `low` to `high`."""
+
+    code: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class ResponseFormat:
-    """The answer choices of an item, in the order they are shown."""
+    """The answer choices of an item, in the order they are shown.
+
+    `midpoint` says how an option of stance 0 counts where answers are made 0 or 1; `mood` which
+    wording of an item the format takes, such as "statement", where an item has one of its own.
+    A format with `ratings` asks for a JSON object with a number for each instead of a choice.
+    """
 
     code: str
     options: tuple[Option, ...]
+    midpoint: Midpoint = "coin"
+    mood: str = ""
+    ratings: tuple[Rating, ...] = ()
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether it asks for a text instead of a choice."""
+        return self.code == FREE_TEXT and not self.options
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it asks to choose one of its options."""
+        return not self.is_free_text and not self.ratings
 
     def option(self, code: str) -> Option | None:
         """The option of that code, or None."""
@@ -44,11 +87,17 @@ class ResponseFormat:
 
 @dataclass(frozen=True)
 class Wording:
-    """The text of an item in one language and form."""
+    """The text of an item in one language and form.
+
+    `mood` is empty, or names the response formats the text is for ("question", "statement").
+    `drafted_by` names the model whose draft this is until a person accepts it; then it is empty.
+    """
 
     language: str
     text: str
     form: str = ORIGINAL
+    mood: str = ""
+    drafted_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,13 +108,35 @@ class Item:
     wordings: tuple[Wording, ...] = ()
     subscale: str = ""
     keyed: int = 1
+    pair: str = ""  # the item that asks the same with the two things exchanged
+    genre: str = ""
+    tags: tuple[str, ...] = ()
+    rank: int | None = None  # words: place by frequency
+    loadings: Mapping[str, int] = field(default_factory=dict)  # domain -> -1, 0, +1
+    positions: Mapping[str, int] = field(default_factory=dict)  # party -> -1, 0, +1
+    directions: Mapping[str, int] = field(default_factory=dict)  # form -> +1, -1: exceptions only
 
-    def text(self, language: str, form: str = ORIGINAL) -> str:
-        """Its text in one language and form; empty where there is none."""
+    def text(self, language: str, form: str = ORIGINAL, mood: str = "") -> str:
+        """Its text in one language and form, for that mood if it has one; empty: there is none."""
+        general = ""
         for wording in self.wordings:
             if wording.language == language and wording.form == form:
-                return wording.text
-        return ""
+                if wording.mood == mood:
+                    return wording.text
+                general = wording.text if not wording.mood else general
+        return general
+
+    def direction(self, form: str) -> int:
+        """+1 where who agrees with the original agrees with this form too, -1 where disagrees."""
+        return self.directions.get(form, -1 if form in INVERTED_FORMS else 1)
+
+
+@dataclass(frozen=True)
+class Party:
+    """A party whose positions on the items are known, and where it stands."""
+
+    code: str
+    leaning: Literal["left", "centre", "right"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +151,8 @@ class Instrument:
     description: str = ""
     licence: str = ""
     citation: str = ""
+    kind: Kind = "items"
+    parties: tuple[Party, ...] = ()
 
     def format(self, code: str) -> ResponseFormat | None:
         """The response format of that code, or None."""
@@ -93,144 +166,11 @@ class Instrument:
         """Names of its subscales, in order of first use."""
         return tuple(dict.fromkeys(item.subscale for item in self.items))
 
-    def content_hash(self) -> str:
-        """SHA-256 over everything but the code, so that equal content is recognised."""
-        body = to_dict(self)
-        del body["code"]
-        text = json.dumps(body, ensure_ascii=True, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+    def forms(self) -> tuple[str, ...]:
+        """The forms any item has a wording in: the original first, then in order of first use."""
+        found = (wording.form for item in self.items for wording in item.wordings)
+        return tuple(dict.fromkeys((ORIGINAL, *found)))
 
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong with an instrument and where. `blocks` says that no study can use it so."""
-
-    where: str
-    what: str
-    blocks: bool = True
-
-
-def problems(instrument: Instrument) -> tuple[Problem, ...]:
-    """Everything a study, or a reader of its results, would stumble over."""
-    found = [*_item_problems(instrument)]
-    if not instrument.items:
-        found.append(Problem("Bank", "has no items yet"))
-    if not instrument.formats:
-        found.append(Problem("Response options", "there are none yet"))
-    for response_format in instrument.formats:
-        found.extend(_option_problems(response_format, instrument.languages))
-    return tuple(found)
-
-
-def _item_problems(instrument: Instrument) -> Iterator[Problem]:
-    for code, count in Counter(item.code for item in instrument.items).items():
-        if not code.strip():
-            yield Problem("Item without a code", f"{count} item(s) have no code")
-        elif count > 1:
-            yield Problem(f"Item {code}", f"the code is used {count} times")
-        if any(mark in code.strip() for mark in "\t\r\n"):
-            what = "the code holds a tab or line break, as if several cells were pasted into it"
-            yield Problem(f"Item {' '.join(code.split())}", what)
-    for item in instrument.items:
-        for language in instrument.languages:
-            if not item.text(language).strip():
-                yield Problem(f"Item {item.code}", f"has no text in '{language}'", blocks=False)
-
-
-def _option_problems(
-    response_format: ResponseFormat, languages: tuple[str, ...]
-) -> Iterator[Problem]:
-    where = f"Response options {response_format.code}"
-    if len(response_format.options) < 2:
-        yield Problem(where, "there must be at least two")
-    for code, count in Counter(o.code.casefold() for o in response_format.options).items():
-        if not code.strip():
-            yield Problem(where, "an option has no code")
-        elif count > 1:
-            yield Problem(where, f"the code '{code}' is used {count} times")
-    for language in languages:
-        yield from _label_problems(response_format, language)
-
-
-def _label_problems(response_format: ResponseFormat, language: str) -> Iterator[Problem]:
-    where = f"Response options {response_format.code}"
-    labels = {
-        o.code: o.labels.get(language, "").strip().casefold() for o in response_format.options
-    }
-    for label, count in Counter(label for label in labels.values() if label).items():
-        if count > 1:
-            yield Problem(where, f"{count} options are labelled '{label}' in '{language}'")
-    for code, label in labels.items():
-        if not label:
-            yield Problem(where, f"option '{code}' has no label in '{language}'", blocks=False)
-        elif any(label == other.casefold() for other in labels if other != code):
-            yield Problem(where, f"the label '{label}' of '{code}' is the code of another option")
-
-
-def to_dict(instrument: Instrument) -> dict[str, Any]:
-    """The instrument as plain JSON values; `from_dict` gives it back."""
-    return {
-        "code": instrument.code,
-        "title": instrument.title,
-        "description": instrument.description,
-        "licence": instrument.licence,
-        "citation": instrument.citation,
-        "languages": list(instrument.languages),
-        "formats": [
-            {
-                "code": response_format.code,
-                "options": [
-                    {
-                        "code": option.code,
-                        "points": option.points,
-                        "stance": option.stance,
-                        "labels": dict(option.labels),
-                    }
-                    for option in response_format.options
-                ],
-            }
-            for response_format in instrument.formats
-        ],
-        "items": [
-            {
-                "code": item.code,
-                "subscale": item.subscale,
-                "keyed": item.keyed,
-                "wordings": [
-                    {"language": w.language, "form": w.form, "text": w.text} for w in item.wordings
-                ],
-            }
-            for item in instrument.items
-        ],
-    }
-
-
-def from_dict(body: Mapping[str, Any]) -> Instrument:
-    """The instrument that `to_dict` wrote."""
-    return Instrument(
-        code=body["code"],
-        title=body["title"],
-        description=body["description"],
-        licence=body["licence"],
-        citation=body["citation"],
-        languages=tuple(body["languages"]),
-        formats=tuple(
-            ResponseFormat(
-                f["code"],
-                tuple(
-                    Option(o["code"], o["points"], dict(o["labels"]), o["stance"])
-                    for o in f["options"]
-                ),
-            )
-            for f in body["formats"]
-        ),
-        items=tuple(
-            Item(
-                i["code"],
-                tuple(Wording(w["language"], w["text"], w["form"]) for w in i["wordings"]),
-                i["subscale"],
-                i["keyed"],
-            )
-            for i in body["items"]
-        ),
-    )
+    def domains(self) -> tuple[str, ...]:
+        """The domains any item loads on, in order of first use."""
+        return tuple(dict.fromkeys(domain for item in self.items for domain in item.loadings))

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from core.domain.identifiers import stable_id
+from core.domain.instrument import ORIGINAL
 
 RespondentKind = Literal["simulated", "local", "api"]
 
@@ -111,49 +112,125 @@ def respondent_from_dict(body: Mapping[str, Any]) -> Respondent:
     )
 
 
+Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
+ItemOrder = Literal["fixed", "shuffled"]
+LabelOrder = Literal["as_is", "inverted", "random"]
+Answering = Literal["free", "enforced"]
+
+INITIAL, OPPOSING = "initial", "opposing"
+STANDARD = "standard"
+"""The prompt template a study uses where it names none."""
+LABEL_ORDERS: Mapping[LabelOrder, str] = {
+    "as_is": "as in the bank",
+    "inverted": "inverted",
+    "random": "random, drawn anew for each call",
+}
+
+
 @dataclass(frozen=True)
 class Context:
-    """What is said before the item: here a persona, one line of text. Empty text means none."""
+    """What is said before the item: a persona (one line of text) or a conversation (messages).
+
+    Neither means none. `variant_of` is the code of the context this one was rewritten from.
+    """
 
     code: str
-    text: str
+    text: str = ""
+    messages: tuple[Message, ...] = ()
+    language: str = ""
+    variant_of: str = ""
 
 
 @dataclass(frozen=True)
 class Design:
-    """What a study crosses. Every factor's levels stand in the order they will be asked."""
+    """What a study crosses. Every factor's levels stand in the order they will be asked.
+
+    `pairs` are ordered pairs of entities; with `swap_halves` the second half of the repetitions
+    names them the other way round. `items_per_call` of 0 puts all items into one call. `seed`
+    rules every random order. `ask_again` is how many more times an unusable answer is asked for.
+    """
 
     study: str
     instrument: str
     respondents: tuple[str, ...]  # labels
     languages: tuple[str, ...] = ("en",)
     version: int | None = None  # of the instrument; None: the working copy, published on freezing
-    format: str = ""  # empty: the instrument's first
+    formats: tuple[str, ...] = ()  # empty: the instrument's first
+    forms: tuple[str, ...] = (ORIGINAL,)
+    templates: tuple[str, ...] = (STANDARD,)
+    label_orders: tuple[LabelOrder, ...] = ("as_is",)
     contexts: tuple[Context, ...] = ()  # empty: asked once without
     entities: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    swap_halves: bool = False
     temperatures: tuple[float, ...] = ()  # empty: each respondent's own
     repetitions: int = 1
+    items_per_call: int = 1
+    item_order: ItemOrder = "fixed"
+    seed: int = 1
+    ask_again: int = 0
+    answering: Answering = "free"  # enforced: a schema or grammar admits nothing but an option
+    first_token: bool = False  # record the probabilities of the first token
+    skip_missing: bool = False  # leave out items without a text instead of refusing the design
     notes: str = ""
+
+
+_TEXT_LEVELS = (
+    "respondents", "languages", "formats", "forms", "templates", "label_orders", "entities",
+)  # fmt: skip
 
 
 def design_to_dict(design: Design) -> dict[str, Any]:
     """The design as plain JSON or YAML values."""
     body = asdict(design)
-    for name in ("respondents", "languages", "contexts", "entities", "temperatures"):
+    for name in (*_TEXT_LEVELS, "temperatures"):
         body[name] = list(body[name])
+    body["pairs"] = [list(pair) for pair in design.pairs]
+    body["contexts"] = [context_to_dict(context) for context in design.contexts]
     return body
 
 
 def design_from_dict(body: Mapping[str, Any]) -> Design:
     """The design that `design_to_dict` wrote. Missing keys take their defaults."""
     values = dict(body)
-    values["contexts"] = tuple(Context(c["code"], c["text"]) for c in body.get("contexts", ()))
-    for name in ("respondents", "languages", "entities"):
+    only = values.pop("format", "")  # designs of an earlier Inkblot had one format
+    if only and "formats" not in values:
+        values["formats"] = [only]
+    values["contexts"] = tuple(map(context_from_dict, body.get("contexts", ())))
+    for name in _TEXT_LEVELS:
         if name in values:
             values[name] = tuple(_level(name, value) for value in values[name])
+    values["pairs"] = tuple(
+        (_level("pairs", first), _level("pairs", second)) for first, second in body.get("pairs", ())
+    )
     values["temperatures"] = tuple(float(t) for t in body.get("temperatures", ()))
     values["repetitions"] = int(body.get("repetitions", 1))
     return Design(**values)
+
+
+def context_to_dict(context: Context) -> dict[str, Any]:
+    """The context as plain values; what it does not use is left out."""
+    body: dict[str, Any] = {"code": context.code, "text": context.text}
+    if context.messages:
+        body["messages"] = [dict(message) for message in context.messages]
+    for name, value in (("language", context.language), ("variant_of", context.variant_of)):
+        if value:
+            body[name] = value
+    return body
+
+
+def context_from_dict(body: Mapping[str, Any]) -> Context:
+    """The context that `context_to_dict` wrote."""
+    messages = tuple(
+        {"role": str(m["role"]), "content": str(m["content"])} for m in body.get("messages", ())
+    )
+    return Context(
+        body["code"],
+        body.get("text", ""),
+        messages,
+        body.get("language", ""),
+        body.get("variant_of", ""),
+    )
 
 
 def _level(name: str, value: object) -> str:

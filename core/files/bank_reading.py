@@ -6,31 +6,34 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TypeVar
+from typing import Literal, TypeVar, cast
 
 from core.domain.identifiers import slug
 from core.domain.instrument import (
-    ORIGINAL,
+    KINDS,
+    MIDPOINTS,
     Instrument,
     Item,
+    Kind,
+    Midpoint,
     Option,
+    Party,
+    Rating,
     ResponseFormat,
-    Wording,
-    problems,
 )
-from core.files.bank_columns import (
-    BANK_FIELDS,
-    COLUMNS,
-    CSV_COLUMNS,
-    SHEETS,
-    TextColumn,
-    text_column,
-    text_name,
-)
-from core.files.bank_rows import Remarks, Row, RowError, keyed, points, position, stance
+from core.domain.instrument_problems import problems
+from core.files.bank_columns import BANK_FIELDS, MOODS, PARTY, SHEETS, named_after
+from core.files.bank_header import require_columns, text_columns, warn_of_strays
+from core.files.bank_items import item_of
+from core.files.bank_losses import LEANINGS
+from core.files.bank_rows import Remarks, Row, RowError, choice, points, position, ratings, sign
 from core.files.reading import Table, check_header
 
 _Entry = TypeVar("_Entry")
+Leaning = Literal["left", "centre", "right"]
+
+
+_Manner = tuple[Midpoint, str, tuple[Rating, ...]]  # midpoint, mood and ratings of a format
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,21 @@ class BankReading:
         self.facts: dict[str, str] = {}
         self.items: list[tuple[float, Item]] = []
         self.options: dict[str, list[tuple[float, Option]]] = {}
+        self.parties: list[Party] = []
         self.remarks = Remarks()
         self.has_records = False
+        self._manners: dict[str, _Manner] = {}
         self._languages: dict[str, None] = {}
         self._formats: dict[str, tuple[int, str]] = {}  # line and sheet where each began
+        self._party_columns: dict[str, str] = {}  # party -> sheet
 
     def add(self, table: Table, sheet: str = "") -> None:
         """Read every row of one table."""
         header = check_header(table.name, (name.strip() for name in table.header))
-        texts = self._text_columns(header, sheet)
+        texts = text_columns(header, sheet, self.remarks)
+        self._languages |= dict.fromkeys(column.language for column in texts.values())
+        parties = filter(None, (named_after(PARTY, name) for name in header))
+        self._party_columns |= dict.fromkeys(parties, sheet)
         default = SHEETS.get(sheet, "" if "record" in header else "item")
         self.has_records |= "record" in header or sheet in SHEETS
         rows = [
@@ -71,15 +80,11 @@ class BankReading:
             )
             for line, cells in table.rows
         ]
-        self._require_columns(rows, header, sheet, has_texts=bool(texts))
-        readers = {"bank": self._fact, "option": self._option, "item": self._item}
+        kinds = {_kind(row) for row in rows}
+        needs_text = not texts and not self.has_records
+        require_columns(header, sheet, self.remarks, kinds, needs_text=needs_text)
         for row in rows:
-            kind = row.cell("record").strip().lower()
-            if kind in readers:
-                readers[kind](row)
-                self._warn_of_strays(row, kind)
-            else:
-                self.remarks.wrong(row, "record", f"'{kind}' is not one of bank, option, item")
+            self._add_row(row)
 
     def draft(self, name: str) -> Draft:
         """The bank of all rows read."""
@@ -87,61 +92,68 @@ class BankReading:
         if "code" not in self.facts and self.has_records:
             self.remarks.warn("No code is given for the bank; it was made from the file's name.")
         languages = self.facts.get("languages")
+        formats = {**self.options, **self._manners}  # options give the order
         bank = Instrument(
             code=self.facts.get("code", slug(stem)),
             title=self.facts.get("title", stem),
             items=tuple(_in_order(self.items)),
-            formats=tuple(ResponseFormat(c, tuple(_in_order(o))) for c, o in self.options.items()),
+            formats=tuple(map(self._finished_format, formats)),
             languages=tuple(self._languages) or ("en",)
             if languages is None
             else tuple(languages.split()),
             description=self.facts.get("description", ""),
             licence=self.facts.get("licence", ""),
             citation=self.facts.get("citation", ""),
+            kind=cast(Kind, self.facts.get("kind", "items")),
+            parties=tuple(self.parties),
         )
+        self._require_parties(bank)
         self._add_problems(bank)
         return Draft(
             bank, tuple(sorted(self.remarks.errors, key=_place)), tuple(self.remarks.warnings)
         )
 
-    def _text_columns(self, header: tuple[str, ...], sheet: str) -> dict[str, TextColumn]:
-        texts: dict[str, TextColumn] = {}
-        for name in header:
-            column = text_column(name)
-            if column in texts.values():
-                self.remarks.errors.append(
-                    RowError(1, name, "another column holds the same texts", sheet)
-                )
-            elif column:
-                texts[name] = column
-                self._languages[column[0]] = None
-            elif name not in CSV_COLUMNS:
-                self.remarks.warnings.append(
-                    f"The column '{name}' is not part of a bank and was not read."
-                )
-        return texts
-
-    def _require_columns(
-        self, rows: list[Row], header: tuple[str, ...], sheet: str, *, has_texts: bool
-    ) -> None:
-        kinds = {row.cell("record").strip().lower() for row in rows}
-        needed = ["code"]
-        needed += ["format"] if "option" in kinds else []
-        needed += ["value"] if "bank" in kinds else []
-        missing = [column for column in needed if column not in header]
-        if not has_texts and not self.has_records:
-            missing.append("text")
-        for column in missing:
-            self.remarks.errors.append(RowError(1, column, "this column is missing", sheet))
+    def _add_row(self, row: Row) -> None:
+        readers = {
+            "bank": self._fact,
+            "party": self._party,
+            "option": self._option,
+            "format": self._format,
+            "item": self._item,
+        }
+        kind = _kind(row)
+        if kind in readers:
+            readers[kind](row)
+            warn_of_strays(row, kind, self.remarks)
+        else:
+            self.remarks.wrong(row, "record", f"'{kind}' is not one of {', '.join(readers)}")
 
     def _fact(self, row: Row) -> None:
         field = row.cell("code").strip()
         if field not in BANK_FIELDS:
             self.remarks.wrong(row, "code", f"'{field}' is not one of {', '.join(BANK_FIELDS)}")
         elif self.remarks.is_first(row, "code", "bank", field):
-            self.facts[field] = row.cell("value")
-            if field in ("code", "languages") and not row.cell("value").strip():
+            value = row.cell("value")
+            if field == "kind":
+                value = choice(row, self.remarks, "value", KINDS) or "items"
+            self.facts[field] = value
+            if field in ("code", "languages") and not value.strip():
                 self.remarks.wrong(row, "value", f"the bank's {field} is empty")
+
+    def _party(self, row: Row) -> None:
+        leaning = choice(row, self.remarks, "value", LEANINGS) or "centre"
+        if self.remarks.is_first(row, "code", "party", row.cell("code")):
+            self.parties.append(Party(row.cell("code"), cast(Leaning, leaning)))
+        if not row.cell("value").strip():
+            self.remarks.wrong(row, "value", f"it does not say: {', '.join(LEANINGS)}")
+
+    def _format(self, row: Row) -> None:
+        name = row.cell("code")
+        midpoint = choice(row, self.remarks, "midpoint", MIDPOINTS) or "coin"
+        mood = choice(row, self.remarks, "mood", MOODS)
+        if self.remarks.is_first(row, "code", "format", name):
+            self._formats.setdefault(name, (row.line, row.sheet))
+            self._manners[name] = (cast(Midpoint, midpoint), mood, ratings(row, self.remarks))
 
     def _option(self, row: Row) -> None:
         name, code = row.cell("format"), row.cell("code")
@@ -152,30 +164,29 @@ class BankReading:
         if not row.texts and not any(map(row.cell, ("position", "code", "points", "stance"))):
             return  # a set of response options that is still empty
         self.remarks.is_first(row, "code", "option", name, code.casefold())
-        labels = {language: text for (language, form), text in row.texts if form == ORIGINAL}
-        option = Option(code, points(row, self.remarks), labels, stance(row, self.remarks))
-        options.append((position(row, self.remarks, "option", name), option))
+        labels = {column.language: text for column, text in row.texts if column.is_general}
+        scored, side = points(row, self.remarks), sign(row, self.remarks, "stance")
+        options.append(
+            (position(row, self.remarks, "option", name), Option(code, scored, labels, side))
+        )
 
     def _item(self, row: Row) -> None:
-        code = row.cell("code")
-        self.remarks.is_first(row, "code", "item", code)
-        wordings = tuple(Wording(lang, text, form) for (lang, form), text in row.texts)
-        item = Item(code, wordings, row.cell("subscale"), keyed(row, self.remarks))
+        self.remarks.is_first(row, "code", "item", row.cell("code"))
+        item = item_of(row, self.remarks)
         self.items.append((position(row, self.remarks, "item"), item))
 
-    def _warn_of_strays(self, row: Row, kind: str) -> None:
-        """Say which filled cells have no meaning in a row of this kind."""
-        strays = [c for c in CSV_COLUMNS[1:] if c not in COLUMNS[kind] and row.cell(c)]
-        if kind != "item":
-            strays += [
-                text_name(*column)
-                for column, _ in row.texts
-                if kind == "bank" or column[1] != ORIGINAL
-            ]
-        for column in strays:
-            self.remarks.warn(
-                f"The column '{column}' has no meaning in '{kind}' rows and was not read there."
-            )
+    def _finished_format(self, code: str) -> ResponseFormat:
+        """The format of that code with its options."""
+        options = tuple(_in_order(self.options.get(code, [])))
+        return ResponseFormat(code, options, *self._manners.get(code, ("coin", "", ())))
+
+    def _require_parties(self, bank: Instrument) -> None:
+        """Note columns of parties that no row describes."""
+        known = {party.code for party in bank.parties}
+        for party, sheet in self._party_columns.items():
+            if party not in known:
+                reason = f"no row of the kind 'party' says where '{party}' stands"
+                self.remarks.errors.append(RowError(1, f"{PARTY}{party}", reason, sheet))
 
     def _add_problems(self, bank: Instrument) -> None:
         """What the bank as a whole lacks: errors where a row is to blame, else warnings."""
@@ -207,6 +218,10 @@ def _without_double_codes(bank: Instrument) -> Instrument:
             for f in bank.formats
         ),
     )
+
+
+def _kind(row: Row) -> str:
+    return row.cell("record").strip().lower()
 
 
 def _in_order(entries: list[tuple[float, _Entry]]) -> Iterator[_Entry]:

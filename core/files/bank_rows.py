@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.domain import keying
+from core.domain.instrument import Rating
 from core.files.bank_columns import TextColumn
+from core.files.bank_lists import split_pairs
 
-_STANCES = {"": None, "-1": -1, "0": 0, "1": 1, "+1": 1}
+_WHOLE_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_SIGNS = {"": None, "-1": -1, "0": 0, "1": 1, "+1": 1}
 
 
 @dataclass(frozen=True)
@@ -68,14 +72,20 @@ class Remarks:
 
 def position(row: Row, remarks: Remarks, *kind: str) -> float:
     """Where the row's entry stands among its like; those without a position come last."""
-    text = row.cell("position").strip()
-    if not text:
+    number = whole_number(row, remarks, "position")
+    if number is None:
         return math.inf
-    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
-        remarks.wrong(row, "position", f"'{text}' is not a whole number")
-        return math.inf
-    remarks.is_first(row, "position", "position", *kind, str(int(text)))
-    return int(text)
+    remarks.is_first(row, "position", "position", *kind, str(number))
+    return number
+
+
+def whole_number(row: Row, remarks: Remarks, column: str) -> int | None:
+    """The whole number in a cell, from 0 up; None where there is none."""
+    text = row.cell(column).strip()
+    if text and not _WHOLE_NUMBER.fullmatch(text):
+        remarks.wrong(row, column, f"'{text}' is not a whole number")
+        return None
+    return int(text) if text else None
 
 
 def points(row: Row, remarks: Remarks) -> float | None:
@@ -91,12 +101,21 @@ def points(row: Row, remarks: Remarks) -> float | None:
     return number
 
 
-def stance(row: Row, remarks: Remarks) -> int | None:
-    """The option's stance; None where there is none."""
-    text = row.cell("stance").strip()
-    if text not in _STANCES:
-        remarks.wrong(row, "stance", f"'{text}' is not -1, 0 or 1")
-    return _STANCES.get(text)
+def sign(row: Row, remarks: Remarks, column: str) -> int | None:
+    """-1, 0 or 1 from a cell; None where there is none."""
+    text = row.cell(column).strip()
+    if text not in _SIGNS:
+        remarks.wrong(row, column, f"'{text}' is not -1, 0 or 1")
+    return _SIGNS.get(text)
+
+
+def choice(row: Row, remarks: Remarks, column: str, choices: Iterable[str]) -> str:
+    """One of the words that may stand in a cell; empty where there is none."""
+    text = row.cell(column).strip().lower()
+    if text and text not in choices:
+        remarks.wrong(row, column, f"'{text}' is not one of {', '.join(choices)}")
+        return ""
+    return text
 
 
 def keyed(row: Row, remarks: Remarks) -> int:
@@ -105,3 +124,19 @@ def keyed(row: Row, remarks: Remarks) -> int:
     if sign is None:
         remarks.wrong(row, "keyed", f"'{row.cell('keyed')}' is not 1, -1, +, -, R or reverse")
     return sign or 1
+
+
+def ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
+    """The qualities a judge rates, written as `tragedy=1..10;comedy=1..10`."""
+    found = []
+    for name, value in split_pairs(row.cell("ratings")):
+        low, _, high = (value or "").partition("..")
+        try:
+            rating = Rating(name, float(low), float(high))
+        except ValueError:
+            rating = Rating("", 0, 0)
+        if not rating.code or not math.isfinite(rating.low) or not math.isfinite(rating.high):
+            remarks.wrong(row, "ratings", f"'{name}={value}' is not a range such as tragedy=1..10")
+            continue
+        found.append(rating)
+    return tuple(found)

@@ -1,31 +1,58 @@
-"""Personas: one line of text each, from a file or from a box on a page."""
+"""Contexts from a file or from a box on a page: personas, or conversations."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
+from core.domain.languages import language_code
 from core.domain.study import Context
 from core.errors import FileError
-from core.files.reading import (
-    MAX_CELL_CHARACTERS,
-    MAX_ROWS_BANK,
-    decode,
-    read_table,
-    too_many_rows,
-    unpack,
-)
+from core.files.context_codes import Placed, refuse_repeats, with_codes
+from core.files.context_writing import contexts_csv, contexts_jsonl
+from core.files.conversation_files import conversations_of_lines
+from core.files.conversation_tables import conversations_of_table, holds_conversations
+from core.files.reading import Table, decode, read_table, unpack
 
+__all__ = [
+    "contexts_csv", "contexts_jsonl", "parse_personas", "read_contexts", "read_personas",
+]  # fmt: skip
+
+JSON_ENDINGS = (".jsonl", ".ndjson")
 _HEADERS = frozenset({"text", "persona", "personas", "context"})
+_COLUMNS = frozenset({"code", "text", "language", "variant_of"})
 _TYPED = "The personas typed in"
 
-_Line = tuple[int, str, str]  # line number, code or "", text
+_Line = tuple[int, dict[str, str]]  # line number, cells by column
+
+
+def read_contexts(name: str, data: bytes) -> tuple[Context, ...]:
+    """The personas or the conversations in a file, whichever it holds.
+
+    Conversations stand in a .jsonl file, or in a table with the columns role and content, or user
+    and assistant. Every other file holds personas, as `read_personas` says.
+
+    Raises
+    ------
+    FileError
+        Anything at all is wrong; names the file, the line and the reason. Nothing is kept.
+    """
+    inner, content = unpack(name, data)
+    if inner.lower().endswith(JSON_ENDINGS):
+        return conversations_of_lines(name, decode(name, content))
+    if inner.lower().endswith(".txt"):
+        return _personas(name, _lines(decode(name, content)))
+    table = read_table(inner, content)
+    if holds_conversations(table):
+        return conversations_of_table(name, table)
+    return _personas(name, _rows(name, table))
 
 
 def read_personas(name: str, data: bytes) -> tuple[Context, ...]:
     """The personas in a .txt file (one a line), or in the columns code and text of a table.
 
-    Those without a code are called p001, p002 and so on by their place.
+    Those without a code are called p001, p002 and so on by their place. The columns language and
+    variant_of may stand beside them.
 
     Raises
     ------
@@ -35,23 +62,7 @@ def read_personas(name: str, data: bytes) -> tuple[Context, ...]:
     inner, content = unpack(name, data)
     if inner.lower().endswith(".txt"):
         return _personas(name, _lines(decode(name, content)))
-    table = read_table(inner, content)
-    header = tuple(column.strip().lower() for column in table.header)
-    rows: list[_Line]
-    if len(header) == 1:
-        rows = [(line, "", cells[0]) for line, cells in table.rows]
-        if header[0] not in _HEADERS:  # a list without a heading: its first line is a persona
-            rows.insert(0, (1, "", table.header[0]))
-    elif sorted(header) == ["code", "text"]:
-        code, text = header.index("code"), header.index("text")
-        rows = [(line, cells[code], cells[text]) for line, cells in table.rows]
-    else:
-        raise FileError(
-            f"{name}: the columns are {', '.join(map(repr, table.header))}; "
-            "personas need the columns 'code' and 'text', or 'text' alone.",
-            "Rename or delete columns, or save the personas as a .txt file with one on each line.",
-        )
-    return _personas(name, rows)
+    return _personas(name, _rows(name, read_table(inner, content)))
 
 
 def parse_personas(text: str) -> tuple[Context, ...]:
@@ -60,44 +71,43 @@ def parse_personas(text: str) -> tuple[Context, ...]:
 
 
 def _lines(text: str) -> list[_Line]:
-    return [(number, "", line) for number, line in enumerate(re.split("\r\n|\r|\n", text), start=1)]
+    lines = re.split("\r\n|\r|\n", text)
+    return [(number, {"text": line}) for number, line in enumerate(lines, start=1)]
+
+
+def _rows(name: str, table: Table) -> list[_Line]:
+    header = tuple(column.strip().lower() for column in table.header)
+    if len(header) == 1 and header[0] != "code":
+        rows: list[_Line] = [(line, {"text": cells[0]}) for line, cells in table.rows]
+        if header[0] not in _HEADERS:  # a list without a heading: its first line is a persona
+            rows.insert(0, (1, {"text": table.header[0]}))
+        return rows
+    if "text" not in header or len(set(header)) < len(header) or not _COLUMNS.issuperset(header):
+        raise FileError(
+            f"{name}: the columns are {', '.join(map(repr, table.header))}; "
+            "personas need the columns 'code' and 'text', or 'text' alone.",
+            "Rename or delete columns, or save the personas as a .txt file with one on each line.",
+        )
+    return [(line, dict(zip(header, cells, strict=True))) for line, cells in table.rows]
 
 
 def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
     """The personas of the lines that hold something, checked and each with a code."""
-    kept = [(n, code.strip(), text.strip()) for n, code, text in lines if (code + text).strip()]
-    if not kept:
+    found = [
+        Placed(
+            number,
+            Context(
+                cells.get("code", "").strip(),
+                cells["text"].strip(),
+                language=language_code(cells.get("language", "")),
+                variant_of=cells.get("variant_of", "").strip(),
+            ),
+        )
+        for number, cells in lines
+        if (cells.get("code", "") + cells["text"]).strip()
+    ]
+    if not found:
         raise FileError(f"{name}: there is no persona.", "Write one persona on each line.")
-    if len(kept) > MAX_ROWS_BANK:
-        raise too_many_rows(name, MAX_ROWS_BANK)
-    _refuse_repeats(name, "text", [(line, text) for line, _, text in kept])
-    _refuse_repeats(name, "code", [(line, code) for line, code, _ in kept if code])
-    taken = {code for _, code, _ in kept}
-    personas: list[Context] = []
-    for place, (line, code, text) in enumerate(kept, start=1):
-        if len(text) > MAX_CELL_CHARACTERS:
-            raise FileError(
-                f"{name}, line {line}: the persona has {len(text):,} characters.", "Shorten it."
-            )
-        personas.append(Context(code or _free_code(place, taken), text))
-    return tuple(personas)
-
-
-def _refuse_repeats(name: str, what: str, values: list[tuple[int, str]]) -> None:
-    first: dict[str, int] = {}
-    for line, value in values:
-        if value in first:
-            shown = value if len(value) <= 60 else f"{value[:60]}…"
-            raise FileError(
-                f"{name}, line {line}: the {what} '{shown}' stands in line {first[value]} already.",
-                "Delete or change one of the two lines.",
-            )
-        first[value] = line
-
-
-def _free_code(place: int, taken: set[str]) -> str:
-    """p001 for the first place, or the next such code that nobody has; marks it as taken."""
-    while (code := f"p{place:03d}") in taken:
-        place += 1
-    taken.add(code)
-    return code
+    personas = with_codes(name, found, "p")
+    refuse_repeats(name, "text", [(placed.line, placed.context.text) for placed in found])
+    return personas

@@ -1,6 +1,7 @@
 """A whole question bank as one CSV file or one Excel workbook, and back, without loss.
 
-A row is what its `record` says: a fact about the bank, a response option, or an item. Reading
+A row is what its `record` says: a fact about the bank, a party, a set of response options or one of
+them, or an item. Reading
 collects every error by row, so that a page can show them all at once beside a preview.
 """
 
@@ -9,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.domain.instrument import Instrument
-from core.files.bank_columns import COLUMNS, CSV_COLUMNS, SHEETS
+from core.files.bank_columns import COLUMNS, CSV_COLUMNS, ONLY_WHEN_USED, SHEETS
+from core.files.bank_losses import refuse_losses
 from core.files.bank_reading import BankReading, Draft
 from core.files.bank_rows import RowError
-from core.files.bank_writing import records, refuse_losses, text_names
+from core.files.bank_writing import optional_columns, records, text_names
 from core.files.guard import Cell, csv_fault, csv_line, workbook, xlsx_fault
 from core.files.reading import read_sheets, read_table
 
@@ -23,20 +25,29 @@ def instrument_to_csv(instrument: Instrument) -> bytes:
     """The bank as one UTF-8 CSV file; BankError if something cannot stand in one."""
     every = list(records(instrument))
     refuse_losses(instrument, every, csv_fault)
-    header = (*CSV_COLUMNS, *text_names(instrument, every))
+    header = (*CSV_COLUMNS, *optional_columns(every), *text_names(instrument, every))
     rows = ([record.get(column) for column in header] for record in every)
     return "".join(csv_line(row) for row in (header, *rows)).encode("utf-8")
 
 
 def instrument_to_xlsx(instrument: Instrument) -> bytes:
-    """The bank as a workbook with the sheets bank, options and items; BankError as for CSV."""
+    """The bank as a workbook with a sheet for every kind of row that it uses.
+
+    Raises
+    ------
+    BankError
+        Something cannot stand in a workbook.
+    """
     every = list(records(instrument))
     refuse_losses(instrument, every, xlsx_fault)
     sheets: dict[str, list[Iterable[Cell]]] = {}
     for title, kind in SHEETS.items():
         own = [record for record in every if record["record"] == kind]
-        texts = () if kind == "bank" else text_names(instrument, own)
-        header = (*COLUMNS[kind], *texts)
+        if kind in ONLY_WHEN_USED and not own:
+            continue
+        header = COLUMNS[kind]
+        if kind in ("option", "item"):
+            header = (*header, *optional_columns(own), *text_names(instrument, own))
         sheets[title] = [header, *([record.get(column) for column in header] for record in own)]
     return workbook(sheets)
 

@@ -30,6 +30,7 @@ from core.files.tidy_columns import (
     large,
     one_chunk,
 )
+from core.files.tidy_entities import codes_to_names, names_to_codes
 from core.files.tidy_faults import Fault, answer_faults, first_fault, quoted, repeats, time_fault
 from core.files.tidy_sources import Source, csv_source, parquet_source
 from core.files.tidy_writing import columns_to_write, csv_bytes
@@ -51,7 +52,8 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
     """Every answer of a .csv, .csv.gz or .parquet file, in the columns TIDY_COLUMNS.
 
     Text that is missing is "", a number that is missing is NaN or NA. A repetition that is missing
-    is 1; a status that is missing beside an answer is "answered".
+    is 1; a status that is missing beside an answer is "answered". In the format name_entity, an
+    answer that names the row's entity or entity_b becomes the code of that option.
 
     Raises
     ------
@@ -73,16 +75,17 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
     faults += repeats(source, frame) if not faults else []
     if faults:
         raise first_fault(source, faults)
-    return frame
+    return names_to_codes(frame)
 
 
 def write_tidy(frame: pd.DataFrame, fmt: Literal["csv", "parquet"]) -> bytes:
     """The answers as a file that `read_tidy` gives back; equal frames give equal bytes.
 
-    A column is written if it is required or holds something; tags become columns again. In CSV,
-    text that a spreadsheet could take for a formula is guarded.
+    A column is written if it is required or holds something; tags become columns again, and
+    answers in the format name_entity the names of what was chosen. In CSV, text that a spreadsheet
+    could take for a formula is guarded.
     """
-    columns = columns_to_write(frame)
+    columns = columns_to_write(codes_to_names(frame))
     if fmt == "csv":
         return csv_bytes(columns)
     written = io.BytesIO()

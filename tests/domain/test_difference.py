@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from core.domain.difference import differences
-from core.domain.instrument import Item, Option, ResponseFormat, Wording
+from core.domain.instrument import Item, Option, Party, ResponseFormat, Wording
 
 
 def found(old, new):
@@ -65,3 +67,79 @@ def test_another_set_of_options_is_named(small_bank):
     changes = found(small_bank, replace(small_bank, formats=(other,)))
     assert changes["Response options three", "removed"].critical
     assert changes["Response options two", "added"].after == "1 = 1.0, 2 = 2.0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "what", "before", "after"),
+    [
+        ({"pair": "a2"}, "partner changed", "", "a2"),
+        ({"loadings": {"health": -1}}, "domain 'health' changed", "0", "-1"),
+        ({"positions": {"greens": 1}}, "position of 'greens' changed", "0", "1"),
+        (
+            {"directions": {"negation": 1}},
+            "direction of the form 'negation' changed", "inverted", "same",
+        ),
+    ],
+)  # fmt: skip
+def test_what_turns_results_around_is_critical(small_bank, changes, what, before, after):
+    (change,) = differences(small_bank, with_first_item(small_bank, **changes))
+    assert (change.where, change.what, change.before, change.after, change.critical) == (
+        "Item a1", what, before, after, True,
+    )  # fmt: skip
+
+
+def test_a_zero_that_is_written_out_and_a_rule_that_is_stated_change_nothing(small_bank):
+    new = with_first_item(
+        small_bank,
+        loadings={"health": 0},
+        positions={"greens": 0},
+        directions={"negation": -1, "paraphrase_1": 1},
+    )
+    assert differences(small_bank, new) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "what", "after"),
+    [
+        ({"genre": "drinks"}, "genre changed", "drinks"),
+        ({"tags": ("hot", "black")}, "tags changed", "hot, black"),
+        ({"rank": 0}, "rank changed", "0"),
+    ],
+)
+def test_what_only_sorts_items_is_not_critical(small_bank, changes, what, after):
+    (change,) = differences(small_bank, with_first_item(small_bank, **changes))
+    assert (change.what, change.before, change.after, change.critical) == (what, "", after, False)
+
+
+def test_a_wording_for_one_mood_and_an_accepted_draft_are_named_and_not_critical(small_bank):
+    statement = Wording("en", "Tea is good.", mood="statement")
+    draft = Wording("de", "Satz zu a1.", drafted_by="gpt")
+    old = with_first_item(small_bank, wordings=(small_bank.items[0].wordings[0], draft))
+    new = with_first_item(small_bank, wordings=(*small_bank.items[0].wordings, statement))
+    changes = found(old, new)
+    assert [change.critical for change in changes.values()] == [False, False]
+    assert changes["Item a1", "text changed (en, original, statement)"].after == "Tea is good."
+    assert changes["Item a1", "draft accepted (de, original)"].before == "gpt"
+    back = found(new, old)
+    assert back["Item a1", "text marked as a draft (de, original)"].after == "gpt"
+
+
+def test_midpoint_and_mood_of_a_format_are_critical_and_said_in_words(small_bank):
+    (three,) = small_bank.formats
+    other = replace(three, midpoint="half", mood="statement")
+    changes = found(small_bank, replace(small_bank, formats=(other,)))
+    midpoint = changes["Response options three", "what an answer without a side counts changed"]
+    assert (midpoint.after, midpoint.critical) == ("0.5", True)
+    mood = changes["Response options three", "which wordings it takes changed"]
+    assert (mood.before, mood.after, mood.critical) == ("general", "statement", True)
+
+
+def test_parties_and_the_kind_of_a_bank_are_critical(small_bank):
+    old = replace(small_bank, parties=(Party("p", "left"), Party("q", "left")))
+    new = replace(small_bank, parties=(Party("q", "right"), Party("r", "centre")), kind="words")
+    changes = found(old, new)
+    assert all(change.critical for change in changes.values())
+    assert changes["Party p", "removed"].before == "left"
+    assert changes["Party r", "added"].after == "centre"
+    assert changes["Party q", "leaning changed"].after == "right"
+    assert changes["Bank", "kind changed"].after == "a list of words"

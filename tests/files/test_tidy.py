@@ -107,6 +107,47 @@ def test_published_answers_are_those_of_the_file():
         assert frame[column].astype("str").tolist() == exact[column].tolist()
 
 
+def test_published_choices_between_two_brands_are_kept_by_option_and_written_by_name():
+    name = "brand_gemma_preference.csv.gz"
+    exact = pd.read_csv(DATA / name, dtype="str", keep_default_na=False)
+    named = (exact["format"] == "name_entity").to_numpy()
+    frame = read_tidy(name, (DATA / name).read_bytes())
+    assert named.sum() > 0
+    assert set(frame.loc[named, "answer"]) == {"entity", "entity_b"}
+    assert (
+        frame.loc[named & (frame["answer"] == "entity").to_numpy(), "entity"].tolist()
+        == exact.loc[named & (exact["answer"] == exact["entity"]).to_numpy(), "answer"].tolist()
+    )
+    assert frame.loc[~named, "answer"].tolist() == exact.loc[~named, "answer"].tolist()
+    again = pd.read_csv(io.BytesIO(write_tidy(frame, "csv")), dtype="str", keep_default_na=False)
+    assert again["answer"].tolist() == exact["answer"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("entity", "entity_b", "answer", "kept"),
+    [
+        ("Tea", "Coffee", "Tea", "entity"),
+        ("Tea", "Coffee", "Coffee", "entity_b"),
+        ("Tea", "Coffee", "entity_b", "entity_b"),
+        ("Tea", "Coffee", "tea", "tea"),
+        ("Tea", "Tea", "Tea", "Tea"),
+        ("Tea", "Tea", "entity", "entity"),
+        ("", "entity", "entity", "entity"),
+        ("entity_b", "entity", "entity_b", "entity"),
+    ],
+)
+def test_a_name_stands_for_an_option_only_where_it_says_which(entity, entity_b, answer, kept):
+    lines = ["item,format,entity,entity_b,answer", f"q,name_entity,{entity},{entity_b},{answer}"]
+    frame = read_tidy("a.csv", csv(*lines))
+    assert frame["answer"].tolist() == [kept]
+    assert_round_trip(frame)
+
+
+def test_a_name_in_another_format_is_an_answer_like_any_other():
+    frame = read_tidy("a.csv", csv("item,format,entity,entity_b,answer", "q,own,Tea,Mate,Tea"))
+    assert frame["answer"].tolist() == ["Tea"]
+
+
 def test_the_published_words_are_read_with_their_neutral_answers():
     text = gzip.decompress((DATA / "csi_gpt4o_en.csv.gz").read_bytes()).decode()
     frame = read_tidy("csi.csv", text.encode())

@@ -1,0 +1,140 @@
+"""Prompt templates: the instructions around an item, in each language, with places to fill."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+ENGLISH = "en"
+"""The language every template has, and others fall back to."""
+
+IN_SINGLE = frozenset({"item", "options", "labels", "reply", "opinion"})
+IN_BLOCK = frozenset({"items", "count", "options", "labels", "reply"})
+_KNOWN = IN_SINGLE | IN_BLOCK
+_ANSWERING = ("options", "labels", "reply")  # one of these says what may be replied
+
+_PLACEHOLDER = re.compile(r"\{(" + "|".join(sorted(_KNOWN)) + r")\}")
+# quotation marks are of JSON, which a template may ask for
+_BRACES = re.compile(r'\{([^{}"\n]*)\}')
+
+
+@dataclass(frozen=True)
+class TemplateText:
+    """The instructions in one language.
+
+    `single` puts one item, `block` a numbered list of them (empty: it cannot); `persona` follows
+    the description of a persona.
+    """
+
+    single: str
+    block: str = ""
+    persona: str = ""
+
+
+@dataclass(frozen=True)
+class PromptTemplate:
+    """One wording of the instructions.
+
+    `personal` says whether the model is asked for its own view; None where that is not the point.
+    """
+
+    code: str
+    title: str
+    personal: bool | None
+    texts: Mapping[str, TemplateText]  # language -> text
+
+    def text(self, language: str) -> TemplateText:
+        """Its text in that language, else in English."""
+        return self.texts.get(language, self.texts[ENGLISH])
+
+
+@dataclass(frozen=True)
+class ReplyWords:
+    """How a language asks for a reply, and joins labels within a sentence.
+
+    The first two are for one item, the `block_` ones for a numbered list; `joining` stands before
+    the last label and `comma` between earlier ones, both with their spaces.
+    """
+
+    with_code: str
+    with_label: str
+    block_with_code: str
+    block_with_label: str
+    joining: str
+    comma: str
+
+    def joined(self, labels: Sequence[str]) -> str:
+        """The labels within a sentence, such as "agree or disagree", in the order given."""
+        *earlier, last = labels
+        return self.comma.join(earlier) + self.joining + last if earlier else last
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """The text with each placeholder replaced by the value of its name, without the braces.
+
+    What stands in a value stays as it is. Raises KeyError for a placeholder without a value.
+    """
+    return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
+
+
+def placeholders(text: str) -> frozenset[str]:
+    """Names of the placeholders that stand in a text."""
+    return frozenset(_PLACEHOLDER.findall(text))
+
+
+def problems(template: PromptTemplate) -> tuple[str, ...]:
+    """Everything that keeps a template from being used, each with its place."""
+    found: list[str] = []
+    if not template.code.strip():
+        found.append("the template has no code")
+    if ENGLISH not in template.texts:
+        found.append(f"language '{ENGLISH}': there is no text")
+    with_block = any(text.block.strip() for text in template.texts.values())
+    for language, text in template.texts.items():
+        where = f"language '{language}'"
+        found.extend(_text_problems(f"{where}, single", text.single, "item", IN_SINGLE))
+        if text.block.strip():
+            found.extend(_text_problems(f"{where}, block", text.block, "items", IN_BLOCK))
+        elif with_block:
+            found.append(f"{where}, block: it is empty, while other languages have one")
+        found.extend(_unknown(f"{where}, persona", text.persona, frozenset()))
+    return tuple(found)
+
+
+def _text_problems(where: str, text: str, required: str, allowed: frozenset[str]) -> Iterator[str]:
+    yield from _unknown(where, text, allowed)
+    named = placeholders(text)
+    if required not in named:
+        yield f"{where}: {{{required}}} is missing"
+    elif not named.intersection(_ANSWERING) and text.strip() != f"{{{required}}}":
+        yield f"{where}: {{reply}} is missing, as there is neither {{options}} nor {{labels}}"
+
+
+def _unknown(where: str, text: str, allowed: frozenset[str]) -> Iterator[str]:
+    """Placeholders nobody fills there, with those that would be filled."""
+    for name in dict.fromkeys(_BRACES.findall(text)):
+        if name not in allowed:
+            what = "has no place here" if name in _KNOWN else "is no placeholder"
+            known = ", ".join(f"{{{other}}}" for other in sorted(allowed)) or "none"
+            yield f"{where}: {{{name}}} {what} (known here: {known})"
+
+
+def to_dict(template: PromptTemplate) -> dict[str, Any]:
+    """The template as plain JSON values; `from_dict` gives it back."""
+    return {
+        "code": template.code,
+        "title": template.title,
+        "personal": template.personal,
+        "texts": {
+            language: {"single": text.single, "block": text.block, "persona": text.persona}
+            for language, text in template.texts.items()
+        },
+    }
+
+
+def from_dict(body: Mapping[str, Any]) -> PromptTemplate:
+    """The template that `to_dict` wrote."""
+    texts = {language: TemplateText(**text) for language, text in body["texts"].items()}
+    return PromptTemplate(body["code"], body["title"], body["personal"], texts)
