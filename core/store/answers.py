@@ -1,11 +1,9 @@
-"""Reading answers back: counts, pages of rows, one answer in full, and the tidy export."""
+"""Reading answers back: counts, pages of rows, and the tidy export."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -19,8 +17,8 @@ _JOINS = {
     "i": " join item i using (item_id)",
     "r": " left join response r using (trial_id)",
     "f": (
-        " left join (select distinct trial_id, 'error' as status from attempt"
-        " where outcome <> 'reply') f using (trial_id)"
+        " left join (select distinct call_id, 'error' as status from attempt"
+        " where outcome <> 'reply') f on f.call_id = t.call_id"
     ),
 }
 _FILTERS = {  # what a filter compares, and the tables that takes
@@ -39,9 +37,10 @@ _FILTERS = {  # what a filter compares, and the tables that takes
     "repetition": ("a.repetition", "a"),
     "item": ("i.code", "i"),
     "option": ("r.option", "r"),
+    "tries": ("r.tries", "r"),
 }
 _SEARCH = """
-t.trial_id in (select trial_id from attempt where study_id = ? and (
+t.call_id in (select call_id from attempt where study_id = ? and (
     attempt_id in (select attempt_id from attempt_text where contains(lower(reply), lower(?)))
     or prompt_id in (select prompt_id from prompt where contains(lower(messages), lower(?)))))
 """
@@ -62,8 +61,8 @@ _PAGE = """
 with asked as (select * from trial where trial_id in (select unnest(?::bigint[]))),
     given as (select * from response where trial_id in (select unnest(?::bigint[]))),
     failed as (
-        select distinct trial_id, 'error' as status from attempt
-        where outcome <> 'reply' and trial_id in (select unnest(?::bigint[]))
+        select distinct call_id, 'error' as status from attempt
+        where outcome <> 'reply' and call_id in (select call_id from asked)
     )
 select t.trial_id, t.ordinal, p.label as respondent, p.model, i.code as item, a.language,
     a.context, a.entity, a.entity_b, a.form, a.format, a.template, a.label_order, a.phase,
@@ -71,24 +70,26 @@ select t.trial_id, t.ordinal, p.label as respondent, p.model, i.code as item, a.
     coalesce(r.attempt_id, -1) as attempt_id
 from asked t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
-    left join given r using (trial_id) left join failed f using (trial_id)
+    left join given r using (trial_id) left join failed f on f.call_id = t.call_id
 order by t.ordinal
 """
 _REPLIES = (
     "select attempt_id, reply from attempt_text where attempt_id in (select unnest(?::bigint[]))"
 )
 _COUNTS = """
-with n as (
-    select a.respondent_id, coalesce(r.status, f.status) as status, count(*) as count
-    from trial t join administration a using (administration_id)
-        left join response r using (trial_id)
-        left join (select distinct trial_id, 'error' as status from attempt
-                   where study_id = ? and outcome <> 'reply') f using (trial_id)
-    where t.study_id = ? group by all
+with failed as (
+    select distinct call_id, 'error' as status from attempt
+    where study_id = $study and outcome <> 'reply'
+),
+n as (
+    select t.administration_id, coalesce(r.status, f.status, 'not_asked') as status,
+        count(*) as count
+    from trial t left join response r using (trial_id) left join failed f on f.call_id = t.call_id
+    where t.study_id = $study group by all
 )
-select p.label as respondent, coalesce(n.status, 'not_asked') as status,
-    cast(sum(n.count) as bigint) as count
-from n join respondent p using (respondent_id) group by 1, 2 order by 1, 2
+select $columns, n.status, cast(sum(n.count) as bigint) as count
+from n join administration a using (administration_id) join respondent p using (respondent_id)
+group by all order by all
 """
 _LEVEL_COLUMNS = (
     "language", "context", "entity", "entity_b", "form", "format", "template", "label_order",
@@ -108,52 +109,47 @@ _ITEMS = """
 select i.code from item i join study s using (instrument_id)
 where s.study_id = ? order by i.position
 """
-_DETAIL = """
-select t.trial_id, p.label, i.code, a.language, a.context, a.entity, a.form, a.format,
-    a.repetition,
-    coalesce(r.status, (select 'error' from attempt m
-                        where m.trial_id = t.trial_id and m.outcome <> 'reply' limit 1),
-             'not_asked'),
-    r.option, r.parser, i.item_id, a.entity_b, a.phase, t.ordinal,
-    (select code from study s where s.study_id = t.study_id)
-from trial t join administration a using (administration_id)
-    join respondent p using (respondent_id) join item i using (item_id)
-    left join response r using (trial_id)
-where t.trial_id = ?
-"""
 _TRIES = """
-select m.number, m.sent_at, m.latency_s, m.outcome, m.http_status, m.message, m.finish_reason,
-    m.model, m.tokens_in, m.tokens_out, m.cost, x.reply, q.messages
-from attempt m left join attempt_text x using (attempt_id) left join prompt q using (prompt_id)
-where m.trial_id = ? order by m.number
+select list(distinct tries) from response where study_id = ? and tries is not null
 """
-_WORDING = "select text from wording where item_id = ? and language = ? and form = ?"
 _TIDY = """
 select s.code as study, n.code as instrument, i.code as item, p.label as model, a.language,
     a.entity, a.entity_b, a.context, a.form, a.format, a.template, a.label_order, a.phase,
-    a.repetition, coalesce(t.call, '') as call, t.position, coalesce(r.option, '') as answer,
+    a.repetition,
+    coalesce(t.call, case when t.position is null then '' else cast(t.call_id as varchar) end)
+        as call,
+    t.position, coalesce(r.option, '') as answer,
     coalesce(x.reply, '') as raw, r.status,
-    coalesce(r.score, case when i.keyed = 1 then o.points else b.low + b.high - o.points end)
-        as score,
-    m.latency_s, m.tokens_in, m.tokens_out, m.cost,
+    coalesce(r.score, case when i.keyed * coalesce(d.direction,
+            case when a.form in ('negation', 'opposite') then -1 else 1 end) = 1
+        then o.points else b.low + b.high - o.points end) as score,
+    case when lone then m.latency_s end as latency_s,
+    case when lone then m.tokens_in end as tokens_in,
+    case when lone then m.tokens_out end as tokens_out,
+    case when lone then m.cost end as cost,
     case when m.sent_at is null then ''
         else strftime(m.sent_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') end as time,
-    coalesce(t.tags, '') as tags
-from trial t join study s using (study_id) join instrument n using (instrument_id)
+    coalesce(t.tags, '{"chance": "' || r.chance || '"}', '') as tags
+from (select *, call is not null or coalesce(position, 1) = 1 as lone from trial) t
+    join study s using (study_id) join instrument n using (instrument_id)
     join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
     join (
-        select trial_id, status, option, score, attempt_id from response where study_id = ?
+        select trial_id, status, option, score, attempt_id, chance
+        from response where study_id = ?
         union all
-        select trial_id, 'error', null, null, max_by(attempt_id, number) from attempt
-        where study_id = ? and trial_id not in (select trial_id from response where study_id = ?)
-        group by trial_id
+        select u.trial_id, 'error', null, null, max_by(n.attempt_id, n.number), null
+        from attempt n join trial u on u.call_id = n.call_id
+        where n.study_id = ? and n.outcome <> 'reply'
+            and u.trial_id not in (select trial_id from response where study_id = ?)
+        group by u.trial_id
     ) r using (trial_id)
     left join answer_option o on o.instrument_id = s.instrument_id and o.format = a.format
         and o.code = r.option
     left join (select instrument_id, format, min(points) as low, max(points) as high
                from answer_option group by 1, 2) b
         on b.instrument_id = s.instrument_id and b.format = a.format
+    left join item_direction d on d.item_id = i.item_id and d.form = a.form
     left join attempt m on m.attempt_id = r.attempt_id
     left join attempt_text x on x.attempt_id = r.attempt_id
 where t.study_id = ? order by t.ordinal
@@ -162,59 +158,21 @@ where t.study_id = ? order by t.ordinal
 Filters = Mapping[str, Sequence[Any]]
 
 
-@dataclass(frozen=True)
-class Try:
-    """One attempt as sent and as answered."""
-
-    messages: tuple[Mapping[str, str], ...]
-    number: int
-    sent_at: datetime | None
-    latency_s: float | None
-    outcome: str
-    http_status: int | None
-    message: str
-    finish_reason: str
-    model: str
-    tokens_in: int | None
-    tokens_out: int | None
-    cost: float | None
-    reply: str | None
-
-
-@dataclass(frozen=True)
-class AnswerDetail:
-    """One trial in full."""
-
-    trial_id: int
-    respondent: str
-    item: str
-    text: str
-    language: str
-    context: str
-    entity: str
-    form: str
-    format: str
-    repetition: int
-    status: str
-    option: str | None
-    parser: int | None
-    tries: tuple[Try, ...]
-    entity_b: str = ""
-    phase: str = ""
-    ordinal: int = 0
-    study: str = ""
-
-
-def counts(database: Database, study_id: int) -> pd.DataFrame:
-    """Number of trials by respondent and status.
+def counts(database: Database, study_id: int, by: Sequence[str] = ("respondent",)) -> pd.DataFrame:
+    """Number of trials by some factors and status.
 
     A trial whose calls all failed so far counts as `error`, as in the tidy format.
     """
-    return database.frame(_COUNTS, [study_id, study_id])
+    columns = ", ".join(f"{_FILTERS[name][0]} as {name}" for name in by)
+    # the columns are constants of this module; values are parameters
+    return database.frame(_COUNTS.replace("$columns", columns), {"study": study_id})
 
 
 def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
-    """What each factor of a study takes, for filters; factors that do not vary are left out."""
+    """What each factor of a study takes, for filters; factors that do not vary are left out.
+
+    `tries`, the replies an answer took, is among them where some took more than one.
+    """
     people = database.rows(_PEOPLE, [study_id])
     found: dict[str, list[Any]] = {
         "respondent": [label for label, _ in people],
@@ -222,6 +180,7 @@ def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
     }
     lists = database.row(_LEVELS, [study_id]) or ()
     found |= {name: values or [] for name, values in zip(_LEVEL_COLUMNS, lists, strict=bool(lists))}
+    found["tries"] = (database.row(_TRIES, [study_id]) or ([],))[0] or []
     varied = {name: sorted(set(values)) for name, values in found.items() if len(set(values)) > 1}
     return varied | {"item": [row[0] for row in database.rows(_ITEMS, [study_id])]}
 
@@ -234,41 +193,25 @@ def page(
     `search` is looked for in the reply and in the prompt, without regard to case.
     """
     total, keys = _hits(database, study_id, filters, search, offset=offset, limit=limit)
-    frame = database.frame(_PAGE, [keys] * 3)
+    return rows_of(database, keys), total
+
+
+def rows_of(database: Database, trial_ids: Sequence[int]) -> pd.DataFrame:
+    """These trials with their conditions, what they came to and the reply, in order of asking."""
+    frame = database.frame(_PAGE, [list(trial_ids)] * 2)
     # -1 for none: a null could turn the column into floats, which are too short for these keys
     attempts = frame.pop("attempt_id").tolist()
     replies = dict(database.rows(_REPLIES, [attempts]))
-    return frame.assign(reply=[replies.get(key, "") for key in attempts]), total
-
-
-def detail(database: Database, trial_id: int) -> AnswerDetail | None:
-    """One trial with its prompt as sent and every try."""
-    row = database.row(_DETAIL, [trial_id])
-    if row is None:
-        return None
-    (trial, respondent, item, language, context, entity, form, response_format, repetition,
-     status, option, parser, item_id, entity_b, phase, ordinal,
-     study) = row  # fmt: skip
-    text = database.row(_WORDING, [item_id, language, form])
-    tries = tuple(_try(values) for values in database.rows(_TRIES, [trial_id]))
-    return AnswerDetail(
-        trial, respondent, item, text[0] if text else "", language, context, entity, form,
-        response_format, repetition, status, option, parser, tries, entity_b, phase, ordinal,
-        study,
-    )  # fmt: skip
+    return frame.assign(reply=[replies.get(key, "") for key in attempts])
 
 
 def tidy(database: Database, study_id: int) -> pa.Table:
     """Every answer of a study in the tidy format, in the order of asking.
 
     Trials whose calls all failed stand with the status `error`; trials never asked are left out.
+    What a call of several items took (time, tokens, cost) stands at its first item alone.
     """
     return database.arrow(_TIDY, [study_id] * 4)
-
-
-def _try(values: tuple[Any, ...]) -> Try:
-    *fields, messages = values
-    return Try(tuple(json.loads(messages)) if messages else (), *fields)
 
 
 def _hits(

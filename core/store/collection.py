@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -13,20 +15,32 @@ import pyarrow as pa
 from core.domain.identifiers import stable_id
 from core.store.database import Database, insert
 
+OPTION_MARK = "\x1f"
+"""Stands between the codes of an order of options, as it is kept."""
+
 _REMAINING = """
 with page as (
-    select t.trial_id, t.ordinal, t.item_id, a.respondent_id, a.language, a.context, a.entity,
-        a.format, a.repetition
+    select t.call_id, t.ordinal
     from trial t join administration a using (administration_id)
-    where t.study_id = ? and t.ordinal > ? and a.respondent_id in (select unnest(?::bigint[]))
+    where t.study_id = $study and t.ordinal > $after
+        and a.respondent_id in (select unnest($people::bigint[]))
         and not exists (select 1 from response r where r.trial_id = t.trial_id)
-    order by t.ordinal limit ?
+    order by t.ordinal limit $limit
+),
+tried as (
+    select call_id, count(*) as tries, count(*) filter (where outcome = 'reply') as replies
+    from attempt where study_id = $study and call_id in (select call_id from page) group by 1
 )
-select page.trial_id, page.ordinal, i.code, page.respondent_id, page.language, page.context,
-    page.entity, page.format, page.repetition,
-    (select count(*) from attempt m where m.trial_id = page.trial_id and m.study_id = ?)
-from page join item i using (item_id)
-order by page.ordinal
+select t.call_id, t.ordinal, t.trial_id, i.code,
+    not exists (select 1 from response r where r.trial_id = t.trial_id),
+    a.respondent_id, a.language, a.context, a.entity, a.entity_b, a.form, a.format, a.template,
+    a.label_order, a.phase, a.repetition, c.option_order, c.opinion,
+    coalesce(m.tries, 0), coalesce(m.replies, 0)
+from trial t join administration a using (administration_id) join item i using (item_id)
+    left join call_shown c on c.call_id = t.call_id
+    left join tried m on m.call_id = t.call_id
+where t.study_id = $study and t.call_id in (select call_id from page)
+order by t.ordinal
 """
 _PROGRESS = """
 select
@@ -45,27 +59,60 @@ where study_id = ? and outcome = 'reply' and sent_at > now() - interval 60 secon
 
 
 @dataclass(frozen=True)
-class RemainingTrial:
-    """A planned trial without a response."""
+class PlannedItem:
+    """An item of a call; `waiting` says that it has no response yet."""
 
     trial_id: int
-    ordinal: int
     item: str
+    waiting: bool
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """A call of which at least one trial has no response. `items` holds all of them, in order.
+
+    `option_order` are the codes as shown where the order was drawn; `tries` counts the attempts on
+    file, `replies` those of them that got a reply.
+    """
+
+    call_id: int
+    items: tuple[PlannedItem, ...]
+    last_ordinal: int
     respondent_id: int
     language: str
     context: str
     entity: str
+    entity_b: str
+    form: str
     format: str
+    template: str
+    label_order: str
+    phase: str
     repetition: int
-    attempts: int
+    option_order: tuple[str, ...] | None
+    opinion: str
+    tries: int
+    replies: int
+
+
+@dataclass(frozen=True)
+class Coding:
+    """What one trial came to in a reply. `chance` is the option's probability, where recorded."""
+
+    trial_id: int
+    status: str
+    option: str | None
+    parser: int
+    tries: int  # replies it took
+    chance: float | None = None
 
 
 @dataclass(frozen=True)
 class AttemptRow:
-    """One try, with what it came to when it got a reply."""
+    """One try at a call, with what its trials came to when that is settled."""
 
     study_id: int
-    trial_id: int
+    call_id: int
     number: int
     messages: Sequence[Any]
     request_hash: int
@@ -81,9 +128,8 @@ class AttemptRow:
     tokens_out: int | None = None
     cost: float | None = None
     cost_estimated: bool = False
-    status: str | None = None  # of the response; None: none came of it
-    option: str | None = None
-    parser: int | None = None
+    codings: tuple[Coding, ...] = ()
+    first_token: tuple[tuple[str, float], ...] = ()  # token, natural log probability
 
 
 @dataclass(frozen=True)
@@ -102,10 +148,16 @@ class AttemptSummary:
 
 def remaining(
     database: Database, study_id: int, respondent_ids: Sequence[int], *, after: int, limit: int
-) -> list[RemainingTrial]:
-    """The next planned trials without a response, read from the database and never from memory."""
-    rows = database.rows(_REMAINING, [study_id, after, list(respondent_ids), limit, study_id])
-    return [RemainingTrial(*row) for row in rows]
+) -> list[PlannedCall]:
+    """The next calls with a trial without a response, from the database and never from memory.
+
+    `limit` counts such trials; `after` is the `last_ordinal` of the call before.
+    """
+    rows = database.rows(
+        _REMAINING,
+        {"study": study_id, "after": after, "people": list(respondent_ids), "limit": limit},
+    )
+    return [_call(list(group)) for _, group in groupby(rows, key=itemgetter(0))]
 
 
 def append(database: Database, attempts: Iterable[AttemptRow]) -> None:
@@ -116,16 +168,18 @@ def append(database: Database, attempts: Iterable[AttemptRow]) -> None:
     batch = list(attempts)
     if not batch:
         return
-    prompts = {row.trial_id: _prompt(row.messages) for row in batch}
+    prompts = {row.call_id: _prompt(row.messages) for row in batch}
     replied = [row for row in batch if row.reply is not None]
-    answered = [row for row in batch if row.status is not None]
+    weighed = [row for row in batch if row.first_token]
     with database.transaction() as cursor:
         insert(cursor, "prompt", _prompt_table(prompts), key="prompt_id")
         insert(cursor, "attempt", _attempt_table(batch, prompts), key="attempt_id")
         if replied:
             insert(cursor, "attempt_text", _text_table(replied), key="attempt_id")
-        if answered:
-            insert(cursor, "response", _response_table(answered), key="trial_id")
+        if weighed:
+            insert(cursor, "attempt_token", _token_table(weighed), key="attempt_id")
+        if any(row.codings for row in batch):
+            insert(cursor, "response", _response_table(batch), key="trial_id")
 
 
 def progress(database: Database, study_id: int) -> tuple[int, int]:
@@ -152,9 +206,37 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def attempt_id(trial_id: int, number: int) -> int:
-    """Key of the n-th attempt at a trial."""
-    return stable_id("attempt", trial_id, number)
+def attempt_id(call_id: int, number: int) -> int:
+    """Key of the n-th attempt at a call."""
+    return stable_id("attempt", call_id, number)
+
+
+def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
+    """One call from its rows, one for each trial in the order of asking."""
+    (
+        call_id, _, _, _, _, person, language, context, entity, entity_b, form, response_format,
+        template, label_order, phase, repetition, option_order, opinion, tries, replies,
+    ) = rows[0]  # fmt: skip
+    return PlannedCall(
+        call_id=call_id,
+        items=tuple(PlannedItem(row[2], row[3], row[4]) for row in rows),
+        last_ordinal=rows[-1][1],
+        respondent_id=person,
+        language=language,
+        context=context,
+        entity=entity,
+        entity_b=entity_b,
+        form=form,
+        format=response_format,
+        template=template,
+        label_order=label_order,
+        phase=phase,
+        repetition=repetition,
+        option_order=tuple(option_order.split(OPTION_MARK)) if option_order else None,
+        opinion=opinion or "",
+        tries=tries,
+        replies=replies,
+    )
 
 
 def _prompt(messages: Sequence[Any]) -> tuple[int, str]:
@@ -174,7 +256,7 @@ def _prompt_table(prompts: dict[int, tuple[int, str]]) -> pa.Table:
 
 _ATTEMPT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
     ("study_id", pa.int64()),
-    ("trial_id", pa.int64()),
+    ("call_id", pa.int64()),
     ("number", pa.int32()),
     ("request_hash", pa.int64()),
     ("sent_at", pa.timestamp("us", tz="UTC")),
@@ -194,8 +276,8 @@ _TEXT_FIELDS = frozenset({"message", "finish_reason", "model"})
 
 def _attempt_table(batch: list[AttemptRow], prompts: dict[int, tuple[int, str]]) -> pa.Table:
     columns: dict[str, pa.Array] = {
-        "attempt_id": pa.array([attempt_id(r.trial_id, r.number) for r in batch], pa.int64()),
-        "prompt_id": pa.array([prompts[r.trial_id][0] for r in batch], pa.int64()),
+        "attempt_id": pa.array([attempt_id(r.call_id, r.number) for r in batch], pa.int64()),
+        "prompt_id": pa.array([prompts[r.call_id][0] for r in batch], pa.int64()),
     }
     for name, kind in _ATTEMPT_FIELDS:
         values = [getattr(row, name) for row in batch]
@@ -206,23 +288,34 @@ def _attempt_table(batch: list[AttemptRow], prompts: dict[int, tuple[int, str]])
 
 
 def _text_table(replied: list[AttemptRow]) -> pa.Table:
-    ids = [attempt_id(row.trial_id, row.number) for row in replied]
+    ids = [attempt_id(row.call_id, row.number) for row in replied]
     texts = [storable(row.reply or "") for row in replied]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "reply": pa.array(texts, pa.string())}
     )
 
 
-def _response_table(answered: list[AttemptRow]) -> pa.Table:
+def _token_table(weighed: list[AttemptRow]) -> pa.Table:
+    ids = [attempt_id(row.call_id, row.number) for row in weighed]
+    bodies = [storable(json.dumps(row.first_token, ensure_ascii=False)) for row in weighed]
+    return pa.table(
+        {"attempt_id": pa.array(ids, pa.int64()), "body": pa.array(bodies, pa.string())}
+    )
+
+
+def _response_table(batch: list[AttemptRow]) -> pa.Table:
+    found = [(row, coding) for row in batch for coding in row.codings]
+    tries = [attempt_id(row.call_id, row.number) for row, _ in found]
+    studies = [row.study_id for row, _ in found]
     return pa.table(
         {
-            "trial_id": pa.array([row.trial_id for row in answered], pa.int64()),
-            "study_id": pa.array([row.study_id for row in answered], pa.int64()),
-            "attempt_id": pa.array(
-                [attempt_id(row.trial_id, row.number) for row in answered], pa.int64()
-            ),
-            "status": pa.array([row.status for row in answered], pa.string()),
-            "option": pa.array([row.option for row in answered], pa.string()),
-            "parser": pa.array([row.parser for row in answered], pa.int32()),
+            "trial_id": pa.array([coding.trial_id for _, coding in found], pa.int64()),
+            "study_id": pa.array(studies, pa.int64()),
+            "attempt_id": pa.array(tries, pa.int64()),
+            "status": pa.array([coding.status for _, coding in found], pa.string()),
+            "option": pa.array([coding.option for _, coding in found], pa.string()),
+            "parser": pa.array([coding.parser for _, coding in found], pa.int32()),
+            "chance": pa.array([coding.chance for _, coding in found], pa.float64()),
+            "tries": pa.array([coding.tries for _, coding in found], pa.int32()),
         }
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,13 @@ _LOCKED_DOWN = {
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
 }
+_MUST_HOLD = {**_LOCKED_DOWN, "lock_configuration": "true"}
 _READ_SETTINGS = """
-select name, value from duckdb_settings()
-where name in ('enable_external_access', 'lock_configuration') order by name
+select name, value from duckdb_settings() where name in (select unnest(?)) order by name
 """
+
+Parameters = Sequence[object] | Mapping[str, object]
+"""Values of a query: in order, or by the names of its $parameters."""
 
 
 class Database:
@@ -46,40 +49,40 @@ class Database:
         """
         self.path = str(path)
         self._whole = threading.local()  # .cursor: of the thread's open `all_or_nothing`
+        self._idle = threading.Condition()  # of `_open`
+        self._open = 0  # cursors in use; -1: closed
         self._connection = _connect(self.path, memory_limit)
         try:
             _refuse_newer(self._connection, self.path)
             apply_migrations(self._connection)
             self._connection.execute("set lock_configuration = true")
-            settings = dict(self._connection.execute(_READ_SETTINGS).fetchall())
+            _refuse_unlocked(self._connection)
         except duckdb.Error as error:
             self._connection.close()
             raise _explain(error, self.path) from error
-        except StoreError:
+        except (StoreError, RuntimeError):
             self._connection.close()
             raise
-        if settings != {"enable_external_access": "false", "lock_configuration": "true"}:
-            raise RuntimeError(f"the database is not locked down: {settings}")
 
-    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Rows of a query as tuples."""
         with self._cursor() as cursor:
-            return cursor.execute(sql, list(parameters)).fetchall()
+            return cursor.execute(sql, parameters).fetchall()
 
-    def row(self, sql: str, parameters: Sequence[object] = ()) -> tuple[Any, ...] | None:
+    def row(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
         """The first row of a query, or None."""
         with self._cursor() as cursor:
-            return cursor.execute(sql, list(parameters)).fetchone()
+            return cursor.execute(sql, parameters).fetchone()
 
-    def frame(self, sql: str, parameters: Sequence[object] = ()) -> pd.DataFrame:
+    def frame(self, sql: str, parameters: Parameters = ()) -> pd.DataFrame:
         """Rows of a query as a DataFrame."""
         with self._cursor() as cursor:
-            return cursor.execute(sql, list(parameters)).df()
+            return cursor.execute(sql, parameters).df()
 
-    def arrow(self, sql: str, parameters: Sequence[object] = ()) -> pa.Table:
+    def arrow(self, sql: str, parameters: Parameters = ()) -> pa.Table:
         """Rows of a query as an Arrow table."""
         with self._cursor() as cursor:
-            return cursor.execute(sql, list(parameters)).to_arrow_table()
+            return cursor.execute(sql, parameters).to_arrow_table()
 
     @contextmanager
     def transaction(self) -> Generator[duckdb.DuckDBPyConnection, None, None]:
@@ -120,7 +123,13 @@ class Database:
             cursor.execute("checkpoint")
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file, once nothing reads or writes; what comes later is refused.
+
+        DuckDB takes the process down where a connection is closed under a query.
+        """
+        with self._idle:
+            self._idle.wait_for(lambda: self._open <= 0)
+            self._open = -1
         self._connection.close()
 
     def _outer(self) -> duckdb.DuckDBPyConnection | None:
@@ -133,7 +142,7 @@ class Database:
             yield outer
             return
         try:
-            with self._connection.cursor() as cursor:
+            with self._in_use(), self._connection.cursor() as cursor:
                 yield cursor
         except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
             raise _explain(error, self.path) from error
@@ -141,6 +150,19 @@ class Database:
             if "Failed to commit" not in str(error):
                 raise
             raise _explain(error, self.path) from error
+
+    @contextmanager
+    def _in_use(self) -> Generator[None, None, None]:
+        with self._idle:
+            if self._open < 0:
+                raise StoreError("The database is closed.", "Start Inkblot again.")
+            self._open += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._open -= 1
+                self._idle.notify_all()
 
 
 def insert(
@@ -174,6 +196,13 @@ def _connect(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
         ) from error
     except duckdb.Error as error:
         raise _explain(error, path) from error
+
+
+def _refuse_unlocked(connection: duckdb.DuckDBPyConnection) -> None:
+    """Raise where a setting that keeps SQL inside the file is not what was asked for."""
+    found = dict(connection.execute(_READ_SETTINGS, [list(_MUST_HOLD)]).fetchall())
+    if found != _MUST_HOLD:
+        raise RuntimeError(f"the database is not locked down: {found}")
 
 
 def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: str) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
+from core.domain.instrument import INVERTED_FORMS
 from core.domain.study import FACTORS, Status
 from core.store.database import Database
 
@@ -23,7 +24,7 @@ NOT_ASKED = "not_asked"
 _study = ibis.table({"study_id": "int64", "code": "string", "instrument_id": "int64"}, name="study")
 _trial = ibis.table(
     {"trial_id": "int64", "study_id": "int64", "administration_id": "int64", "item_id": "int64",
-     "ordinal": "int64"},
+     "ordinal": "int64", "call_id": "int64"},
     name="trial",
 )  # fmt: skip
 _administration = ibis.table(
@@ -53,7 +54,10 @@ _response = ibis.table(
     {"trial_id": "int64", "status": "string", "option": "string", "score": "float64"},
     name="response",
 )
-_attempt = ibis.table({"trial_id": "int64"}, name="attempt")
+_attempt = ibis.table({"call_id": "int64", "outcome": "string"}, name="attempt")
+_direction = ibis.table(
+    {"item_id": "int64", "form": "string", "direction": "int8"}, name="item_direction"
+)
 
 Where = Mapping[str, Sequence[Any]]
 
@@ -168,8 +172,15 @@ def _joined(studies: Sequence[str], where: Where) -> Any:
     joined = _trial.join(_administrations(studies, where), "administration_id")
     joined = joined.join(items, joined.item_id == items.item_key)
     joined = joined.left_join(answers, joined.trial_id == answers.answered_trial)
-    tried = _attempt.select(tried_trial=_attempt.trial_id).distinct()
-    joined = joined.left_join(tried, joined.trial_id == tried.tried_trial)
+    failed = _attempt.filter(_attempt.outcome != "reply")
+    tried = failed.select(tried_call=failed.call_id).distinct()
+    joined = joined.left_join(tried, joined.call_id == tried.tried_call)
+    turned = _direction.select(
+        turned_item=_direction.item_id, turned_form=_direction.form, turned=_direction.direction
+    )
+    joined = joined.left_join(
+        turned, [joined.item_id == turned.turned_item, joined.form == turned.turned_form]
+    )
     joined = joined.left_join(
         option,
         [
@@ -186,12 +197,14 @@ def _joined(studies: Sequence[str], where: Where) -> Any:
         ],
     )
     # Without a response, a trial whose calls all failed is an error, as in the tidy export.
-    unanswered = ibis.ifelse(joined.tried_trial.isnull(), NOT_ASKED, Status.ERROR.value)  # noqa: PD003
+    unanswered = ibis.ifelse(joined.tried_call.isnull(), NOT_ASKED, Status.ERROR.value)  # noqa: PD003
     return joined.mutate(status=ibis.coalesce(joined.status, unanswered))
 
 
 def _score(joined: Any) -> Any:
-    keyed = ibis.ifelse(joined.keyed == 1, joined.points, joined.low + joined.high - joined.points)
+    by_name = ibis.ifelse(joined.form.isin(sorted(INVERTED_FORMS)), -1, 1)
+    same = joined.keyed * ibis.coalesce(joined.turned, by_name) == 1
+    keyed = ibis.ifelse(same, joined.points, joined.low + joined.high - joined.points)
     return ibis.coalesce(joined.score, keyed)
 
 

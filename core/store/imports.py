@@ -34,11 +34,13 @@ select distinct administration_id, ?,
 from keyed
 """
 _TRIALS = """
-insert into trial
+insert into trial (trial_id, study_id, administration_id, item_id, ordinal, call, position, tags,
+    call_id)
 select
     cast(md5_number_lower(concat_ws(chr(31), 'trial', administration_id, k.item)) // 2 as bigint),
     ?, k.administration_id, i.item_id, k.row, nullif(k.call, ''), cast(k.position as integer),
-    nullif(k.tags, '')
+    nullif(k.tags, ''),
+    cast(md5_number_lower(concat_ws(chr(31), 'trial', administration_id, k.item)) // 2 as bigint)
 from keyed k join item i on i.code = k.item and i.instrument_id = ?
 order by row
 """
@@ -56,14 +58,14 @@ where raw <> '' or latency_s is not null or tokens_in is not null or tokens_out 
 _TEXTS = """
 insert into attempt_text
 select m.attempt_id, k.raw from keyed k join trial t on t.study_id = ? and t.ordinal = k.row
-    join attempt m using (trial_id)
+    join attempt m on m.call_id = t.call_id
 where k.raw <> ''
 """
 _RESPONSES = """
-insert into response
+insert into response (trial_id, study_id, attempt_id, status, option, score, parser)
 select t.trial_id, ?, m.attempt_id, k.status, nullif(k.answer, ''), k.score, null
 from keyed k join trial t on t.study_id = ? and t.ordinal = k.row
-    left join attempt m using (trial_id)
+    left join attempt m on m.call_id = t.call_id
 """
 
 

@@ -1,4 +1,4 @@
-"""What a person was typing, and the persona sets they keep."""
+"""What a person was typing, and the sets of contexts and the prompt templates they keep."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from core.domain.study import Context
+from core.domain.study import Context, context_from_dict, context_to_dict
 from core.store.database import Database
 
 _REMEMBER = """
@@ -19,6 +19,10 @@ insert into persona_set values (?, now(), ?)
 on conflict (name) do update set saved_at = excluded.saved_at, body = excluded.body
 """
 _SETS = "select name, body from persona_set order by name"
+_SAVE_TEMPLATE = "insert into prompt_template values (?, now(), ?)"
+_SAVED_TEMPLATES = """
+select code, arg_max(body, saved_at) from prompt_template group by code order by code
+"""
 
 
 def remember(database: Database, name: str, value: Any) -> None:
@@ -33,16 +37,26 @@ def recall(database: Database, name: str) -> tuple[Any, datetime] | None:
     return (json.loads(row[0]), row[1]) if row else None
 
 
-def save_persona_set(database: Database, name: str, contexts: tuple[Context, ...]) -> None:
-    """Keep a set of personas; one of the same name is replaced. Studies hold their own copy."""
-    body = json.dumps([{"code": c.code, "text": c.text} for c in contexts], ensure_ascii=False)
+def save_context_set(database: Database, name: str, contexts: tuple[Context, ...]) -> None:
+    """Keep a set of contexts; one of the same name is replaced. Studies hold their own copy."""
+    body = json.dumps([context_to_dict(context) for context in contexts], ensure_ascii=False)
     with database.transaction() as cursor:
         cursor.execute(_SAVE_SET, [name, body])
 
 
-def persona_sets(database: Database) -> dict[str, tuple[Context, ...]]:
-    """Every persona set, by name."""
+def context_sets(database: Database) -> dict[str, tuple[Context, ...]]:
+    """Every set of contexts, by name."""
     return {
-        name: tuple(Context(c["code"], c["text"]) for c in json.loads(body))
-        for name, body in database.rows(_SETS)
+        name: tuple(map(context_from_dict, json.loads(body))) for name, body in database.rows(_SETS)
     }
+
+
+def save_template(database: Database, code: str, body: str) -> None:
+    """Keep a prompt template as JSON; the newest of a code counts, earlier ones stay on file."""
+    with database.transaction() as cursor:
+        cursor.execute(_SAVE_TEMPLATE, [code, body])
+
+
+def saved_templates(database: Database) -> dict[str, str]:
+    """The newest of each prompt template kept, as JSON, by code."""
+    return dict(database.rows(_SAVED_TEMPLATES))

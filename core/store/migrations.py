@@ -175,7 +175,139 @@ create table page_memory (              -- what was being typed, so that a reloa
 );
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_initial", _0001),)
+_0002 = """
+-- A call is one request; it carries one trial or a numbered block of them. A trial asked alone has
+-- the call of its own id, which is what every trial of an earlier Inkblot was.
+alter table trial add column call_id bigint;
+update trial set call_id = trial_id;
+alter table attempt rename column trial_id to call_id;
+create table call_shown (               -- what a call shows that its factors do not say
+    call_id bigint primary key,
+    study_id bigint not null,
+    option_order varchar,               -- codes as shown, chr(31) between; null: as in the format
+    opinion varchar                     -- option code of the opinion put to the model; null: none
+);
+create table attempt_token (            -- probabilities of the first token, where asked for
+    attempt_id bigint primary key,
+    body varchar not null               -- JSON list of [token, natural log probability]
+);
+alter table response add column chance double;      -- probability of the option by its first token
+alter table response add column tries integer;      -- replies it took; null: imported
+
+-- Items know more: who they are paired with, what they load on, how their forms point.
+alter table item add column pair varchar default '';
+alter table item add column genre varchar default '';
+alter table item add column rank integer;
+create table item_loading (             -- agreeing with an item speaks for (+1) or against a domain
+    item_id bigint not null,
+    domain varchar not null,
+    loading tinyint not null
+);
+create table item_position (            -- what a party answers
+    item_id bigint not null,
+    party varchar not null,
+    answer tinyint not null             -- -1 disagree, 0 neutral, 1 agree
+);
+create table item_direction (           -- forms that point another way than their name says
+    item_id bigint not null,
+    form varchar not null,
+    direction tinyint not null check (direction in (-1, 1))
+);
+alter table wording add column mood varchar default '';
+alter table wording add column drafted_by varchar default '';
+create table answer_format (
+    instrument_id bigint not null,
+    format varchar not null,
+    midpoint varchar not null,          -- what stance 0 counts as, made 0 or 1: coin, half, drop
+    mood varchar not null
+);
+insert into answer_format
+    select instrument_id, format, 'coin', '' from answer_option group by all;
+
+-- Contexts may be conversations; a study keeps the wordings of its instructions.
+alter table study_context add column messages varchar default '';   -- JSON list of {role, content}
+alter table study_context add column language varchar default '';
+alter table study_context add column variant_of varchar default '';
+create table study_template (
+    study_id bigint not null,
+    code varchar not null,
+    body varchar not null               -- JSON of domain.templates.to_dict
+);
+create table prompt_template (          -- templates written by users; the newest save counts
+    code varchar not null,
+    saved_at timestamptz not null,
+    body varchar not null
+);
+create sequence price_number;
+create table price (                    -- what a model costs; the newest row of a model counts
+    number bigint primary key default nextval('price_number'),
+    model varchar not null,
+    price_in double,                    -- US dollars per million tokens; null: forget the price
+    price_out double,
+    as_of date not null,                -- the day the price was looked up
+    source varchar not null
+);
+create table study_phase (              -- phases planned after the first, from coded answers
+    study_id bigint not null,
+    phase varchar not null,
+    plan_hash varchar not null,
+    frozen_at timestamptz not null
+);
+
+-- A person's coding of a reply, and re-readings of replies. The newest row about a trial counts.
+create sequence coding_number;
+create table audit_sample (             -- one seeded draw
+    audit_id bigint not null,
+    study_id bigint not null,
+    trial_id bigint not null,
+    place integer not null,             -- 1 .. n in the order of coding, within a model
+    primary key (audit_id, trial_id)
+);
+create table audit (
+    audit_id bigint primary key,
+    study_id bigint not null,
+    seed bigint not null,
+    per_model integer not null,
+    at_end boolean not null,            -- what the parser read is shown only when all is coded
+    drawn_at timestamptz not null
+);
+create table coding (
+    number bigint primary key default nextval('coding_number'),
+    audit_id bigint not null,
+    trial_id bigint not null,
+    coded_at timestamptz not null,
+    status varchar not null,
+    option varchar,
+    parser_status varchar not null,     -- what the parser had said when the person coded it
+    parser_option varchar
+);
+create sequence recoding_number;
+create table recoding (                 -- what a response was before it was read anew or overridden
+    number bigint primary key default nextval('recoding_number'),
+    trial_id bigint not null,
+    study_id bigint not null,
+    recoded_at timestamptz not null,
+    cause varchar not null check (cause in ('parser', 'person', 'undo')),
+    status varchar not null,            -- before, as all that follows
+    option varchar,
+    parser integer,
+    attempt_id bigint,
+    tries integer,
+    chance double,
+    score double
+);
+-- Responses that are as a person coded them, with what they were before any person did.
+create view person_set as
+select * exclude (changed) from (
+    select *, max(number) filter (where cause <> 'person')
+        over (partition by study_id, trial_id) as changed
+    from recoding
+)
+where cause = 'person' and number > coalesce(changed, 0)
+qualify row_number() over (partition by study_id, trial_id order by number) = 1;
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_initial", _0001), ("0002_calls", _0002))
 
 
 def apply_migrations(connection: duckdb.DuckDBPyConnection) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,9 +12,47 @@ import pyarrow as pa
 import pytest
 
 from core.errors import StoreError
+from core.store import answer_details, answers, collection, frames, studies
+from core.store import database as database_module
 from core.store.database import Database, insert
+from core.store.migrations import MIGRATIONS
 
 ROOT = Path(__file__).parents[2]
+BEFORE_CALLS = {  # one study of three trials, as a file of the first schema holds it
+    "instrument": [(1, "bank", 1, "hash", "2026-01-01 00:00:00+00", "{}")],
+    "item": [(11, 1, 1, "a1", "A", 1), (12, 1, 2, "a2", "A", -1), (13, 1, 3, "a3", "A", 1)],
+    "wording": [(i, "en", "original", f"Text {i}.") for i in (11, 12, 13)],
+    "answer_option": [(1, "three", p, str(p), float(p), p - 2) for p in (1, 2, 3)],
+    "respondent": [(21, "one", "api", "m", "{}", "2026-01-01 00:00:00+00")],
+    "persona_set": [("Mine", "2026-01-01 00:00:00+00", '[{"code": "p", "text": "a nurse"}]')],
+    "study": [
+        (
+            31, "s", "planned", 1,
+            json.dumps({"study": "s", "instrument": "bank", "respondents": ["one"],
+                        "languages": ["en"], "format": "three",
+                        "contexts": [{"code": "p", "text": "a nurse"}], "entities": [],
+                        "temperatures": [], "repetitions": 1}),
+            "plan", "2026-01-01 00:00:00+00",
+        )
+    ],
+    "study_context": [(31, "p", "a nurse")],
+    "administration": [
+        (41, 31, 21, "en", "p", "", "", "original", "three", "standard", "as_is", "initial", 1)
+    ],
+    "trial": [(50 + n, 31, 41, 10 + n, n, None, None, None) for n in (1, 2, 3)],
+    "prompt": [(61, '[{"role": "user", "content": "Hello"}]')],
+    "attempt": [
+        (71, 31, 51, 1, 61, 5, "2026-01-02 00:00:00+00", 0.5, "server", 500, "busy", "", "",
+         None, None, 0.0, False),
+        (72, 31, 51, 2, 61, 5, "2026-01-02 00:00:01+00", 0.25, "reply", None, "", "stop", "m-1",
+         10, 1, 0.125, False),
+        (73, 31, 52, 1, 61, 6, "2026-01-02 00:00:02+00", 0.25, "reply", None, "", "stop", "m-1",
+         10, 1, 0.125, True),
+    ],
+    "attempt_text": [(72, "3"), (73, "I cannot.")],
+    "response": [(51, 31, 72, "answered", "3", None, 1), (52, 31, 73, "refused", None, None, 1)],
+    "page_memory": [("draft", "2026-01-01 00:00:00+00", '"x"')],
+}  # fmt: skip
 
 
 def test_threads_read_their_own_rows(database):
@@ -26,7 +66,7 @@ def test_threads_read_their_own_rows(database):
 def test_a_transaction_is_kept_whole_or_not_at_all(database):
     def two_rows():
         with database.transaction() as cursor:
-            cursor.execute("insert into study_context values (1, 'a', 'text')")
+            cursor.execute("insert into study_context (study_id, code, text) values (1, 'a', 'x')")
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -35,7 +75,7 @@ def test_a_transaction_is_kept_whole_or_not_at_all(database):
 
 
 def test_all_or_nothing_joins_the_transactions_of_its_thread_only(database):
-    add = "insert into study_context values (?, 'a', 'text')"
+    add = "insert into study_context (study_id, code, text) values (?, 'a', 'text')"
 
     def count():
         return database.row("select count(*) from study_context")
@@ -82,6 +122,27 @@ def test_rows_with_a_known_key_are_left_as_they_were(database):
 def test_sql_can_reach_nothing_outside(database, sql):
     with pytest.raises((StoreError, duckdb.Error)):
         database.rows(sql)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("enable_external_access", "false"),
+        ("autoinstall_known_extensions", "false"),
+        ("autoload_known_extensions", "false"),
+        ("allow_community_extensions", "false"),
+        ("lock_configuration", "true"),
+    ],
+)
+def test_an_open_database_fetches_and_loads_nothing_and_stays_so(database, setting, value):
+    read = "select value from duckdb_settings() where name = ?"
+    assert database.row(read, [setting]) == (value,)
+
+
+def test_a_database_that_could_reach_outside_is_not_handed_out(monkeypatch):
+    monkeypatch.setitem(database_module._LOCKED_DOWN, "enable_external_access", "true")
+    with pytest.raises(RuntimeError, match="not locked down"):
+        Database(":memory:")
 
 
 def test_a_second_process_is_told_who_has_the_file(tmp_path):
@@ -169,4 +230,83 @@ def test_migrations_apply_once(tmp_path):
     for _ in range(2):
         Database(path).close()
     with duckdb.connect(str(path)) as raw:
-        assert raw.execute("select count(*) from schema_migration").fetchone() == (1,)
+        applied = raw.execute("select name from schema_migration order by name").fetchall()
+    assert applied == [(name,) for name, _ in MIGRATIONS]
+
+
+@pytest.fixture
+def old_file(tmp_path):
+    """A file as an Inkblot before calls of several items left it."""
+    path = tmp_path / "old.duckdb"
+    name, schema = MIGRATIONS[0]
+    with duckdb.connect(str(path)) as raw:
+        raw.execute(
+            "create table schema_migration"
+            " (name varchar primary key, applied_at timestamptz not null)"
+        )
+        raw.execute(schema)
+        raw.execute("insert into schema_migration values (?, now())", [name])
+        for table, rows in BEFORE_CALLS.items():
+            marks = ", ".join("?" * len(rows[0]))
+            raw.executemany(f"insert into {table} values ({marks})", rows)  # noqa: S608
+    return path
+
+
+def test_an_older_file_keeps_every_row_through_the_migration(old_file):
+    with duckdb.connect(str(old_file), read_only=True) as raw:
+        before = {t: raw.execute(f"from {t} order by all").fetchall() for t in BEFORE_CALLS}
+    Database(old_file).close()
+    with duckdb.connect(str(old_file), read_only=True) as raw:
+        for table, rows in before.items():
+            width = len(rows[0])
+            kept = raw.execute(f"from {table} order by all").fetchall()
+            assert [row[:width] for row in kept] == rows, table
+
+
+def test_attempts_of_an_older_file_are_read_and_its_study_can_go_on(old_file):
+    database = Database(old_file)
+    detail = answer_details.detail(database, 51)
+    assert [(t.number, t.outcome, t.reply) for t in detail.tries] == [
+        (1, "server", None), (2, "reply", "3"),
+    ]  # fmt: skip
+    assert detail.tries[1].messages == ({"role": "user", "content": "Hello"},)
+    page, _ = answers.page(database, 31, {}, "", offset=0, limit=9)
+    assert page["status"].tolist() == ["answered", "refused", "not_asked"]
+    assert frames.item_scores(database, ["s"], {})["score"].tolist()[0] == 3.0
+    tidy = answers.tidy(database, 31).to_pandas()
+    assert tidy["raw"].tolist() == ["3", "I cannot."]
+    assert tidy["cost"].tolist() == [0.125, 0.125]
+    assert studies.get(database, "s").design.formats == ("three",)
+    assert studies.contexts(database, 31)["p"].text == "a nurse"
+    (left,) = collection.remaining(database, 31, [21], after=0, limit=9)
+    assert (left.call_id, left.items[0].trial_id, left.items[0].item) == (53, 53, "a3")
+    assert (left.tries, left.replies, left.option_order) == (0, 0, None)
+    database.close()
+
+
+def test_a_format_of_an_older_file_counts_a_neutral_answer_as_a_coin(old_file):
+    database = Database(old_file)
+    assert database.rows("from answer_format") == [(1, "three", "coin", "")]
+    assert database.rows("select distinct pair, genre, rank from item") == [("", "", None)]
+    database.close()
+
+
+def test_closing_waits_for_what_is_under_way_and_refuses_what_comes_later(tmp_path):
+    found = Database(tmp_path / "x.duckdb")
+    started, order = threading.Event(), []
+
+    def read():
+        with found.transaction() as cursor:
+            started.set()
+            cursor.execute("select sum(range) from range(30000000)").fetchall()
+            order.append("read")
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    started.wait(5)
+    found.close()
+    order.append("closed")
+    reader.join(10)
+    assert order == ["read", "closed"]
+    with pytest.raises(StoreError, match="is closed"):
+        found.rows("select 1")

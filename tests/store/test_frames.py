@@ -5,7 +5,7 @@ import math
 import pytest
 
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS, check_frame
-from core.store import collection, frames
+from core.store import answer_details, answers, collection, frames, studies
 from tests.store.test_collection import attempt, remaining
 from tests.store.test_studies import frozen
 
@@ -52,6 +52,30 @@ def test_options_are_counted_with_every_status_as_its_own(database, study):
     assert chosen.loc["a2", ["option", "points", "count"]].tolist() == ["1", 1.0, 1]
     statuses = counts[counts["is_status"]].groupby("option", observed=True)["count"].sum()
     assert statuses.to_dict() == {"not_asked": 12, "refused": 1, "error": 1}
+
+
+def test_rows_are_in_bank_order_and_of_one_item_in_the_order_of_asking(database, study):
+    with database.transaction() as cursor:  # asked in another order than they are stored
+        cursor.execute("update trial set ordinal = 17 - ordinal")
+    frame = scores(database)
+    assert frame["item"].tolist() == [code for code in ("a1", "a2", "b1", "b2") for _ in range(4)]
+    plan = studies.plan(database, study.study_id).to_pandas()
+    for item, rows in frame.groupby("item", observed=True):
+        asked = plan[plan["item"] == item]
+        for factor in ("respondent", "language"):
+            assert rows[factor].tolist() == asked[factor].tolist(), item
+
+
+def test_a_trial_whose_replies_are_yet_unusable_is_the_same_everywhere(database, study):
+    """Paused before it is asked anew: nothing failed, and nothing is settled."""
+    call = remaining(database, study)[1]
+    collection.append(database, [attempt(study, call, status=None, reply="Well.")])
+    trial = call.items[0].trial_id
+    frame = scores(database)["status"].value_counts().to_dict()
+    counts = answers.counts(database, study.study_id).groupby("status")["count"].sum().to_dict()
+    assert frame == counts == {"not_asked": 12, "answered": 2, "refused": 1, "error": 1}
+    assert answer_details.detail(database, trial).status == "not_asked"
+    assert answers.tidy(database, study.study_id).num_rows == 4
 
 
 def test_filters_take_text_as_text(database, study):

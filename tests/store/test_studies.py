@@ -1,38 +1,41 @@
 from __future__ import annotations
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 from core.domain.identifiers import stable_id
 from core.domain.study import Context, Design, Respondent
 from core.errors import DesignError
-from core.store import banks, respondents, studies
+from core.files import tidy
+from core.store import banks, imports, respondents, studies
 from core.store.database import Database
 
 PEOPLE = (Respondent("one", "simulated", "m"), Respondent("two", "simulated", "m2"))
 
 
-def frozen(database, bank, **changes):
+def frozen(database, bank, *, people=PEOPLE, **changes):
     values = {
         "study": "s",
         "instrument": "small",
         "respondents": ("one", "two"),
         "languages": ("en", "de"),
-        "format": "three",
+        "formats": ("three",),
         "contexts": (Context("p1", "a nurse"), Context("p2", "a pilot"), Context("p3", "")),
         "entities": ("Acme", "Zeta"),
         "repetitions": 2,
     }
     design = Design(**{**values, **changes})
     version = banks.publish(database, bank)
-    for person in PEOPLE:
+    for person in people:
         respondents.add(database, person)
     return studies.freeze(
         database,
         design,
         instrument_id=version.instrument_id,
-        respondent_ids=[p.respondent_id for p in PEOPLE],
+        respondent_ids=[p.respondent_id for p in people],
         plan_hash_of=lambda n, x: f"{n}-{x}",
-        template="standard",
+        templates={"standard": "{}"},
     )
 
 
@@ -40,7 +43,7 @@ def test_a_plan_crosses_every_factor_once(database, small_bank):
     record = frozen(database, small_bank)
     assert record.n_trials == 2 * 2 * 3 * 2 * 2 * 4
     plan = studies.plan(database, record.study_id).to_pandas()
-    cells = plan.drop(columns=["ordinal", "trial_id"])
+    cells = plan.drop(columns=["ordinal", "trial_id", "call_id"])
     assert not cells.duplicated().any()
     assert plan["ordinal"].tolist() == list(range(1, 193))
 
@@ -82,3 +85,17 @@ def test_a_taken_name_is_refused_and_nothing_is_kept(database, small_bank):
 def test_without_contexts_and_entities_each_item_is_asked_once(database, small_bank):
     record = frozen(database, small_bank, contexts=(), entities=(), repetitions=1)
     assert record.n_trials == 2 * 2 * 4
+
+
+def test_an_import_that_fails_at_its_last_row_keeps_nothing(database, small_bank):
+    text = "item,answer,raw,model,language,format\na1,3,Three.,m,en,three\na2,1,One.,m,en,three\n"
+    rows = pa.Table.from_pandas(tidy.read_tidy("x.csv", text.encode()), preserve_index=False)
+    design = Design(study="s", instrument="small", respondents=("m",), languages=("en",))
+    version = banks.publish(database, small_bank)
+    with pytest.raises(duckdb.ConstraintException):  # the study itself is written last
+        imports.add_study(database, design, version.instrument_id, rows, None)
+    tables = ("respondent", "administration", "trial", "attempt", "attempt_text", "response")
+    for table in (*tables, "study"):
+        assert database.rows(f"select count(*) from {table}") == [(0,)], table  # noqa: S608
+    imports.add_study(database, design, version.instrument_id, rows, "hash")
+    assert studies.get(database, "s").n_responses == 2
