@@ -10,16 +10,30 @@ BANK = Path(__file__).parents[1] / "data" / "banks" / "attitudes_20.csv"
 
 def attitude_prompts(calls: int) -> list[Any]:
     """Messages that put 20 items to calls / 20 numbered personas, in the order of a plan."""
-    from core.collect.client import TrialKey
+    from core.collect.client import Question
+    from core.domain.study import STANDARD, Design
+    from core.files import template_files
     from core.files.instrument_files import read_instrument
-    from core.workflow.respondents import request_for
+    from core.workflow.questions import Asked
+    from core.workflow.templates import Wordings
     from tests.workflow.studies import personas, service
 
     bank = read_instrument(BANK.name, BANK.read_bytes()).instrument
     person = service("http://127.0.0.1:1/v1")
-    keys = [TrialKey(item, bank.formats[0], "en") for item in bank.items]
+    contexts = personas(calls // 20)
+    built_in = template_files.built_in()
+    asked = Asked(
+        Design("prompts", bank.code, (person.label,), contexts=contexts),
+        bank,
+        {context.code: context for context in contexts},
+        Wordings({found.code: found for found in built_in.templates}, built_in.replies),
+    )
+    questions = (
+        Question((item,), bank.formats[0], "en", context.code, template=STANDARD)
+        for context in contexts
+        for item in bank.items
+    )
     return [
-        [dict(message) for message in request_for(person, key, context_text=who.text).messages]
-        for who in personas(calls // 20)
-        for key in keys
+        [dict(message) for message in asked.request(person, question).messages]
+        for question in questions
     ]

@@ -18,11 +18,11 @@ REFUSED_PERCENT = 3
 
 # Answers are hashes of their trials' keys: random enough, and the same every time.
 _RESPONSES = f"""
-insert into response (trial_id, study_id, attempt_id, status, option, parser)
+insert into response (trial_id, study_id, attempt_id, status, option, parser, tries)
 select trial_id, study_id, trial_id,
     case when hash(trial_id) % 100 < {REFUSED_PERCENT} then 'refused' else 'answered' end,
     case when hash(trial_id) % 100 < {REFUSED_PERCENT} then null
-        else cast(hash(trial_id, 1) % 5 + 1 as varchar) end, 1
+        else cast(hash(trial_id, 1) % 5 + 1 as varchar) end, 1, 1
 from trial
 """  # noqa: S608 - the only value is the constant above
 _PROMPTS = """
@@ -36,7 +36,7 @@ where w.language = 'en' and w.item_id in (select item_id from trial)
 """
 _ATTEMPTS = """
 insert into attempt
-select r.trial_id, r.study_id, r.trial_id, 1, hash(a.context, t.item_id) // 2, 1,
+select r.trial_id, r.study_id, t.call_id, 1, hash(a.context, t.item_id) // 2, 1,
     timestamptz '2026-01-01 00:00:00+00' + to_milliseconds(t.ordinal), 0.2, 'reply', null, '',
     'stop', 'model-snapshot', 90, 1, 0.0, false
 from response r join trial t using (trial_id) join administration a using (administration_id)

@@ -10,10 +10,12 @@ import argparse
 import asyncio
 import hashlib
 import json
+import re
 import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from email.utils import format_datetime
@@ -64,6 +66,52 @@ def default_text(messages) -> str:
     """A digit from 1 to 5 that depends on nothing but the messages."""
     text = json.dumps(messages, sort_keys=True)
     return str(int(hashlib.sha256(text.encode()).hexdigest(), 16) % 5 + 1)
+
+
+NUMBERED = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
+EVASION = "Let me think about it."
+
+
+MOST_PATIENCE = 3
+
+
+def patience(messages, item: str) -> int:
+    """How many times a block must be put until `item` is answered, 1 to 3; 4 is never."""
+    return _drawn(messages, item) % 4 + 1
+
+
+def digit(messages, item: str) -> str:
+    """A digit from 1 to 5 that depends on the item and on what stands before the block."""
+    return str(_drawn(messages, item) // 4 % 5 + 1)
+
+
+def _drawn(messages, item: str) -> int:
+    text = json.dumps([messages[:-1], item], sort_keys=True)
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16)
+
+
+class Blocks:
+    """A script that answers numbered blocks with numbered lists, and evades items at first.
+
+    Which items, and how often, depends on the messages alone; counted are the times it was put.
+    """
+
+    def __init__(self) -> None:
+        self.times: Counter[str] = Counter()
+
+    def __call__(self, _number: int, body: dict) -> Step:
+        messages = body["messages"]
+        prompt = json.dumps(messages, sort_keys=True)
+        self.times[prompt] += 1
+        lines = [
+            f"{place}. {self._said(messages, item, self.times[prompt])}"
+            for place, item in NUMBERED.findall(messages[-1]["content"])
+        ]
+        return Step(content="\n".join(lines))
+
+    def _said(self, messages, item: str, times: int) -> str:
+        needed = patience(messages, item)
+        return digit(messages, item) if needed <= min(times, MOST_PATIENCE) else EVASION
 
 
 class FaultServer:
@@ -260,13 +308,15 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--key", default="sk-test-canary-0123456789", help="empty: none needed")
     parser.add_argument("--fault-every", type=int, default=0, help="every n-th call fails")
+    parser.add_argument("--blocks", action="store_true", help="answer numbered blocks")
     options = parser.parse_args()
+    blocks = Blocks()
 
-    def script(number: int, _body: dict) -> Step | None:
+    def script(number: int, body: dict) -> Step | None:
         every = options.fault_every
         if every and number % every == every - 1:
             return FAULTS[(number // every) % len(FAULTS)]
-        return None
+        return blocks(number, body) if options.blocks else None
 
     server = FaultServer(
         script,

@@ -2,39 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from core.domain.instrument import Item, ResponseFormat
-from core.domain.study import SamplingSettings
+from core.domain.instrument import ORIGINAL, Item, ResponseFormat
+from core.domain.study import INITIAL, Message, SamplingSettings
 
-Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
+__all__ = [
+    "PAUSES", "RETRIED", "CallFailure", "ChatClient", "ChatRequest", "FailureKind", "Message",
+    "Question", "Reply", "TokenChance",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class TrialKey:
-    """Which trial a request puts. Services ignore it; simulated respondents answer from it."""
+class Question:
+    """What a request asks: one item, or a numbered block of them, under one set of conditions.
 
-    item: Item
+    Services see only the messages made of it; simulated respondents answer from it, and the parser
+    reads replies by it. The options of `response_format` stand in the order shown, with names of
+    entities in their labels.
+    """
+
+    items: tuple[Item, ...]
     response_format: ResponseFormat
     language: str
     context: str = ""
     entity: str = ""
+    entity_b: str = ""
+    form: str = ORIGINAL
+    template: str = ""
+    phase: str = INITIAL
     repetition: int = 1
+    opinion: str = ""  # code of the option that the user is said to hold; empty: none
+
+    @property
+    def item(self) -> Item:
+        """The first item; the only one where one is asked at a time."""
+        return self.items[0]
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One request as it will be sent. `choices` are the texts a grammar may admit."""
+    """One request as it will be sent.
+
+    `choices` are the texts to which answers are held, by a grammar or a JSON schema; empty: free.
+    `first_token` asks for the probabilities of the first token of the answer.
+    """
 
     model: str
     messages: tuple[Message, ...]
     sampling: SamplingSettings
-    trial: TrialKey
+    question: Question
     seed: int | None = None
     choices: tuple[str, ...] = ()
+    first_token: bool = False
+
+
+@dataclass(frozen=True)
+class TokenChance:
+    """A token that could have come first in an answer, and its natural log probability."""
+
+    token: str
+    logprob: float
 
 
 @dataclass(frozen=True)
@@ -46,6 +76,7 @@ class Reply:
     model: str = ""
     tokens_in: int | None = None
     tokens_out: int | None = None
+    first_token: tuple[TokenChance, ...] = ()  # most probable first; empty: not asked, not given
 
 
 class FailureKind(StrEnum):

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from core.collect.client import ChatClient, ChatRequest
+from core.collect.client import ChatClient, ChatRequest, Reply
 
 FEWEST_FAILED_IN_A_ROW = 3
 StopReason = Literal["pause", "stop"]
 
 
+def _always(reply: Reply) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Task:
-    """One call to make. `attempts_before` counts the tries of earlier runs."""
+    """One call to make. `attempts_before` counts the tries of earlier runs.
 
-    trial_id: int
+    A reply that does not satisfy `judge` is asked for anew, until `most_replies` have come.
+    """
+
+    call_id: int
     request: ChatRequest
     attempts_before: int = 0
+    judge: Callable[[Reply], bool] = _always
+    most_replies: int = 1
 
 
 @dataclass(frozen=True)

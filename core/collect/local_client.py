@@ -35,10 +35,10 @@ class LocalClient:
         client = await self._started()
         extra = dict(request.sampling.extra_body)
         if request.choices:
-            extra["grammar"] = gbnf(request.choices)
+            extra["grammar"] = gbnf(request.choices, len(request.question.items))
         sampling = replace(request.sampling, extra_body=extra)
         try:
-            return await client.complete(replace(request, sampling=sampling))
+            return await client.complete(replace(request, sampling=sampling, choices=()))
         except CallFailure as failure:
             if failure.kind is FailureKind.UNREACHABLE:  # it has died; the next try starts it anew
                 await self._forget(client)

@@ -20,10 +20,12 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHt
 
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply
 from core.collect.endpoints import check_address, check_resolved, cleaned_key, is_private
+from core.collect.prompts import json_schema
 from core.collect.replies import broken, read_json, read_reply, status_failure
 from core.errors import CollectionError
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
+MOST_LOGPROBS = 20  # what OpenAI's service gives at most
 MAX_COMPRESSED_BYTES = 256 * 1024  # a compressed reply unpacks to a thousand times that
 LONGEST_CONNECT_S = 20.0
 
@@ -183,6 +185,7 @@ def _body(request: ChatRequest) -> bytes:
         "model": request.model,
         "messages": [dict(message) for message in request.messages],
         **{name: value for name, value in optional.items() if value is not None},
+        **_answering(request),
         **sampling.extra_body,
     }
     body = {name: value for name, value in body.items() if value is not None}
@@ -194,6 +197,18 @@ def _body(request: ChatRequest) -> bytes:
         raise CallFailure(
             FailureKind.REJECTED, "The additional settings hold a value that JSON cannot express."
         ) from None
+
+
+def _answering(request: ChatRequest) -> dict[str, Any]:
+    """Settings that hold answers to the options, and that ask for the first token's chances."""
+    found: dict[str, Any] = {}
+    if request.choices:
+        schema = json_schema(request.choices, len(request.question.items))
+        named = {"name": "answer", "strict": True, "schema": schema}
+        found["response_format"] = {"type": "json_schema", "json_schema": named}
+    if request.first_token:
+        found |= {"logprobs": True, "top_logprobs": MOST_LOGPROBS}
+    return found
 
 
 def _chain(error: BaseException | None) -> list[BaseException]:

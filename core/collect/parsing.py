@@ -2,33 +2,30 @@
 
 Nothing is guessed. A reply names an option only where one stands clearly: as the reply itself, at
 the head of a clause ("I agree because ...") or behind a cue ("my answer is 4"). Two different ones,
-a negated or hedged one, or a number that counts something else leave the reply ambiguous.
+a hedged one, or a number that counts something else leave the reply ambiguous. A denied option is
+the other one where there are two, and none where there are more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from core.collect.reply_claims import claims, explicit, hedged, negated, torn
-from core.collect.reply_mentions import Mention, Reply
+from core.collect.reply_blocks import Block, read_block
+from core.collect.reply_judgement import Parsed, judge
+from core.collect.reply_mentions import Reply
 from core.collect.reply_text import plain, says_nothing, trim, without_thoughts
-from core.collect.reply_vocabulary import vocabulary
-from core.collect.reply_words import BARE, OBJECTS, refuses
+from core.collect.reply_vocabulary import Vocabulary, vocabulary
 from core.domain.instrument import ResponseFormat
 from core.domain.study import Status
 
-PARSER_VERSION = 1
+__all__ = ["PARSER_VERSION", "Parsed", "parse", "parse_block"]
+
+PARSER_VERSION = 2
 """Raised whenever the same reply may come to something else, so that codings can be told apart."""
 
 LONGEST_REPLY = 8_000  # characters; what is longer is an essay and is never searched for an option
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """What a reply came to. `option` is an option's code where `status` is usable, else None."""
-
-    status: Status
-    option: str | None
+LONGEST_BLOCK = 60_000
+_SHORT = 200
 
 
 def parse(
@@ -40,55 +37,49 @@ def parse(
     `language` is the question's; labels in the format's other languages are understood as well.
     `finish_reason` is the service's word for why the reply ended: "length" means it was cut off.
     """
+    return _read(text, vocabulary(response_format, language), cut_off=finish_reason == "length")
+
+
+def parse_block(
+    text: str,
+    response_format: ResponseFormat,
+    language: str,
+    items: Sequence[str],
+    *,
+    finish_reason: str = "",
+) -> tuple[Parsed, ...]:
+    """What a reply to several numbered items comes to, one result per item in their order.
+
+    `items` are the texts or words as they were asked under the numbers 1 to n. An answer is given
+    to an item by its number, by its own words, or by its place in a list of exactly n; where these
+    contradict each other, and where one answer is given for all, the items are ambiguous.
+    """
     sayings = vocabulary(response_format, language)
-    option = sayings.bare.get(trim(text)) if len(text) < 200 else None
+    cut_off = finish_reason == "length"
+    said = without_thoughts(text)
+    if says_nothing(said):
+        nothing = Parsed(Status.TRUNCATED if cut_off else Status.NO_ANSWER, None)
+        return (nothing,) * len(items)
+    if len(said) > LONGEST_BLOCK:
+        unread = Parsed(Status.TRUNCATED if cut_off else Status.AMBIGUOUS, None)
+        return (unread,) * len(items)
+    block = Block(
+        items,
+        lambda line, cut: _read(line, sayings, cut_off=cut),
+        pair=sayings.pair,
+        numbered=bool(sayings.numbers),
+        cut_off=cut_off,
+    )
+    return read_block(plain(said), block)
+
+
+def _read(text: str, sayings: Vocabulary, *, cut_off: bool) -> Parsed:
+    option = sayings.bare.get(trim(text)) if len(text) < _SHORT else None
     if option:
         return Parsed(Status.ANSWERED, option)
-    cut_off = finish_reason == "length"
     said = without_thoughts(text)
     if says_nothing(said):
         return Parsed(Status.TRUNCATED if cut_off else Status.NO_ANSWER, None)
     if len(said) > LONGEST_REPLY:
         return Parsed(Status.TRUNCATED if cut_off else Status.AMBIGUOUS, None)
-    return _judge(Reply(plain(said), sayings), cut_off=cut_off)
-
-
-def _judge(reply: Reply, *, cut_off: bool) -> Parsed:
-    """What the reply comes to, from the mentions that claim to be its answer."""
-    if not reply.words:
-        return Parsed(Status.AMBIGUOUS, None)
-    claimed = _claimed(reply)
-    options = {claim.option for claim in claimed}
-    denied = {mention.option for mention in reply.mentions if negated(reply, mention)}
-    unclear = torn(reply) or any(hedged(reply, claim) for claim in claimed)
-    clear = len(options) == 1 and not unclear and options.isdisjoint(denied)
-    chosen = next(iter(options)) if clear else None
-    clear = clear and (chosen is not None or len(claimed) == 1)
-    if refuses(reply.words) and not (chosen and any(explicit(reply, claim) for claim in claimed)):
-        return Parsed(Status.REFUSED, None)
-    if cut_off and not (chosen and _is_bare(reply, claimed[:1], until=claimed[0].start)):
-        return Parsed(Status.TRUNCATED, None)
-    if chosen:
-        bare = _is_bare(reply, claimed, until=len(reply.words))
-        return Parsed(Status.ANSWERED if bare else Status.EXPLAINED, chosen)
-    off_scale = clear or _is_foreign_letter(reply)
-    return Parsed(Status.OFF_SCALE if off_scale else Status.AMBIGUOUS, None)
-
-
-def _claimed(reply: Reply) -> list[Mention]:
-    """The claims that count. A number off the scale does so alone, or where options are numbers."""
-    numbered = len(reply.words) == 1 or bool(reply.vocabulary.numbers)
-    return [claim for claim in claims(reply) if claim.option or numbered]
-
-
-def _is_bare(reply: Reply, claimed: list[Mention], *, until: int) -> bool:
-    """Whether the words before `until` are the option, its label, and words like "answer"."""
-    covered = {position for claim in claimed for position in range(claim.start, claim.end)}
-    said = {position for position in covered if reply.words[position] not in OBJECTS}
-    return all(reply.words[i] in BARE for i in range(until) if i not in said)
-
-
-def _is_foreign_letter(reply: Reply) -> bool:
-    """Whether it is a single letter that is none of the format's letters."""
-    lone = len(reply.words) == 1 and len(reply.words[0]) == 1
-    return lone and bool(reply.vocabulary.letters)
+    return judge(Reply(plain(said), sayings), cut_off=cut_off)

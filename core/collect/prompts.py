@@ -1,92 +1,44 @@
 """The words a model reads: what is asked of it, in which order, and what it may reply.
 
-The statement stands last. All items put to one persona then share the beginning of their prompt,
-which servers keep between requests and need not read again.
+The instructions around an item come from a prompt template (core/domain/templates.py); here they
+are filled for one question.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
 
-from core.collect.client import Message
+from core.collect.client import Message, Question
 from core.domain.instrument import ORIGINAL, Item, Option, ResponseFormat
+from core.domain.study import Context
+from core.domain.templates import ENGLISH, PromptTemplate, ReplyWords, fill, placeholders
 from core.errors import DesignError
 
-TEMPLATE = "standard"
-"""Name of the only wording of the instructions there is, as it is stored with every trial."""
-
-ENTITY = "{entity}"
-FALLBACK_LANGUAGE = "en"
-
-
-@dataclass(frozen=True)
-class _Wording:
-    """The instructions in one language."""
-
-    persona: str
-    choose: str
-    reply_with_code: str
-    reply_with_label: str
-    options: str
-    statement: str
-    cue: str
-
-
-_WORDINGS: Mapping[str, _Wording] = MappingProxyType(
-    {
-        "en": _Wording(
-            persona="Answer as this person would.",
-            choose="How do you respond to the statement below? Choose exactly ONE option.",
-            reply_with_code="Reply with its code only, without an explanation.",
-            reply_with_label="Reply with the option only, without an explanation.",
-            options="Options:",
-            statement="Statement:",
-            cue="Your answer:",
-        ),
-        "es": _Wording(
-            persona="Responde como lo haría esta persona.",
-            choose="¿Cómo respondes a la afirmación de abajo? Elige exactamente UNA opción.",
-            reply_with_code="Responde solo con su código, sin explicación.",
-            reply_with_label="Responde solo con la opción, sin explicación.",
-            options="Opciones:",
-            statement="Afirmación:",
-            cue="Tu respuesta:",
-        ),
-        "de": _Wording(
-            persona="Antworte so, wie diese Person antworten würde.",
-            choose="Wie antwortest du auf die Aussage unten? Wähle genau EINE Option.",
-            reply_with_code="Antworte nur mit ihrem Code, ohne Erklärung.",
-            reply_with_label="Antworte nur mit der Option, ohne Erklärung.",
-            options="Optionen:",
-            statement="Aussage:",
-            cue="Deine Antwort:",
-        ),
-    }
-)
+ENTITY, ENTITY_B = "{entity}", "{entity_b}"
+FALLBACK_LANGUAGE = ENGLISH
+_SMALL_WITHIN_SENTENCES = frozenset({"en", "es", "fr"})
 
 
 def render(
-    item: Item,
-    response_format: ResponseFormat,
+    question: Question,
+    template: PromptTemplate,
+    replies: Mapping[str, ReplyWords],
     *,
-    language: str,
-    context: str = "",
-    entity: str = "",
+    context: Context,
     system_prompt: str = "",
-    form: str = ORIGINAL,
 ) -> tuple[Message, ...]:
-    """The messages that put one item to a model: a system message if needed, and a user message.
+    """The messages that put a question to a model.
 
-    The system message holds `system_prompt` and then `context`, a persona, verbatim; `entity` takes
-    the place of `{entity}` in the item's text. Raises DesignError where the item has no text in
-    that language and form, or asks about an entity and none is given.
+    A system message, if needed, holds `system_prompt` and then the context's persona, verbatim; the
+    messages of a conversation come next; a user message with the question is last. `replies` are
+    the sentences that say how to reply, by language. Raises DesignError where an item has no text
+    in the language and form asked, or names an entity and none is given, or where the template
+    puts one item at a time and several are asked.
     """
-    statement = _statement(item, language=language, entity=entity, form=form)
-    system = _system(language=language, context=context, system_prompt=system_prompt)
-    user = _instructions(response_format, language) + _ending(statement, language)
-    messages: list[Message] = [{"role": "user", "content": user}]
+    text = template.text(question.language)
+    system = _system(text.persona, context.text, system_prompt)
+    user = _user(question, template, replies)
+    messages: list[Message] = [*context.messages, {"role": "user", "content": user}]
     if system:
         messages.insert(0, {"role": "system", "content": system})
     return tuple(messages)
@@ -110,9 +62,56 @@ def has_short_code(option: Option) -> bool:
     return (len(code) == 1 and code.isalpha()) or code.removeprefix("-").isdecimal()
 
 
-def gbnf(choices: tuple[str, ...]) -> str:
-    """A grammar in GBNF (llama.cpp's notation) that admits exactly one of the choices."""
-    return "root ::= " + " | ".join(f'"{_escape(choice)}"' for choice in choices)
+def item_text(item: Item, question: Question) -> str:
+    """The text of an item as a question puts it, with the names of entities.
+
+    Raises DesignError where there is no text, or an entity is named and none is given.
+    """
+    form, language = question.form, question.language
+    text = item.text(language, form, question.response_format.mood).strip()
+    if not text:
+        which = "" if form == ORIGINAL else f" in the form '{form}'"
+        raise DesignError(
+            f"Item {item.code} has no text in '{language}'{which}.",
+            "Add the text to the question bank, or leave that language out of the study.",
+        )
+    if question.response_format.ratings:  # what is rated was written by a model, braces and all
+        return text
+    for placeholder, name in ((ENTITY, question.entity), (ENTITY_B, question.entity_b)):
+        if placeholder in text and not name.strip():
+            raise DesignError(
+                f"Item {item.code} asks about {placeholder}, but the study names none.",
+                "Add at least one entity, or pair of entities, to the study.",
+            )
+    parts = text.split(ENTITY_B)  # in turn, so that a name which is a placeholder stays as it is
+    return question.entity_b.join(part.replace(ENTITY, question.entity) for part in parts)
+
+
+def gbnf(choices: tuple[str, ...], items: int = 1) -> str:
+    """A grammar in GBNF (llama.cpp's notation) that admits exactly one of the choices.
+
+    For several items it admits a numbered list with one choice a line.
+    """
+    option = " | ".join(f'"{_escape(choice)}"' for choice in choices)
+    if items == 1:
+        return f"root ::= {option}"
+    lines = ' "\\n" '.join(f'"{number}. " option' for number in range(1, items + 1))
+    return f"root ::= {lines}\noption ::= {option}"
+
+
+def json_schema(choices: tuple[str, ...], items: int = 1) -> dict[str, object]:
+    """A JSON schema that admits an object with one of the choices for each item.
+
+    Its key is "answer", or for several items their numbers.
+    """
+    keys = ["answer"] if items == 1 else [str(number) for number in range(1, items + 1)]
+    choice = {"type": "string", "enum": list(choices)}
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(keys, choice),
+        "required": keys,
+        "additionalProperties": False,
+    }
 
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -122,51 +121,61 @@ def _escape(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-def _wording(language: str) -> _Wording:
-    return _WORDINGS.get(language, _WORDINGS[FALLBACK_LANGUAGE])
-
-
 def _label(option: Option, language: str) -> str:
     """Its label in that language, else in English, else its code."""
     label = option.labels.get(language, "").strip()
     return label or option.labels.get(FALLBACK_LANGUAGE, "").strip() or option.code
 
 
-def _statement(item: Item, *, language: str, entity: str, form: str) -> str:
-    text = item.text(language, form).strip()
-    if not text:
-        which = "" if form == ORIGINAL else f" in the form '{form}'"
-        raise DesignError(
-            f"Item {item.code} has no text in '{language}'{which}.",
-            "Add the text to the question bank, or leave that language out of the study.",
-        )
-    if ENTITY in text and not entity.strip():
-        raise DesignError(
-            f"Item {item.code} asks about {ENTITY}, but the study names none.",
-            "Add at least one entity to the study.",
-        )
-    return text.replace(ENTITY, entity)
-
-
-def _system(*, language: str, context: str, system_prompt: str) -> str:
+def _system(persona_line: str, persona: str, system_prompt: str) -> str:
     parts = [system_prompt] if system_prompt.strip() else []
-    if context.strip():
-        parts.append(f"{context}\n{_wording(language).persona}")
+    if persona.strip():
+        parts.append(f"{persona}\n{persona_line}" if persona_line else persona)
     return "\n\n".join(parts)
 
 
-def _instructions(response_format: ResponseFormat, language: str) -> str:
-    """Everything that is the same for all items of one format."""
-    wording = _wording(language)
-    short = all(has_short_code(option) for option in response_format.options)
-    reply = wording.reply_with_code if short else wording.reply_with_label
-    lines = [
-        f"{wording.choose} {reply}",
-        "",
-        wording.options,
-        *(_listed(option, language) for option in response_format.options),
-    ]
-    return "\n".join(lines)
+def _user(question: Question, template: PromptTemplate, replies: Mapping[str, ReplyWords]) -> str:
+    """The template filled for one item, or for a numbered block of them."""
+    language, options = question.language, question.response_format.options
+    text = template.text(language)
+    words = replies.get(language, replies[FALLBACK_LANGUAGE])
+    listed = "options" in placeholders(text.single)
+    short = listed and all(has_short_code(option) for option in options)
+    labels = [_inline(_label(option, language), question) for option in options]
+    values = {
+        "options": "\n".join(_listed(option, language) for option in options),
+        "labels": words.joined(labels) if labels else "",
+        "opinion": _opinion(question),
+    }
+    if len(question.items) == 1:
+        values["item"] = item_text(question.item, question)
+        values["reply"] = words.with_code if short else words.with_label
+        return fill(text.single, values)
+    if not text.block:
+        raise DesignError(
+            f"The template '{template.code}' puts one item at a time.",
+            "Choose another template, or one item a call.",
+        )
+    values["items"] = "\n".join(
+        f"{number}. {item_text(item, question)}" for number, item in enumerate(question.items, 1)
+    )
+    values["count"] = str(len(question.items))
+    values["reply"] = words.block_with_code if short else words.block_with_label
+    return fill(text.block, values)
+
+
+def _inline(label: str, question: Question) -> str:
+    """A label within a sentence: its first letter small, but in names and in German nouns."""
+    name = label in (question.entity, question.entity_b)
+    if name or question.language.split("-")[0] not in _SMALL_WITHIN_SENTENCES:
+        return label
+    return label[:1].lower() + label[1:]
+
+
+def _opinion(question: Question) -> str:
+    """The label of the option the user is said to hold."""
+    held = question.response_format.option(question.opinion)
+    return _label(held, question.language) if held else ""
 
 
 def _listed(option: Option, language: str) -> str:
@@ -175,8 +184,3 @@ def _listed(option: Option, language: str) -> str:
     if not has_short_code(option) or label == option.code:
         return label
     return f"{option.code} = {label}"
-
-
-def _ending(statement: str, language: str) -> str:
-    wording = _wording(language)
-    return f"\n\n{wording.statement} {statement}\n\n{wording.cue}"

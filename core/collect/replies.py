@@ -6,16 +6,18 @@ import email.utils
 import json
 import math
 import re
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.collect.client import CallFailure, FailureKind, Reply
+from core.collect.client import CallFailure, FailureKind, Reply, TokenChance
 from core.collect.endpoints import redacted
 
 LONGEST_MESSAGE = 300
 MAX_TOKENS = 2**31 - 1
+ROUNDING = 0.001  # how far above 0 a logarithm of a probability may come out
 
 _STATUS: Mapping[int, tuple[FailureKind, str]] = {
     401: (FailureKind.KEY, "The service refused the key"),
@@ -59,12 +61,33 @@ def read_reply(found: Any, key: str | None) -> Reply:
         model=redacted(_word(found.get("model")), key),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
+        first_token=_first_token(choice.get("logprobs")),
     )
     if choice.get("error"):
         failure = _error_inside(choice, key)
         failure.partial = reply
         raise failure
     return reply
+
+
+def _first_token(logprobs: Any) -> tuple[TokenChance, ...]:
+    """What could have come first, where the service says; entries it garbled are left out."""
+    content = _mapping(logprobs).get("content")
+    first = _mapping(content[0]) if isinstance(content, list) and content else {}
+    listed = first.get("top_logprobs")
+    entries = map(_mapping, listed if isinstance(listed, list) and listed else [first])
+    return tuple(
+        TokenChance(entry["token"], float(entry["logprob"]))
+        for entry in entries
+        if isinstance(entry.get("token"), str) and _is_logprob(entry.get("logprob"))
+    )
+
+
+def _is_logprob(value: object) -> bool:
+    """Whether it is a finite number that, but for rounding, is the logarithm of a probability."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -sys.float_info.max <= value <= ROUNDING
 
 
 def status_failure(

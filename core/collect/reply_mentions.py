@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from core.collect.reply_text import DASHES, SENTENCE, SOFT, TOKEN, boundary
+from core.collect.reply_text import DASHES, SENTENCE, SOFT, boundary, pieces
 from core.collect.reply_vocabulary import Vocabulary
-from core.collect.reply_words import COUNTED_BEFORE, LETTER_NOUNS, OBJECTS, OUT_OF, RANGES
+from core.collect.reply_words import (
+    BETWEEN,
+    COUNTED_BEFORE,
+    DEGREES,
+    JOINERS,
+    LETTER_NOUNS,
+    OBJECTS,
+    OUT_OF,
+    RANGES,
+    STEPS,
+    WITHIN,
+)
 
 _FRACTION = re.compile(r"(\d+)/(\d+)")
 _DECIMAL = re.compile(r"(\d+)[.,](\d+)")
@@ -36,12 +48,24 @@ class Reply:
     boundaries: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        pieces = TOKEN.split(self.text)
-        self.cased = pieces[1::2]
+        parts = pieces(self.text, self.vocabulary.starts)
+        self.cased = parts[1::2]
         self.words = [word.casefold() for word in self.cased]
-        self.gaps = pieces[::2]
+        self.gaps = parts[::2]
         self.boundaries = [boundary(gap) for gap in self.gaps]
         self.boundaries[0] = self.boundaries[-1] = SENTENCE
+
+    def after(self, position: int) -> Reply:
+        """What stands from that word on, as a reply of its own."""
+        rest = zip(self.gaps[position + 1 :], [*self.cased[position + 1 :], ""], strict=True)
+        first = self.cased[position] if position < len(self.cased) else ""
+        return Reply(first + "".join(gap + word for gap, word in rest), self.vocabulary)
+
+    def before(self, position: int) -> Reply:
+        """What stands up to that word, as a reply of its own."""
+        kept = zip(self.gaps[:position], self.cased[:position], strict=True)
+        said = "".join(gap + word for gap, word in kept)
+        return Reply(said + self.gaps[position], self.vocabulary)
 
     @cached_property
     def mentions(self) -> list[Mention]:
@@ -54,7 +78,9 @@ class Reply:
                 position += 1
                 continue
             position = mention.end
-            if found and self._spans_scale(found[-1], mention):
+            if found and (
+                self._spans_scale(found[-1], mention) or self._spans_pair(found[-1], mention)
+            ):
                 found.pop()
             elif mention.kind:
                 found.append(mention)
@@ -66,12 +92,25 @@ class Reply:
         ends = [0, *(mention.end for mention in self.mentions)]
         return {m.start: end for m, end in zip(self.mentions, ends, strict=False)}
 
+    def leave_out(self, mentions: Set[Mention]) -> None:
+        """Read on as if these mentions were ordinary words."""
+        self.mentions = [mention for mention in self.mentions if mention not in mentions]
+        self.__dict__.pop("floors", None)
+
     def _spans_scale(self, low: Mention, high: Mention) -> bool:
         between = self.words[low.end : high.start]
         joined = len(between) == 1 and between[0] in RANGES
         return (low.option, high.option) == self.vocabulary.ends and (
             joined or (not between and self.gaps[high.start].strip() in DASHES)
         )
+
+    def _spans_pair(self, first: Mention, second: Mention) -> bool:
+        """Whether both options are but what is chosen from: "between Apple and Samsung"."""
+        between = self.words[first.end : second.start]
+        led = first.start > 0 and self.words[first.start - 1] in BETWEEN
+        joined = len(between) == 1 and between[0] in JOINERS
+        other = self.vocabulary.opposites.get(first.option or "")
+        return led and joined and second.option is not None and other == second.option
 
     def _label_at(self, start: int) -> Mention | None:
         for phrase, option in self.vocabulary.phrases.get(self.words[start], ()):
@@ -83,14 +122,19 @@ class Reply:
     def _match(self, phrase: tuple[str, ...], start: int) -> int:
         """End of the phrase if it stands there, else 0."""
         position = start + 1
-        while len(phrase) > 1 and position < min(len(self.words), start + 4):
-            if self.words[position] == phrase[1] or self.words[position] not in OBJECTS:
+        while len(phrase) > 1 and position < min(len(self.words), start + 5):
+            word = self.words[position]
+            if word == phrase[1] or not (word in OBJECTS or self._may_be_within(word)):
                 break
             position += 1
         end = position + len(phrase) - 1
         if tuple(self.words[position:end]) != phrase[1:]:
             return 0
         return 0 if SENTENCE in self.boundaries[start + 1 : end] else end
+
+    def _may_be_within(self, word: str) -> bool:
+        """Whether it may stand inside a German label: "stimme voll und ganz zu"."""
+        return not self.vocabulary.graded and (word in DEGREES or word in WITHIN)
 
     def _code_at(self, position: int) -> Mention | None:
         """The number or letter there. An empty kind: a number that counts something else."""
@@ -137,8 +181,13 @@ class Reply:
             return False
         if before.endswith(("$", "€", "£", "#")) or after.lstrip().startswith(("%", "°", "$", "€")):
             return True
+        if self.words[position + 1 : position + 2] and self.words[position + 1] in STEPS:
+            return self.words[position] in (*(self.vocabulary.ends or ())[1:], self._steps())
         follows = position > 0 and not self.boundaries[position]
         return follows and self.words[position - 1] in COUNTED_BEFORE
+
+    def _steps(self) -> str:
+        return str(len(self.vocabulary.codes))
 
     def _signed(self, position: int) -> str:
         """The number with what the text before makes of it: a minus sign, or a leading point."""

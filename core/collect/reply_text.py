@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from collections.abc import Iterable, Mapping
 
 TOKEN = re.compile(
     r"(\d+(?:[.,:/]\d+)*(?:[^\W\d_][^\W_]*)?|[^\W\d_][^\W_]*(?:'[^\W_]+)*(?:-\d[^\W_]*)?)"
+)
+_CJK = "\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_SPACELESS = re.compile(f"[{_CJK}]")
+_ANY_TOKEN = re.compile(
+    rf"([{_CJK}]+|\d+(?:[.,:/]\d+)*(?:[^\W\d_{_CJK}][^\W_{_CJK}]*)?"
+    rf"|[^\W\d_{_CJK}][^\W_{_CJK}]*(?:'[^\W_{_CJK}]+)*(?:-\d[^\W_{_CJK}]*)?)"
 )
 DASHES = ("-", "–", "—")
 SOFT, CLAUSE, SENTENCE = 0, 1, 2
@@ -15,17 +22,23 @@ SOFT, CLAUSE, SENTENCE = 0, 1, 2
 
 _THOUGHT = re.compile(r"(</?think(?:ing)?>)", re.IGNORECASE)
 _COMPOSED_LATER = re.compile("[a-zA-Z][\u0300-\u036f]")
-_STOP = re.compile(r"[.!?;\n…]")
-_DELIMITER = re.compile(r"[,:()\[\]{}=<>|/\\—–\-]")
-_NOTHING = string.punctuation + string.whitespace + "“”„«»‘’–—…¿¡"
-_TRIM_LEFT = " \t\r\n*_`\"'“„«‘([{"
-_TRIM_RIGHT = " \t\r\n*_`\"'”“»’)]}.!,;"
+_STOP = re.compile(r"[.!?;\n…。]")
+_DELIMITER = re.compile(r"[,:()\[\]{}=<>|/\\—–\-、「」『』【】→]")
+_NOTHING = string.punctuation + string.whitespace + "“”„«»‘’–—…¿¡。、「」『』【】・"
+_TRIM_LEFT = " \t\r\n*_`\"'“„«‘([{「『【¡"
+_TRIM_RIGHT = " \t\r\n*_`\"'”“»’)]}.!,;。、」』】"
 _LOOKALIKES = {0xFF01 + i: 0x21 + i for i in range(94)} | str.maketrans(
     {
         "\u3000": " ", "\u00a0": " ", "’": "'", "‘": "'", "\u2212": "-", "½": ".5",
+        **{chr(0x2460 + i): str(i + 1) for i in range(9)},  # circled digits
         "\u200b": "", "\u200c": "", "\u200d": "", "\ufeff": "", "\ufe0f": "", "\u20e3": "",
     }
 )  # fmt: skip
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, each once."""
+    return frozenset(text.split())
 
 
 def trim(text: str) -> str:
@@ -68,6 +81,59 @@ def without_thoughts(text: str) -> str:
         else:
             depth -= 1
     return "\n".join(kept)
+
+
+def whole_words(text: str) -> tuple[str, ...]:
+    """The words of a label or set phrase; Japanese and Chinese runs stay in one piece."""
+    return tuple(word.casefold() for word in _ANY_TOKEN.findall(plain(text)))
+
+
+def is_spaceless(text: str) -> bool:
+    """Whether any of it is Japanese or Chinese."""
+    return not text.isascii() and _SPACELESS.search(text) is not None
+
+
+def starts_of(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Words of Japanese and Chinese by their first character, the longest first."""
+    found: dict[str, set[str]] = {}
+    for word in words:
+        if _SPACELESS.match(word):
+            found.setdefault(word[0], set()).add(word)
+    return {
+        first: tuple(sorted(group, key=lambda word: (-len(word), word)))
+        for first, group in found.items()
+    }
+
+
+def pieces(text: str, starts: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Gap, word, gap, word, ..., gap. Japanese and Chinese are cut at the words of `starts`.
+
+    `starts` holds known words by first character, the longest first; what is not known there
+    stands as single characters.
+    """
+    if not is_spaceless(text):
+        return TOKEN.split(text)
+    found = _ANY_TOKEN.split(text)
+    cut: list[str] = [found[0]]
+    for word, gap in zip(found[1::2], found[2::2], strict=True):
+        if _SPACELESS.match(word):
+            for part in _segments(word, starts):
+                cut += [part, ""]
+            cut[-1] = gap
+        else:
+            cut += [word, gap]
+    return cut
+
+
+def _segments(run: str, starts: Mapping[str, tuple[str, ...]]) -> list[str]:
+    parts: list[str] = []
+    position = 0
+    while position < len(run):
+        known = starts.get(run[position], ())
+        part = next((word for word in known if run.startswith(word, position)), run[position])
+        parts.append(part)
+        position += len(part)
+    return parts
 
 
 def boundary(gap: str) -> int:

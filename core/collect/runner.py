@@ -32,10 +32,11 @@ class Attempt:
 
     `number` counts from 1 over all runs, `cost` is in US dollars. `final` says that the call is
     done with: it has its reply, or it was given up. A try cut short by a pause or stop, and one
-    whose failure paused the run, is not final: a continued run asks again.
+    whose failure paused the run, is not final: a continued run asks again. Nor is a reply that
+    does not satisfy and is asked for anew.
     """
 
-    trial_id: int
+    call_id: int
     number: int
     request: ChatRequest
     sent_at: datetime
@@ -45,6 +46,15 @@ class Attempt:
     cost: float | None
     cost_estimated: bool
     final: bool
+
+
+@dataclass
+class _Tries:
+    """How often a call was tried in this run, and what came of it."""
+
+    made: int = 0
+    replied: int = 0
+    failed_since: int = 0  # since the last reply
 
 
 class Outcome(StrEnum):
@@ -145,13 +155,13 @@ class _Run:
 
     async def _ask(self, lane: LaneState, task: Task) -> None:
         """Try one call until it is done with or the run is ending."""
-        tries = 0
+        tries = _Tries()
         while True:
             await lane.turn()
             reservation = await self._reserved(task.request)
             if reservation is None:
                 return
-            tries += 1
+            tries.made += 1
             wait = await self._try(lane, task, tries, reservation)
             if wait is None:
                 return
@@ -176,7 +186,7 @@ class _Run:
         return None
 
     async def _try(
-        self, lane: LaneState, task: Task, tries: int, reservation: Reservation
+        self, lane: LaneState, task: Task, tries: _Tries, reservation: Reservation
     ) -> float | None:
         """Send once and record it. Returns the wait before the next try; None: no further."""
         self._sent += 1
@@ -187,16 +197,20 @@ class _Run:
             return None
         cost = self._budget.settle(reservation, outcome)
         self._settled.set()
-        failure = outcome if isinstance(outcome, CallFailure) else None
-        wait = self._after(lane, tries, failure)
+        if isinstance(outcome, CallFailure):
+            failure, reply = outcome, None
+            wait = self._after_failure(lane, tries, outcome)
+        else:
+            failure, reply = None, outcome
+            wait = self._after_reply(lane, task, tries, outcome)
         await self._keep(
             Attempt(
-                trial_id=task.trial_id,
-                number=task.attempts_before + tries,
+                call_id=task.call_id,
+                number=task.attempts_before + tries.made,
                 request=task.request,
                 sent_at=sent_at,
                 latency_s=latency_s,
-                reply=None if isinstance(outcome, CallFailure) else outcome,
+                reply=reply,
                 failure=failure,
                 cost=cost.amount,
                 cost_estimated=cost.estimated,
@@ -225,15 +239,28 @@ class _Run:
             )
             return None
 
-    def _after(self, lane: LaneState, tries: int, failure: CallFailure | None) -> float | None:
-        """Seconds to wait before the next try; None: no further try."""
-        if failure is None:
-            lane.failed_in_a_row = 0
+    def _after_reply(
+        self, lane: LaneState, task: Task, tries: _Tries, reply: Reply
+    ) -> float | None:
+        """No wait where the reply is to be asked for anew; None: no further try."""
+        lane.failed_in_a_row = 0
+        tries.failed_since = 0
+        tries.replied += 1
+        try:
+            satisfied = task.judge(reply)
+        except Exception as error:  # noqa: BLE001  # the reply must be kept, readable or not
+            _log("reading a reply", error)
+            self._pause("Inkblot could not read a reply. It is kept; the log says more.")
             return None
+        return None if satisfied or tries.replied >= task.most_replies else 0.0
+
+    def _after_failure(self, lane: LaneState, tries: _Tries, failure: CallFailure) -> float | None:
+        """Seconds to wait before the next try; None: no further try."""
+        tries.failed_since += 1
         if failure.kind in PAUSES:
             self._pause(f"{lane.name}: {failure.message}")
             return None
-        wait = self._policy.wait_s(tries, failure, self._random)
+        wait = self._policy.wait_s(tries.failed_since, failure, self._random)
         if wait is None:
             self._give_up(lane, failure)
         elif failure.retry_after_s is not None:

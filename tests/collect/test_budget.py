@@ -5,19 +5,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.collect.budget import Budget, estimate
-from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply, TrialKey
+from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import SamplingSettings
 from core.errors import CollectionError
 
-TRIAL = TrialKey(Item("i1"), ResponseFormat("likert_5", ()), "en")
+QUESTION = Question((Item("i1"),), ResponseFormat("likert_5", ()), "en")
 MILLION = 1_000_000
 
 
 def request(text="x" * 60, price_in=1.0, price_out=2.0, **sampling):
     values = {"max_tokens": 100, **sampling}
     settings_ = SamplingSettings(price_in=price_in, price_out=price_out, **values)
-    return ChatRequest("m", ({"role": "user", "content": text},), settings_, TRIAL)
+    return ChatRequest("m", ({"role": "user", "content": text},), settings_, QUESTION)
 
 
 def reply(tokens_in=10, tokens_out=1):

@@ -163,6 +163,22 @@ def test_a_typed_key_belongs_to_scheme_host_and_port():
     assert ring.find("https://example.org/v1", "", {}) is None
 
 
+@pytest.mark.parametrize(
+    ("typed_for", "asked_for"),
+    [
+        ("https://example.org/v1", "http://example.org:443/v1"),
+        ("https://gpu-server/v1", "http://gpu-server:443/v1"),
+        ("http://gpu-server/v1", "https://gpu-server:80/v1"),
+    ],
+)
+def test_a_typed_key_does_not_follow_to_the_other_scheme_on_the_same_port(typed_for, asked_for):
+    ring = KeyRing()
+    ring.remember(typed_for, KEY)
+    assert ring.find(asked_for, "", {}) is None
+    ring.forget(asked_for)
+    assert ring.find(typed_for, "", {}) == KEY
+
+
 def test_a_typed_key_comes_before_a_variable():
     ring, url = KeyRing(), "https://api.openai.com/v1"
     secrets = {"OPENAI_API_KEY": "sk-from-variable"}

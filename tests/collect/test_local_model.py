@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import subprocess
 import sys
 import time
@@ -13,8 +15,15 @@ import psutil
 import pytest
 
 from core.collect import local_model
+from core.collect.client import ChatRequest, Question, Reply
+from core.collect.local_client import LocalClient
 from core.collect.local_model import LocalModel, find_weights, shared, stop_shared
+from core.collect.prompts import choices, render
+from core.domain.formats import BUILT_IN
+from core.domain.instrument import Item, Wording
+from core.domain.study import Context, SamplingSettings
 from core.errors import CollectionError
+from core.files.template_files import built_in
 
 pytestmark = pytest.mark.local_model
 ROOT = Path(__file__).parents[2]
@@ -74,6 +83,58 @@ def test_it_starts_within_fifteen_seconds_and_ends_with_stop() -> None:
 def test_a_grammar_admits_nothing_but_an_option(model: LocalModel) -> None:
     assert ask(model, PROMPT.format("hot"), grammar="root ::= [1-5]") in {"1", "2", "3", "4", "5"}
     assert ask(model, PROMPT.format("hot"), grammar='root ::= "Agree"') == "Agree"
+
+
+def answered(asked: tuple[Item, ...], *, first_token: bool = False) -> Reply:
+    """The shared service's reply to items of the five-point format, held to its options."""
+    likert = BUILT_IN["likert_5"]
+    template, words = built_in().templates[0], built_in().replies
+    question = Question(asked, likert, "en")
+    request = ChatRequest(
+        local_model.MODEL_NAME,
+        render(question, template, words, context=Context("p", "You like long walks.")),
+        SamplingSettings(max_tokens=40),
+        question,
+        choices=choices(likert, "en"),
+        first_token=first_token,
+    )
+
+    async def call() -> Reply:
+        client = LocalClient("", at_once=1, timeout_s=60)
+        try:
+            return await client.complete(request)
+        finally:
+            await client.close()
+
+    return asyncio.run(call())
+
+
+ITEMS = tuple(
+    Item(f"i{n}", (Wording("en", text),))
+    for n, text in enumerate(("The sun is hot.", "Ice is cold.", "Rain is dry."), 1)
+)
+
+
+def test_a_block_is_answered_as_a_numbered_list_of_options() -> None:
+    try:
+        reply = answered(ITEMS)
+    finally:
+        stop_shared()
+    lines = reply.text.splitlines()
+    assert [line[:3] for line in lines] == ["1. ", "2. ", "3. "]
+    assert {line[3:] for line in lines} <= set("12345")
+
+
+def test_the_first_tokens_chances_come_with_an_answer() -> None:
+    try:
+        reply = answered(ITEMS[:1], first_token=True)
+    finally:
+        stop_shared()
+    assert reply.text in set("12345")
+    assert len(reply.first_token) > 1
+    assert all(chance.logprob <= 0 for chance in reply.first_token)
+    assert 0 < sum(math.exp(chance.logprob) for chance in reply.first_token) <= 1.001
+    assert reply.text in {chance.token.strip() for chance in reply.first_token}
 
 
 def test_without_a_cache_replies_do_not_depend_on_the_order_of_the_calls(

@@ -4,12 +4,13 @@ import asyncio
 import logging
 import socket
 import traceback
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from core.collect import openai_client
-from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply, TrialKey
+from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply, TokenChance
 from core.collect.openai_client import OpenAIClient, list_models
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import SamplingSettings
@@ -17,12 +18,12 @@ from core.errors import CollectionError
 from tests.fault_server import FaultServer, Step, default_text, retry_after, retry_at
 
 KEY = "sk-test-canary-0123456789"
-TRIAL = TrialKey(Item("i1"), ResponseFormat("likert_5", ()), "en")
+QUESTION = Question((Item("i1"),), ResponseFormat("likert_5", ()), "en")
 
 
 def request(text="The sun is hot.", seed=None, model="m", **sampling):
     messages = ({"role": "user", "content": text},)
-    return ChatRequest(model, messages, SamplingSettings(**sampling), TRIAL, seed=seed)
+    return ChatRequest(model, messages, SamplingSettings(**sampling), QUESTION, seed=seed)
 
 
 def ask(server, wanted=None, *, key=KEY, timeout_s=5.0, base_url=None):
@@ -104,6 +105,78 @@ def test_additional_settings_are_merged_and_can_leave_a_setting_out():
     assert body["grammar"] == "root"
     assert "max_tokens" not in body
     assert "stream" not in body
+
+
+def test_choices_are_sent_as_a_json_schema_that_admits_nothing_else():
+    one = replace(request(), choices=("1", "2"))
+    many = replace(one, question=Question(QUESTION.items * 3, QUESTION.response_format, "en"))
+    with FaultServer(key=KEY) as server:
+        for wanted in (request(), one, many):
+            assert isinstance(ask(server, wanted), Reply)
+    free, alone, block = (seen.body.get("response_format") for seen in server.chats)
+    assert free is None
+    assert alone["type"] == block["type"] == "json_schema"
+    assert alone["json_schema"]["strict"] is True
+    choice = {"type": "string", "enum": ["1", "2"]}
+    assert alone["json_schema"]["schema"]["properties"] == {"answer": choice}
+    assert block["json_schema"]["schema"]["properties"] == dict.fromkeys("123", choice)
+
+
+def test_additional_settings_outrank_the_schema():
+    own = {"response_format": {"type": "json_object"}}
+    with FaultServer(key=KEY) as server:
+        ask(server, replace(request(extra_body=own), choices=("1", "2")))
+        ask(server, replace(request(extra_body={"response_format": None}), choices=("1", "2")))
+    assert server.chats[0].body["response_format"] == {"type": "json_object"}
+    assert "response_format" not in server.chats[1].body
+
+
+def logprobs(*entries):
+    """A reply whose service says what could have come first, and second."""
+    second = {"token": ".", "logprob": -0.1, "top_logprobs": [{"token": ".", "logprob": -0.1}]}
+    first = {"token": "4", "logprob": -0.5, "top_logprobs": list(entries)}
+    choice = {"message": {"content": "4."}, "logprobs": {"content": [first, second]}}
+    return Step(extra={"choices": [choice]})
+
+
+def test_the_first_tokens_chances_are_asked_for_and_read():
+    entries = [{"token": "4", "logprob": -0.5}, {"token": " 5", "logprob": -1.5}]
+    with FaultServer([logprobs(*entries)], key=KEY) as server:
+        reply = ask(server, replace(request(), first_token=True))
+        ask(server)
+    asked, plain = (seen.body for seen in server.chats)
+    assert (asked["logprobs"], asked["top_logprobs"]) == (True, 20)
+    assert "logprobs" not in plain
+    assert "top_logprobs" not in plain
+    assert reply.text == "4."
+    assert reply.first_token == (TokenChance("4", -0.5), TokenChance(" 5", -1.5))
+
+
+def test_a_service_that_names_only_the_token_it_chose_gives_that_one():
+    assert answer_to(logprobs()).first_token == (TokenChance("4", -0.5),)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        [],
+        "many",
+        {"content": None},
+        {"content": []},
+        {"content": ["4"]},
+        {"content": [{"token": "4"}]},
+        {"content": [{"top_logprobs": [{"token": 4, "logprob": -1}, "x", {"logprob": -1}]}]},
+        {"content": [{"top_logprobs": 5}]},
+        *(
+            {"content": [{"top_logprobs": [{"token": "4", "logprob": odd}]}]}
+            for odd in (True, "-1", 800, float("nan"), float("-inf"), -(10**400))
+        ),
+    ],
+)
+def test_garbled_chances_leave_the_reply_as_it_is(given):
+    reply = answer_to(Step(extra={"choices": [{"message": {"content": "4"}, "logprobs": given}]}))
+    assert (reply.text, reply.first_token) == ("4", ())
 
 
 def test_a_setting_that_json_cannot_express_is_refused_before_sending():

@@ -9,12 +9,13 @@ from hypothesis import example, given, settings
 
 from core.collect.parsing import Parsed, parse
 from core.collect.prompts import choices
+from core.domain.format_labels import LANGUAGES
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Option, ResponseFormat
 from core.domain.study import Status
 
 ANSWERED, EXPLAINED, REFUSED = Status.ANSWERED, Status.EXPLAINED, Status.REFUSED
-OFF, AMBIGUOUS = Status.OFF_SCALE, Status.AMBIGUOUS
+OFF, AMBIGUOUS, NEUTRAL = Status.OFF_SCALE, Status.AMBIGUOUS, Status.NEUTRAL
 NO_ANSWER, TRUNCATED = Status.NO_ANSWER, Status.TRUNCATED
 
 # What a person who reads the reply would code. One row: format, language, reply, status, option.
@@ -101,7 +102,7 @@ CODED = [
     ("a_b", "en", "A or B", AMBIGUOUS, None),
     ("a_b", "en", "C", OFF, None),
     ("a_b", "es", "A mí me gusta mucho.", AMBIGUOUS, None),
-    ("a_b", "en", "A = Yes, B = No", AMBIGUOUS, None),
+    ("a_b", "en", "A = Yes, B = No", NO_ANSWER, None),
     # an option and further words
     ("likert_5", "en", "I would choose 4.", EXPLAINED, "4"),
     ("likert_5", "en", "I'd rate this a 4 because it fits me.", EXPLAINED, "4"),
@@ -124,12 +125,12 @@ CODED = [
     ("likert_5", "en", "5 (I completely agree)", EXPLAINED, "5"),
     ("likert_5", "en", "<think>Is it 2 or 3?</think>4", ANSWERED, "4"),
     ("likert_5", "en", "Is it 2 or 3?</think>\n\n4", ANSWERED, "4"),
-    ("likert_5", "en", "<think>\n\n</think>\n\nI choose 4.", EXPLAINED, "4"),
+    ("likert_5", "en", "<think>\n\n</think>\n\nI choose 4.", ANSWERED, "4"),
     ("likert_5", "es", "Elijo la opción 4.", EXPLAINED, "4"),
     ("likert_5", "es", "Mi respuesta es 2 porque no me gusta.", EXPLAINED, "2"),
     ("likert_5", "es", "4 de 5", ANSWERED, "4"),
     ("likert_5", "es", "Estoy totalmente en desacuerdo con esa frase.", EXPLAINED, "1"),
-    ("likert_5", "de", "Ich wähle 4.", EXPLAINED, "4"),
+    ("likert_5", "de", "Ich wähle 4.", ANSWERED, "4"),
     ("likert_5", "de", "Antwort: 4", ANSWERED, "4"),
     ("likert_5", "de", "Ich stimme der Aussage nicht zu, weil sie falsch ist.", EXPLAINED, "2"),
     ("likert_5", "de", "Ich stimme dieser Aussage voll und ganz zu.", EXPLAINED, "5"),
@@ -171,11 +172,11 @@ CODED = [
     ("likert_5", "de", "Ich stimme nicht voll und ganz zu", AMBIGUOUS, None),
     ("likert_5", "en", "I completely agree", AMBIGUOUS, None),
     ("likert_5", "en", "4. I do not agree.", AMBIGUOUS, None),
-    ("likert_5", "en", "I tend to agree", AMBIGUOUS, None),
-    ("likert_5", "en", "I agree somewhat", AMBIGUOUS, None),
+    ("likert_5", "en", "I tend to agree", ANSWERED, "4"),
+    ("likert_5", "en", "I agree somewhat", ANSWERED, "4"),
     ("likert_5", "es", "Muy de acuerdo", AMBIGUOUS, None),
-    ("likert_5", "de", "Stimme eher zu", AMBIGUOUS, None),
-    ("likert_4", "en", "Neither agree nor disagree", AMBIGUOUS, None),
+    ("likert_5", "de", "Stimme eher zu", ANSWERED, "4"),
+    ("likert_4", "en", "Neither agree nor disagree", NEUTRAL, None),
     ("likert_5", "en", "Do you agree or disagree?", AMBIGUOUS, None),
     ("likert_5", "en", "Many people agree.", AMBIGUOUS, None),
     ("likert_5", "en", "There are 4 reasons for this.", AMBIGUOUS, None),
@@ -191,7 +192,7 @@ CODED = [
     ("agree_disagree", "en", "I agree to disagree.", AMBIGUOUS, None),
     ("yes_no", "en", "Yes and no.", AMBIGUOUS, None),
     ("yes_no", "en", "Yes/No", AMBIGUOUS, None),
-    ("yes_no", "en", "I have no opinion on this.", AMBIGUOUS, None),
+    ("yes_no", "en", "I have no opinion on this.", NEUTRAL, None),
     ("yes_no", "en", "No one knows.", AMBIGUOUS, None),
     ("yes_no", "en", "Yes. No.", AMBIGUOUS, None),
     ("yes_no", "en", "Maybe yes", AMBIGUOUS, None),
@@ -268,7 +269,9 @@ def test_replies_cut_off_count_only_with_the_option_up_front(code, language, rep
     assert parse(reply, BUILT_IN[code], language, finish_reason="length") == Parsed(status, option)
 
 
-ALL = [(code, language) for code in BUILT_IN for language in ("en", "es", "de", "fr")]
+ALL = [
+    (code, language) for code, each in BUILT_IN.items() if each.options for language in LANGUAGES
+]
 
 
 @pytest.mark.parametrize(("code", "language"), ALL)
@@ -377,6 +380,12 @@ HOSTILE = {
     "refusals": "as an ai language " * 440,
     "german": "stimme der aussage " * 420,
     "dashes": "-" * 100_000,
+    "corrections": "4 wait 3 " * 880,
+    "speakers": "i i i 4 a " * 790,
+    "chinese": "我不同意" * 1_990,
+    "japanese": "そう思わない、" * 1_140,
+    "eight_thousand_digits": "9" * 8_000,
+    "nested": "[" * 4_000 + "4" + "]" * 3_999,
 }
 
 
@@ -385,9 +394,9 @@ def test_hostile_text_is_read_in_no_time(name):
     for code in ("likert_5", "a_b", "yes_no"):
         seconds = []
         for _ in range(3):  # the best of three: others compute on the same machine
-            start = time.perf_counter()
+            start = time.process_time()
             parse(HOSTILE[name], BUILT_IN[code], "en")
-            seconds.append(time.perf_counter() - start)
+            seconds.append(time.process_time() - start)
         assert min(seconds) < 0.1
 
 

@@ -64,3 +64,12 @@ def test_waits_are_never_shorter_than_asked_nor_longer_than_capped(number, asked
 def test_waits_differ_between_calls_told_the_same_moment():
     random, policy = Random(7), RetryPolicy()
     assert len({policy.wait_s(1, failure(RATE_LIMIT, 5), random) for _ in range(20)}) == 20
+
+
+def test_waits_nobody_asked_for_are_drawn_from_the_whole_range():
+    random, policy = Random(7), RetryPolicy()
+    waits = [policy.wait_s(4, failure(), random) for _ in range(500)]
+    assert min(waits) < 1
+    assert 7 < max(waits) <= 8
+    others = Random(8)
+    assert [policy.wait_s(4, failure(), others) for _ in range(500)] != waits

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from core.collect.budget import Budget
-from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply, TrialKey
+from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply
 from core.collect.openai_client import OpenAIClient
 from core.collect.retry import RetryPolicy
 from core.collect.runner import Control, Lane, Task, run
@@ -23,13 +23,13 @@ from core.errors import StoreError
 from tests.fault_server import FAULTS, FaultServer, Step, default_text, retry_after
 
 KEY = "sk-test-canary-0123456789"
-TRIAL = TrialKey(Item("i1"), ResponseFormat("likert_5", ()), "en")
+QUESTION = Question((Item("i1"),), ResponseFormat("likert_5", ()), "en")
 QUICK = RetryPolicy(max_attempts=4, base_s=0.001, cap_s=0.01)
 
 
 def request(i, **sampling):
     messages = ({"role": "user", "content": f"statement {i}"},)
-    return ChatRequest("m", messages, SamplingSettings(**sampling), TRIAL)
+    return ChatRequest("m", messages, SamplingSettings(**sampling), QUESTION)
 
 
 async def tasks(count, attempts_before=0, pulled=None, **sampling):
@@ -126,7 +126,7 @@ def test_every_task_is_asked_once_and_answered_finally():
         result, record = collect(server, 60)
     assert (result.outcome, result.sent, result.failed) == ("finished", 60, 0)
     assert result.unrecorded == ()
-    assert Counter(a.trial_id for a in record.finals()) == Counter(range(60))
+    assert Counter(a.call_id for a in record.finals()) == Counter(range(60))
     for attempt in record.attempts:
         assert attempt.reply.text == default_text([dict(m) for m in attempt.request.messages])
         assert (attempt.number, attempt.failure, attempt.cost) == (1, None, None)
@@ -166,8 +166,8 @@ def test_all_faults_together_still_give_the_data_of_an_undisturbed_run():
         _, expected = collect(calm, 60)
         result, record = collect(rough, 60, policy=RetryPolicy(9, 0.001, 0.01))
     assert result.outcome == "finished"
-    texts = {a.trial_id: a.reply.text for a in record.finals()}
-    assert texts == {a.trial_id: a.reply.text for a in expected.finals()}
+    texts = {a.call_id: a.reply.text for a in record.finals()}
+    assert texts == {a.call_id: a.reply.text for a in expected.finals()}
     assert result.sent == len(record.attempts) == len(rough.chats) > 60
 
 
@@ -187,7 +187,7 @@ def test_a_call_that_uses_up_its_tries_is_final_and_the_run_goes_on():
         result, record = collect(server, 10)
     assert (result.outcome, result.failed, result.sent) == ("finished", 1, 13)
     (lost,) = [a for a in record.finals() if a.failure]
-    assert (lost.trial_id, lost.number, lost.reply) == (2, QUICK.max_attempts, None)
+    assert (lost.call_id, lost.number, lost.reply) == (2, QUICK.max_attempts, None)
     assert len(record.finals()) == 10
 
 
@@ -296,7 +296,7 @@ def test_a_paused_run_continued_gives_the_data_of_an_uninterrupted_one():
 
     with FaultServer(key=KEY) as server:
         _, first = collect(server, 60, Recorder(then=then), control=control)
-        done = {a.trial_id: a.reply.text for a in first.finals()}
+        done = {a.call_id: a.reply.text for a in first.finals()}
         rest = [i for i in range(60) if i not in done]
 
         async def remaining():
@@ -307,8 +307,8 @@ def test_a_paused_run_continued_gives_the_data_of_an_uninterrupted_one():
         go(lambda: [lane_of(server, remaining())], second)
         assert server.total == 60
         _, whole = collect(server, 60)
-    done |= {a.trial_id: a.reply.text for a in second.finals()}
-    assert done == {a.trial_id: a.reply.text for a in whole.finals()}
+    done |= {a.call_id: a.reply.text for a in second.finals()}
+    assert done == {a.call_id: a.reply.text for a in whole.finals()}
 
 
 def test_a_rate_limited_reply_slows_the_whole_lane():
@@ -402,7 +402,7 @@ def test_a_full_disk_pauses_the_run_and_loses_nothing():
     assert result.outcome == "paused"
     assert "No space left on device" in result.reason
     assert result.sent == server.total <= 4 + 2 * 4
-    kept = {a.trial_id for a in record.attempts} | {a.trial_id for a in result.unrecorded}
+    kept = {a.call_id for a in record.attempts} | {a.call_id for a in result.unrecorded}
     assert len(record.attempts) + len(result.unrecorded) == len(kept) == server.total
 
 
@@ -499,3 +499,101 @@ def test_tasks_are_pulled_only_when_they_can_be_sent():
     source = tasks(1000, pulled=pulled)
     go(lambda: [Lane("lane", client, source, 4, None)], record, control=control)
     assert len(pulled) <= 10 + 2 * 4
+
+
+def one_call(script, record=None, *, usable="4", most_replies=3, attempts_before=0, **kwargs):
+    """Run one call whose replies satisfy when they are `usable`, and return how it went."""
+    record, judged = record or Recorder(), []
+
+    def judge(reply):
+        judged.append(reply.text)
+        return reply.text == usable
+
+    async def source():
+        yield Task(0, request(0), attempts_before, judge, most_replies)
+
+    with FaultServer(script, key=KEY) as server:
+        result = go(lambda: [lane_of(server, source())], record, **kwargs)
+    return result, record, judged
+
+
+def test_a_reply_that_does_not_satisfy_is_asked_for_anew_until_one_does():
+    steps = [Step(content="Well."), Step(content="Hm."), Step(content="4"), Step(content="5")]
+    result, record, judged = one_call(steps, most_replies=9)
+    assert (result.outcome, result.sent, result.failed) == ("finished", 3, 0)
+    assert judged == [a.reply.text for a in record.attempts] == ["Well.", "Hm.", "4"]
+    assert [a.number for a in record.attempts] == [1, 2, 3]
+    assert [a.final for a in record.attempts] == [False, False, True]
+
+
+def test_after_the_last_reply_a_call_is_done_with_though_none_satisfied():
+    result, record, judged = one_call([Step(content="Well.")] * 9, most_replies=3)
+    assert (result.outcome, result.sent, result.failed) == ("finished", 3, 0)
+    assert judged == ["Well."] * 3
+    assert [a.final for a in record.attempts] == [False, False, True]
+
+
+def test_failures_between_replies_have_a_backoff_of_their_own_and_the_number_counts_on():
+    waits = []
+
+    class Noted(RetryPolicy):
+        def wait_s(self, attempt_number, failure, random):
+            waits.append(attempt_number)
+            return super().wait_s(attempt_number, failure, random)
+
+    failing = [Step(status=500)] * 3  # one more and QUICK gives up
+    steps = [*failing, Step(content="Well."), *failing, Step(content="Hm."), *failing]
+    result, record, judged = one_call(
+        [*steps, Step(content="4")], attempts_before=2, policy=Noted(4, 0.001, 0.01)
+    )
+    assert (result.outcome, result.sent, result.failed) == ("finished", 12, 0)
+    assert waits == [1, 2, 3] * 3
+    assert judged == ["Well.", "Hm.", "4"]
+    assert [a.number for a in record.attempts] == list(range(3, 15))
+    assert [a.final for a in record.attempts] == [False] * 11 + [True]
+
+
+def test_a_call_given_up_after_an_unusable_reply_is_final_and_counts_as_failed():
+    steps = [Step(content="Well."), *[Step(status=500)] * 9]
+    result, record, judged = one_call(steps)
+    assert (result.failed, judged) == (1, ["Well."])
+    assert len(record.attempts) == 1 + QUICK.max_attempts
+    assert [a.final for a in record.attempts] == [False] * QUICK.max_attempts + [True]
+
+
+def test_a_pause_between_two_replies_leaves_the_call_open():
+    control = Control()
+    record = Recorder(then=lambda _: control.request_stop("pause"))
+    result, record, judged = one_call([Step(content="Well.")] * 3, record, control=control)
+    assert (result.outcome, result.sent, judged) == ("paused", 1, ["Well."])
+    assert [a.final for a in record.attempts] == [False]
+
+
+def test_every_reply_asked_for_anew_counts_against_the_cost_cap():
+    budget, record = Budget(cap=25.0), Recorder()
+
+    async def source():
+        yield Task(0, request(0, **PRICES), 0, lambda _: False, 99)
+
+    ten = Step(content="Well.", extra={"usage": {"prompt_tokens": 1, "completion_tokens": 10}})
+    with FaultServer(lambda *_: ten, key=KEY) as server:
+        result = go(lambda: [lane_of(server, source())], record, budget=budget)
+    assert (result.outcome, result.sent, budget.spent) == ("paused", 2, 20.0)
+    assert "cost cap" in result.reason
+
+
+def test_a_judge_that_breaks_pauses_the_run_and_every_reply_is_kept():
+    def broken(reply):
+        raise ValueError(f"cannot read {reply.text}")
+
+    async def source():
+        for i in range(100):
+            yield Task(i, request(i), 0, broken if i == 7 else lambda _: True)
+
+    record = Recorder()
+    with FaultServer(key=KEY, latency_s=0.01) as server:
+        result = go(lambda: [lane_of(server, source())], record)
+        assert result.sent == len(record.attempts) == server.total < 100
+    assert result.outcome == "paused"
+    assert "could not read a reply" in result.reason
+    assert all(attempt.reply for attempt in record.attempts)

@@ -14,12 +14,12 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from core.collect import prompts
-from core.collect.client import CallFailure, ChatRequest, FailureKind, TrialKey
+from core.collect.client import CallFailure, ChatRequest, FailureKind, Question
 from core.collect.parsing import parse
 from core.collect.simulated import SimulatedClient
 from core.collect.simulated_model import expected_alpha, item_truth
 from core.domain.formats import BUILT_IN
-from core.domain.instrument import Item, Option, ResponseFormat, Wording
+from core.domain.instrument import FREE_TEXT, Item, Option, ResponseFormat, Wording
 from core.domain.study import SamplingSettings, SimulationSettings, Status
 from core.errors import DesignError
 
@@ -55,7 +55,7 @@ def replies(simulation, trials):
 
 def trials(bank, n, response_format=LIKERT, language="en"):
     return [
-        TrialKey(item, response_format, language, context=f"p{person}")
+        Question((item,), response_format, language, context=f"p{person}")
         for person in range(n)
         for item in bank
     ]
@@ -255,7 +255,7 @@ def test_another_seed_gives_other_people_and_other_items():
 
 
 def test_repetitions_contexts_and_entities_are_different_people():
-    base = TrialKey(items(1)[0], LIKERT, "en")
+    base = Question(items(1), LIKERT, "en")
     for changed in ("repetition", "context", "entity"):
         found = replies(
             SimulationSettings(), [replace(base, **{changed: value}) for value in range(1, 40)]
@@ -287,7 +287,7 @@ def test_a_format_without_points_is_declined_in_plain_words():
 
 
 @pytest.mark.parametrize("language", ["en", "es", "de", "fr"])
-@pytest.mark.parametrize("code", BUILT_IN)
+@pytest.mark.parametrize("code", [code for code in BUILT_IN if code != FREE_TEXT])
 def test_what_is_said_is_what_was_chosen_in_every_format_and_language(code, language):
     response_format = BUILT_IN[code]
     asked = trials(items(6), 12, response_format, language)
@@ -301,6 +301,30 @@ def test_what_is_said_is_what_was_chosen_in_every_format_and_language(code, lang
         read = parse(long.text, response_format, language)
         assert (read.status, read.option) == (Status.EXPLAINED, meant), long.text
         assert parse(no.text, response_format, language).status is Status.REFUSED
+
+
+def test_a_text_is_asked_for_and_written_the_same_every_time():
+    asked = trials(items(3), 5, BUILT_IN[FREE_TEXT])
+    texts = [reply.text for reply in replies(SimulationSettings(refusal_rate=1), asked)]
+    assert all(2 <= text.count(".") <= 5 for text in texts)
+    assert len(set(texts)) > 10
+    assert [r.text for r in replies(SimulationSettings(refusal_rate=1), asked)] == texts
+
+
+def test_a_block_is_answered_line_by_line_as_its_items_would_be_alone():
+    bank = items(4)
+    (block,) = replies(MIXED, [Question(bank, LIKERT, "en", context="p0")])
+    alone = [reply.text for reply in replies(MIXED, trials(bank, 1))]
+    assert block.text.splitlines() == [f"{n}. {said}" for n, said in enumerate(alone, 1)]
+
+
+def test_an_opposite_form_is_answered_in_the_other_direction():
+    simulation = SimulationSettings(loading=0.97, loading_spread=0.0)
+    asked = trials(items(1), 200)
+    turned = [replace(question, form="opposite") for question in asked]
+    plain = [int(reply.text) for reply in replies(simulation, asked)]
+    opposite = [int(reply.text) for reply in replies(simulation, turned)]
+    assert np.corrcoef(plain, opposite)[0, 1] < -0.7
 
 
 def test_a_reply_says_what_made_it_and_estimates_its_tokens():
