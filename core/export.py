@@ -21,6 +21,13 @@ _LEADING_ZERO_DROPPED = frozenset({"proportion", "correlation", "p"})
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # a file's bytes shall depend on its content only
 
 
+def frame_csv(frame: pd.DataFrame) -> bytes:
+    """A plain table as CSV; cells that a spreadsheet would take for formulas are guarded."""
+    head = csv_line(map(str, frame.columns))
+    rows = (csv_line(map(_cell, row)) for row in _rows(frame))
+    return "".join([head, *rows]).encode("utf-8", "surrogatepass")
+
+
 def table_csv(table: ResultTable) -> bytes:
     """The table as CSV: UTF-8, every digit, empty where undefined, safe to open in a spreadsheet.
 

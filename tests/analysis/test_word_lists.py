@@ -1,0 +1,58 @@
+import math
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.analysis.word_lists import odds_ratio, stereotype_scores, word_counts
+
+LISTS = {"warm": ["kind", "help"], "able": ["smart"]}
+
+
+def test_words_count_from_their_start_without_regard_to_case_and_once():
+    counts = word_counts(["Kind, kindly unkind HELPFUL people.", "", "smartest-ever smart"], LISTS)
+    assert counts.to_dict("list") == {"words": [5, 0, 2], "warm": [3, 0, 0], "able": [0, 0, 2]}
+
+
+def test_entries_are_text_and_never_patterns():
+    assert word_counts(["a.c abc a.c"], {"x": ["a.c"]})["x"].tolist() == [2]
+
+
+def test_odds_ratio_by_hand():
+    # 4 of 100 words against 2 of 100: (4 / 96) / (2 / 98)
+    assert odds_ratio(4, 100, 2, 100) == pytest.approx((4 / 96) / (2 / 98), abs=1e-15)
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1, 9), (1, 9, 0, 9), (1, 9, 9, 9), (0, 0, 0, 0)])
+def test_an_odds_ratio_that_cannot_be_computed_is_undefined(counts):
+    assert math.isnan(odds_ratio(*counts))
+
+
+@given(st.integers(1, 50), st.integers(60, 90), st.integers(1, 50), st.integers(60, 90))
+def test_exchanging_the_groups_inverts_the_ratio(first, first_total, second, second_total):
+    ratio = odds_ratio(first, first_total, second, second_total)
+    other = odds_ratio(second, second_total, first, first_total)
+    assert ratio * other == pytest.approx(1, abs=1e-12)
+
+
+def test_scores_pool_the_texts_of_a_context_and_average_the_lists():
+    counts = pd.DataFrame(
+        {
+            "context": ["c1"] * 4 + ["c2"] * 2,
+            "gender": ["f", "f", "m", "m", "f", "m"],
+            "words": [50, 50, 100, 0, 10, 10],
+            "warm": [3, 1, 2, 0, 1, 0],
+            "able": [1, 0, 2, 0, 1, 1],
+        }
+    )
+    found = stereotype_scores(
+        counts, unit=["context"], group="gender", levels=("f", "m"), sides={"warm": 0, "able": 1}
+    ).set_index("context")
+    warm, able = (4 / 96) / (2 / 98), (2 / 98) / (1 / 99)
+    assert found.loc["c1", "or_warm"] == pytest.approx(warm, abs=1e-12)
+    assert found.loc["c1", "or_able"] == pytest.approx(able, abs=1e-12)
+    assert found.loc["c1", "score"] == pytest.approx((warm + able) / 2, abs=1e-12)
+    assert found.loc["c1", "texts"] == 4
+    assert math.isnan(found.loc["c2", "or_warm"])
+    assert math.isnan(found.loc["c2", "score"])
