@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,12 +26,25 @@ def database() -> Iterator[Database]:
     found.close()
 
 
+@pytest.fixture(scope="session")
+def new_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file as it is when Inkblot has been started for the first time."""
+    from core.workflow.workspace import open_workspace
+
+    path = tmp_path_factory.mktemp("new") / "inkblot.duckdb"
+    open_workspace(path).close()
+    return path
+
+
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+def workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_database: Path
+) -> Iterator[Workspace]:
     """A workspace on a file of its own, with the starter banks; also what pages will open."""
     from core.workflow.workspace import open_workspace
 
     path = tmp_path / "inkblot.duckdb"
+    shutil.copyfile(new_database, path)
     monkeypatch.setenv("INKBLOT_DB", str(path))
     found = open_workspace(path)
     yield found

@@ -3,9 +3,14 @@
 workspace    the open database, the collector and the keys of this process
 banks        question banks: edit, undo, publish, compare, import, export
 respondents  models on offer: add, test, list models, keys
-studies      designs: size, example, freeze
+contexts     personas and conversations
+templates    the words around an item
+studies      designs: size, example, freeze (with plan_size, questions, presets, prices)
+phases       asking again with the opposite opinion
 collection   runs: start, pause, stop, progress
+coding       what a reply comes to; recoding reads replies again; audits compare with a person
 answers      what was said, row by row; import and export of answers
+texts        texts that models write: prompts for them, counts, ratings
 statistics   analyses
 sample       the sample study
 """

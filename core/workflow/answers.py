@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,10 +13,10 @@ import pandas as pd
 from core.domain.study import Status
 from core.errors import FileError
 from core.files import instrument_files, tidy
+from core.store import answer_details, studies
 from core.store import answers as store
 from core.store import banks as bank_store
-from core.store import studies
-from core.store.answers import AnswerDetail, Try
+from core.store.answer_details import AnswerDetail, Earlier, Try
 from core.workflow.imports import (
     ImportedStudy,
     StudyToCome,
@@ -23,14 +24,24 @@ from core.workflow.imports import (
     import_tidy,
     preview_tidy,
 )
+from core.workflow.questions import shown
 from core.workflow.workspace import Workspace
 
 __all__ = [
-    "AnswerDetail", "ImportedStudy", "StudyToCome", "TidyPreview", "Try", "import_tidy",
-    "preview_tidy",
+    "AnswerDetail", "Earlier", "ImportedStudy", "StudyToCome", "TidyPreview", "Try",
+    "import_tidy", "preview_tidy",
 ]  # fmt: skip
 
 Filters = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An option as a question showed it."""
+
+    code: str
+    label: str
+
 
 STATUS_WORDS: Mapping[str, str] = {
     Status.ANSWERED: "answered",
@@ -46,27 +57,79 @@ STATUS_WORDS: Mapping[str, str] = {
 }
 
 
+def in_words(status: str, option: object) -> str:
+    """An option with how it was given, or why there is none."""
+    words = STATUS_WORDS.get(status, status)
+    return f"{option} ({words})" if isinstance(option, str) else words
+
+
 def counts(workspace: Workspace, study: str) -> pd.DataFrame:
     """Number of trials by respondent (rows) and status (columns)."""
     record = studies.get(workspace.database, study)
-    frame = store.counts(workspace.database, record.study_id)
-    order = [status for status in STATUS_WORDS if status in set(frame["status"])]
-    wide = frame.pivot(index="respondent", columns="status", values="count").fillna(0).astype(int)
-    wide = wide[order].rename(columns=dict(STATUS_WORDS))
-    return wide.reset_index().rename_axis(columns=None)
+    return _wide(store.counts(workspace.database, record.study_id), ["respondent"])
 
 
 def overview(workspace: Workspace, study: str) -> pd.DataFrame:
     """By respondent: trials planned, usable answers (`n`), the others (`missing`), each status."""
-    wide = counts(workspace, study)
-    statuses = wide.drop(columns="respondent")
+    return status_table(tally(workspace, study, ["respondent"]), ["respondent"])
+
+
+def tally(workspace: Workspace, study: str, by: Sequence[str]) -> pd.DataFrame:
+    """How many trials have which status in each combination of the factors `by`."""
+    record = studies.get(workspace.database, study)
+    return store.counts(workspace.database, record.study_id, by)
+
+
+def status_table(tally: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """By the factors `by`: trials planned, usable answers (`n`), the others, each status.
+
+    `tally` may be by more factors than these. Columns bear the words of the statuses;
+    `statuses_of` says which ones a column counts.
+    """
+    counts = tally.groupby([*by, "status"], as_index=False).agg({"count": "sum"})
+    wide = _wide(counts, list(by))
+    statuses = wide.drop(columns=list(by))
     usable = [STATUS_WORDS[status] for status in Status if status.usable]
     n = statuses[[word for word in usable if word in statuses]].sum(axis=1)
     planned = statuses.sum(axis=1)
-    head = pd.DataFrame(
-        {"respondent": wide["respondent"], "planned": planned, "n": n, "missing": planned - n}
-    )
+    head = wide[list(by)].assign(planned=planned, n=n, missing=planned - n)
     return pd.concat([head, statuses], axis=1)
+
+
+def status_shares(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """A status table with `asked`, and beside each status its percentage of the trials asked.
+
+    The percentage stands in a column of the same name with ", %"; it is undefined where nothing
+    has been asked yet.
+    """
+    waiting = STATUS_WORDS["not_asked"]
+    asked = table["planned"] - table.get(waiting, 0)
+    shown = table[[*by, "planned"]].assign(asked=asked)
+    for name in table.columns.drop([*by, "planned"]):
+        shown[name] = table[name]
+        if name not in ("n", waiting):
+            shown[f"{name}, %"] = (100 * table[name] / asked).where(asked > 0)
+    return shown
+
+
+def statuses_of(column: str) -> tuple[str, ...]:
+    """The statuses that a column of a status table counts; empty where it counts all trials."""
+    word = column.removesuffix(", %")
+    usable = tuple(str(status) for status in Status if status.usable)
+    groups = {
+        "n": usable,
+        "missing": tuple(status for status in STATUS_WORDS if status not in usable),
+        "asked": tuple(status for status in STATUS_WORDS if status != "not_asked"),
+    }
+    return groups.get(word) or tuple(s for s, words in STATUS_WORDS.items() if words == word)
+
+
+def _wide(counts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Statuses as columns, in their usual order and by their words."""
+    order = [status for status in STATUS_WORDS if status in set(counts["status"])]
+    wide = counts.pivot(index=by, columns="status", values="count").fillna(0).astype(int)
+    wide = wide[order].rename(columns=dict(STATUS_WORDS))
+    return wide.reset_index().rename_axis(columns=None)
 
 
 def levels(workspace: Workspace, study: str) -> dict[str, list[Any]]:
@@ -92,16 +155,28 @@ def page(
 
 def detail(workspace: Workspace, trial_id: int) -> AnswerDetail | None:
     """One answer in full: prompt as sent, every attempt, what was read."""
-    return store.detail(workspace.database, trial_id)
+    return answer_details.detail(workspace.database, trial_id)
+
+
+def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[Shown, ...]:
+    """The options of a question as they were shown, in the language of the question.
+
+    Empty for a question that asks for a text, and where the bank does not know its format.
+    """
+    record = studies.get(workspace.database, answer.study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    found = bank.format(answer.format)
+    if found is None:
+        return ()
+    entities = (answer.entity, answer.entity_b)
+    seen = shown(found, answer.label_order, answer.option_order or None, entities=entities)
+    return tuple(Shown(o.code, o.labels.get(answer.language, "")) for o in seen.options)
 
 
 def option_label(workspace: Workspace, answer: AnswerDetail) -> str:
     """How the chosen option read in the language of the question; empty where not known."""
-    record = studies.get(workspace.database, answer.study)
-    bank = bank_store.instrument(workspace.database, record.instrument_id)
-    found = bank.format(answer.format)
-    option = found.option(answer.option) if found and answer.option is not None else None
-    return option.labels.get(answer.language, "") if option else ""
+    options = options_shown(workspace, answer)
+    return next((option.label for option in options if option.code == answer.option), "")
 
 
 def export_tidy(

@@ -8,13 +8,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from core.domain.formats import built_in
-from core.domain.instrument import Instrument, Option, ResponseFormat
+from core.domain.identifiers import slug
+from core.domain.instrument import (
+    KINDS,
+    MIDPOINTS,
+    ORIGINAL,
+    Instrument,
+    Kind,
+    Midpoint,
+    Option,
+    Party,
+    ResponseFormat,
+)
 from core.errors import BankError
 
 ABOUT = ("title", "description", "licence", "citation")
+Leaning = Literal["left", "centre", "right"]
+LEANINGS: tuple[Leaning, ...] = get_args(Leaning)
+FORMS = ("negation", "opposite", "alternate")
+"""Forms that a bank can take besides paraphrases and those with a name of their own."""
+PARAPHRASE = "paraphrase_"
 
 LANGUAGES: Mapping[str, str] = {
     "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan",
@@ -122,3 +138,84 @@ def set_about(bank: Instrument, field: str, text: str) -> Instrument:
         raise BankError("A bank needs a title.", "Type one; the old title was kept.")
     changes: dict[str, Any] = {field: text}
     return replace(bank, **changes)
+
+
+def set_kind(bank: Instrument, kind: str) -> Instrument:
+    """The bank as a list of questions, of words, or of prompts."""
+    chosen: Kind = next(known for known in KINDS if known == kind)
+    return replace(bank, kind=chosen)
+
+
+def set_rules(bank: Instrument, code: str, *, midpoint: str, mood: str) -> Instrument:
+    """The bank with another midpoint rule and mood for the set of response options of that code."""
+    rule: Midpoint = next(known for known in MIDPOINTS if known == midpoint)
+    formats = (replace(f, midpoint=rule, mood=mood) if f.code == code else f for f in bank.formats)
+    return replace(bank, formats=tuple(formats))
+
+
+def offered_forms(bank: Instrument) -> tuple[str, ...]:
+    """Forms that can be written next: the next paraphrase, and the others not there yet."""
+    known = bank.forms()
+    number = 1
+    while f"{PARAPHRASE}{number}" in known:
+        number += 1
+    return (f"{PARAPHRASE}{number}", *(form for form in FORMS if form not in known))
+
+
+def form_code(name: str) -> str:
+    """The code of a form from the name typed for it."""
+    code = re.sub("_{2,}", "_", slug(name)) if name.strip() else ""
+    if not code or code == ORIGINAL:
+        raise BankError(
+            f"A form cannot be called '{name.strip()}'.", "Type a short name, such as shortened."
+        )
+    return code
+
+
+def domain_name(bank: Instrument, name: str) -> str:
+    """The name of a new domain as typed, without what no file could hold."""
+    found = re.sub(r"\s+", "_", name.strip())
+    if not found or found in bank.domains():
+        raise BankError(
+            f"A domain cannot be called '{found}': "
+            + ("it is there already." if found else "it needs a name."),
+            "Type another name.",
+        )
+    return found
+
+
+def set_party(bank: Instrument, code: str, leaning: str) -> Instrument:
+    """The bank with a party and its leaning: a new one, or one whose leaning was another."""
+    code = re.sub(r"\s+", "_", code.strip())
+    if not code:
+        raise BankError("The party has no name.", "Type a name.")
+    party = Party(code, next(known for known in LEANINGS if known == leaning))
+    if code in (known.code for known in bank.parties):
+        parties = tuple(party if known.code == code else known for known in bank.parties)
+    else:
+        parties = (*bank.parties, party)
+    return replace(bank, parties=parties)
+
+
+def remove_party(bank: Instrument, code: str) -> Instrument:
+    """The bank without a party and without its positions."""
+    items = (
+        replace(item, positions={k: v for k, v in item.positions.items() if k != code})
+        for item in bank.items
+    )
+    parties = tuple(party for party in bank.parties if party.code != code)
+    return replace(bank, items=tuple(items), parties=parties)
+
+
+def set_direction(bank: Instrument, code: str, form: str, direction: int | None) -> Instrument:
+    """The bank with a direction of its own for a form of an item; None: as the form's name says."""
+
+    def changed(known: Mapping[str, int]) -> dict[str, int]:
+        left = {name: value for name, value in known.items() if name != form}
+        return left if direction is None else {**left, form: direction}
+
+    items = (
+        replace(item, directions=changed(item.directions)) if item.code == code else item
+        for item in bank.items
+    )
+    return replace(bank, items=tuple(items))

@@ -6,25 +6,29 @@ was drawn from, so applying them twice, or late, gives the same bank and never l
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import pandas as pd
 
-from core.domain import keying
-from core.domain.instrument import ORIGINAL, Instrument, Item, Option, ResponseFormat, Wording
-
-POSITION, CODE, SUBSCALE, KEYED, POINTS, STANCE = (
-    "position", "code", "subscale", "keyed", "points", "stance",
-)  # fmt: skip
-TEXT = "text:"
-"""Columns with a text are called by this and the language."""
-KEYED_WORDS = {1: "+", -1: "− reverse"}
-STANCE_WORDS = {-1: "against (−1)", 0: "neutral (0)", 1: "for (+1)"}
-
-_STANCE_NUMBERS = {word: number for number, word in STANCE_WORDS.items()}
+from core.domain.instrument import Instrument, Item, Option, ResponseFormat
+from core.workflow.bank_columns import (
+    CODE,
+    POINTS,
+    POSITION,
+    RANK,
+    STANCE,
+    STANCE_WORDS,
+    TEXT,
+    cell,
+    columns_of,
+    edited,
+    is_sign,
+    read_number,
+    read_sign,
+    written,
+)
 
 Cells = Mapping[str, Any]
 _Entry = TypeVar("_Entry", Item, Option)
@@ -53,47 +57,44 @@ class GridEdits:
         return bool(self.edited or self.added or self.deleted)
 
 
-def item_rows(bank: Instrument, rows: Sequence[int]) -> pd.DataFrame:
-    """The items at these places (from 0), one row each, a text column per language."""
+def item_rows(
+    bank: Instrument, rows: Sequence[int], columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """The items at these places (from 0), one row each, with these columns after the position."""
     items = [bank.items[row] for row in rows]
-    columns: dict[str, Any] = {
-        POSITION: pd.Series([row + 1 for row in rows], dtype="int64"),
-        CODE: _texts(item.code for item in items),
-        SUBSCALE: _texts(item.subscale for item in items),
-        KEYED: _texts(KEYED_WORDS[-1 if item.keyed < 0 else 1] for item in items),
-    }
-    for language in bank.languages:
-        columns[TEXT + language] = _texts(item.text(language) for item in items)
-    return pd.DataFrame(columns)
+    shown = columns_of(bank) if columns is None else columns
+    found: dict[str, Any] = {POSITION: pd.Series([row + 1 for row in rows], dtype="int64")}
+    for column in shown:
+        values = [cell(item, column) for item in items]
+        found[column] = pd.Series(values, dtype="float64") if column == RANK else _texts(values)
+    return pd.DataFrame(found)
 
 
-def option_rows(bank: Instrument, response_format: ResponseFormat) -> pd.DataFrame:
+def option_rows(
+    bank: Instrument, response_format: ResponseFormat, languages: Sequence[str] | None = None
+) -> pd.DataFrame:
     """The options of one set, one row each, a label column per language."""
     options = response_format.options
     columns: dict[str, Any] = {
         POSITION: pd.Series(range(1, len(options) + 1), dtype="int64"),
         CODE: _texts(option.code for option in options),
         POINTS: pd.Series([option.points for option in options], dtype="float64"),
-        STANCE: _texts(STANCE_WORDS.get(_or_none(option.stance)) for option in options),
+        STANCE: _texts(_stance_word(option.stance) for option in options),
     }
-    for language in bank.languages:
+    for language in bank.languages if languages is None else languages:
         columns[TEXT + language] = _texts(option.labels.get(language, "") for option in options)
     return pd.DataFrame(columns)
 
 
-def found_rows(bank: Instrument, search: str) -> tuple[int, ...]:
-    """Places (from 0) of the items whose code, subscale or text holds `search`; all without one."""
+def found_rows(
+    bank: Instrument, search: str, among: Iterable[int] | None = None
+) -> tuple[int, ...]:
+    """Places (from 0) of the items whose code, a fact or text holds `search`; all without one."""
+    places = range(len(bank.items)) if among is None else among
     wanted = search.strip().casefold()
     if not wanted:
-        return tuple(range(len(bank.items)))
-    return tuple(
-        row
-        for row, item in enumerate(bank.items)
-        if any(
-            wanted in text.casefold()
-            for text in (item.code, item.subscale, *(wording.text for wording in item.wordings))
-        )
-    )
+        return tuple(places)
+    return tuple(row for row in places if _holds(bank.items[row], wanted))
 
 
 def edit_items(items: Sequence[Item], rows: Sequence[int], edits: GridEdits) -> tuple[Item, ...]:
@@ -135,42 +136,35 @@ def edit_options(options: Sequence[Option], edits: GridEdits) -> tuple[Option, .
 
 def unsaved_items(before: Instrument, after: Instrument) -> tuple[int, ...]:
     """Places (from 0) in `after` of the items that `before` does not hold as they are."""
-    known = set(before.items)
-    return tuple(place for place, item in enumerate(after.items) if item not in known)
+    known: dict[str, list[Item]] = {}
+    for item in before.items:
+        known.setdefault(item.code, []).append(item)
+    return tuple(
+        place for place, item in enumerate(after.items) if item not in known.get(item.code, ())
+    )
+
+
+def _holds(item: Item, wanted: str) -> bool:
+    facts = (item.code, item.subscale, item.pair, item.genre, *item.tags)
+    texts = (*facts, *(wording.text for wording in item.wordings))
+    return any(wanted in text.casefold() for text in texts)
 
 
 def _edited_item(item: Item, cells: Cells) -> Item:
     for column, value in cells.items():
-        text = _text(value)
-        if column == CODE:
-            item = replace(item, code=text.strip())
-        elif column == SUBSCALE:
-            item = replace(item, subscale=text)
-        elif column == KEYED:
-            item = replace(item, keyed=keying.sign(text) or item.keyed)
-        elif column.startswith(TEXT):
-            item = _with_text(item, column.removeprefix(TEXT), text)
+        item = edited(item, column, value)
     return item
-
-
-def _with_text(item: Item, language: str, text: str) -> Item:
-    """The item with another original wording; its place among the wordings is kept."""
-    new = Wording(language, text)
-    wordings = [new if (w.language, w.form) == (language, ORIGINAL) else w for w in item.wordings]
-    if new not in wordings:
-        wordings.append(new)
-    return replace(item, wordings=tuple(w for w in wordings if w is not new or text))
 
 
 def _edited_option(option: Option, cells: Cells) -> Option:
     for column, value in cells.items():
-        text = _text(value)
+        text = written(value)
         if column == CODE:
-            option = replace(option, code=text)
-        elif column == POINTS:
-            option = replace(option, points=_number(value))
-        elif column == STANCE:
-            option = replace(option, stance=_STANCE_NUMBERS.get(text))
+            option = replace(option, code=text.strip())
+        elif column == POINTS and (read_number(value) is not None or not text.strip()):
+            option = replace(option, points=read_number(value))
+        elif column == STANCE and is_sign(value):
+            option = replace(option, stance=read_sign(value))
         elif column.startswith(TEXT):
             labels = {**option.labels, column.removeprefix(TEXT): text}
             option = replace(option, labels={k: v for k, v in labels.items() if v})
@@ -181,7 +175,7 @@ def _new_codes(
     stem: str, taken: Sequence[str], added: Sequence[Cells], n_before: int
 ) -> tuple[str, ...]:
     """The code of each added row: as typed, or the next free one."""
-    typed = [_text(cells.get(CODE)).strip() for cells in added]
+    typed = [written(cells.get(CODE)).strip() for cells in added]
     used = {code.casefold() for code in (*taken, *typed)}
     codes, number = [], n_before
     for code in typed:
@@ -221,23 +215,12 @@ def _in_order(
 
 def _position(cells: Cells, otherwise: int) -> int:
     """The position typed, or `otherwise`."""
-    number = _number(cells.get(POSITION))
+    number = read_number(cells.get(POSITION))
     return otherwise if number is None else int(number)
 
 
-def _number(value: Any) -> float | None:
-    if value is None or isinstance(value, str):
-        return None
-    number = float(value)
-    return number if math.isfinite(number) else None
-
-
-def _or_none(stance: int | None) -> int:
-    return 99 if stance is None else stance  # a key that no word has
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
+def _stance_word(stance: int | None) -> str:
+    return "" if stance is None else STANCE_WORDS.get(stance, str(stance))
 
 
 def _texts(values: Iterable[str | None]) -> pd.Series:

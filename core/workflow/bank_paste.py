@@ -1,4 +1,4 @@
-"""Cells pasted or typed into the grid of items: spread over the grid, and what cannot be read.
+"""Cells pasted or typed into a grid: spread over the grid, and what cannot be read.
 
 A block copied in a spreadsheet and pasted while one cell is open for typing arrives as a single
 text with tabs and line breaks. In a new row it is spread over the cells and rows it came from.
@@ -13,36 +13,42 @@ from typing import Any
 
 from core.domain import keying
 from core.domain.instrument import Item
-from core.workflow.bank_grid import (
+from core.workflow.bank_columns import (
     CODE,
     KEYED,
     KEYED_WORDS,
+    LOADING,
+    PARTY,
+    POINTS,
     POSITION,
-    SUBSCALE,
+    RANK,
+    STANCE,
     TEXT,
-    Cells,
-    GridEdits,
-)  # fmt: skip
+    is_sign,
+    read_number,
+)
+from core.workflow.bank_grid import Cells, GridEdits
 
 _CELL = re.compile(r'(?:"((?:[^"]|"")*)"(?=[\t\n]|\Z)|([^\t\n]*))([\t\n]|\Z)')
 _BREAKS = re.compile(r"[\t\r\n]")
 
 
-def spread(edits: GridEdits, languages: Sequence[str]) -> GridEdits:
-    """The edits with each block pasted into one cell of a new row as rows of cells."""
-    columns = _columns(languages)
+def spread(edits: GridEdits, columns: Sequence[str]) -> GridEdits:
+    """The edits with each block pasted into one cell of a new row as rows of cells.
+
+    `columns` are those the grid shows, from the code on.
+    """
     added = [row for cells in edits.added for row in _rows(cells, columns)]
     return replace(edits, added=added)
 
 
-def has_block(edits: GridEdits, languages: Sequence[str]) -> bool:
+def has_block(edits: GridEdits, columns: Sequence[str]) -> bool:
     """Whether a new row holds a block that `spread` takes apart."""
-    columns = _columns(languages)
     return any(_block_column(cells, columns) is not None for cells in edits.added)
 
 
 def remarks(
-    edits: GridEdits, languages: Sequence[str], items: Sequence[Item], rows: Sequence[int]
+    edits: GridEdits, columns: Sequence[str], items: Sequence[Item], rows: Sequence[int]
 ) -> tuple[str, ...]:
     """What was typed and not taken as written, by item; `rows` are the places the grid shows."""
     found: list[str] = []
@@ -51,23 +57,39 @@ def remarks(
             item = items[rows[row]]
             code = _written(cells.get(CODE)) or item.code
             found += _cell_remarks(f"Item {_in_a_line(code)}", cells, item.keyed)
-    for cells in spread(edits, languages).added:
+    for cells in spread(edits, columns).added:
         code = _written(cells.get(CODE))
         found += _cell_remarks(f"Item {_in_a_line(code)}" if code else "New item", cells, 1)
-    n_beyond = sum(_n_beyond(cells, _columns(languages)) for cells in edits.added)
+    return (*found, *_left_out(edits, columns))
+
+
+def option_remarks(
+    edits: GridEdits, columns: Sequence[str], codes: Sequence[str]
+) -> tuple[str, ...]:
+    """What was typed into the grid of response options and not taken as written, by option."""
+    found: list[str] = []
+    for row, cells in edits.edited.items():
+        if row < len(codes) and row not in edits.deleted:
+            found += _option_cell_remarks(_in_a_line(codes[row]), cells)
+    for cells in spread(edits, columns).added:
+        found += _option_cell_remarks(_in_a_line(_written(cells.get(CODE))), cells)
+    return (*found, *_left_out(edits, columns))
+
+
+def _left_out(edits: GridEdits, columns: Sequence[str]) -> Iterator[str]:
+    n_beyond = sum(_n_beyond(cells, columns) for cells in edits.added)
     if n_beyond:
-        found.append(
+        yield (
             f"Pasted rows: what stood to the right of the last column of this table was left out "
-            f"(cells: {n_beyond:,}). Add the missing language first, then paste again."
+            f"(cells: {n_beyond:,}). Show the missing column first, then paste again."
         )
-    return tuple(found)
 
 
 def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
-    written = _written(cells.get(KEYED))
-    if keying.sign(written) is None:
+    keying_word = _written(cells.get(KEYED))
+    if keying.sign(keying_word) is None:
         yield (
-            f"{where}: “{_in_a_line(written)}” under Keyed is not known, so the item stays "
+            f"{where}: “{_in_a_line(keying_word)}” under Keyed is not known, so the item stays "
             f"“{KEYED_WORDS[-1 if keyed < 0 else 1]}”. Write + or 1, or for a reverse-keyed item "
             "−, -1, R or reverse."
         )
@@ -76,11 +98,29 @@ def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
             f"{where}: several cells were pasted into one code. Press Undo, click the cell only "
             "once, and paste again."
         )
+    rank = _written(cells.get(RANK))
+    number = read_number(rank)
+    if rank and (number is None or number < 0):
+        yield f"{where}: “{_in_a_line(rank)}” under Rank is no number from 0 up; nothing changed."
+    yield from _sign_remarks(where, cells)
 
 
-def _columns(languages: Sequence[str]) -> tuple[str, ...]:
-    """The columns a block can fill, in the order of the grid."""
-    return (CODE, SUBSCALE, KEYED, *(TEXT + language for language in languages))
+def _option_cell_remarks(code: str, cells: Cells) -> Iterator[str]:
+    points = _written(cells.get(POINTS))
+    if points and read_number(points) is None:
+        yield f"Option {code}: “{_in_a_line(points)}” under Points is no number, such as 2.5."
+    yield from _sign_remarks(f"Option {code}", cells)
+
+
+def _sign_remarks(where: str, cells: Cells) -> Iterator[str]:
+    """Cells that should say for, against or neutral, and do not."""
+    for column, value in cells.items():
+        if (column.startswith((LOADING, PARTY)) or column == STANCE) and not is_sign(value):
+            yield (
+                f"{where}: “{_in_a_line(_written(value))}” under "
+                f"{_in_a_line(column.partition(':')[2]) or 'Stance'} is not known, so nothing "
+                "changed there. Write +1, 0 or −1, or leave it empty."
+            )
 
 
 def _block_column(cells: Cells, columns: Sequence[str]) -> int | None:

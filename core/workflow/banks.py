@@ -9,15 +9,19 @@ from typing import Literal
 from core.domain.difference import Change, differences
 from core.domain.formats import built_in
 from core.domain.identifiers import slug
-from core.domain.instrument import Instrument, Problem, problems
+from core.domain.instrument import Instrument, Kind
+from core.domain.instrument_json import content_hash as hash_of
+from core.domain.instrument_problems import Problem, problems
 from core.errors import BankError, ConflictError
 from core.files import instrument_files
 from core.files.instrument_files import Draft
 from core.store import banks as store
+from core.store import studies as study_store
 from core.store.banks import DraftState, Version
+from core.workflow.bank_gaps import Unreviewed, unreviewed_asked
 from core.workflow.workspace import Workspace
 
-__all__ = ["BankSummary", "Draft", "DraftState", "Version"]
+__all__ = ["BankSummary", "Draft", "DraftState", "Unreviewed", "Version"]
 
 FileFormat = Literal["csv", "xlsx"]
 
@@ -35,6 +39,8 @@ class BankSummary:
     used_in: str
     archived: bool
     n_problems: int
+    kind: Kind
+    n_unreviewed: int
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,8 @@ def summaries(workspace: Workspace) -> tuple[BankSummary, ...]:
         found.append(
             BankSummary(
                 bank.code, bank.title, len(bank.items), bank.languages, state.saved_at,
-                len(published), used_in, state.archived, len(problems(bank)),
+                len(published), used_in, state.archived, len(problems(bank)), bank.kind,
+                sum(bool(w.drafted_by) for item in bank.items for w in item.wordings),
             )
         )  # fmt: skip
     return tuple(sorted(found, key=lambda b: (b.archived, b.title.casefold())))
@@ -73,6 +80,13 @@ def load(workspace: Workspace, code: str) -> DraftState:
 def bank_problems(bank: Instrument) -> tuple[Problem, ...]:
     """What a study with this bank would stumble over."""
     return problems(bank)
+
+
+def unreviewed_of_study(workspace: Workspace, study: str) -> Unreviewed:
+    """The unreviewed texts among those a study asks, in the bank as it was frozen."""
+    record = study_store.get(workspace.database, study)
+    bank = store.instrument(workspace.database, record.instrument_id)
+    return unreviewed_asked(bank, record.design)
 
 
 def create(workspace: Workspace, title: str, *, response_format: str = "likert_5") -> DraftState:
@@ -173,14 +187,14 @@ def preview_import(name: str, data: bytes) -> Draft:
 def arrival(workspace: Workspace, draft: Draft) -> Arrival:
     """The code an imported bank would get, and the banks of the same code or title."""
     bank = draft.instrument
-    title, content_hash = bank.title.strip().casefold(), bank.content_hash()
+    title, content_hash = bank.title.strip().casefold(), hash_of(bank)
     known = [state.instrument for state in store.drafts(workspace.database)]
     alike = tuple(
         other
         for other in known
         if (bank.code and other.code == slug(bank.code)) or other.title.strip().casefold() == title
     )
-    identical = tuple(other for other in alike if other.content_hash() == content_hash)
+    identical = tuple(other for other in alike if hash_of(other) == content_hash)
     return Arrival(_free_code(workspace, bank.code or bank.title), alike, identical)
 
 

@@ -17,7 +17,7 @@ from core.errors import CollectionError
 from core.store import collection as store
 from core.store import respondents as respondent_store
 from core.store import runs, studies
-from core.workflow import collector
+from core.workflow import collector, prices
 from core.workflow.workspace import Workspace
 
 State = Literal[
@@ -128,11 +128,13 @@ def start(workspace: Workspace, study: str, *, cost_cap: float | None = None) ->
         )
     if cost_cap is not None:
         for respondent_id in studies.respondent_ids(workspace.database, record.study_id):
-            person = respondent_store.get(workspace.database, respondent_id)
+            person = prices.priced(
+                workspace, respondent_store.get(workspace.database, respondent_id)
+            )
             if person.sampling.price_in is None or person.sampling.price_out is None:
                 raise CollectionError(
                     f"The prices of '{person.label}' are not known, so a cost cap cannot hold.",
-                    "Enter its prices on the page Respondents and freeze the study anew, "
+                    f"Enter the prices of {person.model} under Prices on the page Respondents, "
                     "or start without a cap.",
                 )
     return collector.request_start(workspace, record.study_id, {"cost_cap": cost_cap})

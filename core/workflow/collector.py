@@ -10,24 +10,26 @@ import asyncio
 import logging
 import random
 import threading
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+import traceback
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.collect import parsing
 from core.collect.budget import Budget
-from core.collect.client import ChatClient, TrialKey
+from core.collect.client import ChatClient
 from core.collect.retry import RetryPolicy
 from core.collect.runner import Attempt, Control, Lane, RunResult, Task, run
 from core.domain.identifiers import stable_id
-from core.domain.instrument import Instrument
 from core.domain.study import Respondent
 from core.errors import StoreError, UserError
-from core.store import banks as bank_store
 from core.store import collection as store
 from core.store import respondents as respondent_store
 from core.store import runs, studies
-from core.workflow.respondents import client_for, request_for
+from core.workflow import prices
+from core.workflow.coding import Reader
+from core.workflow.questions import Asked
+from core.workflow.respondents import client_for
+from core.workflow.studies import asked_of
 from core.workflow.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -89,8 +91,9 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
             reason = f"{result.failed} call(s) got no reply; continue to ask them again."
     except UserError as error:
         kind, reason = "paused", str(error)
-    except Exception:
-        log.exception("the run of study %s failed", study_id)
+    except Exception as error:  # noqa: BLE001  # told on the page; a key in its words is not logged
+        log.error("the run of study %s failed: %s\n%s", study_id, type(error).__name__,
+                  "".join(traceback.format_tb(error.__traceback__)))  # fmt: skip
         kind, reason = "paused", "A fault in Inkblot stopped the run; the log has the details."
     _report_end(workspace, study_id, kind, workspace.keys.redact(reason))
 
@@ -112,20 +115,22 @@ class _Run:
     control: Control = field(default_factory=Control)
     batch: list[store.AttemptRow] = field(default_factory=list)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    full: str = ""  # why answers could not be written, if they could not
+    asked: Asked = field(init=False)
+    readers: dict[int, Reader] = field(default_factory=dict)  # of calls under way, by call id
 
     async def go(self) -> RunResult:
         """Ask everything that remains; returns when done, paused or stopped."""
         database = self.workspace.database
-        record_of = {s.study_id: s for s in studies.studies(database)}
-        record = record_of[self.study_id]
-        bank = bank_store.instrument(database, record.instrument_id)
-        contexts = studies.context_texts(database, self.study_id)
         people = {
-            respondent_id: respondent_store.get(database, respondent_id)
+            respondent_id: prices.priced(
+                self.workspace, respondent_store.get(database, respondent_id)
+            )
             for respondent_id in studies.respondent_ids(database, self.study_id)
         }
+        self.asked = asked_of(self.workspace, self.study_id)
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
-        clients, lanes = self._lanes(people, bank, contexts)
+        clients, lanes = self._lanes(people)
         helpers = [
             asyncio.create_task(self._watch_requests()),
             asyncio.create_task(self._flush_now_and_then()),
@@ -148,11 +153,9 @@ class _Run:
             for client in clients:
                 await client.close()
         await self._flush_until_written()
-        return result
+        return replace(result, reason=self.full) if self.full else result
 
-    def _lanes(
-        self, people: Mapping[int, Respondent], bank: Instrument, contexts: Mapping[str, str]
-    ) -> tuple[list[ChatClient], list[Lane]]:
+    def _lanes(self, people: Mapping[int, Respondent]) -> tuple[list[ChatClient], list[Lane]]:
         """One lane per endpoint, so that a slow service does not hold up another."""
         by_endpoint: dict[str, dict[int, Respondent]] = {}
         for respondent_id, person in people.items():
@@ -169,20 +172,16 @@ class _Run:
                 Lane(
                     name=name,
                     client=client,
-                    tasks=self._tasks(members, bank, contexts),
+                    tasks=self._tasks(members),
                     at_once=min(person.sampling.at_once for person in members.values()),
                     per_minute=min(limits) if limits else None,
                 )
             )
         return clients, lanes
 
-    async def _tasks(
-        self, people: Mapping[int, Respondent], bank: Instrument, contexts: Mapping[str, str]
-    ) -> AsyncIterator[Task]:
-        """Trials without a response, a page at a time, in the order of the plan."""
+    async def _tasks(self, people: Mapping[int, Respondent]) -> AsyncIterator[Task]:
+        """Calls with something left to answer, a page at a time, in the order of the plan."""
         after = 0
-        items = {item.code: item for item in bank.items}
-        formats = {f.code: f for f in bank.formats}
         while True:
             page = await asyncio.to_thread(
                 store.remaining, self.workspace.database, self.study_id, list(people),
@@ -190,19 +189,26 @@ class _Run:
             )  # fmt: skip
             if not page:
                 return
-            for trial in page:
-                after = trial.ordinal
-                key = TrialKey(
-                    items[trial.item], formats[trial.format], trial.language, trial.context,
-                    trial.entity, trial.repetition,
-                )  # fmt: skip
-                person = people[trial.respondent_id]
-                request = request_for(person, key, context_text=contexts.get(trial.context, ""))
-                yield Task(trial.trial_id, request, trial.attempts)
+            for call in page:
+                after = call.last_ordinal
+                question = self.asked.question(call)
+                reader = Reader(question, call, most_replies=1 + self.asked.design.ask_again)
+                self.readers[call.call_id] = reader
+                yield Task(
+                    call.call_id,
+                    self.asked.request(people[call.respondent_id], question),
+                    call.tries,
+                    reader.judge,
+                    max(reader.most_replies - call.replies, 1),
+                )
 
     async def _record(self, attempt: Attempt) -> None:
         """Take one attempt into the batch; full batches are written before more is asked."""
-        self.batch.append(_row(self.study_id, attempt))
+        reader = self.readers[attempt.call_id]
+        if attempt.final:
+            del self.readers[attempt.call_id]
+        codings = reader.codings() if attempt.reply is not None else ()
+        self.batch.append(_row(self.study_id, attempt, codings, self.workspace.keys.redact))
         if len(self.batch) >= BATCH:
             await self._flush()
 
@@ -235,6 +241,7 @@ class _Run:
                 await self._flush()
             except StoreError as error:  # the next full batch, or the end, raises it to the run
                 log.warning("answers could not be written yet: %s", error)
+                self.full = f"Paused because answers could not be written: {error}"
                 self.control.request_stop("pause")
 
     async def _watch_requests(self) -> None:
@@ -246,30 +253,32 @@ class _Run:
             await asyncio.sleep(0.3)
 
 
-def _row(study_id: int, attempt: Attempt) -> store.AttemptRow:
-    """An attempt as it is kept, its reply read by the parser."""
+def _row(
+    study_id: int,
+    attempt: Attempt,
+    codings: tuple[store.Coding, ...],
+    redact: Callable[[str], str],
+) -> store.AttemptRow:
+    """An attempt as it is kept, with what its trials came to."""
     request, reply, failure = attempt.request, attempt.reply, attempt.failure
-    parsed = None
-    if reply is not None:
-        parsed = parsing.parse(
-            reply.text,
-            request.trial.response_format,
-            request.trial.language,
-            finish_reason=reply.finish_reason,
-        )
     return store.AttemptRow(
         study_id=study_id,
-        trial_id=attempt.trial_id,
+        call_id=attempt.call_id,
         number=attempt.number,
         messages=request.messages,
         request_hash=stable_id(
-            request.model, [dict(m) for m in request.messages], request.sampling, request.seed
+            request.model,
+            [dict(m) for m in request.messages],
+            request.sampling,
+            request.seed,
+            request.choices,
+            request.first_token,
         ),
         sent_at=attempt.sent_at,
         latency_s=attempt.latency_s,
         outcome="reply" if failure is None else str(failure.kind),
         http_status=failure.http_status if failure else None,
-        message=failure.message if failure else "",
+        message=redact(failure.message) if failure else "",
         reply=reply.text if reply else None,
         finish_reason=reply.finish_reason if reply else "",
         model=reply.model if reply else "",
@@ -277,7 +286,6 @@ def _row(study_id: int, attempt: Attempt) -> store.AttemptRow:
         tokens_out=reply.tokens_out if reply else None,
         cost=attempt.cost,
         cost_estimated=attempt.cost_estimated,
-        status=str(parsed.status) if parsed else None,
-        option=parsed.option if parsed else None,
-        parser=parsing.PARSER_VERSION if parsed else None,
+        codings=codings,
+        first_token=tuple((c.token, c.logprob) for c in reply.first_token) if reply else (),
     )

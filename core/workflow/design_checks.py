@@ -7,44 +7,70 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from core.domain.instrument import Instrument, Item, problems
-from core.domain.study import Design, Respondent
+from core.domain.instrument import ORIGINAL, Instrument, Item
+from core.domain.instrument_problems import problems
+from core.domain.study import LABEL_ORDERS, Design, Respondent
+from core.domain.templates import placeholders
 from core.errors import DesignError
 from core.files.guard import csv_fault
+from core.workflow.questions import Asked
 
 _KINDS: Mapping[str, type] = MappingProxyType(
     {
-        **dict.fromkeys(("study", "instrument", "format", "notes"), str),
-        **dict.fromkeys(("respondents", "languages", "contexts", "entities", "temperatures"), list),
-        **dict.fromkeys(("repetitions", "version"), int),
+        **dict.fromkeys(
+            ("study", "instrument", "format", "notes", "item_order", "answering"), str
+        ),
+        **dict.fromkeys(
+            (
+                "respondents", "languages", "formats", "forms", "templates", "label_orders",
+                "contexts", "entities", "pairs", "temperatures",
+            ),
+            list,
+        ),
+        **dict.fromkeys(("repetitions", "version", "items_per_call", "seed", "ask_again"), int),
+        **dict.fromkeys(("swap_halves", "first_token", "skip_missing"), bool),
     }
-)
+)  # fmt: skip
 _KIND_WORDS: Mapping[type, str] = MappingProxyType(
-    {str: "text", list: "a list", int: "a whole number"}
+    {str: "text", list: "a list", int: "a whole number", bool: "true or false"}
 )
 _MAY_BE_EMPTY = frozenset({"version"})
+_CONTEXT_KEYS = frozenset({"code", "text", "messages", "language", "variant_of"})
 MOST_TRIALS = 20_000_000
 HIGHEST_TEMPERATURE = 2.0
 MOST_PROBLEMS_NAMED = 20  # a bank of thousands of broken items would fill the page otherwise
 
 
-def obstacles(bank: Instrument, design: Design) -> tuple[str, ...]:
+def obstacles(asked: Asked) -> tuple[str, ...]:
     """Everything that stands in the way of freezing, in plain words; empty when it can be."""
+    bank, design = asked.bank, asked.design
     found = [*_missing_choices(design)]
     blocking = [f"{p.where}: {p.what}." for p in problems(bank) if p.blocks]
     found.extend(blocking[:MOST_PROBLEMS_NAMED])
     if len(blocking) > MOST_PROBLEMS_NAMED:
         found.append(f"And {len(blocking) - MOST_PROBLEMS_NAMED:,} more problems in the bank.")
     found.extend(missing_texts(bank, design))
-    found.extend(_bad_levels("respondent", design.respondents))
-    found.extend(_bad_levels("language", design.languages))
-    found.extend(_bad_levels("persona code", [c.code for c in design.contexts]))
-    found.extend(_bad_levels("entity", design.entities))
+    for what, values in _levels(design).items():
+        found.extend(_bad_levels(what, values))
     found.extend(entity_trouble(bank, design))
-    if design.format and bank.format(design.format) is None:
-        found.append(f"The bank has no answer format '{design.format}'.")
-    found.extend(_too_many(bank, design))
+    found.extend(_unknown_levels(asked))
+    found.extend(_block_trouble(asked))
+    found.extend(_too_many(asked))
     return tuple(found)
+
+
+def unspeakable(bank: Instrument, asked: Asked) -> bool:
+    """Whether something cannot be put into words as designed."""
+    design = asked.design
+    names = (*design.entities, *(name for pair in design.pairs for name in pair))
+    return bool(
+        not bank.formats
+        or not all(name.strip() for name in names)
+        or missing_texts(bank, design)
+        or entity_trouble(bank, design)
+        or [*_unknown_levels(asked)]
+        or [*_block_trouble(asked)]
+    )
 
 
 def refuse_wrong_kinds(name: str, body: Mapping[str, Any]) -> None:
@@ -53,54 +79,94 @@ def refuse_wrong_kinds(name: str, body: Mapping[str, Any]) -> None:
         wanted = _KINDS[key]
         if key in _MAY_BE_EMPTY and value is None:
             continue
-        if not isinstance(value, wanted) or isinstance(value, bool):
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             raise DesignError(
                 f"{name} has a value of the wrong kind: '{key}' must be {_KIND_WORDS[wanted]}.",
                 "Compare it with a design saved by the design page; put text that looks like a "
                 "number in quotation marks.",
             )
-    for context in body.get("contexts", ()):
-        texts = context.values() if isinstance(context, Mapping) else (None,)
-        if not all(isinstance(text, str) for text in texts):
+    _refuse_wrong_contexts(name, body.get("contexts", ()))
+    pairs = body.get("pairs", ())
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise DesignError(f"{name}: a pair needs two entities.", "Write them as [one, other].")
+
+
+def _refuse_wrong_contexts(name: str, contexts: Iterable[Any]) -> None:
+    for context in contexts:
+        if not isinstance(context, Mapping) or set(context) - _CONTEXT_KEYS:
             raise DesignError(
                 f"{name}: a persona needs a code and a text.", "Write both in quotation marks."
             )
+        texts = [value for key, value in context.items() if key != "messages"]
+        messages = context.get("messages", [])
+        if "code" not in context or not all(isinstance(text, str) for text in texts):
+            raise DesignError(
+                f"{name}: a persona needs a code and a text.", "Write both in quotation marks."
+            )
+        if not isinstance(messages, list) or not all(map(_is_message, messages)):
+            raise DesignError(
+                f"{name}: a message of a conversation needs a role and a content.",
+                "Write both as text; the role is user, assistant or system.",
+            )
 
 
-def can_be_rendered(bank: Instrument, design: Design) -> bool:
-    """Whether every item can be put into words as designed."""
-    complete = all(entity.strip() for entity in design.entities)
-    return complete and not missing_texts(bank, design) and not entity_trouble(bank, design)
+def _is_message(message: object) -> bool:
+    return (
+        isinstance(message, Mapping)
+        and message.get("role") in ("user", "assistant", "system")
+        and isinstance(message.get("content"), str)
+    )
 
 
 def missing_texts(bank: Instrument, design: Design) -> list[str]:
-    """Languages of the design in which items have no text."""
+    """Languages and forms of the design in which items have no text and are not to be left out."""
     found = []
     for language in design.languages:
-        missing = [item.code for item in bank.items if not item.text(language).strip()]
-        if missing:
-            some = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
-            found.append(f"{len(missing)} item(s) have no text in '{language}': {some}.")
+        for form in design.forms:
+            missing = [i.code for i in bank.items if not _is_worded(i, language, form)]
+            if missing and (not design.skip_missing or len(missing) == len(bank.items)):
+                some = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
+                which = "" if form == ORIGINAL else f", form '{form}'"
+                found.append(f"{len(missing)} item(s) have no text in '{language}'{which}: {some}.")
     return found
 
 
+def _is_worded(item: Item, language: str, form: str) -> bool:
+    return any(w.text.strip() for w in item.wordings if (w.language, w.form) == (language, form))
+
+
 def entity_trouble(bank: Instrument, design: Design) -> list[str]:
-    """Items that name an {entity} where none is given, or the other way round."""
+    """Items that name an entity where none is given, or the other way round."""
+    if any(found.ratings for found in bank.formats):
+        return []
 
-    def names_entity(item: Item) -> bool:
-        return any("{entity}" in item.text(language) for language in design.languages)
+    def first_naming(placeholder: str) -> str:
+        return next(
+            (
+                item.code
+                for item in bank.items
+                for w in item.wordings
+                if w.language in design.languages and w.form in design.forms
+                and placeholder in w.text
+            ),
+            "",
+        )  # fmt: skip
 
-    with_entity = [item.code for item in bank.items if names_entity(item)]
-    if with_entity and not design.entities:
-        return [f"Items name an {{entity}} ({with_entity[0]} for one), and no entity is given."]
-    if design.entities and not with_entity:
+    one, other = first_naming("{entity}"), first_naming("{entity_b}")
+    if other and not design.pairs:
+        return [f"Items name {{entity_b}} ({other} for one), and no pair of entities is given."]
+    if one and not (design.entities or design.pairs):
+        return [f"Items name an {{entity}} ({one} for one), and no entity is given."]
+    if design.entities and design.pairs:
+        return ["Both entities and pairs of entities are given; a study crosses one of them."]
+    if (design.entities or design.pairs) and not one:
         return ["Entities are given, but no item names {entity}."]
     return []
 
 
-def cautions(design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
+def cautions(bank: Instrument, design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
     """What does not stand in the way of freezing and should still be known, in plain words."""
-    found = []
+    found = [*unreviewed(bank, design)]
     if design.repetitions > 1:
         fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
         if fixed:
@@ -108,6 +174,7 @@ def cautions(design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
                 f"At temperature 0 a model says the same again: the repetitions of "
                 f"{_some(fixed)} will be copies (or nearly), not independent answers."
             )
+    found.extend(_asking_cautions(design, people))
     others = [language for language in design.languages if language.split("-")[0] != "en"]
     local = list(dict.fromkeys(p.label for p in people if p.kind == "local" and not p.base_url))
     if local and others:
@@ -118,6 +185,36 @@ def cautions(design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
     if design.temperatures and any(p.kind == "simulated" for p in people):
         found.append("Temperatures mean nothing to simulated respondents: each is asked once.")
     return tuple(found)
+
+
+def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[str]:
+    """What asking again, and probabilities of first tokens, cannot do."""
+    fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
+    if design.ask_again and fixed:
+        yield (
+            f"At temperature 0 a model says the same again: asking {_some(fixed)} anew for an "
+            "unusable answer will hardly help."
+        )
+    services = [p.label for p in people if p.kind == "api"]
+    if design.first_token and design.answering == "enforced" and services:
+        yield (
+            f"Answers of {_some(services)} held to a schema begin with a brace, so their first "
+            "token says nothing about the option."
+        )
+
+
+def unreviewed(bank: Instrument, design: Design) -> list[str]:
+    """How many wordings of the design are a model's drafts that nobody has accepted."""
+    drafts = [
+        w
+        for item in bank.items
+        for w in item.wordings
+        if w.drafted_by and w.language in design.languages and w.form in design.forms
+    ]
+    if not drafts:
+        return []
+    models = _some(list(dict.fromkeys(w.drafted_by for w in drafts)))
+    return [f"{len(drafts)} wording(s) are unreviewed drafts of a model ({models})."]
 
 
 def _missing_choices(design: Design) -> Iterator[str]:
@@ -131,15 +228,86 @@ def _missing_choices(design: Design) -> Iterator[str]:
         yield "No language is chosen."
     if design.repetitions < 1:
         yield "There must be at least one repetition."
+    yield from _wrong_values(design)
     if any(not 0 <= temperature <= HIGHEST_TEMPERATURE for temperature in design.temperatures):
         yield f"Temperatures must lie between 0 and {HIGHEST_TEMPERATURE:g}."
     if len(set(design.temperatures)) < len(design.temperatures):
         yield "A temperature stands twice."
 
 
-def _too_many(bank: Instrument, design: Design) -> list[str]:
-    count = len(bank.items) * len(design.languages) * design.repetitions
-    for levels in (design.respondents, design.contexts, design.entities, design.temperatures):
+def _wrong_values(design: Design) -> Iterator[str]:
+    if design.items_per_call < 0 or design.ask_again < 0:
+        yield "Items per call and the number of times to ask again cannot be negative."
+    if design.item_order not in ("fixed", "shuffled"):
+        yield f"The item order '{design.item_order}' is neither fixed nor shuffled."
+    if design.answering not in ("free", "enforced"):
+        yield f"Answering '{design.answering}' is neither free nor enforced."
+    if design.swap_halves and design.repetitions < 2:
+        yield "To name the second entity first in half of the repetitions, there must be two."
+
+
+def _levels(design: Design) -> dict[str, Sequence[str]]:
+    """What a design crosses, by the word for one level; none may repeat or be empty."""
+    return {
+        "respondent": design.respondents,
+        "language": design.languages,
+        "form": design.forms,
+        "answer format": design.formats,
+        "template": design.templates,
+        "label order": design.label_orders,
+        "context code": [context.code for context in design.contexts],
+        "entity": design.entities,
+        "pair of entities": [" and ".join(pair) if all(pair) else "" for pair in design.pairs],
+    }
+
+
+def _unknown_levels(asked: Asked) -> Iterator[str]:
+    """Formats, forms, templates and orders that are not there."""
+    design, bank = asked.design, asked.bank
+    for code in design.formats:
+        if bank.format(code) is None:
+            yield f"The bank has no answer format '{code}'."
+    for form in design.forms:
+        if form not in bank.forms():
+            yield f"The bank has no form '{form}'."
+    yield from _unfit_templates(asked)
+    for order in set(design.label_orders) - set(LABEL_ORDERS):
+        yield f"There is no label order '{order}' (as_is, inverted or random)."
+    for first, second in design.pairs:
+        if first == second:
+            yield f"The pair '{first}' and '{second}' names the same entity twice."
+
+
+def _unfit_templates(asked: Asked) -> Iterator[str]:
+    """Templates that are not there, or that are for a second phase."""
+    for code in asked.design.templates:
+        template = asked.wordings.templates.get(code)
+        if template is None:
+            yield f"There is no prompt template '{code}'."
+        elif "opinion" in placeholders(template.text("en").single):
+            yield f"The template '{code}' tells an opinion; it is for a second phase."
+
+
+def _block_trouble(asked: Asked) -> Iterator[str]:
+    """What cannot be asked several items at a time."""
+    design = asked.design
+    if design.items_per_call == 1:
+        return
+    for code in design.templates:
+        template = asked.wordings.templates.get(code)
+        if template and not all(template.text(la).block for la in design.languages):
+            yield f"The template '{code}' puts one item at a time, and the design asks several."
+    for code in design.formats:
+        found = asked.bank.format(code)
+        if found and not found.is_choice:
+            yield "Texts and ratings are asked for one at a time."
+
+
+def _too_many(asked: Asked) -> list[str]:
+    design = asked.design
+    factors = (*_levels(design).values(), design.temperatures)
+    count = len(asked.bank.items) * design.repetitions
+    for levels in factors:
         count *= max(len(levels), 1)
     if count <= MOST_TRIALS:
         return []

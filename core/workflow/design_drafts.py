@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations, permutations
 from typing import Any
 
-from core.domain.study import Context, Design
+from core.domain.instrument import ORIGINAL
+from core.domain.study import (
+    STANDARD,
+    Context,
+    Design,
+    context_from_dict,
+    context_to_dict,
+    design_from_dict,
+)
 from core.errors import DesignError
 from core.workflow import banks, drafts, respondents, studies
+from core.workflow import contexts as context_sets
 from core.workflow.design_checks import HIGHEST_TEMPERATURE
 from core.workflow.workspace import Workspace
 
 DRAFT = "design"
 """The name under which the design page keeps its draft (core/workflow/drafts.py)."""
 
+_CHOSEN = ("respondents", "languages", "formats", "forms", "templates", "label_orders")
+_PLAIN = (
+    "instrument", "version", "notes", "swap_halves", "items_per_call", "item_order", "seed",
+    "ask_again", "answering", "first_token", "skip_missing",
+)  # fmt: skip
+"""Fields that are as they stand in the design: lists of levels, and single values."""
+_NEVER_EMPTY = ("forms", "templates", "label_orders")
+_LOWEST = {"repetitions": 1, "items_per_call": 0, "ask_again": 0}
+
 
 def empty_fields(workspace: Workspace) -> dict[str, Any]:
-    """The fields of a design before anything is chosen: the first bank in its first language."""
+    """The fields before anything is chosen: the first bank that is complete, in one language."""
     shown = [bank for bank in banks.summaries(workspace) if not bank.archived]
     if not shown:
         return _blank()
-    first = shown[0]
+    first = next((bank for bank in shown if not bank.n_problems), shown[0])
     return _blank() | {"instrument": first.code, "languages": list(first.languages[:1])}
 
 
@@ -36,7 +55,10 @@ def _blank() -> dict[str, Any]:
         "study": "",
         "version": None,
         "languages": [],
-        "format": "",
+        "formats": [],
+        "forms": [ORIGINAL],
+        "templates": [STANDARD],
+        "label_orders": ["as_is"],
         "respondents": [],
         "personas": "none",
         "persona_set": "",
@@ -44,6 +66,15 @@ def _blank() -> dict[str, Any]:
         "personas_own": [],
         "persona_count": None,
         "entities_text": "",
+        "pairs_text": "",
+        "swap_halves": False,
+        "items_per_call": 1,
+        "item_order": "fixed",
+        "seed": 1,
+        "ask_again": 0,
+        "answering": "free",
+        "first_token": False,
+        "skip_missing": False,
         "repetitions": 1,
         "temperatures_text": "",
         "notes": "",
@@ -60,7 +91,8 @@ def bank_fields(
         "instrument": code,
         "version": version,
         "languages": kept or list(bank.languages[:1]),
-        "format": "",
+        "formats": [],
+        "forms": [ORIGINAL],
     }
 
 
@@ -70,23 +102,25 @@ def to_design(workspace: Workspace, fields: Mapping[str, Any]) -> Design:
     Raises
     ------
     DesignError or FileError
-        No bank is chosen, or personas or temperatures cannot be read as typed.
+        No bank is chosen, or personas, pairs or temperatures cannot be read as typed.
     """
     if not fields["instrument"]:
         raise DesignError("No bank is chosen.", "Choose one, or write one on the page Banks.")
     contexts = personas_of(workspace, fields)
-    return Design(
-        study=fields["study"].strip(),
-        instrument=fields["instrument"],
-        version=fields["version"],
-        respondents=tuple(fields["respondents"]),
-        languages=tuple(fields["languages"]),
-        format=fields["format"],
-        contexts=contexts[: fields["persona_count"] or len(contexts)],
-        entities=lines(fields["entities_text"]),
-        temperatures=parse_temperatures(fields["temperatures_text"]),
-        repetitions=int(fields["repetitions"] or 1),
-        notes=fields["notes"],
+    usual = _blank()
+    return design_from_dict(
+        {name: fields[name] for name in (*_CHOSEN, *_PLAIN)}
+        | {name: fields[name] or usual[name] for name in _NEVER_EMPTY}
+        | {
+            "study": fields["study"].strip(),
+            "contexts": list(
+                map(context_to_dict, contexts[: fields["persona_count"] or len(contexts)])
+            ),
+            "entities": lines(fields["entities_text"]),
+            "pairs": parse_pairs(fields["pairs_text"]),
+            "temperatures": parse_temperatures(fields["temperatures_text"]),
+            "repetitions": fields["repetitions"] or 1,
+        }
     )
 
 
@@ -95,19 +129,19 @@ def personas_of(workspace: Workspace, fields: Mapping[str, Any]) -> tuple[Contex
     kind = fields["personas"]
     if kind == "set":
         name = fields["persona_set"]
-        sets = studies.persona_sets(workspace)
+        sets = context_sets.sets(workspace)
         if name not in sets:
             raise DesignError("No persona set is chosen.", "Choose one from the list.")
         return sets[name]
     if kind == "typed":
-        return studies.parse_personas(fields["personas_text"])
+        return context_sets.parse_personas(fields["personas_text"])
     if kind == "file":
         raise DesignError(
             "The personas of the file do not take part yet.",
             "Save them as a set, or choose other personas.",
         )
     if kind == "own":
-        return tuple(Context(c["code"], c["text"]) for c in fields["personas_own"])
+        return tuple(map(context_from_dict, fields["personas_own"]))
     return ()
 
 
@@ -118,21 +152,27 @@ def from_design(workspace: Workspace, design: Design) -> tuple[dict[str, Any], t
     ------
     BankError
         Its bank, or the version of it, is not in this database.
+    DesignError
+        A number is too small for the form.
     """
+    for name, lowest in _LOWEST.items():
+        if getattr(design, name) < lowest:
+            raise DesignError(
+                f"The design has {getattr(design, name)} as '{name}'.",
+                f"Write {lowest} or a larger number.",
+            )
     banks.content(workspace, design.instrument, design.version)
     offered = {person.label for person in respondents.offered(workspace)}
     missing = tuple(label for label in design.respondents if label not in offered)
     fields = _blank() | {
         "study": design.study,
-        "instrument": design.instrument,
-        "version": design.version,
+        **{name: list(getattr(design, name)) for name in _CHOSEN},
+        **{name: getattr(design, name) for name in _PLAIN},
         "respondents": [label for label in design.respondents if label in offered],
-        "languages": list(design.languages),
-        "format": design.format,
         "entities_text": "\n".join(design.entities),
+        "pairs_text": "\n".join(f"{first} | {second}" for first, second in design.pairs),
         "temperatures_text": ", ".join(f"{t:.15g}" for t in design.temperatures),
         "repetitions": design.repetitions,
-        "notes": design.notes,
         **_persona_fields(workspace, design.contexts),
     }
     notes = (f"Not on offer here: {', '.join(missing)}. Add them on the page Respondents.",)
@@ -143,17 +183,40 @@ def _persona_fields(workspace: Workspace, contexts: tuple[Context, ...]) -> dict
     """A kept set, or its beginning, where the personas are just that; else the personas."""
     if not contexts:
         return {"personas": "none"}
-    for name, kept in studies.persona_sets(workspace).items():
+    for name, kept in context_sets.sets(workspace).items():
         if kept[: len(contexts)] == contexts:
             count = len(contexts) if len(contexts) < len(kept) else None
             return {"personas": "set", "persona_set": name, "persona_count": count}
-    own = [{"code": c.code, "text": c.text} for c in contexts]
+    own = [context_to_dict(context) for context in contexts]
     return {"personas": "own", "personas_own": own}
 
 
 def lines(text: str) -> tuple[str, ...]:
     """What is typed one a line, without blank lines."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Ordered pairs of entities typed one a line, as 'one | other'."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        first, mark, second = (part.strip() for part in line.partition("|"))
+        if not (first and mark and second) or "|" in second:
+            raise DesignError(
+                f"Line {number}, '{line.strip()}', is not a pair of entities.",
+                "Write one pair on each line, as: one | other",
+            )
+        found.append((first, second))
+    return tuple(found)
+
+
+def pairs_of(names: Sequence[str], *, both_ways: bool) -> str:
+    """Every pair of these entities as the form takes them: in both orders, or each two once."""
+    distinct = tuple(dict.fromkeys(names))
+    found = permutations(distinct, 2) if both_ways else combinations(distinct, 2)
+    return "\n".join(f"{first} | {second}" for first, second in found)
 
 
 def parse_temperatures(text: str) -> tuple[float, ...]:

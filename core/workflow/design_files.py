@@ -102,14 +102,14 @@ def _content(name: str, text: str) -> object:
 def _design(name: str, body: Any) -> Design:
     if not isinstance(body, dict):
         raise DesignError(f"{name} holds no keys.", "Start from one saved by the design page.")
-    unknown = set(body) - set(Design.__dataclass_fields__)
+    unknown = set(body) - set(Design.__dataclass_fields__) - {"format"}
     if unknown:
         raise DesignError(f"{name} has the unknown key '{min(map(str, unknown))}'.", "Remove it.")
     for key in ("study", "instrument", "respondents"):
         if not body.get(key):
             raise DesignError(f"{name} has no '{key}'.", f"Add a line '{key}: ...'.")
     design_checks.refuse_wrong_kinds(name, body)
-    for key in ("repetitions", "version"):
+    for key in ("repetitions", "version", "items_per_call", "seed", "ask_again"):
         if abs(body.get(key) or 0) > _LARGEST:
             raise DesignError(f"{name}: '{key}' is too large.", "Choose a smaller number.")
     design = design_from_dict(body)

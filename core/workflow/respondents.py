@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from core.collect import endpoints, local_model, openai_client
-from core.collect.client import CallFailure, ChatClient, ChatRequest, TrialKey
+from core.collect.client import CallFailure, ChatClient, Question
 from core.collect.endpoints import PRESETS, Preset
 from core.collect.local_client import LocalClient
-from core.collect.prompts import choices, render
 from core.collect.simulated import SimulatedClient
 from core.domain.formats import BUILT_IN
-from core.domain.instrument import Item, Wording
-from core.domain.study import Respondent
+from core.domain.instrument import Instrument, Item, Wording
+from core.domain.study import STANDARD, Design, Respondent
 from core.errors import CollectionError, ConflictError, DesignError
 from core.store import respondents as store
+from core.workflow import templates
+from core.workflow.questions import Asked
 from core.workflow.workspace import Workspace, key_for
 
 __all__ = ["PRESETS", "Preset"]
@@ -173,11 +174,11 @@ def test(workspace: Workspace, respondent: Respondent) -> Trial:
     """Put one harmless statement to a respondent and return what it said."""
     statement = Item("test", (Wording("en", "I like to go for a walk."),), "test")
     response_format = BUILT_IN["likert_5"]
-    request = request_for(
-        respondent,
-        TrialKey(statement, response_format, "en"),
-        context_text="",
-    )
+    wordings = templates.offered(workspace)
+    bank = Instrument("test", "Test", (statement,), (response_format,))
+    asked = Asked(Design("test", "test", (respondent.label,)), bank, {}, wordings)
+    question = Question((statement,), response_format, "en", template=STANDARD)
+    request = asked.request(respondent, question)
 
     async def ask() -> Trial:
         client = client_for(workspace, respondent)
@@ -190,25 +191,6 @@ def test(workspace: Workspace, respondent: Respondent) -> Trial:
         return Trial(request.messages[-1]["content"], reply.text, seconds, reply.model)
 
     return _now(workspace, ask())
-
-
-def request_for(respondent: Respondent, trial: TrialKey, *, context_text: str) -> ChatRequest:
-    """The request that puts one trial to a respondent.
-
-    A seed is moved on by the repetition, so that repetitions are independent draws.
-    """
-    sampling = respondent.sampling
-    messages = render(
-        trial.item,
-        trial.response_format,
-        language=trial.language,
-        context=context_text,
-        entity=trial.entity,
-        system_prompt=sampling.system_prompt,
-    )
-    seed = None if sampling.seed is None else sampling.seed + trial.repetition - 1
-    allowed = choices(trial.response_format, trial.language) if sampling.only_options else ()
-    return ChatRequest(respondent.model, messages, sampling, trial, seed, allowed)
 
 
 def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
+import pandas as pd
+
 import core.analysis as _registered  # importing the package registers every analysis
 from core import charts, export
-from core.analysis.registry import Analysis, all_analyses, parse_option
+from core.analysis.registry import Analysis, Factors, all_analyses, parse_option
 from core.analysis.result import AnalysisResult, ResultTable
 from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from core.store import collection as collection_store
-from core.store import frames, runs, studies
+from core.store import frames, recodings, runs, studies
 from core.workflow.workspace import Workspace
 
 __all__ = ["AnalysisResult", "ResultTable", "charts", "export"]
 del _registered
 
 Where = Mapping[str, Sequence[Any]]
+
+_APART_NOTE = (
+    "Answers were given in several formats, whose points cannot be compared: each format is shown "
+    "by itself."
+)
 
 
 def analyses() -> tuple[Analysis, ...]:
@@ -56,7 +64,8 @@ def revision(workspace: Workspace, study_codes: Sequence[str]) -> tuple[tuple[st
         record = studies.get(workspace.database, code)
         _, done = collection_store.progress(workspace.database, record.study_id)
         event = runs.last(workspace.database, record.study_id)
-        found.append((f"{code}:{event.kind if event else ''}", done))
+        recoded = recodings.newest(workspace.database, record.study_id)
+        found.append((f"{code}:{event.kind if event else ''}:{recoded}", done))
     return tuple(found)
 
 
@@ -89,7 +98,24 @@ def run(
             "No planned answers pass these filters.", "Choose another study, or fewer filters."
         )
     check_frame(frame, analysis.needs)
-    return analysis.run(frame, **options)
+    options = dict(options)
+    apart = _apart(analysis, frame, options)
+    result = analysis.run(frame, **options, **apart)
+    return replace(result, notes=(*result.notes, _APART_NOTE)) if apart else result
+
+
+def _apart(
+    analysis: Analysis, frame: pd.DataFrame, options: dict[str, Any]
+) -> dict[str, tuple[str, ...]]:
+    """The groups to set side by side where answer formats differ; taken out of `options` then."""
+    by = next((option for option in analysis.options if isinstance(option.kind, Factors)), None)
+    if by is None or frame["format"].nunique() < 2:
+        return {}
+    chosen = tuple(options.get(by.name, by.default))
+    if "format" in chosen:
+        return {}
+    options.pop(by.name, None)
+    return {by.name: (*chosen, "format")}
 
 
 def software() -> dict[str, str]:

@@ -29,7 +29,8 @@ def known_truth(workspace: Workspace, study: str) -> tuple[KnownTruth, ...]:
     """The truth of each simulated respondent of a study; none where it has none."""
     bank = studies.frozen_bank(workspace, study)
     record = studies.load(workspace, study)
-    response_format = bank.format(record.design.format)
+    chosen = record.design.formats
+    response_format = bank.format(chosen[0]) if len(chosen) == 1 else None
     found = []
     for person in studies.people(workspace, study):
         if person.simulation is None or response_format is None:

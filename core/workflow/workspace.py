@@ -18,7 +18,7 @@ from core.collect.endpoints import KeyRing
 from core.errors import UserError
 from core.files.instrument_files import read_instrument
 from core.store import banks as bank_store
-from core.store import memory, respondents
+from core.store import respondents
 from core.store.database import Database
 
 
@@ -41,6 +41,11 @@ class Workspace:
         self.database.close()
 
 
+_STARTER_SETS = {
+    "Starter personas": "personas_25.csv",
+    "Personas (60)": "personas_60.csv",
+    "Conversations (40)": "conversations_40.jsonl",
+}
 _open: dict[str, Workspace] = {}
 _lock = threading.Lock()
 
@@ -70,7 +75,8 @@ def key_for(workspace: Workspace, base_url: str, key_variable: str) -> str | Non
 
 def _fill(workspace: Workspace) -> None:
     """Starter banks, personas and the two respondents that need no account, where not there yet."""
-    from core.workflow.sample import STARTER_RESPONDENTS, starter_personas
+    from core.workflow import contexts
+    from core.workflow.sample import STARTER_RESPONDENTS
 
     database = workspace.database
     if bank_store.drafts(database):
@@ -84,6 +90,7 @@ def _fill(workspace: Workspace) -> None:
         )
     for respondent in STARTER_RESPONDENTS:
         respondents.shelve(database, respondent)
-    memory.save_persona_set(
-        database, "Starter personas", starter_personas(workspace.data_directory)
-    )
+    for name, file_name in _STARTER_SETS.items():
+        data = (workspace.data_directory / file_name).read_bytes()
+        found = contexts.read(file_name, data)
+        contexts.save(workspace, name, found, made="Comes with Inkblot")

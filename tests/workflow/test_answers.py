@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import gzip
+import io
+import math
 
 import duckdb
+import pandas as pd
 import pytest
 
 from core.errors import FileError
 from core.store import imports
 from core.workflow import answers, banks, collection, statistics, studies
-from tests.workflow.studies import freeze, simulated
+from tests.fault_server import FaultServer, Step
+from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
 SIMPLE = "item,answer,model,context\n" + "".join(
     f"q{item},{(person * item) % 5 + 1},m,p{person}\n" for person in range(6) for item in (1, 2, 3)
@@ -45,13 +49,22 @@ def test_export_import_export_gives_the_same_bytes(workspace, file_format):
     assert _renamed(first, file_format) == second
 
 
+def test_a_study_in_blocks_goes_out_and_in_again_with_its_calls(workspace):
+    freeze(workspace, simulated(), n_personas=3, items_per_call=8, item_order="shuffled")
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    first = answers.export_tidy(workspace, "study")
+    frame = pd.read_csv(io.BytesIO(first), dtype={"call": str})
+    assert frame.groupby("call", sort=False)["position"].max().tolist() == [8, 8, 4] * 3
+    assert frame.groupby("call")["tokens_in"].count().tolist() == [1] * 9  # once for each call
+    assert frame["tokens_in"].notna().equals(frame["position"] == 1)
+    answers.import_tidy(workspace, "x.csv", _renamed(first, "csv"))
+    assert answers.export_tidy(workspace, "again") == _renamed(first, "csv")
+
+
 def _renamed(data, file_format):
     if file_format == "csv":
         return data.replace(b"\nstudy,", b"\nagain,")
-    import io
-
-    import pandas as pd
-
     from core.files import tidy
 
     frame = tidy.read_tidy("x.parquet", data)
@@ -200,3 +213,25 @@ def test_a_study_folder_holds_everything_with_checksums(workspace, tmp_path):
         assert hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest() == digest
     text = (tmp_path / "out" / "design.yaml").read_text()
     assert studies.design_of_yaml(text) == studies.load(workspace, "study").design
+
+
+def test_the_chance_of_an_option_is_exported_and_comes_back_as_a_tag(workspace, monkeypatch):
+    first = {"top_logprobs": [{"token": "4", "logprob": math.log(0.6)},
+                              {"token": "2", "logprob": math.log(0.2)}]}  # fmt: skip
+    choice = {
+        "index": 0, "finish_reason": "stop", "logprobs": {"content": [first]},
+        "message": {"role": "assistant", "content": "4"},
+    }  # fmt: skip
+    with FaultServer(script=lambda n, body: Step(extra={"choices": [choice]})) as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        freeze(workspace, service(server.base_url), n_personas=1, first_token=True)
+        collection.start(workspace, "study")
+        collection.wait(workspace, "study", every_s=0.02)
+        assert server.chats[0].body["logprobs"] is True
+    exported = answers.export_tidy(workspace, "study", "csv")
+    frame = pd.read_csv(io.BytesIO(exported))
+    assert frame["chance"].tolist() == pytest.approx([0.75] * 20, abs=1e-12)
+    copy = frame.assign(study="copy").to_csv(index=False).encode()
+    answers.import_tidy(workspace, "copy.csv", copy)
+    again = pd.read_csv(io.BytesIO(answers.export_tidy(workspace, "copy", "csv")))
+    assert again["chance"].tolist() == frame["chance"].tolist()

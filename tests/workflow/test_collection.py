@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import json
 import threading
 import time
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
-from core.errors import CollectionError
+from core.errors import CollectionError, StoreError
 from core.workflow import answers, banks, collection, collector, respondents, studies
-from tests.fault_server import FaultServer, Step
+from core.workflow.workspace import open_workspace
+from tests.fault_server import Blocks, FaultServer, Step, digit, patience
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
 
@@ -22,6 +27,13 @@ def server(monkeypatch):
 
 def finished(workspace, study="study"):
     return collection.wait(workspace, study, every_s=0.02)
+
+
+def wait_until(true, seconds=20.0):
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
 
 
 def test_every_planned_trial_is_asked_once_and_answered(workspace, server):
@@ -122,6 +134,34 @@ def test_the_key_is_nowhere_but_in_the_request(workspace, server, caplog, tmp_pa
     workspace.database.checkpoint()
     for file in tmp_path.iterdir():
         assert server.key.encode() not in file.read_bytes()
+
+
+def quotes_another_key(workspace, server):
+    """A service that repeats, in its refusal, a key typed for another address."""
+    other = "sk-other-canary-9876543210"
+    respondents.remember_key(workspace, "https://models.example.org/v1", other)
+    refusal = {"error": {"message": f"Incorrect key, unlike {other}"}}
+    server.script = lambda *_: Step(status=401, body=refusal)
+    return other
+
+
+def test_a_key_that_a_failure_quotes_is_not_in_the_report_of_the_run(workspace, server):
+    other = quotes_another_key(workspace, server)
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
+    collection.start(workspace, "study")
+    progress = finished(workspace)
+    assert progress.state == "paused"
+    assert "unlike [key]" in progress.reason
+    assert other not in progress.reason
+    assert other not in repr(collection.history(workspace, "study"))
+
+
+def test_a_key_that_a_failure_quotes_is_not_shown_when_a_respondent_is_tried_out(workspace, server):
+    other = quotes_another_key(workspace, server)
+    with pytest.raises(CollectionError) as caught:
+        respondents.test(workspace, service(server.base_url))
+    assert "unlike [key]" in str(caught.value)
+    assert other not in str(caught.value)
 
 
 def test_the_cost_cap_holds_with_calls_in_flight(workspace, server):
@@ -226,3 +266,154 @@ def test_what_earlier_runs_cost_counts_towards_the_cap(workspace, server):
     assert second.state == "paused"
     assert second.cost <= cap
     assert second.n_done <= first.n_done + 1
+
+
+def test_a_batch_the_full_disk_refused_pauses_the_run_and_is_written_later_in_order(
+    workspace, server, monkeypatch
+):
+    append, refused, written = collector.store.append, [], []
+
+    def full_at_first(database, batch):
+        if batch and len(refused) < 2:
+            if not refused:
+                more = len(server.chats) + 5  # replies that come in while this write fails
+                wait_until(lambda: len(server.chats) >= more)
+            refused.append([row.call_id for row in batch])
+            raise StoreError("The disk is full.", "Free some space.")
+        append(database, batch)
+        written.extend(row.call_id for row in batch)
+
+    monkeypatch.setattr(collector.store, "append", full_at_first)
+    monkeypatch.setattr(collector, "FLUSH_S", 0.05)
+    monkeypatch.setattr(collector, "RETRY_WRITING_S", 0.05)
+    server.latency_s = 0.01
+    freeze(workspace, service(server.base_url, at_once=2), n_personas=10)
+    collection.start(workspace, "study")
+    progress = finished(workspace)
+    assert progress.state == "paused"
+    assert len(refused[0]) < len(refused[1]) <= len(written) < 200
+    assert refused[1][: len(refused[0])] == refused[0]
+    assert written[: len(refused[1])] == refused[1]
+    assert progress.n_done == len(written) == len(server.chats)
+    server.latency_s = 0.0
+    collection.start(workspace, "study")
+    assert finished(workspace).n_done == len(server.chats) == 200
+
+
+IN_BLOCKS = {"items_per_call": 5, "ask_again": 2, "item_order": "shuffled"}
+"""Twenty items are four calls of each persona; an answer is asked for up to three times."""
+_CODED = """
+select t.trial_id, w.text, r.status, r.option, r.tries, m.number, q.messages
+from trial t left join response r using (trial_id)
+    left join attempt m on m.attempt_id = r.attempt_id left join prompt q using (prompt_id)
+    join wording w on w.item_id = t.item_id and w.language = 'en'
+where t.study_id = ? order by t.trial_id
+"""
+
+
+def coded(workspace, record):
+    """What every trial came to, as (id, text, status, option, replies, number, messages)."""
+    rows = workspace.database.rows(_CODED, [record.study_id])
+    return [(*row[:-1], json.loads(row[-1]) if row[-1] else None) for row in rows]
+
+
+def attempts_of(workspace):
+    return workspace.database.rows("select call_id, number, outcome from attempt order by all")
+
+
+def test_a_study_in_blocks_asks_again_for_what_was_unusable_and_codes_every_trial(
+    workspace, server
+):
+    server.script = Blocks()
+    record = freeze(workspace, service(server.base_url), n_personas=6, **IN_BLOCKS)
+    collection.start(workspace, "study")
+    progress = finished(workspace)
+    assert (progress.state, progress.n_done, progress.n_trials) == ("finished", 120, 120)
+    rows = coded(workspace, record)
+    assert {len(server.script.times), len({row[-1][-1]["content"] for row in rows})} == {24}
+    longest = {}
+    for _, text, status, option, tries, number, messages in rows:
+        needed = patience(messages, text)
+        assert tries == number == min(needed, 3), text
+        expected = ("answered", digit(messages, text)) if needed <= 3 else ("ambiguous", None)
+        assert (status, option) == expected, text
+        prompt = json.dumps(messages, sort_keys=True)
+        longest[prompt] = max(longest.get(prompt, 0), min(needed, 3))
+    assert dict(server.script.times) == longest
+    assert {row[4] for row in rows} == {1, 2, 3}
+    assert progress.n_attempts == sum(longest.values()) == len(server.chats)
+    assert progress.failures == ()
+
+
+def test_blocks_that_fail_in_between_are_tried_again_and_come_to_the_same(
+    workspace, server, monkeypatch
+):
+    monkeypatch.setattr(collector, "RETRY_POLICY", collector.RetryPolicy(9, 0.001, 0.01))
+    person = service(server.base_url)
+    server.script = Blocks()
+    calm = freeze(workspace, person, study="calm", n_personas=4, **IN_BLOCKS)
+    collection.start(workspace, "calm")
+    assert finished(workspace, "calm").n_done == 80
+    blocks, before = Blocks(), server.total
+    server.script = lambda n, body: Step(status=500) if n % 3 == 1 else blocks(n, body)
+    # The same name makes the same plan, which is shuffled by it, in a database of its own.
+    other = open_workspace(":memory:")
+    rough = freeze(other, person, study="calm", n_personas=4, **IN_BLOCKS)
+    collection.start(other, "calm")
+    progress = finished(other, "calm")
+    assert (progress.state, progress.n_done) == ("finished", 80)
+    assert [row[:5] for row in coded(other, rough)] == [row[:5] for row in coded(workspace, calm)]
+    outcomes = [outcome for _, _, outcome in attempts_of(other)]
+    assert outcomes.count("server") == sum(f.count for f in progress.failures) > 10
+    assert outcomes.count("reply") == len(attempts_of(workspace))
+    assert len(outcomes) == server.total - before
+    numbers = {}
+    for call_id, number, _ in attempts_of(other):
+        numbers.setdefault(call_id, []).append(number)
+    assert all(found == list(range(1, len(found) + 1)) for found in numbers.values())
+    other.close()
+
+
+def test_a_study_in_blocks_paused_in_the_middle_of_calls_ends_as_an_uninterrupted_one(
+    workspace, server
+):
+    person = service(server.base_url, at_once=1)
+    server.script = Blocks()
+    whole = freeze(workspace, person, n_personas=4, **IN_BLOCKS)
+    collection.start(workspace, "study")
+    assert finished(workspace).n_done == 80
+    blocks, slow = Blocks(), set()
+
+    def script(number, body):
+        answer = blocks(number, body)
+        return replace(answer, latency_s=1.0) if number in slow else answer
+
+    server.script = script
+    other = open_workspace(":memory:")
+    record = freeze(other, person, n_personas=4, **IN_BLOCKS)
+    open_calls = 0
+    for _ in range(4):
+        slow.add(server.total + 1)
+        begun = server.total + 2  # the slow call is under way, and the pause will be seen before
+        collection.start(other, "study")
+        wait_until(lambda begun=begun: server.total >= begun)
+        collection.pause(other, "study")
+        assert finished(other).state == "paused"
+        left = collection.store.remaining(
+            other.database, record.study_id, [person.respondent_id], after=0, limit=1000
+        )
+        open_calls += sum(call.replies > 0 for call in left)
+    assert open_calls > 0
+    assert 0 < collection.progress(other, "study").n_done < 80
+    collection.start(other, "study")
+    assert finished(other).state == "finished"
+    assert coded(other, record) == coded(workspace, whole)
+    assert attempts_of(other) == attempts_of(workspace)
+    assert data_set(other) == data_set(workspace)
+    other.close()
+
+
+def data_set(workspace, study="study"):
+    """The tidy export but for what a clock says."""
+    frame = pd.read_csv(io.BytesIO(answers.export_tidy(workspace, study)), dtype=str)
+    return frame.drop(columns=["latency_s", "time"]).fillna("").to_dict("records")

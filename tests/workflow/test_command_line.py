@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.workflow import statistics, studies
+from core.workflow import collection, statistics, studies
 from core.workflow.workspace import open_workspace
-from tests.workflow.studies import freeze, simulated
+from tests.fault_server import FaultServer
+from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
 ROOT = Path(__file__).parents[2]
 ASKED = "study: x\ninstrument: attitudes_20\nrespondents: [Simulated person]\n"
@@ -111,6 +112,24 @@ def items(run):
     codes = [item.code for item in studies.frozen_bank(workspace, "s").items]
     workspace.close()
     return codes
+
+
+def test_a_cost_cap_given_on_the_command_line_holds(run, capfd, monkeypatch):
+    with FaultServer() as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        person = service(server.base_url, at_once=4, price_in=1.0, price_out=2.0, max_tokens=50)
+        workspace = open_workspace(run.path)
+        record = freeze(workspace, person, n_personas=5)
+        cap = studies.size(workspace, record.design).respondents[0].cost_low / 2
+        workspace.close()
+        assert run("run", "study", "--cost-cap", f"{cap:.9f}") == 2
+        assert "cost cap of $" in capfd.readouterr().err
+        assert 0 < len(server.chats) < record.n_trials
+    workspace = open_workspace(run.path)
+    ended = collection.progress(workspace, "study")
+    workspace.close()
+    assert (ended.state, ended.n_done) == ("paused", len(server.chats))
+    assert 0 < ended.cost <= cap
 
 
 def test_banks_go_out_and_come_in(run, capfd):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from core.workflow import answers
+from core.workflow import answers, phases
 from core.workflow.workspace import open_workspace
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -25,8 +25,18 @@ KILLS = 20
 @pytest.fixture
 def server():
     """The test service in a process of its own, so that it outlives every kill."""
+    yield from served()
+
+
+@pytest.fixture
+def server_of_blocks():
+    """The same, but it answers numbered blocks, and not all of them at once."""
+    yield from served("--blocks")
+
+
+def served(*options):
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.fault_server", "--latency", "0.02"],
+        [sys.executable, "-m", "tests.fault_server", "--latency", "0.02", *options],
         cwd=ROOT, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     started = json.loads(process.stdout.readline())
@@ -36,12 +46,11 @@ def server():
     process.stdout.close()
 
 
-def planned(path, server):
+def planned(path, server, *, at_once=16, n_personas=CALLS // 20, **factors):
     workspace = open_workspace(path)
-    record = freeze(
-        workspace, service(server["base_url"], at_once=16), study="killed", n_personas=CALLS // 20
-    )
-    assert record.n_trials == CALLS
+    person = service(server["base_url"], at_once=at_once)
+    record = freeze(workspace, person, study="killed", n_personas=n_personas, **factors)
+    assert record.n_trials == 20 * n_personas * factors.get("repetitions", 1)
     workspace.close()
 
 
@@ -113,5 +122,64 @@ def test_a_run_killed_twenty_times_equals_an_uninterrupted_one(tmp_path, server)
     expected, counted, _ = answered(whole)
     found, counted_broken, without_text = answered(broken)
     assert counted == counted_broken == (CALLS, CALLS)
+    assert without_text == (0,)
+    assert columns(found).equals(columns(expected))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
+@pytest.mark.timeout(300)
+def test_a_run_in_blocks_killed_again_and_again_comes_to_the_same_answers(
+    tmp_path, server_of_blocks
+):
+    whole, broken = tmp_path / "whole.duckdb", tmp_path / "broken.duckdb"
+    factors = {"items_per_call": 5, "ask_again": 2, "item_order": "shuffled"}
+    for path in (whole, broken):
+        planned(path, server_of_blocks, at_once=2, n_personas=30, **factors)
+    assert run(whole, server_of_blocks["key"])[0] == 0
+    chance = random.Random(5)
+    kills = 0
+    for _ in range(5):
+        code, _, errors = run(broken, server_of_blocks["key"], kill_after=chance.uniform(0, 0.3))
+        assert code in (-signal.SIGKILL, 0), errors
+        kills += code == -signal.SIGKILL
+    assert kills >= 3
+    assert run(broken, server_of_blocks["key"])[0] == 0
+
+    expected, counted, _ = answered(whole)
+    found, counted_broken, without_text = answered(broken)
+    assert counted == counted_broken == (600, 600)
+    assert without_text == (0,)
+    # Replies a kill swallowed were given, so that others may have been the ones that settled.
+    came_to = ["item", "context", "call", "position", "answer", "status", "score"]
+    assert columns(found)[came_to].equals(columns(expected)[came_to])
+    workspace = open_workspace(broken)
+    replies = "select count(*) from attempt where outcome = 'reply' group by call_id"
+    assert {count for (count,) in workspace.database.rows(replies)} <= {1, 2, 3}
+    workspace.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
+@pytest.mark.timeout(300)
+def test_a_second_phase_killed_again_and_again_equals_an_uninterrupted_one(tmp_path, server):
+    whole, broken = tmp_path / "whole.duckdb", tmp_path / "broken.duckdb"
+    chance = random.Random(3)
+    for path in (whole, broken):
+        planned(path, server, at_once=4, n_personas=15, repetitions=2, formats=("likert_5",))
+        assert run(path, server["key"])[0] == 0
+        workspace = open_workspace(path)
+        phases.plan_opposing(workspace, "killed", "opposing")
+        workspace.close()
+    assert run(whole, server["key"])[0] == 0
+    kills = 0
+    for _ in range(4):
+        code, _, errors = run(broken, server["key"], kill_after=chance.uniform(0, 0.3))
+        assert code in (-signal.SIGKILL, 0), errors
+        kills += code == -signal.SIGKILL
+    assert kills >= 2
+    assert run(broken, server["key"])[0] == 0
+
+    expected, counted, _ = answered(whole)
+    found, counted_broken, without_text = answered(broken)
+    assert counted == counted_broken == (1200, 1200)
     assert without_text == (0,)
     assert columns(found).equals(columns(expected))

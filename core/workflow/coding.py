@@ -1,0 +1,137 @@
+"""What the trials of a call come to, from its replies."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from core.collect import parsing, prompts, ratings
+from core.collect.client import Question, Reply
+from core.collect.parsing import Parsed
+from core.domain.study import Status
+from core.store.collection import Coding, PlannedCall
+
+MOST_SHARED = 0.01  # of the probability, of tokens that could begin several options
+
+
+class Reader:
+    """Reads the replies to one call, which may be asked for several times.
+
+    A trial takes the first reply in which its answer is usable; where none is, the last one.
+    """
+
+    def __init__(self, question: Question, call: PlannedCall, *, most_replies: int) -> None:
+        self.most_replies = most_replies
+        self._question = question
+        self._trials = [planned.trial_id for planned in call.items]
+        self._waiting = {planned.trial_id for planned in call.items if planned.waiting}
+        self._replies = call.replies
+        self._coded: tuple[Coding, ...] = ()
+
+    def judge(self, reply: Reply) -> bool:
+        """Read a reply; whether nothing is left to ask for."""
+        self._replies += 1
+        self._coded = ()
+        last = self._replies >= self.most_replies
+        parsed = dict(zip(self._trials, read(reply, self._question), strict=True))
+        self._coded = tuple(
+            Coding(
+                trial_id=trial_id,
+                status=str(found.status),
+                option=found.option,
+                parser=parsing.PARSER_VERSION,
+                tries=self._replies,
+                chance=_chance(reply, self._question, found.option),
+            )
+            for trial_id, found in parsed.items()
+            if trial_id in self._waiting and (last or found.status.usable)
+        )
+        self._waiting -= {coding.trial_id for coding in self._coded}
+        return not self._waiting
+
+    def codings(self) -> tuple[Coding, ...]:
+        """What was settled by the reply judged last."""
+        return self._coded
+
+
+def read(reply: Reply, question: Question) -> tuple[Parsed, ...]:
+    """What each item of a question comes to in a reply, in the order asked."""
+    return read_text(reply.text, question, finish_reason=reply.finish_reason)
+
+
+def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Parsed, ...]:
+    """As `read`, from the words of a reply."""
+    if question.response_format.is_free_text:
+        return (_free_text(text, finish_reason),) * len(question.items)
+    if question.response_format.ratings:
+        rated = ratings.parse(text, question.response_format.ratings, finish_reason=finish_reason)
+        return (Parsed(rated.status, None),)
+    if len(question.items) == 1:
+        said = _unwrapped(text)
+        return (
+            parsing.parse(
+                said, question.response_format, question.language, finish_reason=finish_reason
+            ),
+        )
+    texts = [prompts.item_text(item, question) for item in question.items]
+    return parsing.parse_block(
+        text, question.response_format, question.language, texts, finish_reason=finish_reason
+    )
+
+
+def _unwrapped(text: str) -> str:
+    """What stands under the one key of a JSON object, as answers held to a schema come; else all.
+
+    A reply that is no such object is left as it is.
+    """
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    values = list(found.values()) if isinstance(found, dict) else []
+    return str(values[0]) if len(values) == 1 and isinstance(values[0], str | int) else text
+
+
+def _free_text(text: str, finish_reason: str) -> Parsed:
+    """A text is kept as it is; only an empty or an unfinished one is not usable."""
+    if not text.strip():
+        return Parsed(Status.NO_ANSWER, None)
+    return Parsed(Status.TRUNCATED if finish_reason == "length" else Status.ANSWERED, None)
+
+
+def _chance(reply: Reply, question: Question, option: str | None) -> float | None:
+    """Probability of the option by the first token of the answer, among the options' tokens.
+
+    None where it was not recorded, where several items were asked, or where the tokens of the
+    options cannot be told apart.
+    """
+    if not reply.first_token or option is None or len(question.items) > 1:
+        return None
+    texts = prompts.choices(question.response_format, question.language)
+    codes = [found.code for found in question.response_format.options]
+    return first_token_chances(reply, dict(zip(codes, texts, strict=True))).get(option)
+
+
+def first_token_chances(reply: Reply, texts: dict[str, str]) -> dict[str, float]:
+    """Share of each option, by its code, in the probability of tokens that begin an option.
+
+    `texts` holds what the model was to type for each option. Tokens are compared without the
+    space before them and without regard to case. Empty where no token begins just one option, or
+    where more than a hundredth of that probability is of tokens that begin several ("Strong" for
+    "Strongly agree" and "Strongly disagree").
+    """
+    mass = dict.fromkeys(texts, 0.0)
+    shared = 0.0
+    for chance in reply.first_token:
+        token = chance.token.strip().casefold()
+        begun = [code for code, text in texts.items() if text.casefold().startswith(token)]
+        if token and len(begun) == 1:
+            mass[begun[0]] += math.exp(chance.logprob)
+        elif token and begun:
+            shared += math.exp(chance.logprob)
+    total = math.fsum(mass.values())
+    if total <= 0 or shared > MOST_SHARED * (total + shared):
+        return {}
+    return {code: share / total for code, share in mass.items()}
