@@ -10,11 +10,14 @@ st.navigation(
     [
         st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
         st.Page("pages/banks.py", title="Banks", icon=":material/quiz:"),
+        st.Page("pages/contexts.py", title="Contexts", icon=":material/theater_comedy:"),
         st.Page("pages/respondents.py", title="Respondents", icon=":material/smart_toy:"),
         st.Page("pages/design.py", title="Design", icon=":material/grid_on:"),
         st.Page("pages/collect.py", title="Collect", icon=":material/play_circle:"),
         st.Page("pages/answers.py", title="Answers", icon=":material/forum:"),
+        st.Page("pages/audit.py", title="Audit", icon=":material/fact_check:"),
         st.Page("pages/item_statistics.py", title="Item statistics", icon=":material/bar_chart:"),
+        st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
         st.Page("pages/data.py", title="Import and export", icon=":material/swap_vert:"),
     ]
 ).run()

@@ -1,12 +1,22 @@
 """Read what was said and how it was understood, answer by answer."""
 
-import pandas as pd
+from typing import Any
+
 import streamlit as st
 
 from core.analysis.result import Column, ResultTable
 from core.workflow import answer_charts, answers, statistics, studies
 from core.workflow.studies import StudyRecord
-from pages.shared import answers_detail, answers_filters, answers_rows, data_files, results, widgets
+from pages.shared import (
+    answers_detail,
+    answers_filters,
+    answers_reading,
+    answers_rows,
+    answers_statuses,
+    data_files,
+    results,
+    widgets,
+)
 
 COUNTS = {
     "Planned": "Trials: items put once each.",
@@ -16,16 +26,9 @@ COUNTS = {
 }
 
 
-@st.cache_data(max_entries=20, show_spinner=False)
-def counted(revision: object, study: str) -> pd.DataFrame:
-    """The counts, kept as long as the answers (`revision`) stay the same."""
-    return answers.overview(widgets.workspace(), study)
-
-
-def counts(study: StudyRecord) -> None:
+def counts(study: StudyRecord, revision: object) -> None:
     """How many answers there are of each kind, by respondent: a table and a chart."""
-    revision = (widgets.workspace().process, statistics.revision(widgets.workspace(), [study.code]))
-    overview = counted(revision, study.code)
+    overview = answers.status_table(answers_statuses.tallied(revision, study.code), ["respondent"])
     st.subheader("What came back")
     shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
     widgets.table(
@@ -48,10 +51,10 @@ def counts(study: StudyRecord) -> None:
         widgets.table(chart.table, alt="Data of the chart: trials by respondent and status")
 
 
-def rows(study: StudyRecord) -> None:
+def rows(study: StudyRecord, levels: dict[str, list[Any]]) -> None:
     """The answers that pass the filters, a page at a time, and the chosen one in full."""
     st.subheader("Answers")
-    view = answers_filters.choose_view(study)
+    view = answers_filters.choose_view(study, levels)
     trial = answers_rows.choose_answer(study, view)
     if trial is not None:
         answers_detail.show_answer(study, trial, view.factors)
@@ -68,16 +71,29 @@ def main() -> None:
         if study is None:
             return
         widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.unreviewed_note(study)
         if study.n_responses == 0:
             st.info("This study has no answers yet. Start it on the page Collect.")
             st.page_link(
                 "pages/collect.py", label="Go to Collect", icon=":material/play_circle:",
                 query_params={widgets.STUDY_PARAMETER: study.code},
             )  # fmt: skip
+        workspace = widgets.workspace()
+        revision = (workspace.process, statistics.revision(workspace, [study.code]))
+        levels = answers.levels(workspace, study.code)
         with widgets.error_box():
-            counts(study)
+            counts(study, revision)
         with widgets.error_box():
-            rows(study)
+            answers_statuses.status_section(study, revision, levels)
+        with widgets.error_box():
+            rows(study, levels)
+        st.subheader("How far the readings can be trusted")
+        st.page_link(
+            "pages/audit.py", label="Code a sample of replies yourself (Audit)",
+            icon=":material/fact_check:", query_params={widgets.STUDY_PARAMETER: study.code},
+        )  # fmt: skip
+        with widgets.error_box():
+            answers_reading.reading_section(study)
         st.subheader("Download")
         st.caption("The file holds every answer, not only those that pass the filters above.")
         with widgets.error_box():

@@ -5,7 +5,7 @@ import streamlit as st
 from core.workflow import collection, studies
 from core.workflow.collection import StudyState
 from core.workflow.studies import StudyRecord
-from pages.shared import collect_controls, collect_progress, widgets
+from pages.shared import collect_controls, collect_phases, collect_progress, widgets
 
 POLL_S = 1.0
 IDLE_POLL_S = 5.0  # to notice a run that another tab starts
@@ -20,9 +20,17 @@ def what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
     rest = f"**{remaining:,}** have no reply yet." if remaining else "All have their reply."
     if under_way:
         rest = ""  # the bar below says so, and keeps moving
+    block = study.design.items_per_call
+    each = (
+        "one call for every item under every condition of the plan"
+        if block == 1
+        else f"up to {block:,} items in a call"
+        if block
+        else "all items of a condition in one call"
+    )
     st.write(
-        f"This study makes **{study.n_trials:,} calls** to {who} ({widgets.plain(names)}): one "
-        f"call for every item under every condition of the plan. {rest}"
+        f"This study puts **{study.n_trials:,} questions** to {who} ({widgets.plain(names)}): "
+        f"{each}. {rest}"
     )
 
 
@@ -58,11 +66,14 @@ def main() -> None:
         if study is None:
             return
         widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.unreviewed_note(study)
         drawn = drawn_states()
         what_it_asks(study, under_way=drawn[study.code].under_way)
         if not drawn[study.code].under_way and study.n_responses < study.n_trials:
             collect_controls.keys(study.code)
             collect_controls.cost_cap(study.code)
+        if not drawn[study.code].under_way:
+            collect_phases.show(study)
         busy = any(state.under_way for state in drawn.values())
         st.fragment(live, run_every=POLL_S if busy else IDLE_POLL_S)(study.code, drawn)
 

@@ -18,6 +18,7 @@ def main() -> None:
     with widgets.error_box():
         study = widgets.study_chooser()
         if study is not None:
+            widgets.unreviewed_note(study)
             data_files.export_section(study)
 
 

@@ -7,9 +7,11 @@ import streamlit as st
 from core.workflow import design_drafts
 from pages.shared import (
     design_choices,
+    design_examples,
     design_frozen,
     design_overview,
     design_personas,
+    design_presets,
     draft_form,
     widgets,
 )
@@ -26,6 +28,7 @@ def main() -> None:
         form = draft_form.open_form(
             design_drafts.DRAFT, design_drafts.defaults(widgets.workspace())
         )
+        design_presets.start_from_preset(form)
         with st.expander("Start from a file, or from nothing"):
             design_frozen.start_from_file(form)
         st.subheader("Choose")
@@ -47,7 +50,7 @@ def overview(form: DraftForm) -> None:
         ready = design_overview.cautions(design, also=without)
         st.subheader("What will be sent")
         with widgets.error_box():
-            design_overview.examples(design, size)
+            design_examples.examples(design, size)
         st.subheader("Freeze")
         design_frozen.freeze_button(form, design, ready=ready)
 

@@ -97,6 +97,7 @@ def main() -> None:
             st.page_link("pages/collect.py", label="Go to Collect", icon=":material/play_circle:")
             return
         widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.unreviewed_note(study)
         if study.n_responses < study.n_trials:
             st.warning(
                 f"{study.n_responses:,} of {study.n_trials:,} planned answers are in; "

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.domain.study import Respondent, RespondentKind
 from core.workflow import respondent_drafts, respondents
-from pages.shared import draft_form, respondent_editor, respondent_words, widgets
+from pages.shared import draft_form, respondent_editor, respondent_prices, respondent_words, widgets
 
 CHOSEN = "respondents_chosen"
 NEW_KIND = "respondents:new kind"
@@ -25,6 +25,8 @@ def main() -> None:
             new_respondent()
         else:
             one_respondent(chosen)
+    with widgets.error_box():
+        respondent_prices.show()
 
 
 def show_list(listed: tuple[Respondent, ...]) -> None:

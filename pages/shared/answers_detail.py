@@ -20,8 +20,13 @@ _ROLES = {
     "user": "Question (role: user)",
     "assistant": "Earlier reply (role: assistant)",
 }
+_CAUSES = {
+    "parser": "reading the reply again",
+    "person": "a person's coding",
+    "undo": "taking a person's coding back",
+}
 _ALWAYS_TOLD = ("respondent", "language", "context", "entity", "entity_b", "format")
-_TOLD_IF_VARIED = ("form", "phase", "repetition")
+_TOLD_IF_VARIED = ("model", "form", "template", "label_order", "phase", "repetition")
 
 
 def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None:
@@ -48,7 +53,14 @@ def _question(answer: AnswerDetail) -> None:
     else:
         st.caption("The bank holds no text for it (the answers were imported).")
     st.markdown("**Prompt as it was sent**")
-    messages = next((one.messages for one in reversed(answer.tries) if one.messages), ())
+    if answer.n_in_call > 1:
+        st.caption(f"Asked as number {answer.position} of {answer.n_in_call} items in one prompt.")
+    show_messages(answer)
+
+
+def show_messages(answer: AnswerDetail) -> None:
+    """The prompt as it was sent, message by message."""
+    messages = answer.messages
     if not messages:
         st.caption(
             "Not asked yet." if answer.status == "not_asked" else "Not known: it was not imported."
@@ -62,7 +74,7 @@ def _question(answer: AnswerDetail) -> None:
 
 def _reply(answer: AnswerDetail) -> None:
     st.markdown("**Reply, to the letter**")
-    reply = next((one.reply for one in reversed(answer.tries) if one.reply is not None), None)
+    reply = answer.reply
     with st.container(border=True):
         if reply is None:
             st.caption("There is none.")
@@ -77,10 +89,29 @@ def _reply(answer: AnswerDetail) -> None:
     else:
         label = answers.option_label(workspace(), answer)
         st.text(f"Option {answer.option}" + (f" = {label}" if label else "") + f" ({status})")
-    if answer.parser is not None:
+    _read_how(answer)
+
+
+def _read_how(answer: AnswerDetail) -> None:
+    """Who read it so, after how many replies, how probable it was, and what was read before."""
+    if answer.set_by_person:
+        st.caption("Set by a person's coding, in place of Inkblot's own reading.")
+    elif answer.parser is not None:
         st.caption(f"Read by version {answer.parser} of Inkblot's rules for reading replies.")
     elif answer.status not in ("not_asked", "error"):
         st.caption("As it stood in the imported file.")
+    if answer.replies_taken is not None and answer.replies_taken > 1:
+        st.caption(f"It took {answer.replies_taken} replies; this is the one that counts.")
+    if answer.chance is not None:
+        st.caption(
+            f"Probability of this option by the first token of the reply: {answer.chance:.1%} "
+            "(of all options that a first token begins)."
+        )
+    for before in answer.earlier:
+        words = answers.in_words(before.status, before.option)
+        st.caption(
+            plain(f"Until {moment(before.until)}: {words}; changed by {_CAUSES[before.cause]}.")
+        )
 
 
 def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) -> None:
@@ -91,6 +122,14 @@ def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) ->
         for name in told
         if str(getattr(answer, name))
     ]
+    if answer.n_in_call > 1:
+        rows.append(("Place in its call", f"{answer.position} of {answer.n_in_call}"))
+    options = answers.options_shown(workspace(), answer)
+    if options and (answer.option_order or answer.label_order == "inverted"):
+        rows.append(("Options as shown", ", ".join(option.code for option in options)))
+    if answer.opinion:
+        held = next((o.label for o in options if o.code == answer.opinion), "")
+        rows.append(("Opinion put to the model", f"{answer.opinion} {held}".strip()))
     table(
         pd.DataFrame(rows, columns=["Condition", "Value"]),
         alt="Conditions under which the item was asked",

@@ -72,7 +72,8 @@ def _table(
     first = (number - 1) * PAGE_SIZE + 1
     shown = pd.DataFrame({"Row": range(first, first + len(frame)), "Item": frame["item"]})
     for factor in view.factors:
-        shown[factor_word(factor).capitalize()] = frame[factor]
+        if factor in frame:
+            shown[factor_word(factor).capitalize()] = frame[factor]
     shown["Status"] = frame["status"].map(lambda status: STATUS_WORDS.get(status, status))
     shown["Option"] = frame["option"].fillna("")
     shown["Reply"] = frame["reply"]

@@ -1,84 +1,108 @@
-"""The items of a bank in a grid, a page of it at a time, and how one of them reads."""
+"""The items of a bank in a grid, a page of it at a time, languages and forms side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from core.domain.instrument import Instrument
-from core.workflow import bank_grid, bank_paste, banks
-from core.workflow.bank_grid import CODE, KEYED, POSITION, SUBSCALE, TEXT, GridEdits
-from pages.shared import widgets
+from core.workflow import bank_columns, bank_gaps, bank_grid, bank_paste
+from core.workflow.bank_columns import POSITION, TEXT
+from core.workflow.bank_grid import GridEdits
+from pages.shared.bank_columns import choose_columns, column_settings
 from pages.shared.bank_desk import Desk, Grid
-from pages.shared.bank_words import items_word, language_name, moved_words
+from pages.shared.bank_directions import directions_expander
+from pages.shared.bank_preview import show_groups
+from pages.shared.bank_words import column_title, gaps_words, items_word, moved_words
 
 ROWS_A_PAGE = 200
 SEARCH = "bank_search"
-MAX_PROBLEMS = 200
 MAX_REMARKS = 10
 
 
 def items_section(desk: Desk) -> None:
-    """The grid with search, pages and what to know about new rows."""
+    """The grid with search, columns, pages, and what is missing or wrong."""
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     search = left.text_input(
         "Find items", key=f"{SEARCH}_{desk.code}", icon=":material/search:", type="search",
         placeholder="Part of a code, subscale or text",
     )  # fmt: skip
-    found = bank_grid.found_rows(desk.bank, search)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        columns = choose_columns(desk)
+        only = st.toggle(
+            "Only items with a problem", key=f"bank_only_{desk.code}",
+            help="Items that lack a text in the columns shown, hold a draft nobody reviewed, or "
+            "are named below.",
+        )  # fmt: skip
+    found = _found(desk.bank, columns, search, only=only)
     n_pages = max(1, -(-len(found) // ROWS_A_PAGE))
     page = 1
     if n_pages > 1:
         with right:
-            page = st.pagination(n_pages, key=f"bank_pages_{desk.code}_{n_pages}_{search}")
+            page = st.pagination(n_pages, key=f"bank_pages_{desk.code}_{n_pages}_{search}_{only}")
     rows = found[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
-    _count_line(desk.bank, found, rows, search)
-    _grid(desk, (search, page), rows)
+    _count_line(desk.bank, found, rows, columns)
+    _grid(desk, (search, only, page, columns), rows, columns)
+    directions_expander(desk)
+
+
+def _found(bank: Instrument, columns: Sequence[str], search: str, *, only: bool) -> tuple[int, ...]:
+    """Places of the items to show; what is missing or wrong is said on the way."""
+    texts = [bank_columns.text_column(name) for name in columns if name.startswith(TEXT)]
+    if not bank.items:
+        return ()
+    st.text(gaps_words(bank_gaps.gaps(bank, texts)))
+    problems = bank_gaps.problems_besides_gaps(bank)
+    show_groups(bank_gaps.grouped(problems))
+    among = bank_gaps.troubled_rows(bank, texts, problems) if only else None
+    return bank_grid.found_rows(bank, search, among)
 
 
 def _count_line(
-    bank: Instrument, found: tuple[int, ...], rows: tuple[int, ...], search: str
+    bank: Instrument, found: tuple[int, ...], rows: tuple[int, ...], columns: tuple[str, ...]
 ) -> None:
+    order = "; ".join(column_title(name) for name in columns[:4])
+    order += "; …" if len(columns) > 4 else ""
     if not bank.items:
         st.info(
             "This bank has no items yet. Type the first one into the first row of the table. Or "
-            "copy rows in Excel (columns: code, subscale, keyed, text), click the empty cell "
+            f"copy rows in Excel (columns: {order}), click the empty cell "
             "under Code and paste them.",
             icon=":material/edit:",
         )
         return
     n_items = items_word(len(bank.items))
-    of_all = f"{len(found):,} of {n_items} found" if search.strip() else n_items
+    of_all = f"{len(found):,} of {n_items} found" if len(found) < len(bank.items) else n_items
     shown = "" if len(rows) == len(found) else f", {len(rows):,} of them in this part"
     st.caption(
         f"{of_all}{shown}. Double-click a cell (or press Enter) to edit it; the last, empty row "
         "adds an item; tick rows at the left and press Delete to remove them. To paste cells from "
-        "Excel over these, click the first cell only once. To add rows, copy the columns code, "
-        "subscale, keyed and text, click the empty cell under Code, and paste. Everything is saved "
+        "Excel over these, click the first cell only once. To add rows, copy columns in the order "
+        f"shown ({order}), click the empty cell under Code, and paste. Everything is saved "
         "as you go."
     )
 
 
-def _grid(desk: Desk, showing: tuple[str, int], rows: tuple[int, ...]) -> None:
+def _grid(desk: Desk, showing: object, rows: tuple[int, ...], columns: tuple[str, ...]) -> None:
     def frame(bank: Instrument) -> pd.DataFrame:
-        return bank_grid.item_rows(bank, rows)
+        return bank_grid.item_rows(bank, rows, columns)
 
     def apply(bank: Instrument, base: Instrument, edits: GridEdits) -> Instrument:
-        edits = bank_paste.spread(edits, base.languages)
+        edits = bank_paste.spread(edits, columns)
         return replace(bank, items=bank_grid.edit_items(base.items, rows, edits))
 
     notes = st.container()
     grid = desk.grid("items", showing, frame, apply)
-    if bank_paste.has_block(_edits(grid), grid.base.languages) and desk.unsaved is None:
-        told = _remarks(grid)
+    if bank_paste.has_block(_edits(grid), columns) and desk.unsaved is None:
+        told = _remarks(grid, columns)
         desk.redraw()
         grid = desk.grid("items", showing, frame, apply)
         grid.told = told
     with notes:
-        _show_remarks((*grid.told, *_remarks(grid)))
+        show_remarks((*grid.told, *_remarks(grid, columns)))
     st.data_editor(
         grid.frame,
         key=grid.key,
@@ -86,9 +110,9 @@ def _grid(desk: Desk, showing: tuple[str, int], rows: tuple[int, ...]) -> None:
         hide_index=True,
         height=_height(len(grid.frame)),
         placeholder="",
-        column_config=_columns(grid.base),
+        column_config=column_settings((POSITION, *columns)),
         on_change=desk.catch_up,
-        alt="Items of the bank: position, code, subscale, keying and text in each language",
+        alt="Items of the bank: position, code, facts, and text in each language and form",
     )
     moved = moved_words(_edits(grid), "items", "item_21")
     if moved:
@@ -103,12 +127,13 @@ def _edits(grid: Grid) -> GridEdits:
     return grid.edits(st.session_state.to_dict())
 
 
-def _remarks(grid: Grid) -> tuple[str, ...]:
+def _remarks(grid: Grid, columns: Sequence[str]) -> tuple[str, ...]:
     shown = [int(position) - 1 for position in grid.frame[POSITION]]
-    return bank_paste.remarks(_edits(grid), grid.base.languages, grid.base.items, shown)
+    return bank_paste.remarks(_edits(grid), columns, grid.base.items, shown)
 
 
-def _show_remarks(remarks: tuple[str, ...]) -> None:
+def show_remarks(remarks: tuple[str, ...]) -> None:
+    """What was typed or pasted and not taken as written, the first few in words."""
     if not remarks:
         return
     st.warning("Not everything was taken as written:")
@@ -121,90 +146,3 @@ def _show_remarks(remarks: tuple[str, ...]) -> None:
 def _height(n_rows: int) -> int:
     """Pixels for the header, the rows and some room for new ones, at most a screen."""
     return 37 + 35 * min(max(n_rows + 1, 6), 17)
-
-
-def _columns(bank: Instrument) -> dict[str, Any]:
-    config = st.column_config
-    columns: dict[str, Any] = {
-        POSITION: config.NumberColumn(
-            "Position", step=1, min_value=1, width=105, pinned=True,
-            help="Where the item stands in the questionnaire. Type another number to move it.",
-        ),
-        CODE: config.TextColumn(
-            "Code", width=110, pinned=True,
-            help="The short name of the item, the same in every language and in every result.",
-        ),
-        SUBSCALE: config.TextColumn(
-            "Subscale", width=110, help="Items with the same subscale are scored together."
-        ),
-        KEYED: config.TextColumn(
-            "Keyed", width=90, default=bank_grid.KEYED_WORDS[1],
-            help="+ or 1, or for a reverse-keyed item −, -1, R or reverse; empty means +. "
-            "Reverse-keyed: agreeing means less of what is measured; the points are turned round "
-            "before scoring.",
-        ),
-    }  # fmt: skip
-    for language in bank.languages:
-        columns[TEXT + language] = config.TextColumn(
-            f"Text, {language_name(language)}", width=320,
-            help="What is asked. {entity} stands for a brand, party or person named by the design.",
-        )  # fmt: skip
-    return columns
-
-
-def preview_section(desk: Desk) -> None:
-    """One item with its response options, as it reads in a language."""
-    bank = desk.bank
-    if not bank.items:
-        st.info("There is nothing to read yet: the bank has no items.")
-        return
-    columns = st.columns(3)
-    place = columns[0].number_input(
-        f"Item (1 to {len(bank.items):,})", 1, len(bank.items), key=f"bank_read_{desk.code}"
-    )
-    language = columns[1].selectbox(
-        "Language", bank.languages, format_func=language_name, key=f"bank_read_in_{desk.code}"
-    )
-    code = ""
-    if bank.formats:
-        code = columns[2].selectbox(
-            "Response options", [f.code for f in bank.formats], key=f"bank_read_with_{desk.code}"
-        )
-    item = bank.items[int(place) - 1]
-    keyed = "reverse-keyed" if item.keyed < 0 else "keyed +"
-    subscale = f"subscale {item.subscale}" if item.subscale else "no subscale"
-    with st.container(border=True):
-        st.text(f"{item.code} · {subscale} · {keyed}")
-        if item.text(language):
-            widgets.text_block(item.text(language), language=language)
-        else:
-            st.warning("This item has no text in this language yet.")
-        response_format = bank.format(code)
-        for option in response_format.options if response_format else ():
-            label = option.labels.get(language, "") or "(no label)"
-            widgets.text_block(f"○ {label}", language=language)
-    st.caption("The exact request a model receives, with its instructions, is shown on Design.")
-
-
-def problems_section(desk: Desk) -> None:
-    """What a study would stumble over, by item, in words."""
-    found = banks.bank_problems(desk.bank)
-    if not found:
-        st.success("Nothing to mend: a study can use this bank.", icon=":material/check:")
-        return
-    n_blocking = sum(problem.blocks for problem in found)
-    st.write(
-        f"{len(found):,} to look at; {n_blocking:,} would stop a study; the rest are gaps that "
-        "matter only for a study in that language."
-    )
-    rows = [
-        {
-            "Weight": "Stops a study" if problem.blocks else "Gap",
-            "Where": problem.where,
-            "What": problem.what,
-        }
-        for problem in sorted(found, key=lambda problem: not problem.blocks)[:MAX_PROBLEMS]
-    ]
-    if len(found) > len(rows):
-        st.caption(f"The first {len(rows):,} are listed.")
-    widgets.table(pd.DataFrame(rows), alt=f"Problems of the bank: {len(rows)} rows")

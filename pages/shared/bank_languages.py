@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.domain.instrument import KINDS
 from core.workflow import bank_edits
 from pages.shared.bank_desk import Desk
 from pages.shared.bank_words import language_name, texts_words
@@ -20,7 +21,10 @@ def languages_section(desk: Desk) -> None:
     """The languages with how complete they are; add one, remove one."""
     bank = desk.bank
     for language in bank.languages:
-        n_texts = sum(bool(item.text(language).strip()) for item in bank.items)
+        n_texts = sum(
+            any(w.language == language and w.text.strip() for w in item.wordings)
+            for item in bank.items
+        )
         left, right = st.columns([3, 1], vertical_alignment="center")
         left.text(f"{language_name(language)}: {texts_words(n_texts, len(bank.items))}")
         if len(bank.languages) > 1:
@@ -69,9 +73,20 @@ def about_section(desk: Desk) -> None:
             label, getattr(desk.bank, field), key=key, help=explanation,
             on_change=_keep_about, args=(desk, field, key),
         )  # fmt: skip
+    kinds, key = list(KINDS), desk.key("about_kind")
+    st.selectbox(
+        "Kind", kinds, kinds.index(desk.bank.kind), format_func=KINDS.__getitem__, key=key,
+        on_change=_keep_kind, args=(desk, key),
+        help="What the items are. Words are asked about one by one; a prompt asks for a text.",
+    )  # fmt: skip
     st.caption("A field is saved when you leave it (Tab, or a click elsewhere).")
 
 
 def _keep_about(desk: Desk, field: str, key: str) -> None:
     text = str(st.session_state.to_dict().get(key) or "")
     desk.commit(lambda bank: bank_edits.set_about(bank, field, text), f"{field} edited")
+
+
+def _keep_kind(desk: Desk, key: str) -> None:
+    kind = str(st.session_state.to_dict().get(key) or "items")
+    desk.commit(lambda bank: bank_edits.set_kind(bank, kind), "Kind edited")

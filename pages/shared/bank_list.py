@@ -13,7 +13,7 @@ from core.workflow import bank_grid, banks
 from core.workflow.banks import Arrival, BankSummary, Draft
 from core.workflow.workspace import open_workspace
 from pages.shared import widgets
-from pages.shared.bank_words import items_word, saved_words, titled
+from pages.shared.bank_words import KIND_WORDS, items_word, saved_words, titled
 
 BANK_PARAMETER = "bank"
 CREATE_PROBLEM = "bank_create_problem"
@@ -67,8 +67,13 @@ def _list_columns() -> dict[str, Any]:
     return {
         "Title": column(width=210),
         "Code": column(width=100),
-        "Problems": column(width=80, help="What to look at; open the bank to see it."),
-        "Items": column(width=58),
+        "Problems": column(
+            width=80, help="What to look at, unreviewed drafts included; open it to see."
+        ),
+        "Kind": column(
+            width=82, help="Questions to answer, words to judge, or prompts to write to."
+        ),
+        "Items": column(width=58, help="How many questions, words or prompts."),
         "Languages": column(width=86),
         "Versions": column(width=74, help="Versions published for studies."),
         "Used in": column(width=100, help="Studies that use a version of the bank."),
@@ -81,7 +86,8 @@ def _row(bank: BankSummary, *, with_state: bool) -> dict[str, object]:
     row: dict[str, object] = {
         "Title": bank.title,
         "Code": bank.code,
-        "Problems": bank.n_problems,
+        "Problems": bank.n_problems + bank.n_unreviewed,
+        "Kind": KIND_WORDS[bank.kind],
         "Items": bank.n_items,
         "Languages": ", ".join(bank.languages),
         "Versions": bank.n_versions,
@@ -149,9 +155,8 @@ def import_section() -> None:
 def _preview(draft: Draft) -> None:
     bank = draft.instrument
     if draft.errors:
-        st.error(
-            f"{len(draft.errors):,} places in the file must be mended first. Nothing was kept."
-        )
+        places = "1 place" if len(draft.errors) == 1 else f"{len(draft.errors):,} places"
+        st.error(f"To mend in the file first: {places}. Nothing was kept.")
         widgets.table(_errors(draft), alt=f"Errors by row: {len(draft.errors)}")
     if draft.warnings:
         st.warning(

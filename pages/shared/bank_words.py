@@ -6,8 +6,17 @@ from datetime import datetime
 
 import pandas as pd
 
+from core.domain.instrument import ORIGINAL, Instrument, Kind
+from core.workflow.bank_columns import CODE, LOADING, PARTY, POSITION, TEXT, TextColumn, text_column
 from core.workflow.bank_edits import LANGUAGES
-from core.workflow.bank_grid import CODE, POSITION, TEXT, GridEdits
+from core.workflow.bank_gaps import Gap
+from core.workflow.bank_grid import GridEdits
+
+KIND_WORDS: dict[Kind, str] = {"items": "questions", "words": "words", "prompts": "prompts"}
+FACT_WORDS = {
+    "subscale": "Subscale", "keyed": "Keyed", "pair": "Partner", "genre": "Genre", "tags": "Tags",
+    "rank": "Rank",
+}  # fmt: skip
 
 
 def language_name(language: str) -> str:
@@ -16,15 +25,42 @@ def language_name(language: str) -> str:
     return f"{name} ({language})" if name else language
 
 
+def text_title(column: TextColumn) -> str:
+    """What a column of texts is called: its form, its language, and its mood where it has one."""
+    form = "Text" if column.form == ORIGINAL else form_word(column.form)
+    mood = f" ({column.mood})" if column.mood else ""
+    return f"{form}{mood}, {language_name(column.language)}"
+
+
+def form_word(form: str) -> str:
+    """A form as a reader calls it."""
+    return form.replace("_", " ").capitalize()
+
+
+def column_title(name: str) -> str:
+    """What a column of a grid is called."""
+    if name.startswith(TEXT):
+        return text_title(text_column(name))
+    for prefix in (LOADING, PARTY):
+        if name.startswith(prefix):
+            return name.removeprefix(prefix).replace("_", " ")
+    return FACT_WORDS.get(name, name.capitalize())
+
+
 def titled(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of a grid with column titles as a reader knows them."""
-    titles = {
-        name: f"Text, {language_name(name.removeprefix(TEXT))}"
-        if name.startswith(TEXT)
-        else name.capitalize()
-        for name in frame.columns
-    }
-    return frame.rename(columns=titles)
+    return frame.rename(columns={name: column_title(name) for name in frame.columns})
+
+
+def gaps_words(gaps: tuple[Gap, ...]) -> str:
+    """Missing and unreviewed texts in a line: 'de: 3 missing, 2 unreviewed'."""
+    parts = []
+    for gap in gaps:
+        counts = [f"{gap.n_missing:,} missing"] if gap.n_missing else []
+        counts += [f"{gap.n_unreviewed:,} unreviewed"] if gap.n_unreviewed else []
+        form = "" if gap.form == ORIGINAL else f" {form_word(gap.form).lower()}"
+        parts.append(f"{gap.language}{form}: {', '.join(counts)}")
+    return " · ".join(parts) or "No text is missing in the columns shown, none is unreviewed."
 
 
 def moved_words(edits: GridEdits, kind: str, example: str) -> str:
@@ -50,6 +86,13 @@ def texts_words(n_texts: int, n_items: int) -> str:
 def items_word(n_items: int) -> str:
     """How many items, in words."""
     return "1 item" if n_items == 1 else f"{n_items:,} items"
+
+
+def counted_word(bank: Instrument) -> str:
+    """How many items a bank has, by what they are."""
+    if len(bank.items) == 1 or bank.kind == "items":
+        return items_word(len(bank.items))
+    return f"{len(bank.items):,} {KIND_WORDS[bank.kind]}"
 
 
 def saved_words(saved_at: datetime) -> str:

@@ -1,4 +1,4 @@
-"""What a study crosses: bank, respondents, languages, personas, entities and so on."""
+"""What a study crosses: the choices nearly every study makes, and the rest in expanders."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import streamlit as st
 from core.domain.formats import titles
 from core.domain.instrument import Instrument
 from core.workflow import banks, design_drafts, respondents
-from pages.shared import design_personas, draft_form, widgets
+from pages.shared import (
+    design_entities,
+    design_order,
+    design_personas,
+    design_wording,
+    draft_form,
+    widgets,
+)
+from pages.shared.design_levels import levels
 from pages.shared.draft_form import DraftForm
 from pages.shared.respondent_words import KINDS
 
@@ -27,25 +35,30 @@ def choices(form: DraftForm) -> None:
     with left:
         _respondents(form)
     with right:
-        form.several(
-            "languages", "Languages", bank.languages, str,
+        _formats(form, bank)
+    left, middle, right = st.columns([2, 1, 1])
+    with left:
+        levels(
+            form, "languages", "Languages", {code: code for code in bank.languages},
             help="Languages of the bank in which the items are asked.",
         )  # fmt: skip
-        _told(form, "languages", bank.languages)
-    design_personas.personas(form)
-    _entities(form, bank)
-    left, right = st.columns(2)
-    with left:
+    with middle:
         form.number(
-            "repetitions", "Repetitions", 1, 100_000, step=1,
+            "repetitions", "Repetitions", 1, None, step=1,
             help="How often everything is asked again, to see whether the answers are stable.",
         )  # fmt: skip
     with right:
         form.text(
-            "temperatures_text", "Temperatures", placeholder="empty: each respondent's own",
+            "temperatures_text", "Temperatures", placeholder="each respondent's own",
             help="Numbers with commas between, such as 0, 0.7, 1. Each respondent is then asked "
             "at each of them. 0: the likeliest reply every time; higher: more varied.",
         )  # fmt: skip
+    design_personas.personas(form)
+    design_entities.entities(form, bank)
+    design_wording.wording(form, bank)
+    design_order.order(form)
+    design_order.unusable_answers(form)
+    design_order.structured_answering(form)
     form.long_text(
         "notes", "Notes", height=80, placeholder="hypotheses, reasons, who and why",
         help="Kept with the design and exported with it.",
@@ -53,14 +66,14 @@ def choices(form: DraftForm) -> None:
 
 
 def _bank(form: DraftForm) -> Instrument | None:
-    """Choosers of bank, version and answer format; the bank chosen, or None."""
+    """Choosers of bank and version; the bank chosen, or None."""
     found = widgets.workspace()
     shown = {bank.code: bank for bank in banks.summaries(found) if not bank.archived}
-    left, middle, right = st.columns([2, 1, 1])
+    left, right = st.columns([3, 1])
     with left:
         form.select(
             "instrument", "Bank", list(shown),
-            lambda code: f"{code}: {shown[code].title} ({shown[code].n_items} items)",
+            lambda code: f"{code}: {shown[code].title} ({shown[code].n_items:,} items)",
             on_change=lambda: _take_bank(form), placeholder="Choose a bank",
             help="The items to be answered. Write and import them on the page Banks.",
         )  # fmt: skip
@@ -75,57 +88,34 @@ def _bank(form: DraftForm) -> Instrument | None:
     wanted = form.fields["version"] or WORKING_COPY
     if st.session_state.get(key) != wanted:
         st.session_state[key] = wanted
-    middle.selectbox(
+    right.selectbox(
         "Version", list(versions), format_func=lambda v: versions.get(v, str(v)), key=key,
         on_change=_take_version, args=(form, key),
         help="Freezing publishes the working copy as a version where it has changed, so that "
         "later edits of the bank do not touch the study.",
     )  # fmt: skip
-    bank = banks.content(found, code, form.fields["version"])
-    with right:
-        formats = ["", *(f.code for f in bank.formats[1:])]
-        first = bank.formats[0].code if bank.formats else ""
-        form.select(
-            "format", "Answer format", formats, lambda f: titles.get(f or first, f or first),
-            help="The answer options shown with every item.",
-        )  # fmt: skip
-    return bank
+    return banks.content(found, code, form.fields["version"])
 
 
 def _respondents(form: DraftForm) -> None:
     offered = {r.label: r for r in respondents.offered(widgets.workspace())}
-    form.several(
-        "respondents", "Respondents", list(offered),
-        lambda label: f"{label} [{KINDS[offered[label].kind]}]",
-        placeholder="Choose one or more", help="The models that answer. Add more on the page "
-        "Respondents.",
+    levels(
+        form, "respondents", "Respondents",
+        {label: f"{label} [{KINDS[person.kind]}]" for label, person in offered.items()},
+        placeholder="Choose one or more",
+        help="The models that answer. Add more on the page Respondents.",
     )  # fmt: skip
-    _told(form, "respondents", offered)
     if not offered:
         st.page_link("pages/respondents.py", label="Add a respondent", icon=":material/smart_toy:")
 
 
-def _told(form: DraftForm, field: str, there: object) -> None:
-    """Say which choices of the draft are gone meanwhile, with a way to drop them."""
-    known = list(there) if isinstance(there, (tuple, dict)) else []
-    gone = [value for value in form.fields[field] if value not in known]
-    if gone:
-        st.warning(f"Chosen before, and not on offer now: {widgets.plain(', '.join(gone))}.")
-        st.button(
-            "Leave them out", key=f"design_drop:{field}", on_click=draft_form.set_fields,
-            args=(form.name, form.defaults,
-                  {field: [value for value in form.fields[field] if value in known]}),
-        )  # fmt: skip
-
-
-def _entities(form: DraftForm, bank: Instrument) -> None:
-    names_entity = any("{entity}" in w.text for item in bank.items for w in item.wordings)
-    if not names_entity and not form.fields["entities_text"]:
-        return
-    form.long_text(
-        "entities_text", "Entities, one on each line", height=100,
-        placeholder="a brand, party or person on each line",
-        help="Each takes the place of {entity} in the items, and all items are asked about each.",
+def _formats(form: DraftForm, bank: Instrument) -> None:
+    offered = {found.code: titles.get(found.code, found.code) for found in bank.formats}
+    first = next(iter(offered.values()), "none")
+    levels(
+        form, "formats", "Answer formats", offered, placeholder=first,
+        help="The answer options shown with every item. With several, everything is asked in "
+        "each of them. Empty: the first of the bank.",
     )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def frozen_studies(form: DraftForm) -> None:
          s.n_trials - s.n_responses, _time(s))
         for s in records
     ]  # fmt: skip
-    columns = ["Study", "Bank", "Calls planned", "Replied", "No reply yet", "Frozen at"]
+    columns = ["Study", "Bank", "Trials planned", "Replied", "No reply yet", "Frozen at"]
     frame = pd.DataFrame(rows, columns=columns)
     widgets.table(frame, alt=f"{len(records)} frozen studies, newest first")
     codes = [record.code for record in records]
@@ -83,12 +83,13 @@ def _earlier(form: DraftForm) -> None:
     kept = drafts.recall(widgets.workspace(), BEFORE)
     row = st.container(horizontal=True)
     row.button(
-        "Start with an empty design", key="design_empty", on_click=_replace, args=(form, None),
+        "Start with an empty design", key="design_empty", on_click=replace_fields,
+        args=(form, None),
     )  # fmt: skip
     if kept is not None:
         row.button(
             "Back to the design before", key="design_back", icon=":material/undo:",
-            on_click=_replace, args=(form, kept.value),
+            on_click=replace_fields, args=(form, kept.value),
             help="The choices as they were before a design was loaded or emptied.",
         )  # fmt: skip
 
@@ -96,7 +97,7 @@ def _earlier(form: DraftForm) -> None:
 def _one(form: DraftForm, record: StudyRecord) -> None:
     with st.container(border=True):
         st.text(
-            f"{record.code}: {record.n_trials:,} calls planned, frozen {_time(record)}\n"
+            f"{record.code}: {record.n_trials:,} trials planned, frozen {_time(record)}\n"
             f"Plan hash (SHA-256): {record.plan_hash}"
         )
         st.caption("The hash changes with any change of the plan: note it in a preregistration.")
@@ -147,7 +148,7 @@ def _freeze(form: DraftForm, design: Design) -> None:
     draft_form.set_fields(form.name, form.defaults, {"study": ""})
     st.query_params[widgets.STUDY_PARAMETER] = record.code
     st.session_state[_NOTE] = (
-        f"{widgets.plain(record.code)} is frozen: {record.n_trials:,} calls. "
+        f"{widgets.plain(record.code)} is frozen: {record.n_trials:,} trials. "
         "Its hash and files are below; start it on the page Collect."
     )
 
@@ -160,13 +161,13 @@ def _use(form: DraftForm, design: Design) -> None:
         st.session_state[_FILE_NOTE] = error
         return
     fields["study"] = design_drafts.free_name(found, design.study)
-    _replace(form, fields)
+    replace_fields(form, fields)
     st.session_state[_FILE_NOTE] = " ".join(
         ["The design is loaded.", *(widgets.plain(line) for line in told)]
     )
 
 
-def _replace(form: DraftForm, fields: dict[str, object] | None) -> None:
+def replace_fields(form: DraftForm, fields: dict[str, object] | None) -> None:
     """Put other choices in place of those on the page, which can be brought back."""
     kept = drafts.recall(widgets.workspace(), form.name)
     before = {**form.defaults, **(kept.value if kept else {})}

@@ -1,9 +1,8 @@
-"""What a design comes to: calls, tokens, cost, cautions, and the prompts as they will be sent."""
+"""What a design comes to: trials, calls, tokens, cost, and what should be known beforehand."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -13,36 +12,35 @@ from core.workflow import respondents, studies
 from core.workflow.studies import PlanSize
 from pages.shared import widgets
 
-_NUMBER = "design_example_number"
-_WHO = "design_example_who"
 _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "respondents x temperatures": ("respondent", "respondents"),
     "languages": ("language", "languages"),
+    "forms": ("form", "forms"),
+    "formats": ("answer format", "answer formats"),
+    "templates": ("template", "templates"),
+    "label orders": ("order of options", "orders of options"),
     "contexts": ("persona", "personas"),
+    "conversations": ("conversation", "conversations"),
     "entities": ("entity", "entities"),
+    "pairs": ("pair of entities", "pairs of entities"),
     "repetitions": ("repetition", "repetitions"),
     "items": ("item", "items"),
 }
-_ROLES: Mapping[str, str] = {
-    "system": "System message: said before the question",
-    "user": "User message: the question itself",
-    "assistant": "Assistant message: an earlier reply",
-}
+_ALWAYS = ("respondents x temperatures", "languages", "repetitions", "items")
 
 
 def plan_size(design: Design) -> PlanSize:
     """The number of calls as a product, with tokens and cost of each respondent."""
     size = studies.size(widgets.workspace(), design)
-    with_temperatures = bool(design.temperatures)
-    words = " × ".join(
-        _counted(name, count, with_temperatures)
-        for name, count in (size.factors[-1], *size.factors[:-1])
-        if name not in ("contexts", "entities") or count > 1 or _given(design, name)
-    )
-    st.write(f"{words} = **{size.trials:,} calls**")
+    st.write(f"{_product(design, size)} = {_outcome(size)}")
+    if size.missing:
+        what = "Left out" if design.skip_missing else "Cannot be asked yet"
+        st.caption(
+            f"{what}: {size.missing:,}, because an item has no text in a chosen language and form."
+        )
     st.caption(
         f"{size.administrations:,} administrations: one respondent answering the bank once under "
-        "one set of conditions."
+        f"one set of conditions.{_settings(design)}"
     )
     rows = [
         (
@@ -77,57 +75,59 @@ def cautions(design: Design, *, also: str = "") -> bool:
     return not trouble
 
 
-def examples(design: Design, size: PlanSize) -> None:
-    """One planned prompt after the other, to the letter."""
-    if not size.prompts or not design.respondents:
-        st.info("Choose a bank with items, a language and a respondent to see the prompts.")
-        return
-    shown = st.session_state.get(_NUMBER, 1)
-    if not 1 <= shown <= size.prompts:
-        st.session_state[_NUMBER] = min(max(shown, 1), size.prompts)
-    st.session_state.setdefault(_NUMBER, 1)
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    who = design.respondents[0]
-    if len(design.respondents) > 1:
-        if st.session_state.get(_WHO) not in design.respondents:
-            st.session_state[_WHO] = who
-        who = row.selectbox("To", design.respondents, key=_WHO)
-    row.button(
-        "Previous", key="design_previous", icon=":material/chevron_left:", on_click=_step,
-        args=(-1, size.prompts),
-    )  # fmt: skip
-    number = row.number_input(
-        f"Prompt (of {size.prompts:,})", 1, size.prompts, step=1, key=_NUMBER, width=180
+def _product(design: Design, size: PlanSize) -> str:
+    """The factors with their numbers of levels, items first; usual ones of one level left out."""
+    words = (
+        _counted(_named(design, name), count, with_temperatures=bool(design.temperatures))
+        for name, count in (size.factors[-1], *size.factors[:-1])
+        if name in _ALWAYS or count > 1 or _given(design, name)
     )
-    row.button(
-        "Next", key="design_next", icon=":material/chevron_right:", on_click=_step,
-        args=(1, size.prompts),
-    )  # fmt: skip
-    request = studies.example(widgets.workspace(), replace(design, respondents=(who,)), number - 1)
-    trial = request.trial
-    parts = {"item": trial.item.code, "language": trial.language, "persona": trial.context,
-             "entity": trial.entity}  # fmt: skip
-    told = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
-    st.caption(f"As it will be sent: {widgets.plain(told)}.")
-    for message in request.messages:
-        with st.container(border=True):
-            st.caption(_ROLES.get(message["role"], message["role"]))
-            widgets.text_block(message["content"], language=trial.language, monospace=True)
+    return " × ".join(words)
 
 
-def _step(by: int, last: int) -> None:
-    """Go on by one, from the last to the first."""
-    st.session_state[_NUMBER] = (st.session_state.get(_NUMBER, 1) - 1 + by) % last + 1
+def _outcome(size: PlanSize) -> str:
+    """Trials and calls; one number where every call holds one trial and nothing is missing."""
+    calls = f"**{size.calls:,} {'call' if size.calls == 1 else 'calls'}**"
+    if size.trials == size.calls and not size.missing:
+        return calls
+    total = size.trials + size.missing
+    less = f"{total:,}, less {size.missing:,} without a text: " if size.missing else ""
+    return f"{less}**{size.trials:,} trials** in {calls}"
+
+
+def _settings(design: Design) -> str:
+    """What holds for every call and is not as usual, as a sentence with a space before it."""
+    per_call = f"up to {design.items_per_call:,}" if design.items_per_call else "all"
+    words = (
+        "" if design.items_per_call == 1 else f"{per_call} items in a call",
+        "items shuffled" if design.item_order == "shuffled" else "",
+        "half of the repetitions the other way round" if design.swap_halves else "",
+        f"unusable answers asked again up to {design.ask_again:,} times"
+        if design.ask_again
+        else "",
+        "replies held to the options" if design.answering == "enforced" else "",
+        "probabilities of the first token recorded" if design.first_token else "",
+    )
+    told = ", ".join(filter(None, words))
+    return f" Set besides: {told}." if told else ""
 
 
 def _given(design: Design, name: str) -> bool:
-    return bool(design.contexts if name == "contexts" else design.entities)
+    given = {"contexts": design.contexts, "entities": design.entities, "pairs": design.pairs}
+    return bool(given.get(name))
 
 
-def _counted(name: str, count: int, with_temperatures: bool) -> str:
+def _named(design: Design, name: str) -> str:
+    """The name of a factor; contexts are conversations where all of them are."""
+    if name == "contexts" and design.contexts and all(c.messages for c in design.contexts):
+        return "conversations"
+    return name
+
+
+def _counted(name: str, count: int, *, with_temperatures: bool) -> str:
     one, several = _FACTOR_WORDS[name]
     word = one if count == 1 else several
-    if name.startswith("respondents") and with_temperatures:
+    if name.startswith("respondents") and with_temperatures and count > 1:
         word = "respondents at their temperatures"
     return f"{count:,} {word}"
 

@@ -1,4 +1,4 @@
-"""Personas of a design: none, a kept set, typed, or from a file."""
+"""Contexts of a design, personas or conversations: none, a kept set, typed, or from a file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.contexts import describe
 from core.domain.study import Context
 from core.errors import UserError
-from core.workflow import design_drafts, studies
+from core.workflow import contexts, design_drafts
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
 _KINDS: Mapping[str, str] = {
     "none": "None",
     "set": "A kept set",
-    "typed": "Type them",
+    "typed": "Type personas",
     "file": "From a file",
 }
 _OWN = "As in the design loaded"
@@ -30,23 +31,24 @@ def still_to_choose(fields: Mapping[str, Any]) -> str:
     kind = fields["personas"]
     if kind == "typed" and not fields["personas_text"].strip():
         return "No persona is typed yet. What is shown here is without personas."
-    if kind == "set" and fields["persona_set"] not in studies.persona_sets(widgets.workspace()):
-        return "No persona set is chosen yet. What is shown here is without personas."
+    if kind == "set" and fields["persona_set"] not in contexts.sets(widgets.workspace()):
+        return "No set is chosen yet. What is shown here is without personas or conversations."
     if kind == "file":
         return (
-            "The personas of a file do not take part yet: save them as a set. What is shown here "
-            "is without personas."
+            "What the file holds does not take part yet: save it as a set. What is shown here is "
+            "without it."
         )
     return ""
 
 
 def personas(form: DraftForm) -> None:
-    """The choice of personas with a look at those that take part."""
+    """The choice of personas or conversations, with a look at those that take part."""
     kinds = {**_KINDS, "own": _OWN} if form.fields["personas_own"] else _KINDS
     form.radio(
-        "personas", "Personas", kinds, horizontal=True,
-        help="A persona is a line said before the item, such as 'You are a nurse of 34'. Every "
-        "item is asked under every persona.",
+        "personas", "Personas or conversations", kinds, horizontal=True,
+        help="A persona is a line said before the item, such as 'You are a nurse of 34'. A "
+        "conversation stands before it as earlier messages. Every item is asked under each of "
+        "them.",
     )  # fmt: skip
     kind = form.fields["personas"]
     if kind == "none":
@@ -77,11 +79,13 @@ def personas(form: DraftForm) -> None:
 
 
 def _kept_set(form: DraftForm) -> None:
-    sets = studies.persona_sets(widgets.workspace())
+    sets = contexts.sets(widgets.workspace())
     form.select(
-        "persona_set", "Set", list(sets), lambda name: f"{name} ({len(sets[name])})",
+        "persona_set", "Set", list(sets), lambda name: f"{name} ({len(sets[name]):,})",
         placeholder="Choose a set",
+        help="Sets are read, edited, cut and rewritten on the page Contexts.",
     )  # fmt: skip
+    st.page_link("pages/contexts.py", label="Go to Contexts", icon=":material/theater_comedy:")
 
 
 def _how_many(form: DraftForm, found: tuple[Context, ...]) -> None:
@@ -91,20 +95,22 @@ def _how_many(form: DraftForm, found: tuple[Context, ...]) -> None:
     )  # fmt: skip
     taken = found[: form.fields["persona_count"] or len(found)]
     with st.expander(f"The {len(taken):,} that take part"):
-        _table(taken, "Personas that take part")
+        st.caption(widgets.plain(describe(taken)))
+        _table(taken, "Personas or conversations that take part")
 
 
 def _from_file(form: DraftForm) -> None:
     uploaded = st.file_uploader(
-        "A text file with one persona on each line, or CSV or Excel with the columns code and text",
-        type=["txt", "csv", "xlsx"], key="design_persona_file",
+        "Personas: a text file with one on each line, or CSV or Excel with the columns code and "
+        "text. Conversations: JSONL or CSV",
+        type=["txt", "csv", "xlsx", "jsonl", "ndjson"], key="design_persona_file",
     )  # fmt: skip
     if uploaded is None:
         return
     with widgets.error_box():
-        found = studies.read_personas(uploaded.name, uploaded.getvalue())
-        st.caption(f"{len(found):,} personas. Nothing is kept until you save them as a set.")
-        _table(found, "Personas in the file")
+        found = contexts.read(uploaded.name, uploaded.getvalue())
+        st.caption(f"{widgets.plain(describe(found))}. Nothing is kept until you save a set.")
+        _table(found, "Personas or conversations in the file")
         _save_as_set(form, found, wish=uploaded.name.rsplit(".", 1)[0])
 
 
@@ -114,7 +120,7 @@ def _save_as_set(form: DraftForm, found: tuple[Context, ...], wish: str = "") ->
         "Keep them as a set called", value=wish, key=f"{_SET_NAME}:{wish}",
         help="A set can be chosen in other studies. A frozen study holds its own copy.",
     )  # fmt: skip
-    exists = name.strip() in studies.persona_sets(widgets.workspace())
+    exists = name.strip() in contexts.sets(widgets.workspace())
     if exists:
         st.warning("There is a set of that name; saving replaces it. Frozen studies keep theirs.")
     right.button(
@@ -125,15 +131,26 @@ def _save_as_set(form: DraftForm, found: tuple[Context, ...], wish: str = "") ->
 
 def _save(form: DraftForm, name: str, found: tuple[Context, ...]) -> None:
     try:
-        studies.save_persona_set(widgets.workspace(), name, found)
+        contexts.save(widgets.workspace(), name, found)
     except UserError as error:
         st.session_state[_NOTE] = error
         return
     changes = {"personas": "set", "persona_set": name.strip()}
     draft_form.set_fields(form.name, form.defaults, changes)
-    st.session_state[_NOTE] = f"{len(found):,} personas are kept as {widgets.plain(name.strip())}."
+    st.session_state[_NOTE] = (
+        f"{len(found):,} personas or conversations are kept as {widgets.plain(name.strip())}."
+    )
 
 
-def _table(contexts: tuple[Context, ...], alt: str) -> None:
-    frame = pd.DataFrame([(c.code, c.text) for c in contexts], columns=["Code", "Persona"])
-    widgets.table(frame, alt=f"{alt}: {len(contexts)}")
+def _table(shown: tuple[Context, ...], alt: str) -> None:
+    columns = ["Code", "Text", "Language"]
+    frame = pd.DataFrame([(c.code, _text(c), c.language) for c in shown], columns=columns)
+    if not any(context.language for context in shown):
+        frame = frame.drop(columns="Language")
+    widgets.table(frame, alt=f"{alt}: {len(shown)}")
+
+
+def _text(context: Context) -> str:
+    """A persona as it stands, a conversation with who says what."""
+    said = (f"{message['role']}: {message['content']}" for message in context.messages)
+    return "\n".join(filter(None, (context.text, *said)))

@@ -15,7 +15,7 @@ import streamlit as st
 
 from core.domain.study import Respondent
 from core.errors import UserError
-from core.workflow import respondents, studies
+from core.workflow import banks, respondents, studies
 from core.workflow.studies import StudyRecord
 from core.workflow.workspace import Workspace, offer_secrets, open_workspace
 
@@ -120,6 +120,19 @@ def honesty_note(people: Iterable[Respondent]) -> None:
         st.warning(f"**Simulated.** {respondents.HONESTY_SIMULATED}", icon=":material/science:")
     if any(person.kind == "local" and not person.base_url for person in present):
         st.warning(f"**Local model.** {respondents.HONESTY_LOCAL}", icon=":material/memory:")
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _unreviewed(process: str, code: str) -> str:
+    """The sentence on unreviewed texts of a frozen study, which does not change any more."""
+    return banks.unreviewed_of_study(workspace(), code).sentence
+
+
+def unreviewed_note(study: StudyRecord) -> None:
+    """Say so where a study asks texts that a model drafted and nobody reviewed."""
+    sentence = _unreviewed(workspace().process, study.code)
+    if sentence:
+        st.warning(f"**Unreviewed texts.** {plain(sentence)}", icon=":material/edit_note:")
 
 
 def readable_choices() -> None:

@@ -13,6 +13,7 @@ from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wor
 from core.domain.study import Context, Design
 from core.store import banks as bank_store
 from core.workflow import collection, respondents, studies
+from core.workflow import contexts as context_sets
 from core.workflow.workspace import open_workspace
 from tests.browser.conftest import go, settled
 from tests.fault_server import FaultServer, Step
@@ -49,7 +50,7 @@ def hostile_study(path, server, monkeypatch):
     person = replace(service(server.base_url), label=HOSTILE, model=HOSTILE)
     respondents.save(workspace, person)
     contexts = tuple(Context(f"c{n} {HOSTILE}", HOSTILE) for n in range(3))
-    studies.save_persona_set(workspace, HOSTILE, contexts)
+    context_sets.save(workspace, HOSTILE, contexts)
     design = Design("hostile", "hostile", (HOSTILE,), contexts=contexts, notes=HOSTILE)
     studies.freeze(workspace, design)
     collection.start(workspace, "hostile")

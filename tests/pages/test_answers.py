@@ -6,10 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
+from core.collect.parsing import PARSER_VERSION
 from core.domain.study import Status
 from core.workflow import answer_charts, answers, banks, collection, collector
 from core.workflow.answers import STATUS_WORDS
@@ -156,8 +158,7 @@ def test_the_counts_can_be_taken_along(collected, monkeypatch):
 
     monkeypatch.setattr(widgets, "download", spy)
     at = open_page(study="study")
-    (button,) = at.get("download_button")
-    assert button.proto.label == "CSV"
+    assert at.get("download_button")[0].proto.label == "CSV"
     header, line = taken["study-what_came_back.csv"].decode().splitlines()
     assert header.split(",") == list(at.dataframe[0].value.columns)
     assert line.startswith("Simulated,200,")
@@ -211,7 +212,7 @@ def test_a_reload_keeps_the_open_answer_in_full_and_its_row_ticked(collected):
     assert "Your answer:" in said
     assert 'lang="en"' in said
     assert f"Option {wished['Option']} = " in said
-    assert "version 1 of Inkblot" in said
+    assert f"version {PARSER_VERSION} of Inkblot" in said
     (facts,) = [d.value for d in at.dataframe if "Condition" in d.value.columns]
     assert facts["Condition"].tolist() == ["Respondent", "Language", "Context", "Format"]
     number = int(facts["Value"].iloc[2].removeprefix("p"))
@@ -368,3 +369,118 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
 
 def test_every_status_has_words():
     assert set(Status) <= set(STATUS_WORDS)
+
+
+def test_statuses_by_condition_add_up_and_say_percentages_of_what_was_asked(collected):
+    at = open_page(study="study")
+    (shown,) = [d.value for d in at.dataframe if "refused, %" in d.value.columns]
+    (row,) = shown.to_dict("records")
+    assert (row["planned"], row["asked"]) == (200, 200)
+    assert row["n"] + row["missing"] == 200
+    assert row["refused, %"] == pytest.approx(100 * row["refused"] / 200)
+    at = fine(at.multiselect(key="answers:study:status_rows").set_value(["context"]).run())
+    (shown,) = [d.value for d in at.dataframe if "refused, %" in d.value.columns]
+    assert len(shown) == 10
+    assert shown["refused"].sum() == row["refused"]
+
+
+def test_percentages_of_what_was_never_asked_are_undefined(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    table = answers.status_table(answers.tally(workspace, "study", ["model"]), ["model"])
+    shown = answers.status_shares(table, ["model"]).iloc[0]
+    assert (shown["asked"], shown["missing"]) == (0, 20)
+    assert pd.isna(shown["missing, %"])
+
+
+@pytest.mark.parametrize("column", ["refused", "refused, %", "n", "missing", "planned", "asked"])
+def test_a_number_of_the_table_opens_exactly_as_many_answers(collected, column):
+    table = answers.status_table(answers.tally(collected, "study", ["context"]), ["context"])
+    shown = answers.status_shares(table, ["context"])
+    for row in shown.to_dict("records"):
+        statuses = answers.statuses_of(column)
+        filters = {"context": [row["context"]], "status": statuses}
+        _, total = answers.page(collected, "study", filters, "")
+        assert total == row[column.removesuffix(", %")]
+
+
+def test_filters_of_the_address_name_what_a_closed_box_holds_and_can_be_cleared(collected):
+    at = open_page(study="study", context="p0003", status="answered", search="person")
+    assert "More filters (chosen: context)" in [box.label for box in at.expander]
+    at = press(at, "answers_clear")
+    assert len(rows(at)) == 50
+    assert set(at.query_params) == {"study"}
+    assert at.text_input(key="answers:study:search").value == ""
+
+
+def test_answers_that_took_several_replies_can_be_found_and_say_so(workspace, server):
+    said = ("I would rather not say.", "3", "3")
+    asked(workspace, server, lambda n, _: Step(content=said[n % 3]), n_personas=1, ask_again=1)
+    at = open_page(study="study")
+    at = fine(at.multiselect(key="answers:study:where:tries").set_value(["2"]).run())
+    assert set(rows(at)["Reply"]) == {"3"}
+    assert at.query_params["tries"] == "2"
+    at = press(at, "answers_next")
+    assert "It took 2 replies" in texts(at)
+    bodies = [h.proto.body for h in at.html]
+    assert any(">3</div>" in body for body in bodies)
+
+
+def test_block_position_and_the_order_of_options_shown_are_told(workspace):
+    freeze(workspace, simulated(), n_personas=2, items_per_call=5, label_orders=("random",))
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    trials, _ = answers.page(workspace, "study", {}, "", offset=7, limit=1)
+    trial = int(trials["trial_id"].iloc[0])
+    at = open_page(study="study", answer=str(trial))
+    (facts,) = [d.value for d in at.dataframe if "Condition" in d.value.columns]
+    told = dict(zip(facts["Condition"], facts["Value"], strict=True))
+    assert told["Place in its call"] == "3 of 5"
+    order = told["Options as shown"].split(", ")
+    prompt = answers.detail(workspace, trial).messages[-1]["content"]
+    places = [prompt.index(f"{code} = ") for code in order]
+    assert places == sorted(places)
+    assert sorted(order) == ["1", "2", "3", "4", "5"]
+
+
+def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
+    collect_simulated(workspace)
+    with workspace.database.transaction() as cursor:
+        cursor.execute("update response set parser = 1")
+        cursor.execute("update response set status = 'ambiguous', option = null where option = '4'")
+    at = press(open_page(study="study"), "reread")
+    (kinds,) = [
+        d.value for d in at.dataframe if list(d.value.columns) == ["Now", "Then", "Answers"]
+    ]
+    missed = int(kinds["Answers"].sum())
+    assert kinds["Now"].tolist() == ["ambiguous"]
+    assert f"**{missed}** of 200 answers would change" in texts(at)
+    assert [d for d in at.dataframe if "Mean then" in d.value.columns]
+    assert at.dataframe[0].value["Ambiguous"].tolist() == [missed]
+    at = press(at, "reread_apply")
+    assert f"{missed} answer(s) changed" in "".join(box.value for box in at.success)
+    assert "Ambiguous" not in at.dataframe[0].value.columns
+    assert f"200 by version {PARSER_VERSION}" in texts(at)
+
+
+def test_reading_again_can_be_left_and_nothing_changes(workspace):
+    collect_simulated(workspace)
+    before = answers.export_tidy(workspace, "study")
+    at = press(press(open_page(study="study"), "reread"), "reread_drop")
+    assert "answers would change" not in texts(at)
+    assert answers.export_tidy(workspace, "study") == before
+
+
+def test_a_link_to_an_answer_opens_it_though_the_page_was_seen_with_other_filters(collected):
+    at = press(open_page(study="study", status="refused"), "answers_next")
+    trials, _ = answers.page(collected, "study", {"item": ["nature_02"]}, "", limit=2)
+    trial, ordinal = (int(trials[name].iloc[1]) for name in ("trial_id", "ordinal"))
+    for name in [name for name in at.query_params if name != "study"]:
+        del at.query_params[name]
+    at.query_params.update(item="nature_02", answer=str(trial))
+    at = fine(at.run())
+    assert f"Answer {ordinal} of the plan" in texts(at)
+    assert set(rows(at)["Item"]) == {"nature_02"}
+    assert set(at.query_params) == {"study", "item", "answer"}
+    at = press(at, "answers_close")
+    assert "of the plan" not in texts(at)
+    assert set(rows(at)["Item"]) == {"nature_02"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +18,11 @@ from core.domain.formats import built_in
 from core.domain.instrument import Instrument, Item, Option, Wording
 from core.errors import BankError, ConflictError, StoreError
 from core.store import banks as store
-from core.workflow import bank_edits, bank_grid, banks
+from core.workflow import bank_drafts, bank_edits, bank_grid, banks, collection, respondents
+from core.workflow.bank_columns import TextColumn
 from core.workflow.bank_grid import GridEdits, edit_items, edit_options
+from tests.fault_server import FaultServer, Step
+from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
 PAGE = Path(__file__).parents[2] / "pages" / "banks.py"
 HOSTILE = "=1+1 <img src=x onerror=alert(1)> ![](http://evil.invalid/x.png) :red[x] مرحبا 🙂"
@@ -91,6 +95,8 @@ def messages(at):
 def test_the_list_names_items_languages_versions_and_studies(workspace, kept):
     table = open_page().dataframe[0].value.set_index("Code")
     assert table.loc["small", ["Items", "Languages", "Versions"]].tolist() == [4, "en, de", 0]
+    assert table.loc["small", "Kind"] == "questions"
+    assert table.loc["words_en_5000", ["Kind", "Items"]].tolist() == ["words", 5000]
     assert table.loc["small", "Used in"] == "no study yet"
     assert table.loc["small", "Saved"].startswith("at ")
 
@@ -463,7 +469,7 @@ def test_the_texts_of_a_language_are_counted_in_plain_words(workspace, opened):
     ("data", "told"),
     [
         (b"code,text\na1,x\na1,y\n", "stands in line 2 already"),
-        (b"record,code\nitem,a1\nwhat,a2\n", "is not one of bank, option, item"),
+        (b"record,code\nitem,a1\nwhat,a2\n", "is not one of bank,"),
         ("code,text\na1,caf\xe9\n".encode("latin-1"), "is not UTF-8"),
         (b"", "is empty"),
     ],
@@ -494,7 +500,7 @@ def test_a_broken_bank_opens_in_every_part(workspace):
     bank = Instrument("broken", HOSTILE, (Item("", ()), Item("x"), Item("x")), (), ("en", "zz"))
     store.save_draft(workspace.database, bank, expected_revision=None, summary="")
     at = open_page(bank="broken")
-    for part in ("Response options", "Languages", "About", "Read an item", "Problems",
+    for part in ("Response options", "Languages", "About", "Drafts", "Read an item", "Problems",
                  "Versions", "Export", "Items"):  # fmt: skip
         go_to(at, part)
     assert len(editor(at).value) == 3
@@ -505,6 +511,221 @@ def test_undo_is_refused_when_another_tab_was_faster(workspace, kept):
     with pytest.raises(ConflictError):
         banks.undo(workspace, "small", expected_revision=kept.revision)
     assert banks.load(workspace, "small").instrument.title == "New"
+
+
+# Columns, problems, rules
+
+
+def shown(at):
+    return list(editor(at).value)
+
+
+def submit(at, label):
+    return fine(next(b for b in at.button if b.label == label).click().run())
+
+
+def keep(workspace, bank):
+    store.save_draft(workspace.database, bank, expected_revision=None, summary="")
+    return open_page(bank=bank.code)
+
+
+def test_columns_are_hidden_and_shown_and_edits_of_hidden_ones_stay(workspace, opened):
+    report(opened, {"0": {DE: "Neu."}})
+    texts_shown = next(m for m in opened.multiselect if m.label == "Texts")
+    fine(texts_shown.set_value([EN]).run())
+    assert shown(opened) == ["position", "code", "subscale", "keyed", EN]
+    report(opened, {"1": {EN: "Second."}})
+    assert texts(workspace, "de")[0] == "Neu."
+    assert texts(workspace)[1] == "Second."
+    facts = next(m for m in opened.multiselect if m.label == "Facts about the items")
+    fine(facts.set_value(["tags", "loadings"]).run())
+    assert shown(opened) == ["position", "code", EN, "tags"]
+    report(opened, {"0": {"tags": "x, y"}})
+    assert items(workspace)[0].tags == ("x", "y")
+    assert [item.subscale for item in items(workspace)] == ["A", "A", "B", "B"]
+
+
+def test_a_form_for_a_mood_is_added_filled_and_kept(workspace, opened):
+    opened.selectbox(key="bank_new_form__small_0").set_value("negation")
+    opened.selectbox(key="bank_new_form_mood_small_0").set_value("statement")
+    submit(opened, "Add columns")
+    column = "text:en:negation:statement"
+    assert shown(opened)[-2:] == [column, "text:de:negation:statement"]
+    report(opened, {"0": {column: "Not a1."}})
+    wording = Wording("en", "Not a1.", "negation", "statement")
+    assert items(workspace)[0].wordings[-1] == wording
+    assert any("en negation: 3 missing" in text.value for text in opened.text)
+    assert column in shown(open_page(bank="small"))
+
+
+def test_a_form_of_an_own_name_needs_one(opened):
+    opened.selectbox(key="bank_new_form__small_0").set_value("")
+    submit(opened, "Add columns")
+    assert "cannot be called" in errors(opened)
+    opened.selectbox(key="bank_new_form__small_0").set_value("")
+    opened.text_input(key="bank_new_form_name_small_0").set_value("Plain words")
+    submit(opened, "Add columns")
+    assert "text:en:plain_words:" in shown(opened)
+
+
+def test_a_domain_and_a_party_become_columns_that_take_signs(workspace, opened):
+    opened.text_input(key="bank_new_domain_small_0").set_value("law and order")
+    submit(opened, "Add domain")
+    opened.text_input(key="bank_party_name_small_0").set_value("Greens")
+    opened.selectbox(key="bank_party_leaning_small_0").set_value("left")
+    submit(opened, "Add party")
+    assert shown(opened)[-2:] == ["loading:law_and_order", "party:Greens"]
+    report(opened, {"0": {"loading:law_and_order": "-1", "party:Greens": "for"}})
+    assert items(workspace)[0].loadings == {"law_and_order": -1}
+    assert items(workspace)[0].positions == {"Greens": 1}
+    report(opened, {"0": {"party:Greens": "perhaps"}})
+    assert "taken as written" in messages(opened)
+    assert items(workspace)[0].positions == {}
+    submit(opened, "Remove this party and its positions")
+    assert banks.load(workspace, "small").instrument.parties == ()
+
+
+def test_a_direction_of_its_own_survives_the_next_edit_of_the_grid(workspace, small_bank):
+    bank = with_negation(small_bank)
+    at = keep(workspace, bank)
+    report(at, {"0": {EN: "Before."}})
+    direction = next(s for s in at.selectbox if s.label == "Negation")
+    assert direction.options[0] == "inverted (by its name)"
+    fine(direction.set_value(1).run())
+    report(at, {"1": {EN: "After."}})
+    assert [item.directions for item in items(workspace)][:2] == [{"negation": 1}, {}]
+    assert texts(workspace)[:2] == ["Before.", "After."]
+
+
+def with_negation(bank):
+    negated = Wording("en", "Not so.", "negation")
+    first = replace(bank.items[0], wordings=(*bank.items[0].wordings, negated))
+    return replace(bank, items=(first, *bank.items[1:]))
+
+
+def test_only_items_with_a_problem_are_shown_and_stay_while_they_are_mended(workspace, opened):
+    report(opened, {"1": {DE: ""}, "3": {EN: "Text of a1."}})
+    assert any(text.value == "de: 1 missing" for text in opened.text)
+    assert any("text of an earlier one: b2" in text.value for text in opened.text)
+    fine(opened.toggle(key="bank_only_small").set_value(True).run())
+    assert list(editor(opened).value["code"]) == ["a2", "b2"]
+    report(opened, {"0": {DE: "Da."}})
+    assert list(editor(opened).value["code"]) == ["a2", "b2"]
+    report(opened, {"0": {DE: "Da."}, "1": {EN: "Its own."}})
+    assert texts(workspace)[3] == "Its own."
+    assert texts(workspace, "de")[1] == "Da."
+
+
+def test_five_thousand_words_are_opened_and_edited_in_a_second(workspace):
+    at = open_page(bank="words_en_5000")
+    assert shown(at) == ["position", "code", EN, "genre", "rank"]
+    started = time.perf_counter()
+    report(at, {"0": {"genre": "verb"}})
+    assert time.perf_counter() - started < 3
+    assert items(workspace, "words_en_5000")[0].genre == "verb"
+    assert any("5,000 words" in text.value for text in at.text)
+
+
+def test_the_rules_of_a_set_and_labels_in_any_language_are_kept(workspace, opened):
+    go_to(opened, "Response options")
+    fine(opened.selectbox(key="bank_midpoint_three_small_0").set_value("half").run())
+    fine(opened.selectbox(key="bank_mood_three_small_0").set_value("question").run())
+    labels = next(m for m in opened.multiselect if m.label == "Labels in")
+    fine(labels.set_value(["en", "ja"]).run())
+    report(opened, {"0": {"text:ja": "いいえ", "stance": "0"}, "1": {"stance": "hm"}})
+    (three,) = banks.load(workspace, "small").instrument.formats
+    assert (three.midpoint, three.mood) == ("half", "question")
+    assert three.options[0].labels == {"en": "disagree", "de": "nein", "ja": "いいえ"}
+    assert [option.stance for option in three.options] == [0, 0, 1]
+    assert "taken as written" in messages(opened)
+
+
+def test_every_built_in_set_can_be_chosen(opened):
+    go_to(opened, "Response options")
+    assert len(opened.selectbox(key="bank_replacement_small_0").options) == 15
+
+
+def test_the_kind_of_a_bank_is_changed(workspace, opened):
+    go_to(opened, "About")
+    fine(opened.selectbox(key="bank_about_kind_small_0").set_value("prompts").run())
+    assert banks.load(workspace, "small").instrument.kind == "prompts"
+
+
+# Drafts of models
+
+
+def without_german(bank):
+    items = (
+        replace(item, wordings=tuple(w for w in item.wordings if w.language != "de"))
+        for item in bank.items
+    )
+    return replace(bank, items=tuple(items))
+
+
+def test_missing_texts_are_drafted_and_what_was_not_kept_is_listed(
+    workspace, small_bank, monkeypatch
+):
+    monkeypatch.setenv(KEY_VARIABLE, "sk-test-canary-0123456789")
+
+    def script(_number, body):
+        refused = body["messages"][-1]["content"].endswith("b1.")
+        return Step(content="I'm sorry, I can't help with that." if refused else "Ein Satz.")
+
+    with FaultServer(script) as server:
+        respondents.save(workspace, service(server.base_url))
+        at = go_to(keep(workspace, without_german(small_bank)), "Drafts")
+        assert any("cannot write a text" in caption.value for caption in at.caption)
+        fine(at.selectbox(key="bank_draft_model_small").set_value("Service").run())
+        assert any(text.value == "4 items of 4 without this text" for text in at.text)
+        fine(at.button(key="bank_draft_small_0").click().run())
+    drafted = [w for item in items(workspace) for w in item.wordings if w.drafted_by]
+    assert drafted == [Wording("de", "Ein Satz.", drafted_by="Service")] * 3
+    assert at.dataframe[0].value.to_numpy().tolist() == [["b1", "the model refused"]]
+    assert any("3 drafted, 1 not kept" in text.value for text in at.text)
+
+
+def test_drafts_are_accepted_discarded_and_edited_on_the_page(workspace, small_bank):
+    bank = without_german(small_bank)
+    words = {item.code: f"Satz {item.code}." for item in bank.items}
+    bank = bank_drafts.with_drafts(bank, TextColumn("de"), words, "Model")
+    at = go_to(keep(workspace, bank), "Drafts")
+    fine(at.button(key="bank_review_a1_text:de_small_0_accept").click().run())
+    fine(at.button(key="bank_review_a2_text:de_small_1_discard").click().run())
+    fine(at.text_area(key="bank_review_b1_text:de_small_2").set_value("Besser.").run())
+    assert texts(workspace, "de") == ["Satz a1.", "", "Besser.", "Satz b2."]
+    assert [d.item.code for d in bank_drafts.drafts(banks.load(workspace, "small").instrument)] == [
+        "b2"
+    ]
+    fine(at.button(key="bank_accept_shown_small_3").click().run())
+    assert not bank_drafts.drafts(banks.load(workspace, "small").instrument)
+    assert "No draft waits" in messages(at)
+    fine(at.button(key="bank_undo").click().run())
+    assert len(bank_drafts.drafts(banks.load(workspace, "small").instrument)) == 1
+
+
+def test_a_draft_edited_in_the_grid_is_a_text_of_a_person(workspace, small_bank):
+    words = {item.code: "Entwurf." for item in small_bank.items}
+    bank = bank_drafts.with_drafts(without_german(small_bank), TextColumn("de"), words, "Model")
+    at = keep(workspace, bank)
+    assert any(text.value == "de: 4 unreviewed" for text in at.text)
+    report(at, {"0": {DE: "Mein Satz."}})
+    assert items(workspace)[0].wordings[-1] == Wording("de", "Mein Satz.")
+    assert any(text.value == "de: 3 unreviewed" for text in at.text)
+
+
+@pytest.mark.parametrize("page", ["item_statistics", "answers", "collect", "data"])
+def test_unreviewed_texts_are_said_where_the_results_of_a_study_are(workspace, small_bank, page):
+    words = {"a1": "Entwurf."}
+    bank = replace(small_bank, items=small_bank.items[:1])
+    bank = bank_drafts.with_drafts(without_german(bank), TextColumn("de"), words, "Model")
+    store.save_draft(workspace.database, bank, expected_revision=None, summary="")
+    freeze(workspace, simulated(), bank="small", n_personas=2, languages=("de",))
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    at = AppTest.from_file(PAGE.parents[1] / "app.py", default_timeout=30)
+    at.switch_page(f"pages/{page}.py")
+    fine(at.run())
+    assert "1 text that a model drafted (Model)" in messages(at).replace("\\", "")
 
 
 # Edits of rows, without a page

@@ -75,7 +75,7 @@ def test_an_imported_study_cannot_be_started(workspace):
 def test_a_study_not_started_says_what_it_will_ask(workspace):
     freeze(workspace, simulated(), n_personas=5)
     at = open_page(study="study")
-    assert "**100 calls** to one respondent (Simulated)" in texts(at)
+    assert "**100 questions** to one respondent (Simulated)" in texts(at)
     assert "Simulated." in texts(at)
     assert buttons(at) == {"Start": True, "Pause": False, "Stop": False}
     assert "Not started" in bar(at)

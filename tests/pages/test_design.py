@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -10,14 +13,34 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from core.domain.study import Context, Design
+from core.domain.formats import BUILT_IN
+from core.domain.study import Context, Design, context_to_dict
 from core.errors import DesignError
-from core.workflow import banks, collection, design_drafts, drafts, respondents, studies
+from core.workflow import (
+    banks,
+    collection,
+    contexts,
+    design_drafts,
+    drafts,
+    respondents,
+    studies,
+    templates,
+)
+from core.workflow.presets import PRESETS
+from pages.shared import design_order
 from pages.shared.data_files import file_stem
 from tests.workflow.studies import freeze, personas, service, simulated
 
 APP = str(Path(__file__).parents[2] / "app.py")
 PERSON = "Simulated person"
+TALK = Context(
+    "t1",
+    messages=(
+        {"role": "user", "content": "Hello?"},
+        {"role": "assistant", "content": "Good day."},
+    ),
+    language="en",
+)
 
 
 def opened(**query):
@@ -35,7 +58,8 @@ def html(at):
     return " ".join(element.proto.body for element in at.get("html"))
 
 
-def planned(at, study="pilot", *people):
+def planned(at, study="pilot", *people, bank="attitudes_20"):
+    at.selectbox(key="design:instrument").set_value(bank).run()
     at.text_input(key="design:study").set_value(study).run()
     return at.multiselect(key="design:respondents").set_value(list(people or (PERSON,))).run()
 
@@ -132,18 +156,30 @@ def test_prompts_shown_are_the_prompts_planned(workspace, small_bank):
         for i in small_bank.items
     )
     state = banks.create(workspace, small_bank.code)
-    bank = replace(small_bank, items=items)
+    formats = (*small_bank.formats, BUILT_IN["likert_5"])
+    bank = replace(small_bank, items=items, formats=formats)
     banks.save(workspace, bank, expected_revision=state.revision)
-    entities = ("Ford", "Fiat", "Opel")
-    design = Design("s", "small", (PERSON,), ("de", "en"), contexts=contexts, entities=entities)
+    design = Design(
+        "s", "small", (PERSON,), ("de", "en"), formats=("likert_5", "three"),
+        templates=("standard", "personal_1"), label_orders=("inverted", "as_is"),
+        contexts=contexts, entities=("Ford", "Fiat", "Opel"), items_per_call=3,
+    )  # fmt: skip
     size = studies.size(workspace, design)
-    shown = [studies.example(workspace, design, number).trial for number in range(size.prompts)]
+    requests = [studies.example(workspace, design, number) for number in range(size.prompts)]
+    shown = [
+        (q.language, q.response_format.code, q.template, q.response_format.options[0].points > 1,
+         q.context, q.entity, *(item.code for item in q.items))
+        for q in (request.question for request in requests)
+    ]  # fmt: skip
     record = studies.freeze(workspace, design)
-    lines = studies.plan_csv(workspace, record.code).decode().splitlines()[2:]
-    cells = [line.split(",") for line in lines]
-    planned_order = [(c[3], c[4], c[5], c[-1]) for c in cells]
-    assert [(t.language, t.context, t.entity, t.item.code) for t in shown] == planned_order
-    assert len({c[1] for c in cells}) == size.trials == size.prompts
+    plan = studies.plan_csv(workspace, record.code).decode().splitlines()[1:]
+    calls = {}
+    for row in csv.DictReader(plan):
+        told = (row["language"], row["format"], row["template"], row["label_order"] == "inverted")
+        calls.setdefault(row["call_id"], (*told, row["context"], row["entity"]))
+        calls[row["call_id"]] += (row["item"],)
+    assert shown == list(calls.values())
+    assert (size.calls, size.trials) == (len(calls), record.n_trials)
 
 
 def test_cautions_name_copies_english_only_and_simulation(workspace):
@@ -162,7 +198,7 @@ def test_a_design_is_frozen_with_hash_files_and_the_way_to_collect(workspace):
     at.button(key="design_freeze").click().run()
     record = studies.load(workspace, "pilot")
     assert at.query_params["study"] == "pilot"
-    assert "pilot is frozen: 20 calls" in said(at.success)
+    assert "pilot is frozen: 20 trials" in said(at.success)
     assert record.plan_hash in said(at.text)
     assert any("Go to Collect" in link.proto.label for link in at.get("page_link"))
     assert at.dataframe[-1].value["No reply yet"].tolist() == [20]
@@ -192,7 +228,7 @@ def test_files_of_a_study_keep_the_letters_of_its_name():
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [("typed", "No persona is typed yet"), ("set", "No persona set is chosen")]
+    ("kind", "words"), [("typed", "No persona is typed yet"), ("set", "No set is chosen")]
 )
 def test_personas_still_to_choose_are_a_hint_beside_the_prompts(workspace, kind, words):
     at = planned(opened())
@@ -278,13 +314,13 @@ def test_a_yaml_file_with_an_unknown_bank_is_told(workspace):
 def test_personas_from_a_file_are_previewed_and_kept_as_a_set(workspace):
     at = planned(opened())
     at.radio(key="design:personas").set_value("file").run()
-    assert "do not take part yet" in said(at.info)
+    assert "does not take part yet" in said(at.info)
     assert not at.error
     data = b"code,text\nx,You are X.\ny,You are Y.\n"
     at.file_uploader(key="design_persona_file").upload("two.csv", data, "text/csv").run()
     assert "2 personas. Nothing is kept" in said(at.caption)
     at.button(key="design_save_set").click().run()
-    assert [c.code for c in studies.persona_sets(workspace)["two"]] == ["x", "y"]
+    assert [c.code for c in contexts.sets(workspace)["two"]] == ["x", "y"]
     assert at.radio(key="design:personas").value == "set"
     assert "× 2 personas" in said(at.markdown)
 
@@ -364,18 +400,230 @@ def test_texts_in_a_plan_file_are_no_formulas(workspace):
     assert ",'=1+1," in lines[2]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # it is only read
-@given(
-    repetitions=st.integers(1, 99),
-    temperatures=st.lists(st.floats(0, 2).map(lambda t: round(t, 3)), max_size=3, unique=True),
-    entities=st.lists(st.sampled_from(["Ford", "=1", "🙂", "א"]), unique=True),
-    count=st.integers(0, 4),
-)
-def test_a_design_survives_the_form(workspace, repetitions, temperatures, entities, count):
-    design = Design(
-        "study", "attitudes_20", (PERSON,), contexts=personas(count), entities=tuple(entities),
-        temperatures=tuple(temperatures), repetitions=repetitions,
+def test_every_control_keeps_its_choice_after_a_reload(workspace):
+    at = planned(opened(), bank="policy_60")
+    several = {
+        "formats": ["likert_5", "support_oppose"],
+        "forms": ["original", "negation"],
+        "templates": ["personal_1", "impersonal_2"],
+        "label_orders": ["as_is", "random"],
+    }
+    for field, values in several.items():
+        at.multiselect(key=f"design:{field}").set_value(values).run()
+    at.toggle(key="design:skip_missing").set_value(True).run()
+    at.toggle(key="design:first_token").set_value(True).run()
+    at.radio(key="design:per_call_choice").set_value(design_order.SEVERAL).run()
+    at.number_input(key="design:items_per_call").set_value(7).run()
+    at.radio(key="design:item_order").set_value("shuffled").run()
+    at.radio(key="design:answering").set_value("enforced").run()
+    at.number_input(key="design:seed").set_value(5).run()
+    at.number_input(key="design:ask_again").set_value(3).run()
+    again = opened()
+    assert {f: again.multiselect(key=f"design:{f}").value for f in several} == several
+    kept = drafts.recall(workspace, design_drafts.DRAFT)
+    expected = Design(
+        "pilot", "policy_60", (PERSON,), formats=("likert_5", "support_oppose"),
+        forms=("original", "negation"), templates=("personal_1", "impersonal_2"),
+        label_orders=("as_is", "random"), items_per_call=7, item_order="shuffled", seed=5,
+        ask_again=3, answering="enforced", first_token=True, skip_missing=True,
     )  # fmt: skip
+    assert design_drafts.to_design(workspace, kept.value) == expected
+    for key, value in (("items_per_call", 7), ("seed", 5), ("ask_again", 3)):
+        assert again.number_input(key=f"design:{key}").value == value
+    for key, value in (("item_order", "shuffled"), ("answering", "enforced")):
+        assert again.radio(key=f"design:{key}").value == value
+    assert "= **960 trials** in **144 calls**" in said(again.markdown)
+    caption = said(again.caption)
+    assert (
+        "up to 7 items in a call, items shuffled, unusable answers asked again up to 3" in caption
+    )
+    assert "replies held to the options, probabilities of the first token recorded" in caption
+    assert "is shown here as it stands in the bank" in caption
+    assert "The reply is held to: 1, 2, 3, 4, 5." in caption
+
+
+def test_choosers_left_empty_ask_in_the_usual_way(workspace):
+    at = planned(opened(), bank="policy_60")
+    for field in ("forms", "templates", "label_orders"):
+        at.multiselect(key=f"design:{field}").set_value([]).run()
+    kept = drafts.recall(workspace, design_drafts.DRAFT)
+    design = design_drafts.to_design(workspace, kept.value)
+    assert (design.forms, design.templates) == (("original",), ("standard",))
+    assert design.label_orders == ("as_is",)
+    assert "= **60 calls**" in said(at.markdown)
+    assert not at.button(key="design_freeze").disabled
+
+
+def test_instructions_can_be_read_and_those_of_a_second_phase_are_not_offered(workspace):
+    at = planned(opened())
+    offered = at.multiselect(key="design:templates").options
+    assert any("Personal, wording 1" in title for title in offered)
+    assert not any("opposing" in title for title in offered)
+    at.multiselect(key="design:templates").set_value(["personal_1"]).run()
+    text = templates.offered(workspace).templates["personal_1"].text("en")
+    assert escape(text.single) in html(at)
+    at.radio(key="design:per_call_choice").set_value(0).run()
+    assert escape(text.block) in html(at)
+    assert "in **1 call**" in said(at.markdown)
+
+
+def test_pairs_are_made_of_typed_entities_and_swapped_in_half_of_the_repetitions(workspace):
+    at = planned(opened(), bank="brand_100_preference")
+    assert "no pair of entities is given" in said(at.info)
+    assert at.button(key="design_make_pairs").disabled
+    at.text_area(key="design:entities_text").set_value("Ford\nFiat\nOpel").run()
+    at.button(key="design_make_pairs").click().run()
+    pairs = at.text_area(key="design:pairs_text").value.splitlines()
+    assert len(pairs) == 6
+    assert {"Ford | Fiat", "Fiat | Ford"} <= set(pairs)
+    assert at.text_area(key="design:entities_text").value == ""
+    assert "× 6 pairs of entities" in said(at.markdown)
+    at.toggle(key="design:swap_halves").set_value(True).run()
+    assert "there must be two" in said(at.info)
+    at.number_input(key="design:repetitions").set_value(2).run()
+    at.text_area(key="design:entities_text").set_value("Ford\nFiat\nOpel").run()
+    at.button(key="design_make_pairs").click().run()
+    assert len(at.text_area(key="design:pairs_text").value.splitlines()) == 3
+    assert "half of the repetitions the other way round" in said(at.caption)
+    assert not at.button(key="design_freeze").disabled
+
+
+def test_a_line_that_is_no_pair_is_one_message_with_its_place(workspace):
+    at = planned(opened(), bank="brand_100_preference")
+    at.text_area(key="design:pairs_text").set_value("Ford | Fiat\n\nOpel").run()
+    assert len(at.error) == 1
+    assert "Line 3, 'Opel', is not a pair of entities" in said(at.error)
+    assert "as: one | other" in said(at.error)
+    assert at.text_area(key="design:pairs_text").value == "Ford | Fiat\n\nOpel"
+
+
+def test_conversations_are_shown_with_who_says_what(workspace):
+    contexts.save(workspace, "Talks", (TALK,))
+    at = planned(opened())
+    at.radio(key="design:personas").set_value("set").run()
+    at.selectbox(key="design:persona_set").set_value("Talks").run()
+    assert "× 1 conversation ×" in said(at.markdown)
+    assert "user: Hello?\nassistant: Good day." in at.dataframe[0].value["Text"].tolist()
+    captions = [caption.value for caption in at.caption]
+    roles = [c for c in captions if "message:" in c]
+    assert roles == [
+        "User message: earlier in the conversation",
+        "Assistant message: an earlier reply",
+        "User message: the question itself",
+    ]
+    assert "Good day." in html(at)
+
+
+def test_conversations_from_a_file_are_kept_as_a_set(workspace):
+    lines = (json.dumps(context_to_dict(talk)) for talk in (TALK, replace(TALK, code="t2")))
+    at = planned(opened())
+    at.radio(key="design:personas").set_value("file").run()
+    data = "\n".join(lines).encode()
+    at.file_uploader(key="design_persona_file").upload("t.jsonl", data, "text/plain").run()
+    assert "2 conversations" in said(at.caption)
+    at.button(key="design_save_set").click().run()
+    assert contexts.sets(workspace)["t"][0] == TALK
+    assert "× 2 conversations" in said(at.markdown)
+
+
+def test_items_without_a_text_are_counted_and_can_be_left_out(workspace, small_bank):
+    first, *rest = small_bank.items
+    items = (replace(first, wordings=first.wordings[:1]), *rest)
+    state = banks.create(workspace, small_bank.code)
+    bank = replace(small_bank, items=items)
+    banks.save(workspace, bank, expected_revision=state.revision)
+    at = planned(opened(), bank="small")
+    at.multiselect(key="design:languages").set_value(["en", "de"]).run()
+    assert "Cannot be asked yet: 1" in said(at.caption)
+    assert at.button(key="design_freeze").disabled
+    at.toggle(key="design:skip_missing").set_value(True).run()
+    assert "= 8, less 1 without a text: **7 trials** in **7 calls**" in said(at.markdown)
+    assert "Left out: 1" in said(at.caption)
+    at.button(key="design_freeze").click().run()
+    assert studies.load(workspace, "pilot").n_trials == 7
+
+
+def test_a_published_design_fills_the_form_and_can_be_frozen_short(workspace):
+    at = planned(opened(), "mine")
+    at.selectbox(key="design_preset").set_value("brand_preference").run()
+    assert "Sánchez Salazar (2024)" in said(at.caption)
+    assert "What differs from the published study" in said(at.markdown)
+    at.toggle(key="design_preset_short").set_value(True).run()
+    at.number_input(key="design_preset_items:brand_preference").set_value(3).run()
+    at.button(key="design_use_preset").click().run()
+    assert at.selectbox(key="design:instrument").value == "brand_100_preference_first3"
+    assert at.multiselect(key="design:respondents").value == [PERSON]
+    assert at.toggle(key="design:swap_halves").value
+    assert "= **90 trials** in **30 calls**" in said(at.markdown)
+    at.button(key="design_freeze").click().run()
+    assert not at.exception
+    assert not at.error
+    assert studies.load(workspace, "brand_preference").n_trials == 90
+    at.button(key="design_back").click().run()
+    assert at.text_input(key="design:study").value == "mine"
+
+
+def test_every_published_design_in_full_can_be_frozen_from_the_page(workspace):
+    at = planned(opened())
+    for preset in PRESETS:
+        at.selectbox(key="design_preset").set_value(preset.code).run()
+        at.button(key="design_use_preset").click().run()
+        assert not at.exception
+        assert not at.error
+        assert at.text_input(key="design:study").value == preset.code
+        assert not at.button(key="design_freeze").disabled
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("items_per_call", -3), ("repetitions", 0), ("ask_again", -1)]
+)
+def test_a_number_that_no_field_can_show_is_told_on_loading(workspace, key, value):
+    text = f"study: s\ninstrument: attitudes_20\nrespondents: [A]\n{key}: {value}"
+    at = opened()
+    at.file_uploader(key="design_file").upload("d.yaml", text.encode(), "text/yaml").run()
+    at.button(key="design_use_file").click().run()
+    assert f"The design has {value} as '{key}'" in said(at.error)
+    assert not at.exception
+
+
+NAMES = st.sampled_from(["Ford", "=1", "🙂", "א", "a b"])
+DESIGNS = st.builds(
+    Design,
+    study=st.just("study"),
+    instrument=st.just("policy_60"),
+    respondents=st.just((PERSON,)),
+    version=st.none(),
+    languages=st.just(("en",)),
+    formats=st.lists(st.sampled_from(["likert_5", "agree_disagree"]), unique=True).map(tuple),
+    forms=st.lists(st.sampled_from(["original", "negation"]), min_size=1, unique=True).map(tuple),
+    templates=st.lists(st.sampled_from(["standard", "free"]), min_size=1, unique=True).map(tuple),
+    label_orders=st.lists(
+        st.sampled_from(["as_is", "inverted", "random"]), min_size=1, unique=True
+    ).map(tuple),
+    contexts=st.sampled_from([(), personas(3), (TALK,), (TALK, *personas(1))]),
+    entities=st.lists(NAMES, unique=True).map(tuple),
+    pairs=st.lists(st.tuples(NAMES, NAMES), unique=True).map(tuple),
+    swap_halves=st.booleans(),
+    temperatures=st.lists(st.floats(0, 2).map(lambda t: round(t, 3)), max_size=3, unique=True).map(
+        tuple
+    ),
+    repetitions=st.integers(1, 99),
+    items_per_call=st.integers(0, 99),
+    item_order=st.sampled_from(["fixed", "shuffled"]),
+    seed=st.integers(-(2**31) + 1, 2**31 - 1),
+    ask_again=st.integers(0, 9),
+    answering=st.sampled_from(["free", "enforced"]),
+    first_token=st.booleans(),
+    skip_missing=st.booleans(),
+    notes=st.text("ab\n🙂", max_size=5),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # it is only read
+@given(design=DESIGNS)
+def test_a_design_survives_the_form_and_its_file(workspace, design):
     fields, told = design_drafts.from_design(workspace, design)
+    assert json.loads(json.dumps(fields)) == fields  # as a draft keeps it
     assert design_drafts.to_design(workspace, fields) == design
+    assert studies.design_of_yaml(studies.design_yaml(design)) == design
     assert told == ()

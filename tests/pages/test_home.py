@@ -41,7 +41,7 @@ def links(at):
 def test_an_empty_database_offers_the_sample_study_and_the_six_steps(workspace):
     at = open_page()
     assert at.title[0].value == "Inkblot"
-    assert figures(at) == {"Banks": "3", "Respondents": "2", "Studies": "0", "Replies": "0"}
+    assert figures(at) == {"Banks": "14", "Respondents": "2", "Studies": "0", "Replies": "0"}
     assert "There is no study yet" in texts(at)
     assert "not models of language" in texts(at)
     assert {

@@ -327,3 +327,28 @@ def test_a_respondent_survives_the_form(temperature, seed, prompt, extra, loadin
     truth = Respondent("B", "simulated", "m", simulation=SimulationSettings(loading=loading))
     fields = respondent_drafts.fields_of(truth)
     assert respondent_drafts.to_respondent("simulated", fields) == truth
+
+
+def test_a_price_is_entered_with_its_day_shown_and_forgotten(workspace):
+    from core.workflow import prices
+
+    at = opened()
+    at.text_input(key="price_model").set_value("m-1 ![](http://x)")
+    at.number_input(key="price_in").set_value(2.5)
+    at.number_input(key="price_out").set_value(10.0)
+    next(b for b in at.button if b.label == "Save the price").click()
+    assert not at.run().exception
+    (price,) = prices.listed(workspace)
+    assert (price.model, price.price_in, price.price_out) == ("m-1 ![](http://x)", 2.5, 10.0)
+    assert price.as_of == prices.today()
+    shown = next(f.value for f in at.dataframe if "As of" in f.value.columns)
+    assert shown["Model"].tolist() == ["m-1 ![](http://x)"]
+    assert not at.button(key="price_forget").click().run().exception
+    assert prices.listed(workspace) == ()
+
+
+def test_a_price_without_a_model_is_refused_in_words(workspace):
+    at = opened()
+    next(b for b in at.button if b.label == "Save the price").click()
+    assert not at.run().exception
+    assert any("names no model" in error.value for error in at.error)

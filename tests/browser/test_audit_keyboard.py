@@ -1,0 +1,107 @@
+"""An audit of a hundred replies with the keyboard alone, and a number that opens its answers."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from core.workflow import answers, audits, collection
+from core.workflow.workspace import open_workspace
+from tests.browser.conftest import go, settled
+from tests.browser.test_keyboard import tab_to
+from tests.workflow.studies import freeze, simulated
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+STATUS_KEYS = {"refused": "x", "ambiguous": "m", "no_answer": "e", "off_scale": "o"}
+BACK_AT = 40  # the coding that goes wrong and is corrected
+
+
+def prepare(database):
+    """Two hundred simulated replies; for each, the key that a person who reads as Inkblot uses."""
+    workspace = open_workspace(database)
+    person = simulated(refusal_rate=0.15, explanation_rate=0.4, seed=8)
+    freeze(workspace, person, n_personas=10)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.05)
+    page, _ = answers.page(workspace, "study", {}, "", limit=200)
+    keys = {
+        int(trial): option if isinstance(option, str) else STATUS_KEYS[status]
+        for trial, option, status in zip(
+            page["trial_id"], page["option"], page["status"], strict=True
+        )
+    }
+    workspace.close()
+    return keys
+
+
+def trial_on(page):
+    """The trial whose coding buttons are on the page."""
+    classes = page.locator("[class*='st-key-audit_option-']").first.get_attribute("class")
+    return int(re.search(r"st-key-audit_option-(\d+)-", classes).group(1))
+
+
+def statuses_in(url):
+    return parse_qs(urlsplit(url).query).get("status")
+
+
+def coded(page, number):
+    expect(page.get_by_text(f"{number} of 100 replies coded", exact=True)).to_be_visible()
+    settled(page)
+
+
+def test_a_hundred_replies_are_coded_with_the_keyboard_alone(page, app, shot):
+    keys = prepare(app.database)
+    app.start()
+    go(page, app, "audit?study=study")
+    tab_to(page, ".st-key-audit_draw")
+    page.keyboard.press("Enter")
+    coded(page, 0)
+    shot(page, "1-first-reply")
+    for number in range(1, 101):
+        trial = trial_on(page)
+        page.keyboard.press("n" if number in (7, BACK_AT) else keys[trial])
+        coded(page, number)
+        if number == BACK_AT:
+            page.keyboard.press("Backspace")
+            expect(page.get_by_text("You have coded this one")).to_be_visible()
+            settled(page)
+            page.keyboard.press(keys[trial])
+            expect(page.get_by_text("You have coded this one")).to_be_hidden()
+            settled(page)
+    expect(page.get_by_text("Every reply of this sample is coded")).to_be_visible()
+    shot(page, "2-results")
+    app.stop()
+    workspace = open_workspace(app.database)
+    (audit,) = audits.listed(workspace, "study")
+    frame = audits.codings(workspace, audit)
+    (row,) = audits.results(workspace, audit).frame.to_dict("records")
+    workspace.close()
+    assert (len(frame), audit.n_coded) == (100, 100)
+    assert frame["agrees"].sum() == 99
+    assert row["disagreements"] == 1
+    assert row["success"] in (0.99, 1.0)  # the wrong one is a success if it was a refusal
+
+
+def test_a_number_in_the_table_of_statuses_opens_its_answers(page, app, shot):
+    keys = prepare(app.database)
+    refused = sum(key == "x" for key in keys.values())
+    app.start()
+    go(page, app, "answers?study=study")
+    grid = page.locator("[class*='st-key-answers-study-statuses']")
+    grid.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    box = grid.locator("canvas").first.bounding_box()
+    page.mouse.click(box["x"] + 60, box["y"] + 35 + 17)  # the first cell under the header
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(300)
+        settled(page)
+        if statuses_in(page.url) == ["refused"]:
+            break
+    assert statuses_in(page.url) == ["refused"]
+    expect(page.get_by_text(re.compile(f"Rows 1–{refused} of {refused}$"))).to_be_visible()
+    shot(page, "filtered")

@@ -1,0 +1,19 @@
+"""The second phase on the page Collect."""
+
+from core.workflow import collection
+from tests.pages.test_collect import ended, fine, open_page, press, texts
+from tests.workflow.studies import freeze, simulated
+
+
+def test_the_second_phase_is_offered_when_the_first_is_complete_and_can_be_run(workspace):
+    freeze(workspace, simulated(), bank="opinions_30", n_personas=0)
+    assert not [e for e in open_page(study="study").expander if "second phase" in e.label]
+    collection.start(workspace, "study")
+    ended(workspace)
+    at = open_page(study="study")
+    assert [e.label for e in at.expander if "second phase" in e.label]
+    at = press(at, "phase_plan")
+    assert "Two phases: 30 trials without an opinion, 30 with the opposite one" in texts(at)
+    press(at, "collect_start")
+    assert ended(workspace).n_done == 60
+    fine(open_page(study="study"))

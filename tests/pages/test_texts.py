@@ -1,0 +1,155 @@
+"""The Texts page: prompts are made, words counted, ratings shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.domain.instrument import Instrument, Item, Rating, Wording
+from core.files.instrument_files import Draft
+from core.workflow import banks, collection, text_prompts, texts
+from tests.fault_server import FaultServer, Step
+from tests.workflow.studies import KEY_VARIABLE, freeze, service
+
+APP = Path(__file__).parents[2] / "app.py"
+PEOPLE = {"name": ["Ann | female", "Bob | male"]}
+
+
+def open_page(**parameters):
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/texts.py")
+    at.query_params.update(parameters)
+    return fine(at.run())
+
+
+def fine(at):
+    assert not at.exception
+    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
+    return at
+
+
+def said(at):
+    parts = [*at.markdown, *at.caption, *at.info, *at.warning, *at.error, *at.success]
+    return "\n".join(part.value for part in parts)
+
+
+def reply(number, body):
+    prompt = body["messages"][-1]["content"]
+    if prompt.startswith("Rate"):
+        return Step(content=json.dumps({"warmth": 9 if "Ann" in prompt else 3}))
+    return Step(
+        content=f"{prompt} " + ("A kind, able person." if "Ann" in prompt else "Able, kind.")
+    )
+
+
+def run(workspace, study, bank, server, **factors):
+    freeze(
+        workspace, service(server.base_url), study=study, bank=bank, n_personas=0,
+        templates=("free",), **factors,
+    )  # fmt: skip
+    collection.start(workspace, study)
+    collection.wait(workspace, study, every_s=0.02)
+
+
+@pytest.fixture
+def letters(workspace, monkeypatch):
+    """A study of two letters, and two lists of words."""
+    text_prompts.from_descriptors(workspace, "letters", "Praise {name}.", PEOPLE, language="en")
+    words = tuple(
+        Item(word, (Wording("en", word),), subscale=name)
+        for word, name in (("kind", "warm"), ("able", "able"))
+    )
+    from core.domain.formats import BUILT_IN
+
+    bank = Instrument("lists", "Lists", words, (BUILT_IN["good_bad"],), kind="words")
+    banks.import_bank(workspace, Draft(bank))
+    with FaultServer(script=reply) as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        run(workspace, "letters", "letters", server)
+        yield server
+
+
+def test_without_texts_every_step_says_what_comes_first(workspace):
+    assert "There are no prompts yet" in said(open_page())
+    for step in ("counts", "judge"):
+        assert "Make prompts, then design and run a study." in said(open_page(step=step))
+
+
+def test_prompts_are_made_from_descriptors_and_become_a_bank(workspace):
+    at = open_page()
+    at.button(key="texts_make_letters").click()
+    fine(at.run())
+    assert "holds 24 prompts" in said(at)
+    bank = banks.load(workspace, "letters").instrument
+    assert (
+        bank.items[0].text("en").startswith("Write a reference letter of about 150 words for Anna")
+    )
+    assert bank.items[0].tags[:2] == ("name=Anna", "name.2=female")
+
+
+def test_a_descriptor_without_levels_is_named_and_nothing_is_kept(workspace):
+    at = open_page()
+    at.text_area(key="texts_levels").set_value("name: Anna\nage")
+    at.button(key="texts_make_letters").click()
+    fine(at.run())
+    assert "The line 'age' is no descriptor" in said(at).replace("\\", "")
+    assert "letters" not in {bank.code for bank in banks.summaries(workspace)}
+
+
+def test_stories_are_made_around_words_typed_one_a_line(workspace):
+    at = open_page()
+    at.text_area(key="texts_first").set_value("sun\njoy\nbread\nsong\nfriend")
+    at.text_area(key="texts_second").set_value("war\nloss\ngrief\nfire\nflood")
+    at.number_input(key="texts_groups").set_value(2)
+    at.button(key="texts_make_stories").click()
+    fine(at.run())
+    assert "holds 12 prompts" in said(at)
+
+
+def test_words_of_lists_are_counted_and_odds_ratios_shown(letters):
+    at = open_page(step="counts")
+    at.selectbox(key="texts_lists").set_value("lists")
+    fine(at.run())
+    assert "2 usable texts, 10 words." in said(at)
+    counts, ratios = (found.value for found in at.dataframe)
+    assert counts[["warm", "able"]].to_numpy().tolist() == [[1, 1], [1, 1]]
+    assert {"or_warm", "or_able", "score"} <= set(ratios.columns)
+
+
+def test_a_judge_rates_the_texts_and_its_ratings_are_read(workspace, letters):
+    at = open_page(step="judge")
+    at.text_area(key="judge_rubric").set_value("Rate this: {text}")
+    at.text_input(key="judge_scales").set_value("warmth 1-10")
+    at.button(key="judge_make").click()
+    fine(at.run())
+    assert "puts 2 texts to a judge" in said(at)
+    run(workspace, "judged", "judge_letters", letters)
+    at = open_page(step="judge")
+    assert "n = 2 valid ratings; missing: 0." in said(at)
+    at.selectbox(key="judge_tag").set_value("name")
+    fine(at.run())
+    assert at.dataframe[-1].value.set_index("name")["mean"].to_dict() == {"Ann": 9.0, "Bob": 3.0}
+
+
+def test_a_quality_without_a_range_is_refused_in_words(workspace, letters):
+    at = open_page(step="judge")
+    at.text_input(key="judge_scales").set_value("warmth")
+    at.button(key="judge_make").click()
+    fine(at.run())
+    assert "is not a quality with its range" in said(at)
+    assert texts.judged_studies(workspace) == ()
+
+
+def test_hostile_prompts_and_texts_are_shown_to_the_letter(workspace, monkeypatch):
+    hostile = "![](http://x/{y}) <img onerror=a> =1+1 :red[x]"
+    with FaultServer(script=lambda n, body: Step(content=hostile)) as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        text_prompts.from_descriptors(workspace, "letters", "Praise {name}.", PEOPLE, language="en")
+        run(workspace, "letters", "letters", server)
+        bank = texts.judge_bank(workspace, "letters", "Rate: {text}", (Rating("warmth", 1, 10),))
+        assert bank.items[0].text("en") == f"Rate: {hostile}"
+        at = open_page(step="counts")
+        assert hostile not in said(at)
