@@ -93,12 +93,13 @@ def test_a_number_in_the_table_of_statuses_opens_its_answers(page, app, shot):
     go(page, app, "answers?study=study")
     grid = page.locator("[class*='st-key-answers-study-statuses']")
     grid.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    settled(page)
+    page.wait_for_timeout(1500)  # the grid draws itself after the page
     box = grid.locator("canvas").first.bounding_box()
     page.mouse.click(box["x"] + 60, box["y"] + 35 + 17)  # the first cell under the header
     for _ in range(20):
         page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(300)
+        page.wait_for_timeout(1000)  # a choice is sent a moment later, and the page drawn anew
         settled(page)
         if statuses_in(page.url) == ["refused"]:
             break
