@@ -17,6 +17,7 @@ def main() -> None:
         if study is None:
             return
         widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.unreviewed_note(study)
         audit = audit_draw.choose_audit(study)
         if audit is None:
             return

@@ -32,6 +32,7 @@ def show() -> None:
         help="A bank of words; each of its subscales is a list. A word of a text counts where it "
         "begins with an entry, without regard to case.",
     )  # fmt: skip
+    widgets.notes_of_study(study)
     counts = _counts((found.process, statistics.revision(found, [study])), study, chosen)
     st.caption(f"{len(counts):,} usable texts, {int(counts[TOTAL].sum()):,} words.")
     widgets.table(counts.head(1000), alt="Words of each list in each text")

@@ -96,6 +96,7 @@ def _told() -> None:
 def _results(judged: tuple[str, ...]) -> None:
     st.subheader("What judges said")
     study = st.selectbox("Judged study", judged[::-1], key="judge_read", persist_state="session")
+    widgets.notes_of_study(study)
     rated = texts.rated(widgets.workspace(), study)
     if rated.empty:
         st.info("No rating has come in yet. Run the study on the page Collect.")

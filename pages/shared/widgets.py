@@ -135,6 +135,12 @@ def unreviewed_note(study: StudyRecord) -> None:
         st.warning(f"**Unreviewed texts.** {plain(sentence)}", icon=":material/edit_note:")
 
 
+def notes_of_study(code: str) -> None:
+    """What a reader of a study's results must know, by the study's code."""
+    honesty_note(studies.people(workspace(), code))
+    unreviewed_note(studies.load(workspace(), code))
+
+
 def readable_choices() -> None:
     """Letter the selected segment or pill in the color of links, readable in either theme.
 
