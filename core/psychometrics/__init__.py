@@ -1,0 +1,1 @@
+"""Statistics of scales: arrays in, frozen results out; no store, no pages."""

@@ -1,0 +1,183 @@
+"""Answers made ready for a normal likelihood: which items and rows count, and their moments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.errors import NotEnoughData
+from core.psychometrics.cfa_data import GroupData, Missing, Pattern, PreparedData
+
+Array = np.ndarray
+
+_SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that can be told from 0
+_EM_TOLERANCE = 1e-12
+_EM_STEPS = 5000
+
+
+def prepare(
+    scores: Sequence[Array], items: Sequence[str], *, missing: Missing, names: Sequence[str]
+) -> PreparedData:
+    """Groups ready for fitting.
+
+    Parameters
+    ----------
+    scores : sequence of (n, p) arrays
+        One per group, score points; a row is one administration, NaN where there is no score.
+    items : p names
+        Names of the columns.
+    missing : "listwise" or "fiml"
+        Keep complete rows, or every row with at least one score.
+    names : sequence of str
+        One label per group.
+
+    Returns
+    -------
+    PreparedData
+        An item that is constant or empty in any group is left out of all, before rows are judged,
+        so that it costs no rows.
+
+    Raises
+    ------
+    NotEnoughData
+        Fewer than two items or rows remain, or the items are linearly dependent.
+    """
+    matrices = [np.array(group, dtype=np.float64) for group in scores]
+    for matrix in matrices:
+        matrix[~np.isfinite(matrix)] = np.nan
+    varying = np.all([_varies(matrix) for matrix in matrices], axis=0)
+    rows = [_kept_rows(matrix[:, varying], missing) for matrix in matrices]
+    still = np.array(varying)
+    still[varying] = np.all(
+        [_varies(m[np.ix_(r, varying)]) for m, r in zip(matrices, rows, strict=True)], axis=0
+    )
+    kept = tuple(name for name, keep in zip(items, still, strict=True) if keep)
+    dropped = tuple(name for name, keep in zip(items, still, strict=True) if not keep)
+    n_given, n_kept = sum(map(len, matrices)), int(sum(r.sum() for r in rows))
+    problems = _left_out(dropped, n_given, n_kept, missing)
+    if len(kept) < 2 or min(r.sum() for r in rows) < 2:
+        raise NotEnoughData(
+            f"{len(kept)} items vary over {n_kept} usable rows, too few for a factor. "
+            + " ".join(problems),
+            "Add items or rows, or use the full-information estimator if answers are missing.",
+        )
+    groups = tuple(
+        _group(m[np.ix_(r, still)], kept, name)
+        for m, r, name in zip(matrices, rows, names, strict=True)
+    )
+    return PreparedData(kept, dropped, groups, n_given, problems)
+
+
+def _varies(matrix: Array) -> Array:
+    """Whether each column holds two different scores, shape (p,)."""
+    low = np.where(np.isnan(matrix), np.inf, matrix).min(axis=0, initial=np.inf)
+    high = np.where(np.isnan(matrix), -np.inf, matrix).max(axis=0, initial=-np.inf)
+    return np.asarray(high > low)
+
+
+def _kept_rows(matrix: Array, missing: Missing) -> Array:
+    """Rows without gaps, or rows with any score, shape (n,)."""
+    present = ~np.isnan(matrix)
+    return np.asarray(present.all(axis=1) if missing == "listwise" else present.any(axis=1))
+
+
+def _left_out(
+    dropped: tuple[str, ...], n_given: int, n_kept: int, missing: Missing
+) -> tuple[str, ...]:
+    """What was left out, in sentences."""
+    out = []
+    if dropped:
+        out.append(
+            f"Left out, because all usable scores are equal or missing: {', '.join(dropped)}."
+        )
+    if n_kept < n_given:
+        why = "a missing score" if missing == "listwise" else "no score at all"
+        out.append(f"{n_given - n_kept} of {n_given} rows were left out: {why}.")
+    return tuple(out)
+
+
+def _group(matrix: Array, items: tuple[str, ...], name: str) -> GroupData:
+    """One group's patterns and moments; matrix (n, p) with NaN for missing."""
+    present = ~np.isnan(matrix)
+    kinds, which = np.unique(present, axis=0, return_inverse=True)
+    patterns = []
+    for number, kind in enumerate(kinds):
+        block = matrix[np.ix_(which.ravel() == number, kind)]
+        mean = block.mean(axis=0)
+        centred = block - mean
+        patterns.append(
+            Pattern(np.flatnonzero(kind), block, mean, centred.T @ centred / len(block))
+        )
+    means, variances = np.nanmean(matrix, axis=0), np.nanvar(matrix, axis=0)
+    where = f" in group {name}" if name else ""
+    if len(matrix) <= matrix.shape[1]:
+        raise NotEnoughData(
+            f"There are {len(matrix)} usable rows for {matrix.shape[1]} items{where}; a covariance "
+            "matrix of more items than rows has no inverse.",
+            "Add rows, or fit fewer items at a time.",
+        )
+    _refuse_strangers(present, items, where)
+    if present.all():
+        moments = patterns[0].mean, patterns[0].covariance
+    else:
+        moments = _expectation_maximisation(patterns, means, np.diag(variances))
+    _refuse_dependent(moments[1], items, where)
+    return GroupData(name, tuple(patterns), *moments, means, variances)
+
+
+def _expectation_maximisation(
+    patterns: Sequence[Pattern], means: Array, covariance: Array
+) -> tuple[Array, Array]:
+    """Unrestricted maximum-likelihood means (p,) and covariance (p, p) of incomplete rows."""
+    n, p = sum(pattern.n for pattern in patterns), len(means)
+    for _ in range(_EM_STEPS):
+        total, square = np.zeros(p), np.zeros((p, p))
+        for pattern in patterns:
+            seen = pattern.items
+            gone = np.setdiff1d(np.arange(p), seen)
+            slopes = np.linalg.lstsq(
+                covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, gone)], rcond=None
+            )[0]
+            reach = np.zeros((p, len(seen)))
+            reach[seen] = np.eye(len(seen))
+            reach[gone] = slopes.T
+            expected = means + reach @ (pattern.mean - means[seen])
+            total += pattern.n * expected
+            square += pattern.n * (reach @ pattern.covariance @ reach.T)
+            square += pattern.n * np.outer(expected, expected)
+            square[np.ix_(gone, gone)] += pattern.n * (
+                covariance[np.ix_(gone, gone)] - slopes.T @ covariance[np.ix_(seen, gone)]
+            )
+        new_means = total / n
+        new = square / n - np.outer(new_means, new_means)
+        spread = np.sqrt(np.diag(new))
+        moved = np.abs((new - covariance) / np.outer(spread, spread)).max()
+        means, covariance = new_means, (new + new.T) / 2
+        if moved < _EM_TOLERANCE:
+            break
+    return means, covariance
+
+
+def _refuse_strangers(present: Array, items: tuple[str, ...], where: str) -> None:
+    """Stop where two items are never answered in the same row, naming them."""
+    together = present.T.astype(float) @ present
+    if (together == 0).any():
+        i, j = np.argwhere(together == 0)[0]
+        raise NotEnoughData(
+            f"{items[i]} and {items[j]} are never answered in the same row{where}, so their "
+            "covariance is unknown.",
+            "Leave one of them out of the model.",
+        )
+
+
+def _refuse_dependent(covariance: Array, items: tuple[str, ...], where: str) -> None:
+    """Stop where some items are a weighted sum of others, naming them."""
+    spread = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    if values[0] < _SINGULAR:
+        bound = [n for n, w in zip(items, vectors[:, 0], strict=True) if abs(w) > 1e-4]
+        raise NotEnoughData(
+            f"These items determine each other exactly{where}: {', '.join(bound)}.",
+            "Leave one of them out of the model.",
+        )

@@ -1,0 +1,172 @@
+"""Cohen's kappa of two coders, plain or weighted, and Fleiss' kappa of several."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from core.psychometrics.estimate import Estimate, Floats, check_level
+from core.psychometrics.resampling import (
+    Bootstrap,
+    percentile_interval,
+    resampling_problems,
+    row_weights,
+)
+
+Weights = Literal["none", "linear", "quadratic"]
+_NO_VARIETY = "Undefined: one category was given to everything, so chance agrees as fully."
+
+
+def weighted_kappa(
+    first: Floats, second: Floats, *, weights: Weights = "none", level: float = 0.95
+) -> Estimate:
+    """How far two coders agree beyond chance; near misses may count in part.
+
+    Parameters
+    ----------
+    first, second : (units,)
+        Codes as numbers, in the same order of units; units that lack either are left out.
+    weights : "none", "linear" or "quadratic"
+        Whether a disagreement counts fully, or by the (squared) number of categories between the
+        two codes among the categories that occur.
+    level : float in (0, 1)
+        Two-sided coverage.
+
+    Returns
+    -------
+    Estimate : kappa, unitless, 1 for agreement, 0 for chance. NaN with a reason where there is no
+    unit or only one category.
+
+    Raises
+    ------
+    ValueError : the codes are of different lengths, or the level is not within 0 and 1.
+
+    Notes
+    -----
+    Cohen (1960) doi:10.1177/001316446002000104, (1968) doi:10.1037/h0026256; large-sample interval
+    of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106, clipped to -1 and 1, which takes units
+    as independent. Agrees with irr 0.84.1 and psych 2.4.12 to 1e-12. For codes that are not
+    numbers, unweighted, see core.analysis.coder_agreement.
+    """
+    check_level(level)
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"codes of shapes {x.shape} and {y.shape} do not pair")
+    both = np.isfinite(x) & np.isfinite(y)
+    n = int(both.sum())
+    kind = "Cohen's kappa" if weights == "none" else f"Cohen's kappa, {weights} weights"
+    result = Estimate(
+        math.nan,
+        level=level,
+        n=n,
+        n_left_out=len(x) - n,
+        method=f"{kind}, {level * 100:g}% interval (Fleiss, Cohen and Everitt)",
+    )
+    if n == 0:
+        return replace(result, problems=("Undefined: no unit was coded by both.",))
+    codes, place = np.unique(np.concatenate([x[both], y[both]]), return_inverse=True)
+    if len(codes) == 1:
+        return replace(result, problems=(_NO_VARIETY,))
+    table = np.zeros((len(codes), len(codes)))
+    np.add.at(table, (place[:n], place[n:]), 1 / n)
+    agreement = _agreement(len(codes), weights)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    observed, expected = float((agreement * table).sum()), float(rows @ agreement @ columns)
+    value = (observed - expected) / (1 - expected)
+    # mean credit of each category against the other coder's habits
+    credit = (agreement @ columns)[:, None] + (rows @ agreement)[None, :]
+    spread = float((table * (agreement - credit * (1 - value)) ** 2).sum())
+    variance = (spread - (value - expected * (1 - value)) ** 2) / (n * (1 - expected) ** 2)
+    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(max(variance, 0.0))
+    one_sided = np.count_nonzero(rows) == 1 or np.count_nonzero(columns) == 1
+    if one_sided:
+        reason = (
+            "One coder gave everything the same category: kappa is 0 whatever the other did, and "
+            "has no interval."
+        )
+        return replace(result, value=0.0, problems=(reason,))
+    return replace(result, value=value, low=max(-1.0, value - reach), high=min(1.0, value + reach))
+
+
+def _agreement(size: int, weights: Weights) -> Floats:
+    """(categories, categories) credit for a pair of codes: 1 on the diagonal, 0 at most apart."""
+    if weights == "none":
+        return np.eye(size)
+    apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) / (size - 1)
+    return np.asarray(1 - (apart if weights == "linear" else apart**2), dtype=np.float64)
+
+
+def fleiss_kappa(
+    ratings: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
+) -> Estimate:
+    """How far several coders agree beyond chance on categories without order.
+
+    Parameters
+    ----------
+    ratings : (units, coders)
+        Codes as numbers, NaN for none. Units with a gap are left out; for gaps, Krippendorff's
+        alpha loses less.
+    level : float in (0, 1)
+        Two-sided coverage.
+    bootstrap : Bootstrap, optional
+        Units resampled for the percentile interval; 2,000 resamples of seed 0 by default.
+
+    Returns
+    -------
+    Estimate : kappa, unitless. NaN with a reason where there are fewer than two coders, no complete
+    unit, or only one category.
+
+    Raises
+    ------
+    ValueError : the table is not two-dimensional or the level not within 0 and 1.
+
+    Notes
+    -----
+    Fleiss (1971) doi:10.1037/h0031619. The interval resamples units, taken as independent. Agrees
+    with R's irr 0.84.1, kappam.fleiss, to 1e-12.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"ratings need units and coders, not {table.ndim} dimensions")
+    bootstrap = bootstrap or Bootstrap()
+    complete = table[np.isfinite(table).all(axis=1)]
+    n, coders = complete.shape
+    result = Estimate(
+        math.nan,
+        level=check_level(level),
+        n=n,
+        n_left_out=len(table) - n,
+        method=f"Fleiss' kappa, {level * 100:g}% interval (percentile bootstrap over units)",
+    )
+    if n == 0 or coders < 2:
+        reason = f"Undefined: {n} units are coded by all of {coders} coders; two coders are needed."
+        return replace(result, problems=(reason,))
+    codes = np.unique(complete)
+    if len(codes) == 1:
+        return replace(result, problems=(_NO_VARIETY,))
+    counts = (complete[:, :, None] == codes).sum(axis=1).astype(np.float64)
+    value = float(_fleiss(counts, np.ones((1, n)))[0])
+    values = np.concatenate([_fleiss(counts, weights) for weights in row_weights(n, bootstrap)])
+    interval = percentile_interval(values, level)
+    return replace(
+        result,
+        value=value,
+        low=interval.low,
+        high=interval.high,
+        problems=resampling_problems(interval, bootstrap),
+    )
+
+
+def _fleiss(counts: Floats, weights: Floats) -> Floats:
+    """Fleiss' kappa of every resample, from (resamples, units) weights; NaN where undefined."""
+    n, coders = counts.shape[0], counts[0].sum()
+    own = (counts * (counts - 1)).sum(axis=1) / (coders * (coders - 1))
+    totals = weights @ counts
+    expected = ((totals / (n * coders)) ** 2).sum(axis=1)
+    varied = np.count_nonzero(totals, axis=1) > 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(varied, (weights @ own / n - expected) / (1 - expected), np.nan))

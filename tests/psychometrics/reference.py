@@ -1,0 +1,25 @@
+"""Reference numbers from R and worked by hand, and the data they were made from."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.psychometrics.estimate import Floats
+
+_GOLDEN = Path(__file__).parent / "golden"
+
+
+def expected(name: str) -> dict[str, Any]:
+    """Content of golden/<name>.json."""
+    content: dict[str, Any] = json.loads((_GOLDEN / f"{name}.json").read_text())
+    return content
+
+
+def scores(name: str, columns: list[str] | None = None) -> Floats:
+    """golden/<name>.csv, or some columns of it, as numbers with NaN for gaps."""
+    path = _GOLDEN / f"{name}.csv"
+    header = [part.strip('"') for part in path.read_text().splitlines()[0].split(",")]
+    table = np.genfromtxt(path, delimiter=",", skip_header=1, missing_values="NA")
+    return table[:, [header.index(column) for column in columns or header]]
