@@ -133,7 +133,7 @@ def _lost(result: AnalysisResult) -> str:
     else:
         share = result.n_missing / result.n_planned
         missing = f"{result.n_missing:,} missing, {share:.1%} of {result.n_planned:,}"
-    left_out = f"{result.n_left_out:,} left out in incomplete administrations; "
+    left_out = f"{result.n_left_out:,} left out by the analysis; "
     return (left_out if result.n_left_out else "") + missing
 
 

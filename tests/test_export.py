@@ -152,7 +152,7 @@ def test_the_note_says_unit_n_missing_method_and_software():
         "Software: Inkblot 0.1.0, scipy 1.17.1."
     )
     partly = AnalysisResult((), "one administration", 410, 9, "Method", n_left_out=81)
-    assert "used: 410 (81 left out in incomplete administrations; 9 missing, 1.8% of 500)." in (
+    assert "used: 410 (81 left out by the analysis; 9 missing, 1.8% of 500)." in (
         apa_note(partly, table())
     )
     assert json.loads(result_json(partly))["n_left_out"] == 81

@@ -109,7 +109,7 @@ def _apart(
 ) -> dict[str, tuple[str, ...]]:
     """The groups to set side by side where answer formats differ; taken out of `options` then."""
     by = next((option for option in analysis.options if isinstance(option.kind, Factors)), None)
-    if by is None or frame["format"].nunique() < 2:
+    if by is None or frame["format"].nunique() < 2 or options.get("factor") == "format":
         return {}
     chosen = tuple(options.get(by.name, by.default))
     if "format" in chosen:

@@ -100,11 +100,7 @@ def show_result(
 def _counts(result: AnalysisResult) -> str:
     """Scores used, left out and missing, which add up to all that were planned."""
     share = result.n_missing / max(result.n_planned, 1)
-    left_out = (
-        f" Left out in incomplete administrations: **{result.n_left_out:,}**."
-        if result.n_left_out
-        else ""
-    )
+    left_out = f" Left out by the analysis: **{result.n_left_out:,}**." if result.n_left_out else ""
     return (
         f"Scores used: **{result.n_used:,}**.{left_out} "
         f"Missing: **{result.n_missing:,}** ({share:.1%} of {result.n_planned:,})."

@@ -1,0 +1,241 @@
+"""Which items are answered differently by levels of a factor that have the same trait?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.dif_tables import Compared, Labels, dif_tables, level_rows
+from core.analysis.matrices import (
+    ScoreMatrix,
+    by_columns,
+    data_notes,
+    distinct,
+    group_name,
+    score_matrices,
+    some_of,
+)
+from core.analysis.options import By
+from core.analysis.registry import Choice, Number, analysis
+from core.analysis.result import AnalysisResult
+from core.domain.frames import ITEM_SCORES
+from core.errors import NotEnoughData
+from core.psychometrics.dif import differential_item_functioning
+from core.psychometrics.dif_purification import purified_dif
+from core.psychometrics.dif_result import DifResult
+from core.psychometrics.multiple_testing import Adjustment
+
+COMPARED = (
+    ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),
+    ("entity", "Entities"), ("form", "Forms"), ("template", "Instructions"),
+    ("label_order", "Orders of options"), ("phase", "Phases"),
+)  # fmt: skip
+CAUTIONS = (
+    "Matching is on a sum of other items, which measures with error. Where levels differ in the "
+    "trait itself, part of that difference shows as uniform DIF, the more so the shorter the "
+    "subscale: see the table of levels before believing uniform DIF.",
+    "Tests take administrations as independent. Repeated administrations of one model are not, so "
+    "p is too small.",
+)
+
+Factor = Annotated[
+    Literal[
+        "language", "respondent", "context", "entity", "form", "template", "label_order", "phase"
+    ],
+    Choice("Compare", COMPARED, help="The factor whose levels are compared, item by item."),
+]
+Matching = Annotated[
+    Literal["rest", "purified"],
+    Choice(
+        "Matched on",
+        (
+            ("rest", "The sum of the other items"),
+            ("purified", "The sum of the other items that are not flagged"),
+        ),
+        help="What says that two administrations have the same trait.",
+    ),
+]
+Adjust = Annotated[
+    Adjustment,
+    Choice(
+        "Adjust p over items",
+        (
+            ("holm", "Holm: chance of any false flag"),
+            ("benjamini-hochberg", "Benjamini-Hochberg: share of false flags"),
+        ),
+        help="Over the items of a subscale, for each of the three tests by itself.",
+    ),
+]
+FlagLevel = Annotated[
+    float, Number("Flag below p", 0.001, 0.1, help="The adjusted p of the total test.")
+]
+Fewest = Annotated[
+    int,
+    Number("Fewest administrations of a level", 2, 1000, help="A level with fewer is left out."),
+]
+
+
+@analysis(
+    title="Differential item functioning",
+    question="Which items are answered differently by levels of a factor with the same trait?",
+    needs=ITEM_SCORES,
+    references=(
+        "Zumbo (1999), A handbook on the theory and methods of differential item functioning",
+        "Jodoin & Gierl (2001), Applied Measurement in Education 14, 329-349",
+        "Crane and others (2006), Medical Care 44 (11 Suppl 3), S115-S123",
+        "Choi, Gibbons & Crane (2011) doi:10.18637/jss.v039.i08",
+        "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
+        "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
+    ),
+)
+def dif(
+    item_scores: pd.DataFrame,
+    *,
+    factor: Factor = "language",
+    by: By = ("respondent",),
+    matching: Matching = "rest",
+    adjust: Adjust = "holm",
+    flag_level: FlagLevel = 0.01,
+    fewest: Fewest = 10,
+) -> AnalysisResult:
+    """Uniform and non-uniform differences between levels of one factor, item by item.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    factor : str
+        Its levels are compared; the first in alphabetical order is the reference.
+    by : tuple of factors
+        Levels are compared within each of these groups; `factor` itself is ignored here.
+    matching : "rest" or "purified"
+        Matched on the sum of all other items, or of those other items that are not flagged.
+    adjust : "holm" or "benjamini-hochberg"
+        Adjustment of p over the items of a group and subscale.
+    flag_level : float
+        An item is flagged where the adjusted p of its total test is below.
+    fewest : int
+        A level with fewer administrations in a group and subscale is left out.
+
+    Returns
+    -------
+    AnalysisResult
+        `items`, one row per group and item: flag, adjusted p of the three tests, rise of R² and
+        what it is called. `tests`, three rows per item: chi-square, df, p. `effects`, one row per
+        item and level other than the reference: log odds ratio with standard error. `levels`: n,
+        mean and SD of the sum score of each level.
+
+    Raises
+    ------
+    NotEnoughData
+        Nowhere can two levels be compared. If only somewhere, a note says where and why.
+
+    Notes
+    -----
+    The unit of analysis is one administration. Three proportional-odds models of an item are
+    compared by likelihood ratio: matching score; with level (uniform); with their product
+    (non-uniform); total is the last against the first. An administration counts if it has all
+    items that the matching score needs. A sum measures with error: **where the levels differ in
+    the trait itself, rest-score matching inflates uniform DIF**, the more so the shorter the
+    subscale; `levels` shows how far they differ. Items that nobody in some level answered are left
+    out. Repeated administrations of one model are not independent; p is then too small. The tests
+    agree with statsmodels' OrderedModel and with a table by hand.
+    """
+    names = tuple(name for name in distinct(by) if name != factor)
+    matrices = score_matrices(item_scores, names)
+    level_of = _level_of(item_scores, factor)
+    found = []
+    for matrix in matrices:
+        levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
+        found.append(_compared(matrix, levels, fewest, matching, flag_level, adjust))
+    notes = [note for one in found for note in one.notes]
+    if not any(one.tested for one in found):
+        raise NotEnoughData(
+            f"No levels of {factor} can be compared. {' '.join(notes[:3])}",
+            _remedy(item_scores, fewest),
+        )
+    n_used = sum(item.n for one in found for item in one.tested)
+    word = dict(COMPARED)[factor].lower()
+    return AnalysisResult(
+        tables=dif_tables(found, by_columns(names)),
+        unit="one administration: a respondent answering the bank once under one context and "
+        "repetition (a row, where notes speak of rows)",
+        n_used=n_used,
+        n_missing=sum(matrix.n_missing for matrix in matrices),
+        method=f"Ordinal logistic regression (Zumbo, 1999) comparing {word}, matched on the sum of "
+        f"the other items{' that are not flagged' if matching == 'purified' else ''}; likelihood-"
+        f"ratio tests, p adjusted over items ({adjust.title()}), flagged below {flag_level:g}. "
+        "Scores are after reverse-keying.",
+        notes=(*data_notes(item_scores, matrices), *notes, *CAUTIONS),
+        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+    )
+
+
+def _level_of(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
+    """The level of the factor that each administration was under."""
+    own = item_scores[["administration", factor]].drop_duplicates("administration")
+    return {
+        int(administration): "(none)" if pd.isna(level) or level == "" else str(level)
+        for administration, level in zip(own["administration"], own[factor], strict=True)
+    }
+
+
+def _compared(
+    matrix: ScoreMatrix,
+    levels: Labels,
+    fewest: int,
+    matching: Matching,
+    flag_level: float,
+    adjust: Adjustment,
+) -> Compared:
+    """The tests of one matrix, on the levels and items that can be compared."""
+    where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
+    lead = (*matrix.group, matrix.subscale)
+    answered = np.isfinite(matrix.scores)
+    counts = Counter(levels[answered.any(axis=1)].tolist())
+    kept = [level for level in sorted(set(levels.tolist())) if counts[level] >= fewest]
+    few = [level for level in sorted(set(levels.tolist())) if counts[level] < fewest]
+    notes = []
+    if few:
+        notes.append(
+            f"{where}: left out, with fewer than {fewest} administrations: {some_of(few)}."
+        )
+    if len(kept) < 2:
+        notes.append(f"{where}: not compared, as fewer than two levels are left.")
+        return Compared(lead, None, (), tuple(notes))
+    in_all = np.all([answered[levels == level].any(axis=0) for level in kept], axis=0)
+    items = [item for item, asked in zip(matrix.items, in_all, strict=True) if asked]
+    absent = [item for item, asked in zip(matrix.items, in_all, strict=True) if not asked]
+    if absent:
+        notes.append(f"{where}: left out, as some level never answered: {some_of(absent)}.")
+    rows = np.isin(levels, kept)
+    scores = matrix.scores[np.ix_(rows, in_all)]
+    run = purified_dif if matching == "purified" else differential_item_functioning
+    try:
+        result = run(scores, items, levels[rows].tolist(), alpha=flag_level, adjust=adjust)
+    except NotEnoughData as error:
+        return Compared(lead, None, (), (*notes, f"{where}: not compared. {error.problem}"))
+    notes.extend(f"{where}: {problem}" for problem in (*result.problems, *_problems(result)))
+    return Compared(lead, result, level_rows(scores, levels[rows], result.groups), tuple(notes))
+
+
+def _problems(result: DifResult) -> list[str]:
+    """What is said of several items in the same words, said once."""
+    owners: dict[str, list[str]] = {}
+    for item in result.items:
+        for problem in item.problems:
+            owners.setdefault(problem, []).append(item.name)
+    return [f"{some_of(names)}: {problem}" for problem, names in owners.items()]
+
+
+def _remedy(item_scores: pd.DataFrame, fewest: int) -> str:
+    """What to compare instead."""
+    varying = [name for name, _ in COMPARED if len(item_scores[name].unique()) > 1]
+    listed = ", ".join(varying) or "none of those that can be compared"
+    return (
+        f"It needs two levels with {fewest} administrations each, and two items. Factors with "
+        f"several levels in these answers: {listed}."
+    )

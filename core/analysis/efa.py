@@ -1,0 +1,209 @@
+"""Which items go together, with no model given beforehand?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import pandas as pd
+
+from core.analysis.matrices import (
+    by_columns,
+    data_notes,
+    distinct,
+    group_name,
+    score_matrices,
+)
+from core.analysis.options import By
+from core.analysis.registry import Choice, Number, analysis
+from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.domain.frames import ITEM_SCORES
+from core.errors import NotEnoughData
+from core.psychometrics.efa import ExploratoryFactors, exploratory_factors
+from core.psychometrics.normality import normality
+from core.psychometrics.parallel_analysis import ParallelAnalysis, parallel_analysis
+
+Row = tuple[Any, ...]
+_EIGENVALUES = (
+    Column("number", "Number", "count"),
+    Column("eigenvalue", "Eigenvalue", help="Of the correlations of the items."),
+    Column("chance_mean", "Chance, mean", help="Mean of data without any common factor."),
+    Column("chance_percentile", "Chance, 95th percentile", help="Horn (1965), Glorfeld (1995)."),
+    Column("stands_out", "Stands out", help="Whether it counts towards the number of factors."),
+)
+_LOADINGS = (
+    Column("item", "Item"),
+    Column("factor", "Factor", "count"),
+    Column("loading", "Loading", "correlation", "Pattern loading after direct oblimin."),
+    Column("structure", "Correlation with the factor", "correlation"),
+    Column("communality", "Communality", "proportion", "Variance shared with all factors."),
+)
+_FACTORS = (
+    Column("factor", "Factor", "count"),
+    Column("sum_of_squares", "Sum of squares", help="Item variance the factor explains."),
+    Column("share", "Share of variance", "proportion"),
+    Column("other", "With factor", "count"),
+    Column("correlation", "Correlation", "correlation", "Between the two factors."),
+)
+_NORMALITY = (
+    Column("test", "Test"),
+    Column("statistic", "Statistic"),
+    Column("p_value", "p", "p"),
+    Column("n", "n", "count", "Complete administrations."),
+)
+
+
+@analysis(
+    title="Exploratory factors",
+    question="Which items go together, with no model given beforehand?",
+    needs=ITEM_SCORES,
+    references=(
+        "Horn (1965) doi:10.1007/BF02289447",
+        "Harman & Jones (1966) doi:10.1007/BF02289468",
+        "Jennrich & Sampson (1966) doi:10.1007/BF02289465",
+        "Mardia (1970) doi:10.1093/biomet/57.3.519",
+    ),
+)
+def efa(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    factors: Annotated[int, Number("Factors (0: as many as stand out from chance)", 0, 20)] = 0,
+    correlation: Annotated[
+        Literal["pearson", "polychoric"],
+        Choice(
+            "Correlations",
+            (("pearson", "Of the scores (Pearson)"), ("polychoric", "Behind ordered answers")),
+            help="Polychoric correlations take answers as steps of normal variables.",
+        ),
+    ] = "pearson",
+    seed: Annotated[int, Number("Seed", 0, 1_000_000)] = 1,
+) -> AnalysisResult:
+    """Parallel analysis, minres factors rotated by oblimin, and tests of normality, by group.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    by : tuple of factors
+        Groups to set side by side; all subscales of a group are analyzed together.
+    factors : int
+        Number of factors; 0 takes what parallel analysis suggests, and one where it finds none.
+    correlation : "pearson" or "polychoric"
+        What the factors are extracted from. Parallel analysis uses Pearson correlations.
+    seed : int
+        Of the chance data and of the starts of the rotation.
+
+    Returns
+    -------
+    AnalysisResult
+        `eigenvalues`, `loadings` (a row per item and factor), `factors` (a row per pair of
+        factors) and `normality` (Mardia and multivariate Shapiro-Wilk), each by group.
+
+    Raises
+    ------
+    NotEnoughData
+        No group has three complete administrations of two items that vary.
+
+    Notes
+    -----
+    The unit of analysis is one administration, complete on all items. Items without variance are
+    left out and named. Checked as written in docs/analyses/efa.md.
+    """
+    names = distinct(by)
+    matrices = score_matrices(item_scores, names, whole=True)
+    tables: dict[str, list[Row]] = {name: [] for name in ("eigen", "load", "factor", "normal")}
+    notes: list[str] = []
+    n_used = 0
+    for matrix in matrices:
+        where = group_name(matrix.group)
+        try:
+            chance = parallel_analysis(matrix.scores, matrix.items, seed=seed)
+            number = factors or chance.n_suggested or 1
+            found = exploratory_factors(
+                matrix.scores, matrix.items, number, correlation=correlation, seed=seed
+            )
+        except NotEnoughData as error:
+            notes.append(f"{where}: {error}")
+            continue
+        n_used += chance.n * len(chance.names)
+        notes.append(f"{where}: {_suggestion(chance, number)}")
+        tests = normality(matrix.scores, matrix.items)
+        said = (*chance.problems, *found.problems, *tests.problems)
+        notes.extend(f"{where}: {problem}" for problem in dict.fromkeys(said))
+        tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
+        tables["load"] += [(*matrix.group, *row) for row in _loadings(found)]
+        tables["factor"] += [(*matrix.group, *row) for row in _factors(found)]
+        joint = (tests.mardia.skewness, tests.mardia.kurtosis, tests.joint_shapiro)
+        tables["normal"] += [
+            (*matrix.group, test.name, test.statistic, test.p_value, test.n) for test in joint
+        ]
+    if not tables["load"]:
+        raise NotEnoughData(
+            f"No factors can be found. {' '.join(notes[:3])}",
+            "It needs items that vary and several administrations (contexts or repetitions).",
+        )
+    scores = sum(matrix.n_used for matrix in matrices)
+    return AnalysisResult(
+        tables=(
+            _table(
+                "eigenvalues", "Eigenvalues beside chance", tables["eigen"], names, _EIGENVALUES
+            ),
+            _table("loadings", "Loadings", tables["load"], names, _LOADINGS),
+            _table("factors", "Factors", tables["factor"], names, _FACTORS),
+            _table(
+                "normality", "Joint normality of the items", tables["normal"], names, _NORMALITY
+            ),
+        ),
+        unit="one administration, complete on all items of its group",
+        n_used=n_used,
+        n_missing=sum(matrix.n_missing for matrix in matrices),
+        method=f"Minres on {correlation} correlations, direct oblimin; number of factors "
+        f"{'chosen' if factors else 'by parallel analysis (components, 95th percentile)'}, seed "
+        f"{seed}. Scores are after reverse-keying.",
+        notes=(*data_notes(item_scores, matrices), *notes),
+        n_left_out=scores - n_used,
+    )
+
+
+def _suggestion(chance: ParallelAnalysis, number: int) -> str:
+    suggested = "an unknown number of" if chance.n_suggested is None else str(chance.n_suggested)
+    return f"{suggested} factor(s) stand out from chance; {number} shown (n = {chance.n})."
+
+
+def _eigenvalues(chance: ParallelAnalysis) -> Iterator[Row]:
+    columns = (chance.eigenvalues, chance.chance_mean, chance.chance_percentile)
+    for place, (own, mean, limit) in enumerate(zip(*columns, strict=True), 1):
+        stands_out = "yes" if place <= (chance.n_suggested or 0) else "no"
+        yield place, float(own), float(mean), float(limit), stands_out
+
+
+def _loadings(found: ExploratoryFactors) -> Iterator[Row]:
+    for row, item in enumerate(found.names):
+        for column in range(found.loadings.shape[1]):
+            yield (
+                item,
+                column + 1,
+                float(found.loadings[row, column]),
+                float(found.structure[row, column]),
+                float(found.communalities[row]),
+            )
+
+
+def _factors(found: ExploratoryFactors) -> Iterator[Row]:
+    for own, (squares, share) in enumerate(zip(found.sums_of_squares, found.shares, strict=True)):
+        pairs: list[tuple[float, float]] = [
+            (other + 1, float(found.factor_correlations[own, other]))
+            for other in range(own + 1, len(found.shares))
+        ]
+        for pair in pairs or [(math.nan, math.nan)]:
+            yield own + 1, float(squares), float(share), *pair
+
+
+def _table(
+    name: str, title: str, rows: list[Row], by: tuple[str, ...], columns: tuple[Column, ...]
+) -> ResultTable:
+    leading = (*by_columns(by), *columns)
+    frame = pd.DataFrame(rows, columns=[column.name for column in leading])
+    return ResultTable(name, title, frame, leading)

@@ -1,0 +1,200 @@
+"""How reliable are the scores of the scale and of each subscale?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pandas as pd
+
+from core.analysis.matrices import (
+    INDEPENDENCE,
+    by_columns,
+    data_notes,
+    distinct,
+    group_name,
+    score_matrices,
+)
+from core.analysis.options import By, ConfidenceLevel
+from core.analysis.registry import Number, analysis
+from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.analysis.scale_coefficients import Scale, scale_coefficients
+from core.domain.frames import ITEM_SCORES
+from core.errors import NotEnoughData
+from core.psychometrics.estimate import Estimate
+from core.psychometrics.resampling import Bootstrap
+
+Resamples = Annotated[
+    int, Number("Bootstrap resamples", 100, 10_000, help="For the bootstrap intervals of alpha.")
+]
+Seed = Annotated[
+    int,
+    Number("Seed", 0, 2_147_483_647, help="The same seed draws the same resamples and halves."),
+]
+
+
+@analysis(
+    title="Reliability",
+    question="How reliable are the scores of the scale and of each subscale?",
+    needs=ITEM_SCORES,
+    references=(
+        "Cronbach (1951) doi:10.1007/BF02310555",
+        "Feldt, Woodruff & Salih (1987) doi:10.1177/014662168701100107",
+        "Cronbach, Schönemann & McKie (1965) doi:10.1177/001316446502500201",
+        "McDonald (1999), Test theory: A unified treatment",
+        "Zinbarg, Revelle, Yovel & Li (2005) doi:10.1007/s11336-003-0974-7",
+        "Spearman (1910) doi:10.1111/j.2044-8295.1910.tb00206.x",
+        "Brown (1910) doi:10.1111/j.2044-8295.1910.tb00207.x",
+    ),
+)
+def reliability(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Alpha, stratified alpha, omega and split-half of each group's scale and subscales.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    by : tuple of factors
+        Groups to set side by side; every coefficient is computed within each.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals.
+    resamples : int
+        Bootstrap resamples of administrations.
+    seed : int
+        Of the resamples, and of random halves where there are too many to take all.
+
+    Returns
+    -------
+    AnalysisResult
+        `reliability`, one row per group, scale ("all items" where there are several subscales,
+        then each subscale) and coefficient: `value` (unitless, at most 1), `ci_low`, `ci_high`
+        (NaN where the method has no interval), `n_items` (that vary), `n` (administrations used),
+        `n_left_out` (incomplete ones), `method`, and `remark`: why undefined, and cautions.
+
+    Raises
+    ------
+    NotEnoughData
+        No coefficient is defined anywhere. If only some are, the others are NaN with a remark, and
+        a note names group and scale.
+
+    Notes
+    -----
+    The unit of analysis is one administration. A coefficient uses the administrations complete on
+    its scale; items without any score or without variance are left out and named. Stratified alpha
+    takes the subscales as strata; omega hierarchical comes from a second-order factor model and is
+    identified from three subscales up. Factor models are not fitted to more than 150 items.
+    Repeated administrations of one model are not independent, so intervals are too narrow.
+    Alpha agrees with psych 2.4.12, omega total with lavaan 0.6-19 (see docs/analyses).
+    """
+    names = distinct(by)
+    matrices = score_matrices(item_scores, names)
+    wholes = {matrix.group: matrix for matrix in score_matrices(item_scores, names, whole=True)}
+    bootstrap = Bootstrap(resamples, seed)
+    scales: list[Scale] = []
+    n_used = 0
+    for group in dict.fromkeys(matrix.group for matrix in matrices):
+        own = [matrix for matrix in matrices if matrix.group == group]
+        parts = [scale_coefficients(matrix, {}, ci_level, bootstrap) for matrix in own]
+        owner = {item: matrix.subscale or "(none)" for matrix in own for item in matrix.items}
+        # a single subscale is all there is, so the whole would only repeat it
+        whole = (
+            scale_coefficients(wholes[group], owner, ci_level, bootstrap) if len(own) > 1 else None
+        )
+        n_used += _used(parts, whole)
+        scales += [*([whole] if whole else []), *parts]
+    notes = [note for scale in scales for note in _notes(scale)]
+    if not any(scale.defined for scale in scales):
+        raise NotEnoughData(
+            f"No reliability can be computed. {' '.join(notes[:3])}".strip(),
+            "It needs two items that vary and two complete administrations (contexts or "
+            "repetitions).",
+        )
+    columns = (*by_columns(names), *_columns(ci_level))
+    rows = [row for scale in scales for row in _rows(scale)]
+    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
+    n_missing = int(item_scores["score"].isna().sum())
+    return AnalysisResult(
+        tables=(ResultTable("reliability", "Reliability", frame, columns),),
+        unit="one administration: a respondent answering the bank once under one context and "
+        "repetition (a row, where notes speak of rows)",
+        n_used=n_used,
+        n_missing=n_missing,
+        method=f"Coefficients from administrations complete on the scale; {ci_level * 100:g}% "
+        f"intervals by the method named beside each ({resamples:,} resamples, seed {seed}). "
+        "Scores are after reverse-keying.",
+        notes=(*data_notes(item_scores, matrices), *notes, INDEPENDENCE),
+        n_left_out=len(item_scores) - n_missing - n_used,
+    )
+
+
+def _columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups in the table."""
+    interval = f"{ci_level * 100:g}% CI"
+    how = "By the method named beside it; a dash where the method has no interval."
+    return (
+        Column("scale", "Scale", help="All items together, then each subscale."),
+        Column("coefficient", "Coefficient", help="Explained under Method and in the references."),
+        Column(
+            "value",
+            "Value",
+            "correlation",
+            "Share of the score's variance that is not error, as this coefficient defines error; "
+            "at most 1. Cronbach (1951); McDonald (1999).",
+        ),
+        Column("ci_low", f"{interval} low", "correlation", how),
+        Column("ci_high", f"{interval} high", "correlation", how),
+        Column("n_items", "Items", "count", "Items that vary; others are left out and named."),
+        Column("n", "n", "count", "Administrations complete on the scale, which are used."),
+        Column("n_left_out", "Missing", "count", "Administrations left out for missing answers."),
+        Column("method", "Method"),
+        Column("remark", "Remark", help="Why a coefficient is undefined, and cautions."),
+    )
+
+
+def _rows(scale: Scale) -> list[tuple[Any, ...]]:
+    """The rows of one scale."""
+    matrix = scale.matrix
+    lead = (*matrix.group, matrix.subscale)
+    return [
+        (*lead, title, own.value, own.low, own.high, len(scale.kept), own.n, own.n_left_out,
+         own.method, " ".join(own.problems))
+        for title, own in scale.coefficients
+    ]  # fmt: skip
+
+
+def _notes(scale: Scale) -> list[str]:
+    """What was dropped and what is undefined, once each; cautions stay in the table's remarks."""
+    concerned: dict[str, list[tuple[str, Estimate]]] = {}
+    for title, estimate in scale.coefficients:
+        for problem in estimate.problems:
+            concerned.setdefault(problem, []).append((title, estimate))
+    where = f"{group_name(scale.matrix.group)}, scale {scale.matrix.subscale or '(none)'}"
+    notes = []
+    for problem, own in concerned.items():
+        undefined = [title for title, estimate in own if not estimate.defined]
+        if len(own) == len(scale.coefficients):
+            notes.append(f"{where}: {problem}")
+        elif undefined:
+            notes.append(f"{where}, {'; '.join(undefined)}: {problem}")
+    return notes
+
+
+def _used(parts: list[Scale], whole: Scale | None) -> int:
+    """Scores behind the coefficients of a group, each counted once.
+
+    A row complete on all items is complete on each subscale, so the whole scale adds scores only
+    where a subscale has no coefficient of its own.
+    """
+    used = 0
+    for part in parts:
+        if part.defined:
+            used += part.n * len(part.kept)
+        elif whole and whole.defined:
+            used += whole.n * len(set(whole.kept) & set(part.matrix.items))
+    return used

@@ -1,0 +1,89 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.analysis.efa import efa
+from core.errors import NotEnoughData
+from core.psychometrics.efa import exploratory_factors
+from tests.analysis.score_frames import item_scores
+
+LOADINGS = np.array([[0.8, 0], [0.7, 0], [0.6, 0], [0, 0.8], [0, 0.7], [0, 0.6]])
+CORRELATION = 0.3
+
+
+def answers(n=2000, seed=1):
+    draw = np.random.default_rng(seed)
+    factors = draw.multivariate_normal([0, 0], [[1, CORRELATION], [CORRELATION, 1]], n)
+    errors = draw.standard_normal((n, 6)) * np.sqrt(1 - (LOADINGS**2).sum(1))
+    return factors @ LOADINGS.T + errors
+
+
+def tables(result):
+    return {table.name: table.frame for table in result.tables}
+
+
+def test_two_simulated_factors_are_found_with_their_loadings_and_correlation():
+    found = tables(efa(item_scores(answers()), seed=3))
+    assert (found["eigenvalues"]["stands_out"] == "yes").sum() == 2
+    wide = found["loadings"].pivot(index="item", columns="factor", values="loading").abs()
+    own = [wide.loc[f"i{i + 1}"].max() for i in range(6)]
+    other = [wide.loc[f"i{i + 1}"].min() for i in range(6)]
+    assert own == pytest.approx([0.8, 0.7, 0.6, 0.8, 0.7, 0.6], abs=0.05)
+    assert max(other) < 0.06
+    between = found["factors"]["correlation"].dropna().abs().tolist()
+    assert between == pytest.approx([CORRELATION], abs=0.06)
+
+
+def test_the_table_holds_the_numbers_of_the_pure_function():
+    values = answers(200)
+    frame = tables(efa(item_scores(values), factors=2))["loadings"]
+    pure = exploratory_factors(values, [f"i{n}" for n in range(1, 7)], 2)
+    assert frame["loading"].to_numpy().reshape(6, 2) == pytest.approx(pure.loadings, abs=1e-12)
+
+
+def test_each_group_is_analyzed_by_itself_and_one_without_variance_is_named():
+    one = item_scores(answers(100), respondent="a")
+    two = item_scores(np.ones((100, 6)), start=1000, respondent="b")
+    result = efa(pd.concat([one, two]))
+    assert set(tables(result)["loadings"]["respondent"]) == {"a"}
+    assert any(note.startswith("b: ") for note in result.notes)
+    assert result.n_used + result.n_missing + result.n_left_out == 1200
+
+
+def test_gaps_leave_an_administration_out_and_a_constant_item_is_named():
+    values = answers(60)
+    values[0, 0] = math.nan
+    values[:, 5] = 3
+    result = efa(item_scores(values), factors=1)
+    assert result.n_used == 59 * 5
+    assert result.n_missing == 1
+    assert any("i6" in note for note in result.notes)
+    assert "i6" not in set(tables(result)["loadings"]["item"])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.ones((1, 3)), np.ones((9, 1)), np.ones((9, 4)), np.full((9, 4), np.nan)],
+    ids=["one row", "one item", "constant", "nothing"],
+)
+def test_what_cannot_be_computed_says_what_it_needs(values):
+    with pytest.raises(NotEnoughData, match="No factors can be found"):
+        efa(item_scores(values))
+
+
+@given(st.permutations(range(6)))
+def test_the_order_of_the_items_does_not_change_a_communality(order):
+    values = answers(150)
+    names = [f"i{n}" for n in range(1, 7)]
+    plain = tables(efa(item_scores(values), factors=2))["loadings"]
+    mixed = tables(
+        efa(item_scores(values[:, list(order)], items=[names[n] for n in order]), factors=2)
+    )["loadings"]
+    expected = plain.groupby("item")["communality"].first()
+    assert mixed.groupby("item")["communality"].first()[expected.index].to_numpy() == (
+        pytest.approx(expected.to_numpy(), abs=1e-6)
+    )
