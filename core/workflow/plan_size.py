@@ -15,7 +15,6 @@ from core.workflow.questions import Asked, shown
 
 LONGEST_REPLY = 4096  # tokens, where a respondent sets no limit
 SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
-LONGEST_BLOCK_SHOWN = 10_000
 
 
 @dataclass(frozen=True)
@@ -110,10 +109,13 @@ class Crossing:
 
     def trials_and_calls(self) -> tuple[int, int]:
         """Trials and calls of one repetition for one respondent."""
-        block = self.asked.design.items_per_call or LONGEST_BLOCK_SHOWN * LONGEST_BLOCK_SHOWN
         counts = self.item_counts().values()
-        calls = sum(-(-count // block) for count in counts)
+        calls = sum(map(self._blocks, counts))
         return sum(counts) * self.per_wording, calls * self.per_wording
+
+    def _blocks(self, items: int) -> int:
+        """Calls that put that many items once."""
+        return -(-items // (self.asked.design.items_per_call or max(items, 1)))
 
     def request(self, person: Respondent, number: int) -> ChatRequest:
         """The n-th request, counted from 0 in the order of the plan, items in bank order."""
@@ -123,7 +125,7 @@ class Crossing:
         for language, form in self._wordings():
             items = self.items(language, form)
             block = self.asked.design.items_per_call or max(len(items), 1)
-            blocks = -(-len(items) // block)
+            blocks = self._blocks(len(items))
             if number >= blocks * self.per_wording:
                 number -= blocks * self.per_wording
                 continue

@@ -17,9 +17,7 @@ def show(study: StudyRecord) -> None:
     if not phases.can_have_opposing(widgets.workspace(), study.code):
         return
     now = phases.state(widgets.workspace(), study.code)
-    note = st.session_state.pop(_NOTE, None)
-    if isinstance(note, UserError):
-        widgets.show_problem(note)
+    widgets.last_note(_NOTE)
     if now.opposing:
         st.caption(
             f"Two phases: {now.initial:,} trials without an opinion, {now.opposing:,} with the "

@@ -28,10 +28,7 @@ def freeze_button(form: DraftForm, design: Design, *, ready: bool) -> None:
         "Freeze the design", key="design_freeze", type="primary", icon=":material/lock:",
         disabled=not ready, on_click=_freeze, args=(form, design),
     )  # fmt: skip
-    note = st.session_state.pop(_NOTE, None)
-    if isinstance(note, UserError):
-        widgets.show_problem(note)
-    elif note:
+    if note := widgets.last_note(_NOTE):
         st.success(note)
 
 
@@ -63,10 +60,7 @@ def frozen_studies(form: DraftForm) -> None:
 def start_from_file(form: DraftForm) -> None:
     """Load a design that was saved as a YAML file."""
     _earlier(form)
-    note = st.session_state.pop(_FILE_NOTE, None)
-    if isinstance(note, UserError):
-        widgets.show_problem(note)
-    elif note:
+    if note := widgets.last_note(_FILE_NOTE):
         st.info(note)
     uploaded = st.file_uploader(
         "A design saved from this page (.yaml)", type=["yaml", "yml"], key="design_file"

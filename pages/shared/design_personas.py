@@ -54,10 +54,7 @@ def personas(form: DraftForm) -> None:
     if kind == "none":
         return
     with st.container(border=True):
-        note = st.session_state.pop(_NOTE, None)
-        if isinstance(note, UserError):
-            widgets.show_problem(note)
-        elif note:
+        if note := widgets.last_note(_NOTE):
             st.success(note)
         if kind == "file":
             _from_file(form)

@@ -17,10 +17,7 @@ _NOTE = "design_preset_note"
 
 def start_from_preset(form: DraftForm) -> None:
     """Choose a published design, read what differs from it, and fill the form with it."""
-    note = st.session_state.pop(_NOTE, None)
-    if isinstance(note, UserError):
-        widgets.show_problem(note)
-    elif note:
+    if note := widgets.last_note(_NOTE):
         st.info(note)
     titles = {preset.code: preset.title for preset in presets.PRESETS}
     code = st.selectbox(

@@ -33,10 +33,7 @@ def key_field(base_url: str, key_variable: str, state_words: str) -> None:
         f"nowhere. To have it at every start, set the environment variable "
         f"{widgets.plain(key_variable or 'INKBLOT_KEY_...')} before starting Inkblot.",
     )  # fmt: skip
-    note = st.session_state.pop(_KEY_NOTE, None)
-    if isinstance(note, UserError):
-        widgets.show_problem(note)
-    elif note:
+    if note := widgets.last_note(_KEY_NOTE):
         st.success(note)
     left, right = st.columns([3, 1], vertical_alignment="center")
     left.caption(f"Now: {widgets.plain(state_words)}.")

@@ -21,9 +21,7 @@ def show() -> None:
         "What models cost, for the cost shown on the page Design and for cost caps. Prices that "
         "stand with a respondent itself come first. Look them up at the service: they change."
     )
-    note = st.session_state.pop(_NOTE, None)
-    if isinstance(note, UserError):
-        widgets.show_problem(note)
+    widgets.last_note(_NOTE)
     found = prices.listed(widgets.workspace())
     if found:
         columns = {

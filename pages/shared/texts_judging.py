@@ -80,10 +80,7 @@ def _keep() -> None:
 
 
 def _told() -> None:
-    note = st.session_state.pop(_NOTE, None)
-    if isinstance(note, UserError):
-        widgets.show_problem(note)
-    elif note:
+    if note := widgets.last_note(_NOTE):
         code, count = note
         st.success(
             f"The bank {widgets.plain(code)} puts {count:,} texts to a judge. Choose it on the "

@@ -144,10 +144,7 @@ def _note(make: Callable[[], Instrument]) -> None:
 
 def _told() -> None:
     """What came of the last press, and where to go on."""
-    note = st.session_state.pop(_NOTE, None)
-    if isinstance(note, UserError):
-        widgets.show_problem(note)
-    elif note:
+    if note := widgets.last_note(_NOTE):
         code, count = note
         st.success(
             f"The bank {widgets.plain(code)} holds {count:,} prompts. Choose it on the page Design "

@@ -63,6 +63,15 @@ def show_problem(error: UserError) -> None:
     st.error(f"**{plain(error.problem)}**\n\n{plain(error.remedy)}")
 
 
+def last_note(key: str) -> Any:
+    """What a press left to be told under `key`, once; a problem is shown and gives None."""
+    note = st.session_state.pop(key, None)
+    if isinstance(note, UserError):
+        show_problem(note)
+        return None
+    return note
+
+
 def plain(text: object) -> str:
     """`text` so that a Markdown label or message shows exactly its characters.
 
