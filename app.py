@@ -16,8 +16,15 @@ st.navigation(
         st.Page("pages/collect.py", title="Collect", icon=":material/play_circle:"),
         st.Page("pages/answers.py", title="Answers", icon=":material/forum:"),
         st.Page("pages/audit.py", title="Audit", icon=":material/fact_check:"),
-        st.Page("pages/item_statistics.py", title="Item statistics", icon=":material/bar_chart:"),
         st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
+        st.Page("pages/item_statistics.py", title="Item statistics", icon=":material/bar_chart:"),
+        st.Page("pages/reliability.py", title="Reliability", icon=":material/repeat:"),
+        st.Page("pages/factors.py", title="Factors", icon=":material/account_tree:"),
+        st.Page("pages/comparability.py", title="Comparability", icon=":material/balance:"),
+        st.Page("pages/validity.py", title="Validity", icon=":material/target:"),
+        st.Page(
+            "pages/validation_report.py", title="Validation report", icon=":material/traffic:"
+        ),
         st.Page("pages/data.py", title="Import and export", icon=":material/swap_vert:"),
     ]
 ).run()

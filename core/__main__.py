@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core import export
+from core.domain.frames import GROUPINGS
 from core.domain.study import FACTORS
 from core.errors import FileError, UserError
 from core.workflow import answers, banks, collection, sample, statistics, studies
@@ -77,6 +78,12 @@ def _parser() -> argparse.ArgumentParser:
     analyze.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
     analyze.add_argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]")
     analyze.add_argument("--by", help="factors to set side by side, comma-separated")
+    analyze.add_argument(
+        "--over", default="", help="factors to average over first, comma-separated"
+    )
+    analyze.add_argument(
+        "--syntax", type=Path, help="also write R and Python scripts with their data (.zip)"
+    )
     analyze.add_argument("--table", help="only this table of the result")
     analyze.add_argument("--out", type=Path, help="file to write: .csv, .zip (all tables) or .json")
     give = add("export", _export, "write answers, bank, plan and design of a study into a folder")
@@ -160,7 +167,8 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
         texts["by"] = parsed.by
     options = statistics.options_from_text(analysis, texts)
     where = {k: v.split(",") for k, v in (_pair(text, "--where") for text in parsed.where)}
-    result = statistics.run(workspace, parsed.name, parsed.study, options, where)
+    over = _factors(parsed.over)
+    result = statistics.run(workspace, parsed.name, parsed.study, options, where, over)
     suffix = parsed.out.suffix.lower() if parsed.out else ".csv"
     if suffix == ".json":
         data = export.result_json(result)
@@ -169,8 +177,20 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
     else:
         data = export.table_csv(_table(result, parsed.table))
     _write(parsed.out, data)
+    if parsed.syntax:
+        files = statistics.syntax(workspace, parsed.name, parsed.study, options, where, over)
+        _write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
     for note in result.notes:
         print(note, file=sys.stderr)
+
+
+def _factors(text: str) -> tuple[str, ...]:
+    """The factors named in a list with commas."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in FACTORS:
+            raise FileError(f"There is no factor '{name}'.", f"Use: {', '.join(FACTORS)}.")
+    return names
 
 
 def _table(result: statistics.AnalysisResult, name: str | None) -> statistics.ResultTable:
@@ -193,7 +213,8 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
         for analysis in statistics.analyses():
             options = ", ".join(option.name for option in analysis.options)
             print(f"{analysis.name}\t{analysis.question}\t{options}")
-        print(f"\nfactors for --where and --by: {', '.join(FACTORS)}")
+        print(f"\nfactors for --where and --over: {', '.join(FACTORS)}")
+        print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
     elif parsed.what == "banks":
         for bank in banks.summaries(workspace):
             print(f"{bank.code}\t{bank.n_items} items\t{' '.join(bank.languages)}\t{bank.title}")

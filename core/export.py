@@ -49,6 +49,11 @@ def result_zip(result: AnalysisResult) -> bytes:
     """All tables as CSV and the whole result as JSON in a zip; equal results give equal bytes."""
     files = {f"{slug(table.name)}.csv": table_csv(table) for table in result.tables}
     files["result.json"] = result_json(result)
+    return files_zip(files)
+
+
+def files_zip(files: Mapping[str, bytes]) -> bytes:
+    """Files in a zip; equal files give equal bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, body in files.items():

@@ -11,7 +11,12 @@ STEPS = (
     ("pages/design.py", "3. Design", "Cross bank, models, languages, personas; freeze the plan."),
     ("pages/collect.py", "4. Collect", "Start the study and watch the answers come in."),
     ("pages/answers.py", "5. Answers", "Read what was said and how it was understood."),
-    ("pages/item_statistics.py", "6. Item statistics", "See whether the answers mean anything."),
+    ("pages/item_statistics.py", "6. Item statistics", "See how items and scores behave."),
+    (
+        "pages/validation_report.py",
+        "7. Validation report",
+        "See whether the answers mean anything: reliable, valid, or neither.",
+    ),
 )
 SAMPLES: tuple[tuple[sample.SampleKind, str, str], ...] = (
     (

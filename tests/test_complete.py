@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
 
-from core.analysis.registry import Choice, Factors, Number
-from core.domain.study import FACTORS
+from core.analysis.registry import Beside, Choice, Factors, Number, Numbers, Rows, Text
+from core.domain.frames import GROUPINGS
 from core.workflow import statistics
 
 ROOT = Path(__file__).parents[1]
@@ -33,14 +34,34 @@ def test_its_docstring_says_shapes_results_errors_and_assumptions(analysis):
 
 def test_its_options_have_labels_and_defaults_that_they_allow(analysis):
     for option in analysis.options:
-        assert option.kind.label
-        if isinstance(option.kind, Number):
-            assert option.kind.low <= option.default <= option.kind.high
-        elif isinstance(option.kind, Choice):
-            assert option.default in dict(option.kind.choices)
+        kind, default = option.kind, option.default
+        assert kind.label
+        if isinstance(kind, Number):
+            assert kind.low <= default <= kind.high
+        elif isinstance(kind, Choice):
+            assert default in dict(kind.choices)
+        elif isinstance(kind, Numbers):
+            assert all(kind.low <= value <= kind.high for value in default)
+        elif isinstance(kind, Rows):
+            assert all(len(row) == len(kind.columns) for row in default)
+        elif isinstance(kind, Text):
+            assert isinstance(default, str)
+        elif isinstance(kind, Beside):
+            assert default is None
         else:
-            assert isinstance(option.kind, Factors)
-            assert set(option.default) <= set(FACTORS)
+            assert isinstance(kind, Factors)
+            assert set(default) <= set(GROUPINGS)
+
+
+def test_its_scripts_take_the_same_options(analysis):
+    if analysis.syntax is not None:
+        assert set(inspect.signature(analysis.syntax).parameters) == set(
+            inspect.signature(analysis.run).parameters
+        )
+
+
+def test_it_stands_on_a_page(analysis):
+    assert (ROOT / "pages" / f"{analysis.topic}.py").exists()
 
 
 def test_it_has_a_page_in_the_docs_and_a_test_of_its_own(analysis):

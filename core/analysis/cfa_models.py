@@ -1,12 +1,7 @@
-"""Measurement models made from the subscales of the answers, with names that a model text allows.
-
-A model text has names of letters, digits and underscores only, while items and subscales may be
-called anything; here they get names the text can hold, and sentences get the real ones back.
-"""
+"""Measurement models made from the subscales of the answers."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -14,8 +9,9 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.cfa_names import UNNAMED, ModelNames, model_names, real_names
 from core.analysis.matrices import Floats, some_of
-from core.analysis.registry import Choice
+from core.analysis.registry import Choice, Text
 from core.errors import NotEnoughData
 from core.psychometrics.cfa_data import Missing
 from core.psychometrics.cfa_fit import Estimator
@@ -29,8 +25,8 @@ from core.psychometrics.cfa_presets import (
 )
 
 ModelKind = Literal["subscales", "general", "method", "bifactor", "second_order"]
-EstimatorKind = Literal["ml", "mlr", "fiml"]
-UNNAMED = "(none)"
+LikelihoodKind = Literal["ml", "mlr", "fiml"]
+EstimatorKind = Literal["ml", "mlr", "fiml", "wlsmv"]
 MODELS = (
     ("subscales", "One factor per subscale"),
     ("general", "One general factor"),
@@ -38,12 +34,13 @@ MODELS = (
     ("bifactor", "Bifactor: a general factor beside the subscales"),
     ("second_order", "Second order: a general factor behind the subscales"),
 )
-ESTIMATORS = (
+LIKELIHOODS = (
     ("ml", "ML: complete administrations, normal scores"),
     ("mlr", "MLR: complete administrations, any distribution"),
     ("fiml", "MLR with full information: all administrations"),
 )
-HOW: Mapping[EstimatorKind, tuple[Estimator, Missing]] = {
+ESTIMATORS = (*LIKELIHOODS, ("wlsmv", "WLSMV: ordered answers, complete administrations"))
+HOW: Mapping[LikelihoodKind, tuple[Estimator, Missing]] = {
     "ml": ("ML", "listwise"),
     "mlr": ("MLR", "listwise"),
     "fiml": ("MLR", "fiml"),
@@ -53,9 +50,27 @@ HOW: Mapping[EstimatorKind, tuple[Estimator, Missing]] = {
 FactorModel = Annotated[
     ModelKind, Choice("Model", MODELS, help="What the items are taken to measure.")
 ]
+_CORRECTS = "MLR corrects tests and standard errors, not loadings."
+LikelihoodEstimator = Annotated[LikelihoodKind, Choice("Estimator", LIKELIHOODS, help=_CORRECTS)]
 FactorEstimator = Annotated[
     EstimatorKind,
-    Choice("Estimator", ESTIMATORS, help="MLR corrects tests and standard errors, not loadings."),
+    Choice(
+        "Estimator",
+        ESTIMATORS,
+        help=f"{_CORRECTS} WLSMV takes answers as steps of normal variables, which suits few "
+        "options.",
+    ),
+]
+ModelText = Annotated[
+    str,
+    Text(
+        "Model text",
+        lines=10,
+        help="Takes the place of the model chosen above, in the notation of lavaan: "
+        "F =~ i1 + i2 + i3 (items of a factor), F ~~ G (factors covary), i1 ~~ i2 (residuals do); "
+        "0*, NA* and a* before a name fix, free and label. # begins a comment. Items that the text "
+        "does not name are left out.",
+    ),
 ]
 
 
@@ -73,7 +88,7 @@ class WrittenModel:
 
     def sentence(self, text: str) -> str:
         """The sentence with the names that users know."""
-        return re.sub(r"\w+", lambda word: self.name(word[0]), text)
+        return real_names(text, self.shown)
 
 
 def written_model(
@@ -90,34 +105,42 @@ def written_model(
     keyed : p numbers
         -1 for reverse-keyed items.
     subscale_of : mapping
-        Subscale of each item; empty where it has none.
+        Subscale of each item of the answers, these or more; empty where it has none.
 
     Raises
     ------
     NotEnoughData
         The items have no such model, for example second order with one subscale.
     """
-    shown: dict[str, str] = {}
-    safe = [_safe(item, shown) for item in items]
-    owners = [subscale_of[item] or UNNAMED for item in items]
-    factors = {owner: _safe(owner, shown) for owner in dict.fromkeys(owners)}
+    names = model_names(subscale_of)
+    safe = tuple(names.items[item] for item in items)
+    factors = [names.factors[subscale_of[item] or UNNAMED] for item in items]
     subscales = {
-        factor: [item for item, own in zip(safe, owners, strict=True) if own == owner]
-        for owner, factor in factors.items()
+        factor: [item for item, own in zip(safe, factors, strict=True) if own == factor]
+        for factor in dict.fromkeys(factors)
     }
     reverse = [item for item, key in zip(safe, keyed, strict=True) if key < 0]
     _check(kind, len(subscales), len(reverse), len(safe))
-    if kind == "subscales":
-        text = subscale_model(subscales)
-    elif kind == "general":
-        text = one_factor_model(safe, name=_safe("General", shown))
-    elif kind == "method":
-        text = with_method_factor(subscale_model(subscales), reverse, name=_safe("Method", shown))
-    elif kind == "bifactor":
-        text = bifactor_model(subscales, name=_safe("General", shown))
-    else:
-        text = second_order_model(subscales, name=_safe("General", shown))
-    return WrittenModel(text, tuple(safe), shown)
+    return WrittenModel(_text(kind, names, safe, subscales, reverse), safe, names.shown)
+
+
+def _text(
+    kind: ModelKind,
+    names: ModelNames,
+    items: Sequence[str],
+    subscales: Mapping[str, Sequence[str]],
+    reverse: Sequence[str],
+) -> str:
+    """The model text; all names as the text has them."""
+    if kind == "general":
+        return one_factor_model(items, name=names.general)
+    if kind == "method":
+        return with_method_factor(subscale_model(subscales), reverse, name=names.method)
+    if kind == "bifactor":
+        return bifactor_model(subscales, name=names.general)
+    if kind == "second_order":
+        return second_order_model(subscales, name=names.general)
+    return subscale_model(subscales)
 
 
 def across_groups(kind: ModelKind, text: str) -> tuple[str, Scaling]:
@@ -134,19 +157,6 @@ def across_groups(kind: ModelKind, text: str) -> tuple[str, Scaling]:
         lines = [line for line in text.splitlines() if "~~ 1*" not in line]
         return "\n".join(lines), "std.lv"
     return text, "marker"
-
-
-def _safe(name: str, taken: dict[str, str]) -> str:
-    """A name the text can hold and nothing else has; entered into `taken`."""
-    plain = re.sub(r"\W", "_", name)
-    if not re.match(r"[^\W\d]", plain):
-        plain = f"n_{plain}"
-    safe, number = plain, 1
-    while safe in taken:
-        number += 1
-        safe = f"{plain}_{number}"
-    taken[safe] = name
-    return safe
 
 
 def _check(kind: ModelKind, n_subscales: int, n_reverse: int, n_items: int) -> None:

@@ -1,38 +1,46 @@
-"""The tables of confirmatory factor analysis: fit, loadings, what the model leaves unexplained."""
+"""The tables of confirmatory factor analysis, in the order they are read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
-
-from core.analysis.cfa_models import UNNAMED, WrittenModel
-from core.analysis.matrices import ScoreMatrix
+from core.analysis.cfa_estimates import (
+    correlations_table,
+    item_variances_table,
+    loadings_table,
+    residual_covariances_table,
+    thresholds_table,
+)
+from core.analysis.cfa_found import Factored, Row, table
+from core.analysis.cfa_misfit import index_rows, modification_table, residuals_table
+from core.analysis.cfa_normality import normality_table
 from core.analysis.result import Column, ResultTable
-from core.psychometrics.cfa_model import COVARIANCE, LOADING
-from core.psychometrics.cfa_result import CfaResult, ModificationIndex
+from core.psychometrics.cfa_result import CfaResult, FitIndices
 
-N_RESIDUALS, N_INDICES = 10, 15
-YUAN_BENTLER = "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078."
-ROBUST = "Corrected for scores that are not normal; Brosseau-Liard & Savalei (2014)."
+SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
+FROM_SCALED = "From the scaled χ²; where robust ones are there, rather read these."
+ROBUST = "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021)."
 FIT_COLUMNS = (
     Column("chi2", "χ²", "points", "n times the misfit of model to answers; Jöreskog (1969)."),
     Column("df", "df", "count", "Moments minus free parameters."),
-    Column("p", "p", "p", "Of answers this far from the model if it holds."),
-    Column("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor; MLR. {YUAN_BENTLER}"),
-    Column("p_scaled", "p scaled", "p", f"Of the scaled χ². {YUAN_BENTLER}"),
-    Column("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {YUAN_BENTLER}"),
+    Column("p", "p", "p", "Of answers this far from the model if it holds; under WLSMV only that "
+           "of the scaled χ² is to be believed. Jöreskog (1969)."),
+    Column("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor + shift. {SCALED}"),
+    Column("p_scaled", "p scaled", "p", f"Of the scaled χ². {SCALED}"),
+    Column("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {SCALED}"),
+    Column("shift", "Shift", "points", "χ² scaled = χ² / scaling factor + shift; 0 but for WLSMV."),
     Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990)."),
     Column("tli", "TLI", "correlation", "The same per df; Tucker & Lewis (1973)."),
     Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990)."),
     Column("rmsea_low", "RMSEA 90% CI low", "correlation", "Browne & Cudeck (1993)."),
     Column("rmsea_high", "RMSEA 90% CI high", "correlation", "Browne & Cudeck (1993)."),
     Column("srmr", "SRMR", "correlation", "Typical residual correlation; Bentler (1995)."),
+    Column("cfi_scaled", "CFI scaled", "correlation", FROM_SCALED),
+    Column("tli_scaled", "TLI scaled", "correlation", FROM_SCALED),
+    Column("rmsea_scaled", "RMSEA scaled", "correlation", FROM_SCALED),
+    Column("rmsea_scaled_low", "RMSEA scaled 90% CI low", "correlation", FROM_SCALED),
+    Column("rmsea_scaled_high", "RMSEA scaled 90% CI high", "correlation", FROM_SCALED),
     Column("cfi_robust", "CFI robust", "correlation", ROBUST),
     Column("tli_robust", "TLI robust", "correlation", ROBUST),
     Column("rmsea_robust", "RMSEA robust", "correlation", ROBUST),
@@ -45,58 +53,55 @@ FIT_COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Factored:
-    """One group with its model; None where it could not be fitted, for which a note is there."""
-
-    matrix: ScoreMatrix
-    fit: CfaResult | None
-    model: WrittenModel | None
-    n_used: int  # scores
-    notes: tuple[str, ...]
-
-    @property
-    def usable(self) -> tuple[CfaResult, WrittenModel] | None:
-        """Model and fit, if estimates were found."""
-        if self.fit is None or self.model is None or not self.fit.converged:
-            return None
-        return self.fit, self.model
-
-
-def fit_cells(fit: CfaResult | None) -> tuple[Any, ...]:
+def fit_cells(fit: CfaResult | None) -> Row:
     """One cell per column of `FIT_COLUMNS`; NaN where there is nothing."""
     nan = math.nan
-    if fit is None:
-        return (*(nan,) * (len(FIT_COLUMNS) - 2), False, False)
-    plain, scaled, robust = fit.fit, fit.scaled, fit.robust
+    if fit is None or not fit.converged:
+        df = nan if fit is None else fit.fit.df
+        return (nan, df, *(nan,) * (len(FIT_COLUMNS) - 4), False, False)
+    scaled = fit.scaled
     return (
-        plain.chi2, plain.df, plain.p,
-        *((scaled.chi2, scaled.p, scaled.scaling_factor) if scaled else (nan,) * 3),
-        plain.cfi, plain.tli, plain.rmsea, plain.rmsea_low, plain.rmsea_high, fit.srmr,
-        *((robust.cfi, robust.tli, robust.rmsea, robust.rmsea_low, robust.rmsea_high)
-          if robust else (nan,) * 5),
-        fit.aic, fit.bic, fit.converged, fit.admissible,
+        fit.fit.chi2, fit.fit.df, fit.fit.p,
+        *((scaled.chi2, scaled.p, scaled.scaling_factor, scaled.shift) if scaled else (nan,) * 4),
+        *_indices(fit.fit), fit.srmr, *_indices(scaled), *_indices(fit.robust),
+        fit.aic, fit.bic, True, fit.admissible,
     )  # fmt: skip
 
 
+def _indices(version: FitIndices | None) -> tuple[float, ...]:
+    """CFI, TLI, RMSEA and its limits of one version."""
+    if version is None:
+        return (math.nan,) * 5
+    v = version
+    return v.cfi, v.tli, v.rmsea, v.rmsea_low, v.rmsea_high
+
+
 def cfa_tables(
-    found: Sequence[Factored], group: Sequence[Column], subscale_of: dict[str, str], level: float
+    found: Sequence[Factored], group: Sequence[Column], level: float, *, ordered: bool
 ) -> tuple[ResultTable, ...]:
-    """All tables, in the order they are read."""
+    """All tables; `level` is the coverage of intervals, `ordered` adds thresholds."""
+    indices = (
+        (*one.group, *row)
+        for one in found
+        if one.usable
+        for row in index_rows(one.usable[0].modification_indices, one.usable[1])
+    )
+    answers = [
+        (one.group, one.prepared.scores, one.prepared.item_names)
+        for one in found
+        if one.prepared.model
+    ]
     return (
         _fit_table(found, group),
-        _loadings_table(found, group, subscale_of, level),
-        _correlations_table(found, group, level),
-        _residuals_table(found, group),
-        modification_table(
-            (
-                (*one.matrix.group, *row)
-                for one in found
-                if one.usable
-                for row in index_rows(one.usable[0].modification_indices, one.usable[1])
-            ),
-            group,
-        ),
+        loadings_table(found, group, level),
+        correlations_table(found, group, level),
+        residual_covariances_table(found, group, level),
+        item_variances_table(found, group),
+        residuals_table(found, group),
+        modification_table(indices, group),
+        *((thresholds_table(found, group, level),) if ordered else ()),
+        normality_table(answers, group),
+        _model_table(found, group),
     )
 
 
@@ -113,138 +118,20 @@ def _fit_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTabl
     for one in found:
         fit, given = one.fit, len(one.matrix.scores)
         counts = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
-        rows.append((*one.matrix.group, *counts, *fit_cells(fit)))
+        rows.append((*one.group, *counts, *fit_cells(fit)))
     return table("fit", "Fit", rows, columns)
 
 
-def _loadings_table(
-    found: Sequence[Factored], group: Sequence[Column], subscale_of: dict[str, str], level: float
-) -> ResultTable:
-    interval = f"{level * 100:g}% CI"
+def _model_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
-        Column("factor", "Factor"),
-        Column("item", "Item", help="Or the factor that a general factor stands behind."),
-        Column("estimate", "Loading", "points", "In score points; 1 where it sets the unit of the "
-               "factor. Jöreskog (1969)."),
-        Column("se", "SE", "points", "Standard error; 0 where fixed. By sandwich under MLR."),
-        Column("z", "z", "points", "Loading / SE."),
-        Column("p", "p", "p", "Two-sided, of a loading of 0."),
-        Column("ci_low", f"{interval} low", "points", "Loading - z SE."),
-        Column("ci_high", f"{interval} high", "points", "Loading + z SE."),
-        Column("standardized", "Standardized", "correlation", "With factor and item of variance "
-               "1; its square is a share of variance if the item has one factor."),
-        Column("standardized_se", "SE of standardized", "correlation", "By the delta method."),
+        Column("line", "Line", "count", "Of the model text."),
+        Column("text", "Text", help="In the notation of lavaan (Rosseel 2012), with the names of "
+               "items and subscales as in the bank, without items that were left out."),
     )  # fmt: skip
-    rows: list[tuple[Any, ...]] = []
+    rows: list[Row] = []
     for one in found:
-        lead = one.matrix.group
-        if not one.usable:
-            blank = (math.nan,) * 8
-            rows += [
-                (*lead, subscale_of[item] or UNNAMED, item, *blank) for item in one.matrix.items
-            ]
-            continue
-        fit, model = one.usable
-        for raw in (e for e in fit.parameters if e.op == LOADING):
-            std = fit.standardized_estimate(raw.left, raw.op, raw.right)
-            names = (model.name(raw.left), model.name(raw.right))
-            numbers = (raw.estimate, raw.se, raw.z, raw.p, raw.low, raw.high)
-            rows.append((*lead, *names, *numbers, std.estimate, std.se))
-    return table("loadings", "Loadings", rows, columns)
-
-
-def _correlations_table(
-    found: Sequence[Factored], group: Sequence[Column], level: float
-) -> ResultTable:
-    interval = f"{level * 100:g}% CI"
-    columns = (
-        *group,
-        Column("factor_1", "Factor"),
-        Column("factor_2", "Other factor"),
-        Column("correlation", "Correlation", "correlation", "Free of the error of the items. "
-               "Fixed at 0 in bifactor models and with method factors."),
-        Column("se", "SE", "correlation", "By the delta method; none where the correlation is "
-               "fixed or follows from other parameters."),
-        Column("p", "p", "p", "Two-sided, of a correlation of 0."),
-        Column("ci_low", f"{interval} low", "correlation", "Correlation - z SE."),
-        Column("ci_high", f"{interval} high", "correlation", "Correlation + z SE."),
-    )  # fmt: skip
-    rows: list[tuple[Any, ...]] = []
-    for one in found:
-        if not one.usable:
-            continue
-        fit, model = one.usable
-        own = {
-            frozenset((e.left, e.right)): (e.se, e.p, e.low, e.high)
-            for e in fit.standardized
-            if e.op == COVARIANCE and e.free
-        }
-        for i, j in combinations(range(len(fit.factors)), 2):
-            pair = (fit.factors[i], fit.factors[j])
-            value = float(fit.groups[0].factor_correlations[i, j])
-            errors = own.get(frozenset(pair), (math.nan,) * 4)
-            rows.append((*one.matrix.group, *map(model.name, pair), value, *errors))
-    return table("factor_correlations", "Correlations of factors", rows, columns)
-
-
-def _residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
-    columns = (
-        *group,
-        Column("item_1", "Item"),
-        Column("item_2", "Other item"),
-        Column("observed", "Correlation", "correlation", "As observed, or by full information."),
-        Column("residual", "Residual", "correlation", "Observed minus what the model says; beyond "
-               ".10 the pair shares something else. Kline (2016)."),
-    )  # fmt: skip
-    rows: list[tuple[Any, ...]] = []
-    for one in found:
-        if not one.usable:
-            continue
-        fit, model = one.usable
-        covariance = fit.groups[0].sample_covariance
-        spread = np.sqrt(np.diag(covariance))
-        observed = covariance / np.outer(spread, spread)
-        residual = fit.groups[0].residual_correlations
-        later, earlier = np.tril_indices(len(fit.items), -1)
-        size = np.nan_to_num(np.abs(residual[later, earlier]), nan=-1.0)
-        for k in np.argsort(-size, kind="stable")[:N_RESIDUALS]:
-            i, j = int(earlier[k]), int(later[k])
-            names = (model.name(fit.items[i]), model.name(fit.items[j]))
-            rows.append((*one.matrix.group, *names, float(observed[i, j]), float(residual[i, j])))
-    return table("residuals", "Largest residual correlations", rows, columns)
-
-
-def index_rows(
-    indices: Sequence[ModificationIndex], model: WrittenModel
-) -> Iterable[tuple[Any, ...]]:
-    """The largest indices: what is freed, between which names, and the numbers."""
-    for m in indices[:N_INDICES]:
-        kind = {LOADING: "loading", COVARIANCE: "covariance"}.get(m.op, "intercept")
-        numbers = (m.index, m.p, m.expected_change, m.standardized_change)
-        yield (kind, model.name(m.left), model.name(m.right), *numbers)
-
-
-def modification_table(rows: Iterable[tuple[Any, ...]], lead: Sequence[Column]) -> ResultTable:
-    """What would improve the fit most; `rows` as from `index_rows`, after the leading columns."""
-    columns = (
-        *lead,
-        Column("parameter", "Parameter", help="A loading of the second name on the first, a "
-               "covariance of the two (of residuals, for items), or an intercept."),
-        Column("left", "Of"),
-        Column("right", "With"),
-        Column("index", "Modification index", "points", "Expected fall of χ² (1 df) if this were "
-               "free; Sörbom (1989) doi:10.1007/BF02294623."),
-        Column("p", "p", "p", "Of the index, unadjusted for looking at many."),
-        Column("expected_change", "Expected change", "points", "Of the parameter, in raw units."),
-        Column("standardized_change", "Standardized change", "correlation", "Standardized."),
-    )  # fmt: skip
-    return table("modification_indices", "Modification indices", rows, columns)
-
-
-def table(
-    name: str, title: str, rows: Iterable[tuple[Any, ...]], columns: Sequence[Column]
-) -> ResultTable:
-    """A table of rows in the order of its columns."""
-    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
-    return ResultTable(name, title, frame, tuple(columns))
+        if one.prepared.model is not None:
+            lines = one.prepared.model.sentence(one.prepared.model.text).splitlines()
+            rows += [(*one.group, number, line) for number, line in enumerate(lines, start=1)]
+    return table("model", "Model that was fitted", rows, columns)

@@ -81,6 +81,7 @@ Fewest = Annotated[
 @analysis(
     title="Differential item functioning",
     question="Which items are answered differently by levels of a factor with the same trait?",
+    topic="comparability",
     needs=ITEM_SCORES,
     references=(
         "Zumbo (1999), A handbook on the theory and methods of differential item functioning",

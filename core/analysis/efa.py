@@ -57,6 +57,7 @@ _NORMALITY = (
 @analysis(
     title="Exploratory factors",
     question="Which items go together, with no model given beforehand?",
+    topic="factors",
     needs=ITEM_SCORES,
     references=(
         "Horn (1965) doi:10.1007/BF02289447",

@@ -58,6 +58,7 @@ Steps = Annotated[
 @analysis(
     title="Graded response model",
     question="How well does each item measure the trait, and at which levels of it?",
+    topic="item_statistics",
     needs=ITEM_SCORES,
     references=(
         "Samejima (1969) doi:10.1007/BF03372160",

@@ -6,12 +6,11 @@ one and now two possible scores, and the picture then shows combs that are not i
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from core.analysis.matrices import ALL_ITEMS, Floats
+from core.analysis.cells import Floats, codes_of, scores_of
+from core.analysis.matrices import ALL_ITEMS
 
 _MOST_VALUES = 100  # more different item scores than this are taken as continuous
 
@@ -21,12 +20,14 @@ def values_by_subscale(item_scores: pd.DataFrame) -> dict[str, Floats]:
 
     Subscales of one format get the same values, and so the same range; "all items" gets all.
     """
-    by_format = item_scores.groupby("format", observed=True, dropna=False)["score"]
-    found = {_key(name): _known(scores.unique()) for name, scores in by_format}
-    pairs = item_scores[["subscale", "format"]].drop_duplicates()
-    values: dict[str, list[Floats]] = {ALL_ITEMS: list(found.values())}
-    for subscale, name in pairs.itertuples(index=False):
-        values.setdefault(_key(subscale), []).append(found[_key(name)])
+    format_code, formats = codes_of(item_scores["format"])
+    subscale_code, subscales = codes_of(item_scores["subscale"])
+    scores = scores_of(item_scores)
+    found = [_known(pd.unique(scores[format_code == code])) for code in range(len(formats))]
+    values: dict[str, list[Floats]] = {ALL_ITEMS: found}
+    for pair in pd.unique(subscale_code * len(formats) + format_code).tolist():
+        subscale, code = divmod(pair, len(formats))
+        values.setdefault(str(subscales[subscale]), []).append(found[code])
     return {name: _known(np.concatenate(parts)) for name, parts in values.items()}
 
 
@@ -52,7 +53,3 @@ def _known(scores: Floats) -> Floats:
     """The different scores, sorted."""
     scores = np.asarray(scores, dtype=np.float64)
     return np.unique(scores[np.isfinite(scores)])
-
-
-def _key(label: Any) -> str:
-    return "" if pd.isna(label) else str(label)

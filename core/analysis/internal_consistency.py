@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f
 
 from core.analysis.matrices import (
     INDEPENDENCE,
@@ -24,19 +24,42 @@ from core.analysis.matrices import (
 )
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
+from core.analysis.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
+from core.psychometrics.reliability import feldt_interval
+
+FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
+
+
+def internal_consistency_syntax(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    missing: MissingRule = "listwise",
+    ci_level: ConfidenceLevel = 0.95,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python with their data that compute the same alphas."""
+    return reliability_files(
+        scale_groups(item_scores, by),
+        ci_level=ci_level,
+        rule=missing,
+        alpha_only=True,
+        title="Internal consistency",
+    )
 
 
 @analysis(
     title="Internal consistency",
     question="Do the items of each subscale hang together?",
+    topic="reliability",
     needs=ITEM_SCORES,
     references=(
         "Cronbach (1951) doi:10.1007/BF02310555",
         "Feldt, Woodruff & Salih (1987) doi:10.1177/014662168701100107",
     ),
+    syntax=internal_consistency_syntax,
 )
 def internal_consistency(
     item_scores: pd.DataFrame,
@@ -64,7 +87,7 @@ def internal_consistency(
     AnalysisResult
         `alpha`, one row per group and subscale: `n_items` (with variance), `zero_variance_items`
         (left out), `n_administrations` (used), `dropped` (administrations not used), `alpha`
-        (at most 1, may be negative), `ci_low`, `ci_high`.
+        (at most 1, may be negative), `ci_low`, `ci_high`. Notes name the items left out.
 
     Raises
     ------
@@ -75,7 +98,8 @@ def internal_consistency(
     Notes
     -----
     The unit of analysis is one administration. With k items, alpha = k / (k - 1) (1 - sum of the
-    items' variances / variance of their sum). Items of zero variance are left out and named: a
+    items' variances / variance of their sum). Items never answered are left out and named before
+    rows are judged, since listwise they would cost every row. So are items of zero variance: a
     constant adds nothing to the variance of the score, true or error, so counting it in k would
     only lower alpha; psych::alpha and SPSS leave them out too. The interval takes
     (1 - population alpha) / (1 - alpha) as F with n - 1 and (n - 1)(k - 1) degrees of freedom;
@@ -94,18 +118,25 @@ def internal_consistency(
         Column("zero_variance_items", "Zero variance", "count", "Constant items, left out."),
         Column("n_administrations", "Administrations", "count", "Those alpha is computed from."),
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
-        Column("alpha", "Cronbach's α", "correlation", "Cronbach (1951)."),
-        Column("ci_low", f"{interval} low", "correlation", "Feldt's interval."),
-        Column("ci_high", f"{interval} high", "correlation", "Feldt's interval."),
+        Column(
+            "alpha",
+            "Cronbach's α",
+            "correlation",
+            "How far the items covary, as reliability of their sum: k / (k - 1) times 1 minus the "
+            "items' variances over the variance of the sum. Cronbach (1951).",
+        ),
+        Column("ci_low", f"{interval} low", "correlation", FELDT),
+        Column("ci_high", f"{interval} high", "correlation", FELDT),
     )
     rows: list[tuple[Any, ...]] = []
     notes: list[str] = []
     n_used = 0
     for matrix in matrices:
-        row, row_notes = _row(matrix, missing, ci_level)
+        kept = _answered(matrix)
+        row, row_notes = _row(matrix, kept, missing, ci_level)
         rows.append(row)
         notes.extend(row_notes)
-        n_used += matrix.n_used if missing == "pairwise" else matrix.complete().size
+        n_used += kept.n_used if missing == "pairwise" else kept.complete().size
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
     if frame["alpha"].isna().all():
         raise NotEnoughData(
@@ -127,36 +158,37 @@ def internal_consistency(
     )
 
 
+def _answered(matrix: ScoreMatrix) -> ScoreMatrix:
+    """The matrix of the items that were answered at all; the others would cost every row."""
+    kept: list[int] = np.flatnonzero(np.isfinite(matrix.scores).any(axis=0)).tolist()
+    rows = slice(None) if kept else slice(0)
+    return replace(
+        matrix,
+        items=tuple(matrix.items[place] for place in kept),
+        keyed=tuple(matrix.keyed[place] for place in kept),
+        administrations=matrix.administrations[rows],
+        scores=matrix.scores[rows][:, kept],
+    )
+
+
 def _row(
-    matrix: ScoreMatrix, missing: Missing, ci_level: float
+    matrix: ScoreMatrix, kept: ScoreMatrix, missing: Missing, ci_level: float
 ) -> tuple[tuple[Any, ...], list[str]]:
-    """The row of one matrix, and what has to be said about it."""
-    table = covariances(matrix.scores, missing)
+    """The row of one matrix of which some items are kept, and what has to be said about it."""
+    table = covariances(kept.scores, missing)
     n, value = table.n, table.alpha()
-    constant = [item for item, own in zip(matrix.items, table.own, strict=True) if own == 0]
-    never = [
-        item for item, column in zip(matrix.items, matrix.scores.T, strict=True)
-        if np.isnan(column).all()
-    ]  # fmt: skip
-    k = len(matrix.items) - len(constant)
-    low, high = feldt(value, n, k, ci_level)
+    constant = [item for item, own in zip(kept.items, table.own, strict=True) if own == 0]
+    never = [item for item in matrix.items if item not in kept.items]
+    k = len(kept.items) - len(constant)
+    low, high = feldt_interval(value, n, k, ci_level)
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     notes = []
+    if never:
+        notes.append(f"{where}: left out, never answered: {some_of(never)}.")
     if constant:
         notes.append(f"{where}: left out for zero variance: {some_of(constant)}.")
-    if never:
-        notes.append(f"{where}: never answered: {some_of(never)}; filter them out to see the rest.")
     if math.isnan(value):
         notes.append(f"{where}: alpha is undefined (n = {n}, {k} items that can vary).")
     dropped = len(matrix.scores) - n
     row = (*matrix.group, matrix.subscale, k, len(constant), n, dropped, value, low, high)
     return row, notes
-
-
-def feldt(value: float, n: int, k: int, level: float) -> tuple[float, float]:
-    """Feldt's two-sided interval of alpha from n administrations of k items; NaN in, NaN out."""
-    if math.isnan(value):
-        return math.nan, math.nan
-    tail, df1, df2 = (1 - level) / 2, n - 1, (n - 1) * (k - 1)
-    low, high = (1 - (1 - value) * float(f.isf(p, df1, df2)) for p in (tail, 1 - tail))
-    return low, high

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.cfa_models import (
-    ESTIMATORS,
     HOW,
+    LIKELIHOODS,
     MODELS,
-    EstimatorKind,
-    FactorEstimator,
     FactorModel,
+    LikelihoodEstimator,
+    LikelihoodKind,
     ModelKind,
     across_groups,
     subscales_of_items,
@@ -63,6 +63,7 @@ Fewest = Annotated[
 @analysis(
     title="Measurement invariance",
     question="Do the items measure the same thing under all levels of a factor?",
+    topic="comparability",
     needs=ITEM_SCORES,
     references=(
         "Meredith (1993) doi:10.1007/BF02294825",
@@ -76,7 +77,7 @@ def invariance(
     factor: Factor = "language",
     by: By = ("respondent",),
     model: FactorModel = "subscales",
-    estimator: FactorEstimator = "mlr",
+    estimator: LikelihoodEstimator = "mlr",
     fewest: Fewest = 10,
 ) -> AnalysisResult:
     """What it costs to hold loadings, then intercepts, equal across the levels of a factor.
@@ -140,7 +141,7 @@ def invariance(
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Multi-group confirmatory factor analysis comparing {word}. {dict(MODELS)[model]}. "
-        f"{dict(ESTIMATORS)[estimator]}. Scores are after reverse-keying.",
+        f"{dict(LIKELIHOODS)[estimator]}. Scores are after reverse-keying.",
         notes=(*data_notes(item_scores, matrices), *notes, *caution, INDEPENDENCE),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
@@ -161,7 +162,7 @@ def _climbed(
     subscale_of: Mapping[str, str],
     fewest: int,
     kind: ModelKind,
-    estimator: EstimatorKind,
+    estimator: LikelihoodKind,
 ) -> Ladder:
     """The steps of one group, and what has to be said about them."""
     where = group_name(matrix.group)

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.analysis.cfa_found import table
+from core.analysis.cfa_misfit import index_rows, modification_table
 from core.analysis.cfa_models import WrittenModel
-from core.analysis.cfa_tables import FIT_COLUMNS, fit_cells, index_rows, modification_table, table
+from core.analysis.cfa_tables import FIT_COLUMNS, fit_cells
 from core.analysis.matrices import ScoreMatrix
 from core.analysis.result import Column, ResultTable
 from core.psychometrics.cfa_compare import ModelDifference

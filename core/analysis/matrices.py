@@ -1,7 +1,7 @@
 """Score matrices: administrations by items, one for each group and subscale.
 
 Everything that needs whole administrations (correlations, alpha, scores) starts here, so that
-missing answers and repeated cells are treated in one place. All steps work on integer codes.
+missing answers and repeated cells are treated in one place. What stands where is in `cells`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from core.analysis.cells import Floats as Floats
+from core.analysis.cells import Integers as Integers
+from core.analysis.cells import Layout, cells_of, scores_of
 from core.analysis.result import Column
-from core.errors import NotEnoughData
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Missing = Literal["listwise", "pairwise"]
 
 ALL_ITEMS = "all items"
@@ -80,38 +79,23 @@ def score_matrices(
     NotEnoughData
         There are no rows.
     """
-    if item_scores.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    administration, administrations = _codes(item_scores["administration"])
-    item, items = _codes(item_scores["item"])
-    subscale, subscales = _codes(item_scores["subscale"])
-    if whole:
-        subscale, subscales = np.zeros_like(subscale), [ALL_ITEMS]
-    if not pd.Index(administration * len(items) + item).is_unique:
-        raise TypeError("an administration holds an item twice")
-    group, groups = _group_codes(item_scores, by)
-    scores = item_scores["score"].to_numpy(dtype=np.float64, na_value=np.nan)
-    keyed = item_scores["keyed"].to_numpy(dtype=np.int64)
+    layouts = cells_of(item_scores, by).layouts(ALL_ITEMS if whole else None)
+    return laid_out(layouts, scores_of(item_scores))
 
-    built: list[ScoreMatrix] = []
-    for block, rows in _blocks(group * len(subscales) + subscale):
-        row_codes, row = np.unique(administration[rows], return_inverse=True)
-        column_codes, first, column = np.unique(item[rows], return_index=True, return_inverse=True)
-        matrix = np.full((len(row_codes), len(column_codes)), np.nan)
-        matrix[row, column] = scores[rows]
-        built.append(
-            ScoreMatrix(
-                group=groups[block // len(subscales)],
-                subscale=str(subscales[block % len(subscales)]),
-                items=tuple(str(items[code]) for code in column_codes),
-                keyed=tuple(int(value) for value in keyed[rows][first]),
-                administrations=np.asarray([administrations[code] for code in row_codes]),
-                scores=matrix,
-            )
+
+def laid_out(layouts: Sequence[Layout], values: Floats) -> tuple[ScoreMatrix, ...]:
+    """The values of all rows of a frame, one matrix for each layout."""
+    return tuple(
+        ScoreMatrix(
+            layout.group,
+            layout.subscale,
+            layout.items,
+            layout.keyed,
+            layout.administrations,
+            layout.filled(values),
         )
-    return tuple(built)
+        for layout in layouts
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,55 +215,3 @@ def data_notes(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> li
     if n_studies > 1:
         notes.append(f"Answers of {n_studies} studies are analyzed together.")
     return notes
-
-
-def _codes(column: pd.Series[Any]) -> tuple[Integers, list[Any]]:
-    """Integer codes and labels of a column, in order of first appearance; empty for missing."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, seen = pd.factorize(column.cat.codes.to_numpy())
-        categories = list(column.cat.categories)
-        labels = ["" if code < 0 else _label(categories[code]) for code in seen]
-    else:
-        codes, values = pd.factorize(column, use_na_sentinel=False)
-        labels = [_label(value) for value in values]
-    unique = list(dict.fromkeys(labels))
-    if len(unique) < len(labels):  # an empty text and a missing one, say
-        place = {label: number for number, label in enumerate(unique)}
-        codes = np.array([place[label] for label in labels])[codes]
-    return np.asarray(codes, dtype=np.int64), unique
-
-
-def _label(value: Any) -> Any:
-    """A whole number as int, nothing as empty text, anything else as text."""
-    if pd.isna(value):
-        return ""
-    whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
-    return int(value) if whole else str(value)
-
-
-def _group_codes(
-    item_scores: pd.DataFrame, by: Sequence[str]
-) -> tuple[Integers, dict[int, tuple[Any, ...]]]:
-    """Group code of every row, and the factor values behind each code."""
-    group = np.zeros(len(item_scores), dtype=np.int64)
-    groups: dict[int, tuple[Any, ...]] = {0: ()}
-    for name in distinct(by):
-        if name not in item_scores:
-            raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
-        codes, labels = _codes(item_scores[name])
-        group = group * len(labels) + codes
-        seen = {int(code) for code in pd.unique(group)}
-        groups = {
-            code: (*groups[code // len(labels)], labels[code % len(labels)])
-            for code in sorted(seen)
-        }
-    return group, groups
-
-
-def _blocks(block: Integers) -> list[tuple[int, Any]]:
-    """Each block's code and rows, in order of code."""
-    if (block == block[0]).all():
-        return [(int(block[0]), slice(None))]
-    order = np.argsort(block, kind="stable")
-    codes, starts = np.unique(block[order], return_index=True)
-    return list(zip(codes.tolist(), np.split(order, starts[1:]), strict=True))

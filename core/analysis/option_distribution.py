@@ -22,27 +22,28 @@ _OPTIONS = (
         "keyed", KEYED_TITLE, help="-1 is reverse-keyed: agreement means less of what is measured."
     ),
     Column("kind", "Kind", help="An option of the bank, or the status of an unusable answer."),
-    Column("option", "Option or status"),
+    Column("option", "Option or status", help="Its code in the bank, or why not usable."),
     Column("position", "Position", "count", "Place among the options."),
     Column("points", "Points", "points", "As printed in the bank, before reverse-keying."),
-    Column("count", "Count", "count", "Trials."),
-    Column("share", "Share of usable", "proportion", "Of the item's usable answers."),
-    Column("share_of_trials", "Share of all", "proportion", "Of all trials of the item."),
+    Column("count", "Count", "count", "Trials that ended so."),
+    Column("share", "Share of usable", "proportion", "Count / usable answers of the item."),
+    Column("share_of_trials", "Share of all", "proportion", "Count / all trials of the item."),
     Column("n_usable", "Usable", "count", "Trials of the item with an option chosen."),
     Column("n_trials", "Trials", "count", "All trials of the item, usable or not."),
 )
 _SUMMARY = (
-    Column("items", "Items", "count"),
-    Column("n_trials", "Trials", "count"),
+    Column("items", "Items", "count", "Items asked in the group."),
+    Column("n_trials", "Trials", "count", "All trials, usable or not."),
     Column("n_usable", "Usable", "count", "Trials with an option chosen."),
     Column("n_unusable", "Unusable", "count", "Refused, off the scale, not asked and so on."),
-    Column("share_usable", "Share usable", "proportion"),
+    Column("share_usable", "Share usable", "proportion", "Usable trials / all trials."),
 )
 
 
 @analysis(
     title="Option distribution",
     question="Which options are chosen, and how often is there no usable answer?",
+    topic="item_statistics",
     needs=OPTION_COUNTS,
     references=("AERA, APA & NCME (2014), Standards for educational and psychological testing",),
 )

@@ -9,12 +9,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from core.analysis.result import AnalysisResult
-from core.domain.frames import FrameSpec
-from core.domain.study import FACTORS
+from core.analysis.result import AnalysisResult, TextFile
+from core.domain.frames import GROUPINGS, FrameSpec
 from core.errors import NotEnoughData
+
+Topic = Literal[
+    "item_statistics", "reliability", "validity", "factors", "comparability", "validation_report"
+]
+"""The page an analysis stands on, by the name of its file."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,52 @@ class Factors:
     help: str = ""
 
 
-OptionKind = Number | Choice | Factors
+@dataclass(frozen=True)
+class Text:
+    """A text the user types; of several lines where `lines` is more than 1."""
+
+    label: str
+    lines: int = 1
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A few bounded numbers, typed with spaces or commas between them."""
+
+    label: str
+    low: float
+    high: float
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A small table the user fills in: `columns` are (name, what the user reads, "text"|"number").
+
+    The value is a tuple of rows, each a tuple of texts and floats; on the command line rows are
+    divided by semicolons and cells by commas.
+    """
+
+    label: str
+    columns: tuple[tuple[str, str, Literal["text", "number"]], ...]
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Something else on file to bring in: the user chooses its name, the analysis gets its frame.
+
+    "item_scores" is another study's ITEM_SCORES, "texts" another study's TEXTS, "word_lists" a
+    bank of words as a frame with the columns `list` and `entry`. None where nothing is chosen.
+    """
+
+    label: str
+    of: Literal["item_scores", "texts", "word_lists"]
+    help: str = ""
+
+
+OptionKind = Number | Choice | Factors | Text | Numbers | Rows | Beside
 
 
 @dataclass(frozen=True)
@@ -67,10 +116,13 @@ class Analysis:
     name: str
     title: str
     question: str
+    topic: Topic
     needs: FrameSpec
     references: tuple[str, ...]
     run: Callable[..., AnalysisResult]
     options: tuple[AnalysisOption, ...]
+    syntax: Callable[..., tuple[TextFile, ...]] | None = None
+    """Scripts for other software and their data, from the same arguments as `run`."""
 
 
 _F = TypeVar("_F", bound=Callable[..., AnalysisResult])
@@ -78,7 +130,13 @@ _analyses: dict[str, Analysis] = {}
 
 
 def analysis(
-    *, title: str, question: str, needs: FrameSpec, references: tuple[str, ...]
+    *,
+    title: str,
+    question: str,
+    topic: Topic,
+    needs: FrameSpec,
+    references: tuple[str, ...],
+    syntax: Callable[..., tuple[TextFile, ...]] | None = None,
 ) -> Callable[[_F], _F]:
     """Register a function of (tidy frame, *, options) under its own name."""
 
@@ -87,7 +145,7 @@ def analysis(
         if name in _analyses:
             raise ValueError(f"two analyses are called {name!r}")
         _analyses[name] = Analysis(
-            name, title, question, needs, references, function, _options(function)
+            name, title, question, topic, needs, references, function, _options(function), syntax
         )
         return function
 
@@ -109,11 +167,47 @@ def parse_option(option: AnalysisOption, text: str) -> Any:
         if text not in allowed:
             raise _not_allowed(option, text, ", ".join(allowed))
         return text
+    if isinstance(kind, Factors):
+        return _parse_factors(option, text)
+    if isinstance(kind, Numbers):
+        return parse_numbers(option, kind, text)
+    if isinstance(kind, Rows):
+        return tuple(_parse_row(option, kind, row) for row in text.split(";") if row.strip())
+    return text.replace("\\n", "\n") if isinstance(kind, Text) else text
+
+
+def parse_numbers(option: AnalysisOption, kind: Numbers, text: str) -> tuple[float, ...]:
+    """The numbers typed with spaces, commas or semicolons between them."""
+    allowed = f"numbers from {kind.low:g} to {kind.high:g}"
+    try:
+        values = tuple(float(word) for word in text.replace(",", " ").replace(";", " ").split())
+    except ValueError:
+        raise _not_allowed(option, text, allowed) from None
+    if not all(kind.low <= value <= kind.high for value in values):
+        raise _not_allowed(option, text, allowed)
+    return values
+
+
+def _parse_factors(option: AnalysisOption, text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
-        if name not in FACTORS:
-            raise _not_allowed(option, name, ", ".join(FACTORS))
+        if name not in GROUPINGS:
+            raise _not_allowed(option, name, ", ".join(GROUPINGS))
     return names
+
+
+def _parse_row(option: AnalysisOption, kind: Rows, text: str) -> tuple[str | float, ...]:
+    cells = [cell.strip() for cell in text.split(",")]
+    shape = ",".join(name for name, _, _ in kind.columns)
+    if len(cells) != len(kind.columns):
+        raise _not_allowed(option, text, f"rows of {shape}")
+    row: list[str | float] = []
+    for cell, (name, _, what) in zip(cells, kind.columns, strict=True):
+        try:
+            row.append(float(cell) if what == "number" else cell)
+        except ValueError:
+            raise _not_allowed(option, text, f"a number as {name} in rows of {shape}") from None
+    return tuple(row)
 
 
 def _parse_number(option: AnalysisOption, kind: Number, text: str) -> float:

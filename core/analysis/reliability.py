@@ -15,9 +15,11 @@ from core.analysis.matrices import (
     score_matrices,
 )
 from core.analysis.options import By, ConfidenceLevel
+from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
 from core.analysis.scale_coefficients import Scale, scale_coefficients
+from core.analysis.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.estimate import Estimate
@@ -32,9 +34,22 @@ Seed = Annotated[
 ]
 
 
+def reliability_syntax(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+) -> tuple[TextFile, ...]:
+    """Scripts for R and Python with their data that compute the same coefficients."""
+    return reliability_files(scale_groups(item_scores, by), ci_level=ci_level)
+
+
 @analysis(
     title="Reliability",
     question="How reliable are the scores of the scale and of each subscale?",
+    topic="reliability",
     needs=ITEM_SCORES,
     references=(
         "Cronbach (1951) doi:10.1007/BF02310555",
@@ -45,6 +60,7 @@ Seed = Annotated[
         "Spearman (1910) doi:10.1111/j.2044-8295.1910.tb00206.x",
         "Brown (1910) doi:10.1111/j.2044-8295.1910.tb00207.x",
     ),
+    syntax=reliability_syntax,
 )
 def reliability(
     item_scores: pd.DataFrame,
@@ -98,7 +114,7 @@ def reliability(
     bootstrap = Bootstrap(resamples, seed)
     scales: list[Scale] = []
     n_used = 0
-    for group in dict.fromkeys(matrix.group for matrix in matrices):
+    for group in each(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
         own = [matrix for matrix in matrices if matrix.group == group]
         parts = [scale_coefficients(matrix, {}, ci_level, bootstrap) for matrix in own]
         owner = {item: matrix.subscale or "(none)" for matrix in own for item in matrix.items}

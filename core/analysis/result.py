@@ -38,6 +38,14 @@ class ResultTable:
             raise TypeError(f"table {self.title!r} declares {declared}")
 
 
+@dataclass(frozen=True)
+class TextFile:
+    """A file to go with a result, such as a script or its data."""
+
+    name: str
+    text: str
+
+
 @dataclass(frozen=True, eq=False)
 class AnalysisResult:
     """Tables, the cautions that belong with them, and what was used and left out.

@@ -14,7 +14,8 @@ import pandas as pd
 from core.analysis.matrices import some_of
 from core.analysis.paired_scores import PairedScores
 from core.analysis.result import Column, ResultTable
-from core.psychometrics.correlation import Correlation, Kind, correlation
+from core.analysis.scores import level_name
+from core.psychometrics.correlation import Alternative, Correlation, Kind, correlation
 from core.psychometrics.group_tests import MeanTest, paired_t
 from core.psychometrics.intraclass import intraclass
 from core.psychometrics.multiple_testing import Adjustment, adjusted_p
@@ -44,11 +45,16 @@ class Compared:
 
 
 def compare(
-    compared: Compared, scale: PairedScores, which: Which, level: float, bootstrap: Bootstrap | None
+    compared: Compared,
+    scale: PairedScores,
+    which: Which,
+    level: float,
+    alternative: Alternative = "two-sided",
+    bootstrap: Bootstrap | None = None,
 ) -> None:
     """Add the pairs of levels of one scale to `compared`."""
     levels = list(scale.scores.columns)
-    pairs = _pairs(levels, which)
+    pairs = level_pairs(levels, which)
     if not pairs:
         compared.notes.append(f"{scale.where}: there is one level only, so nothing to pair.")
     if which == "all" and len(pairs) < math.comb(len(levels), 2):
@@ -61,20 +67,23 @@ def compare(
         both = scale.scores[[first, second]].dropna(how="all")
         x, y = (both[one].to_numpy(dtype=np.float64) for one in (first, second))
         found = [correlation(x, y, kind=kind, level=level, bootstrap=bootstrap) for kind in KINDS]
-        shift = paired_t(x, y, level=level)
+        shift = paired_t(x, y, alternative=alternative, level=level)
         paired = np.isfinite(x) & np.isfinite(y)
-        lead = (*scale.group, scale.scale, named(first), named(second))
+        lead = (*scale.group, scale.scale, level_name(first), level_name(second))
         same = (IDENTICAL,) if paired.any() and (x == y)[paired].all() else ()
         compared.correlations += [_correlation_row(lead, one, same) for one in found]
         compared.differences.append(_difference_row(lead, x[paired], y[paired], shift))
         problems = [text for one in found for text in one.problems]
         for problem in dict.fromkeys((*problems, *shift.problems, *same)):
             if problem.startswith("Undefined") or problem == IDENTICAL:
-                undefined.setdefault(problem, []).append(f"{named(first)} with {named(second)}")
+                undefined.setdefault(problem, []).append(
+                    f"{level_name(first)} with {level_name(second)}"
+                )
         if math.isfinite(found[0].r) or math.isfinite(shift.difference):
             compared.any_defined = True
             ids = scale.administrations.loc[both.index[paired], [first, second]]
-            compared.used.setdefault(scale.scale, set()).update(ids.to_numpy().ravel().tolist())
+            used = compared.used.setdefault(scale.scale, set())
+            used.update(one for cell in ids.to_numpy().ravel() for one in cell)
     compared.notes += [
         f"{scale.where}, {some_of(where)}: {problem}" for problem, where in undefined.items()
     ]
@@ -122,12 +131,7 @@ def table(
     return ResultTable(name, title, frame, columns)
 
 
-def named(level: Any) -> Any:
-    """What to call a level in a table."""
-    return "(none)" if level == "" else level
-
-
-def _pairs(levels: Sequence[Any], which: Which) -> list[tuple[Any, Any]]:
+def level_pairs(levels: Sequence[Any], which: Which = "all") -> list[tuple[Any, Any]]:
     """The pairs of levels to compare."""
     if which == "first" or len(levels) > MOST_LEVELS:
         return [(levels[0], other) for other in levels[1:]]
@@ -147,5 +151,6 @@ def _difference_row(lead: tuple[Any, ...], x: Any, y: Any, shift: MeanTest) -> t
     means = (float(one.mean()) if len(one) else math.nan for one in (x, y))
     return (
         *lead, *means, shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p,
-        math.nan, shift.effect, len(x), " ".join(shift.problems),
+        math.nan, shift.stars, shift.effect, shift.effect_low, shift.effect_high, len(x),
+        " ".join(shift.problems),
     )  # fmt: skip

@@ -7,6 +7,8 @@ from core.analysis.result import Column
 _ADJUSTED = (
     "Over the scales and pairs of levels of the group; Holm (1979) or Benjamini & Hochberg (1995)."
 )
+_STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."
+_NONCENTRAL = "By the noncentral t distribution, two-sided; Cumming & Finch (2001)."
 
 
 def _pair_columns() -> tuple[Column, ...]:
@@ -32,7 +34,7 @@ def correlation_columns(ci_level: float) -> tuple[Column, ...]:
         Column("bootstrap_high", f"Bootstrap {interval} high", "correlation", resampled),
         Column("p", "p", "p", "Against a correlation of 0: t with n - 2 degrees of freedom."),
         Column("p_adjusted", "Adjusted p", "p", _ADJUSTED),
-        Column("stars", "Stars", help="Of p: * below .05, ** below .01, *** below .001."),
+        Column("stars", "Stars", help=_STARS),
         Column("n_pairs", "Pairs", "count", "Pairs with both scores."),
         Column("without_partner", "Without partner", "count", "Scores under one level only."),
         Column("remark", "Remark", help="Why undefined, and cautions."),
@@ -50,10 +52,13 @@ def difference_columns(ci_level: float) -> tuple[Column, ...]:
         Column("ci_low", f"{interval} low", "points", "By t with n - 1 degrees of freedom."),
         Column("ci_high", f"{interval} high", "points", "By t with n - 1 degrees of freedom."),
         Column("t", "t", "points", "Paired t test; Student (1908)."),
-        Column("df", "df", "count"),
-        Column("p", "p", "p", "Against a difference of 0."),
+        Column("df", "df", "count", "Degrees of freedom: pairs - 1."),
+        Column("p", "p", "p", "Against a difference of 0, in the direction expected."),
         Column("p_adjusted", "Adjusted p", "p", _ADJUSTED),
+        Column("stars", "Stars", help=_STARS),
         Column("d_z", "d_z", "points", "Difference / SD of the differences; Cohen (1988)."),
+        Column("d_z_low", f"d_z {interval} low", "points", _NONCENTRAL),
+        Column("d_z_high", f"d_z {interval} high", "points", _NONCENTRAL),
         Column("n_pairs", "Pairs", "count", "Pairs with both scores."),
         Column("remark", "Remark", help="Why undefined."),
     )

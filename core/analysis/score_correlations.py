@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 import pandas as pd
 
-from core.analysis.matrices import ALL_ITEMS, by_columns, data_notes, distinct, score_matrices
+from core.analysis.matrices import by_columns, data_notes, score_matrices
 from core.analysis.options import By, ConfidenceLevel
-from core.analysis.paired_scores import Incomplete, paired_scores
-from core.analysis.registry import Choice, Number, analysis
+from core.analysis.paired_scores import pairing, scores_of_pairs
+from core.analysis.progress import each
+from core.analysis.registry import Choice, analysis
 from core.analysis.result import AnalysisResult
 from core.analysis.score_comparison import Compared, Which, compare, compare_repetitions, table
 from core.analysis.score_comparison_columns import (
@@ -17,70 +18,57 @@ from core.analysis.score_comparison_columns import (
     difference_columns,
     repetition_columns,
 )
+from core.analysis.score_comparison_options import (
+    ADJUSTMENT_NAMES,
+    FORMAT_POINTS,
+    TAILS,
+    Adjust,
+    Complete,
+    Resamples,
+    Seed,
+    Tail,
+)
+from core.analysis.scores import scores_used
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.multiple_testing import Adjustment
 from core.psychometrics.resampling import Bootstrap
 
 COMPARED = (
     ("form", "Forms (alternate form)"), ("label_order", "Orders of options"),
     ("repetition", "Repetitions (test-retest)"), ("format", "Answer formats"),
     ("template", "Instructions"), ("language", "Languages"), ("entity", "Entities"),
-    ("phase", "Phases"),
+    ("phase", "Phases"), ("study", "Studies"),
+    ("rewriting", "Contexts and their rewritings (ablation)"),
 )  # fmt: skip
 INDEPENDENT_PAIRS = (
     "Intervals and p take pairs as independent. Pairs of one model are not, so the true "
     "uncertainty is larger."
 )
-FORMAT_POINTS = (
-    "Formats may differ in their points: mean differences between them are not comparable, "
-    "correlations are."
-)
+_REMEDIES = {
+    "study": "Choose two studies that asked the same models under the same contexts.",
+    "rewriting": "It needs contexts rewritten from others of the study, and these others.",
+}
 
 Factor = Annotated[
     Literal["form", "label_order", "repetition", "format", "template", "language", "entity",
-            "phase"],
-    Choice("Correlate scores between", COMPARED, help="All other factors are held the same."),
+            "phase", "study", "rewriting"],
+    Choice("Compare scores between", COMPARED, help="All other factors are held the same."),
 ]  # fmt: skip
 Pairs = Annotated[
     Which,
     Choice("Pairs of levels", (("all", "Every pair"), ("first", "Each with the first"))),
-]
-Complete = Annotated[
-    Incomplete,
-    Choice(
-        "A score needs",
-        (("listwise", "Answers to all items of the scale"), ("half", "Answers to half of them")),
-        help="A score is the mean of the items answered.",
-    ),
-]
-Adjust = Annotated[
-    Adjustment,
-    Choice(
-        "Adjust p",
-        (
-            ("holm", "Holm: chance of any false finding"),
-            ("benjamini-hochberg", "Benjamini-Hochberg: share of false findings"),
-        ),
-        help="Over the scales and pairs of levels of a group, for each statistic by itself.",
-    ),
-]
-Resamples = Annotated[
-    int,
-    Number("Bootstrap resamples", 0, 10_000, help="Of pairs, for a second interval; 0 for none."),
-]
-Seed = Annotated[
-    int, Number("Seed", 0, 2_147_483_647, help="The same seed draws the same resamples.")
 ]
 
 
 @analysis(
     title="Score correlations",
     question="Do scores keep their order when one thing about the asking changes?",
+    topic="reliability",
     needs=ITEM_SCORES,
     references=(
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",
         "Bonett & Wright (2000) doi:10.1007/BF02294183",
+        "Cumming & Finch (2001) doi:10.1177/0013164401614002",
         "Shrout & Fleiss (1979) doi:10.1037/0033-2909.86.2.420",
         "McGraw & Wong (1996) doi:10.1037/1082-989X.1.1.30",
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
@@ -94,6 +82,7 @@ def score_correlations(
     by: By = ("respondent",),
     pairs: Pairs = "all",
     incomplete: Complete = "listwise",
+    alternative: Tail = "two-sided",
     adjust: Adjust = "holm",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
@@ -107,12 +96,16 @@ def score_correlations(
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     factor : str
         Scores under two levels of it are paired where study and all other factors are the same.
+        "study" pairs the studies of the frame. "rewriting" pairs contexts of which the column
+        `rewriting` says "rewritten" with those named in `origin`.
     by : tuple of factors
         Groups to set side by side; `factor` itself is ignored here.
     pairs : "all" or "first"
         Every pair of levels, or each with the first. Above 12 levels always the latter.
     incomplete : "listwise" or "half"
         A score needs answers to all planned items of the scale, or to half of them.
+    alternative : "two-sided", "greater" or "less"
+        What p of a mean difference tests: greater is the second level above the first.
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p over the scales and pairs of levels of a group.
     ci_level : float in (0, 1)
@@ -127,14 +120,14 @@ def score_correlations(
         (unitless), `ci_low`, `ci_high`, `bootstrap_low`, `bootstrap_high`, `p`, `p_adjusted`,
         `stars`, `n_pairs`, `without_partner`, `remark`. `differences`, one row per group, scale
         and pair: means and mean difference (second minus first) in score points with interval,
-        paired t, p. `repetitions`, where they are compared: six intraclass correlations and the
-        mean r of all pairs.
+        paired t, p, d_z with interval. `repetitions`, where they are compared: six intraclass
+        correlations and the mean r of all pairs.
 
     Raises
     ------
     NotEnoughData
-        Nowhere is there a correlation, a difference or an intraclass correlation. If only
-        somewhere, the rest is NaN with a remark, and a note says where and why.
+        The frame lacks a column that is asked for, or nowhere is there a correlation or a mean
+        difference. If only somewhere, the rest is NaN with a remark; a note says where and why.
 
     Notes
     -----
@@ -143,20 +136,24 @@ def score_correlations(
     0 by t with n - 2 degrees of freedom. Pairs of one model are not independent; p is then too
     small. Correlations agree with R 4.2.2, intraclass ones with psych 2.4.12 (see docs/analyses).
     """
-    names = tuple(name for name in distinct(by) if name != factor)
-    matrices = score_matrices(item_scores, names)
-    scales, match_notes = paired_scores(item_scores, factor, names, incomplete)
+    paired = pairing(item_scores, factor, by)
+    names = paired.by
+    matrices = score_matrices(paired.item_scores, names)
+    scales, match_notes = scores_of_pairs(paired, incomplete)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     compared = Compared(notes=list(match_notes))
-    for scale in scales:
-        compare(compared, scale, pairs, ci_level, bootstrap)
+    for scale in each(scales, "scales"):
+        compare(compared, scale, pairs, ci_level, alternative, bootstrap)
         if factor == "repetition":
             compare_repetitions(compared, scale, ci_level)
     if not compared.any_defined:
         raise NotEnoughData(
             f"No scores can be paired by {factor}. {' '.join(compared.notes[:3])}".strip(),
-            f"It needs two levels of {factor}, asked in several contexts (or whatever else "
-            "differs) that are the same under both.",
+            _REMEDIES.get(
+                factor,
+                f"It needs two levels of {factor}, asked in several contexts (or whatever else "
+                "differs) that are the same under both.",
+            ),
         )
     lead = by_columns(names)
     correlations = table(
@@ -171,8 +168,8 @@ def score_correlations(
         "repetitions", "All repetitions together", compared.repetitions,
         (*lead, *repetition_columns(ci_level)),
     )  # fmt: skip
-    n_missing, n_used = int(item_scores["score"].isna().sum()), _n_used(item_scores, compared)
-    after = "Holm" if adjust == "holm" else "Benjamini and Hochberg"
+    n_missing = int(item_scores["score"].isna().sum())
+    n_used = scores_used(item_scores, compared.used)
     return AnalysisResult(
         tables=(correlations, differences, *((together,) if factor == "repetition" else ())),
         unit="one pair of administrations that differ in nothing but what is compared (a row, "
@@ -181,22 +178,13 @@ def score_correlations(
         n_missing=n_missing,
         method="Scores are means of items after reverse-keying, paired by "
         f"{factor.replace('_', ' ')}, all else the same; {ci_level * 100:g}% intervals by "
-        f"Fisher's z (correlations) and t (differences); p adjusted after {after}.",
+        f"Fisher's z (correlations) and t (differences); p of differences "
+        f"{TAILS[alternative]}; p adjusted after {ADJUSTMENT_NAMES[adjust]}.",
         notes=(
             *data_notes(item_scores, matrices),
             *compared.notes,
-            *((FORMAT_POINTS,) if factor == "format" else ()),
+            *((FORMAT_POINTS,) if "format" in (factor, *paired.merged) else ()),
             INDEPENDENT_PAIRS,
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
-
-
-def _n_used(item_scores: pd.DataFrame, compared: Compared) -> int:
-    """Scores behind any coefficient, each counted once."""
-    administration = item_scores["administration"]
-    subscale = item_scores["subscale"].astype("object").fillna("").astype(str)
-    used = administration.isin(list(compared.used.get(ALL_ITEMS, ())))
-    for name, ids in compared.used.items():
-        used |= (subscale == name) & administration.isin(list(ids))
-    return int((used & item_scores["score"].notna()).sum())

@@ -3,62 +3,45 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import kurtosis, skew
 
+from core.analysis import progress
+from core.analysis.administration_scores import GAP_RULES, Gaps, administration_scores
+from core.analysis.cells import cells_of, relative_scores, scores_of
 from core.analysis.histogram import bin_edges, values_by_subscale
 from core.analysis.matrices import (
+    ALL_ITEMS,
     Floats,
     ScoreMatrix,
     by_columns,
     data_notes,
     distinct,
     group_name,
-    score_matrices,
+    laid_out,
+    some_of,
 )
 from core.analysis.options import By
-from core.analysis.registry import Choice, Number, analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable
+from core.analysis.registry import Number, analysis
+from core.analysis.result import AnalysisResult, ResultTable
+from core.analysis.score_distribution_columns import BINS, SCORES
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 
-_RULES = (
-    ("complete", "Only administrations without a gap"),
-    ("available", "Mean of the answers there are"),
-)
 _CAUTION = "Repeated administrations of one model are not independent: n overstates what is known."
-_SCORES = (
-    Column("subscale", "Score", help="A subscale, or all items."),
-    Column("n_items", "Items", "count"),
-    Column("n", "n", "count", "Administrations with a score."),
-    Column("missing", "Missing", "count", "Administrations without a score."),
-    Column("mean", "M", "points"),
-    Column("sd", "SD", "points", "Divisor n - 1."),
-    Column("skewness", "Skewness", help="Adjusted Fisher-Pearson G1, as in SPSS and SAS."),
-    Column("kurtosis", "Excess kurtosis", help="G2, as in SPSS and SAS; 0 for a normal."),
-    Column("min", "Min", "points"),
-    Column("q1", "Q1", "points", "Quartiles interpolate linearly (R type 7)."),
-    Column("median", "Median", "points"),
-    Column("q3", "Q3", "points", "Quartiles interpolate linearly (R type 7)."),
-    Column("max", "Max", "points"),
-    Column("floor", "Floor", "proportion", "Administrations with every answer at the low end."),
-    Column("ceiling", "Ceiling", "proportion", "Administrations with every answer at the top."),
-)
-_BINS = (
-    Column("subscale", "Score"),
-    Column("bin_low", "Scores low", "points", "From, included."),
-    Column("bin_high", "Scores high", "points", "Up to, excluded but for the last bin."),
-    Column("count", "Administrations", "count"),
-)
+_MANY = 0.15
+"""More administrations than this share at one end: a floor or ceiling effect (Terwee et al.)."""
 
 
 @analysis(
     title="Score distribution",
     question="How are the scores of administrations distributed?",
+    topic="item_statistics",
     needs=ITEM_SCORES,
     references=(
         "Joanes & Gill (1998) doi:10.1111/1467-9884.00122",
@@ -69,10 +52,7 @@ def score_distribution(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),
-    missing: Annotated[
-        Literal["complete", "available"],
-        Choice("Missing answers", _RULES, help="Which administrations get a score."),
-    ] = "complete",
+    missing: Gaps = "complete",
     bins: Annotated[float, Number("Bins of the histogram", 4, 60)] = 20,
 ) -> AnalysisResult:
     """Mean, spread, shape and ends of the scores, by group and subscale and over all items.
@@ -93,8 +73,9 @@ def score_distribution(
     -------
     AnalysisResult
         `scores`, one row per group and subscale (and "all items" where there are several):
-        `n_items`, `n`, `missing`, `mean`, `sd`, `skewness`, `kurtosis`, `min`, `q1`, `median`,
-        `q3`, `max`, `floor`, `ceiling`. `histogram`: `bin_low`, `bin_high`, `count`.
+        `n_items`, `n`, `missing`, `mean`, `variance`, `sd`, `skewness`, `kurtosis`, `min`, `q1`,
+        `median`, `q3`, `max`, `range`, `floor`, `ceiling`. `histogram`: `bin_low`, `bin_high`,
+        `count`.
 
     Raises
     ------
@@ -107,33 +88,24 @@ def score_distribution(
     Skewness and kurtosis are the adjusted estimators G1 and G2 of Joanes and Gill (1998); they
     need three and four administrations and some variance. Floor and ceiling are the shares of
     administrations with every answer at the lowest or highest item score that came up anywhere in
-    the data under the same response format; undefined where only one score ever came up.
+    the data under the same response format; undefined where only one score ever came up. A note
+    names those above 15%, a floor or ceiling effect after Terwee et al. (2007).
     Repeated administrations of one model are not independent: n overstates what is known.
     """
     names = distinct(by)
-    parts = score_matrices(item_scores, names)
-    relative = item_scores.assign(score=_relative(item_scores))
-    pairs = list(zip(parts, score_matrices(relative, names), strict=True))
-    pairs += [
-        (matrix, ends)
-        for matrix, ends in zip(
-            score_matrices(item_scores, names, whole=True),
-            score_matrices(relative, names, whole=True),
-            strict=True,
-        )
-        if sum(part.group == matrix.group for part in parts) > 1
-    ]
-    groups = list(dict.fromkeys(part.group for part in parts))
-    pairs.sort(key=lambda pair: groups.index(pair[0].group))
-    scores = [_scores(matrix.scores, missing) for matrix, _ in pairs]
+    parts, pairs = _matrices(item_scores, names)
+    scores = [administration_scores(matrix.scores, missing) for matrix, _ in pairs]
     if not any(np.isfinite(values).any() for values in scores):
         raise NotEnoughData(
             "No administration has a score.",
             "Take the mean of the answers there are as score, or collect more.",
         )
-    columns, bin_columns = (*by_columns(names), *_SCORES), (*by_columns(names), *_BINS)
+    columns, bin_columns = (*by_columns(names), *SCORES), (*by_columns(names), *BINS)
     rows = [
-        _row(matrix, ends, values) for (matrix, ends), values in zip(pairs, scores, strict=True)
+        _row(matrix, ends, values)
+        for (matrix, ends), values in progress.each(
+            list(zip(pairs, scores, strict=True)), "groups and subscales"
+        )
     ]
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
     matrices = [matrix for matrix, _ in pairs]
@@ -152,27 +124,34 @@ def score_distribution(
         "repetition",
         n_used=n_used,
         n_missing=sum(part.n_missing for part in parts),
-        method=f"Score: mean of the items after reverse-keying. {dict(_RULES)[missing]}. "
+        method=f"Score: mean of the items after reverse-keying. {dict(GAP_RULES)[missing]}. "
         "SD divides by n - 1; skewness and excess kurtosis are the adjusted estimators G1 and G2.",
-        notes=(*data_notes(item_scores, parts), *_undefined(matrices, frame), _CAUTION),
+        notes=(
+            *data_notes(item_scores, parts),
+            *_undefined(matrices, frame),
+            *_at_the_ends(frame, names),
+            _CAUTION,
+        ),
         n_left_out=n_scores - n_used,
     )
 
 
-def _relative(item_scores: pd.DataFrame) -> pd.Series[float]:
-    """Scores with 0 for the lowest and 1 for the highest that came up under the same format."""
-    by_format = item_scores.groupby("format", observed=True, dropna=False)["score"]
-    low, high = by_format.transform("min"), by_format.transform("max")
-    return (item_scores["score"] - low) / (high - low).where(high > low)
-
-
-def _scores(scores: Floats, missing: str) -> Floats:
-    """Mean of each row; NaN where the rule gives no score."""
-    answered = ~np.isnan(scores)
-    counts = answered.sum(axis=1)
-    sums = np.where(answered, scores, 0).sum(axis=1)
-    scored = counts == scores.shape[1] if missing == "complete" else counts > 0
-    return np.where(scored, sums / np.maximum(counts, 1), np.nan)
+def _matrices(
+    item_scores: pd.DataFrame, names: Sequence[str]
+) -> tuple[tuple[ScoreMatrix, ...], list[tuple[ScoreMatrix, ScoreMatrix]]]:
+    """Scores by group and subscale; and with all items, beside the same relative to the ends."""
+    cells = cells_of(item_scores, names)
+    scores, relative = scores_of(item_scores), relative_scores(item_scores)
+    layouts = cells.layouts()
+    parts = laid_out(layouts, scores)
+    pairs = list(zip(parts, laid_out(layouts, relative), strict=True))
+    n_parts = Counter(part.group for part in parts)
+    if max(n_parts.values()) > 1:
+        several = [one for one in cells.layouts(ALL_ITEMS) if n_parts[one.group] > 1]
+        pairs += zip(laid_out(several, scores), laid_out(several, relative), strict=True)
+    place = {group: number for number, group in enumerate(n_parts)}
+    pairs.sort(key=lambda pair: place[pair[0].group])
+    return parts, pairs
 
 
 def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[Any, ...]:
@@ -182,6 +161,7 @@ def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[An
     n = len(values)
     quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]) if n else np.full(5, np.nan)
     varies = n > 1 and np.ptp(values) > 1e-12 * max(1.0, float(np.abs(values).max()))
+    variance = float(values.var(ddof=1)) if varies else 0.0 if n > 1 else math.nan
     return (
         *matrix.group,
         matrix.subscale,
@@ -189,10 +169,12 @@ def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[An
         n,
         len(all_scores) - n,
         float(values.mean()) if n else math.nan,
-        float(values.std(ddof=1)) if varies else 0.0 if n > 1 else math.nan,
+        variance,
+        math.sqrt(variance),
         float(skew(values, bias=False)) if varies and n > 2 else math.nan,
         float(kurtosis(values, bias=False)) if varies and n > 3 else math.nan,
         *(float(value) for value in quartiles),
+        float(quartiles[-1] - quartiles[0]),
         *_ends(ends.scores[scored]),
     )
 
@@ -245,4 +227,22 @@ def _undefined(matrices: Sequence[ScoreMatrix], frame: pd.DataFrame) -> list[str
             notes.append(f"{where}: skewness or kurtosis is undefined ({reason}).")
         if math.isnan(row["floor"]):
             notes.append(f"{where}: floor and ceiling are undefined (only one score came up).")
+    return notes
+
+
+def _at_the_ends(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Notes on scores at which more administrations than usual reach an end of the range."""
+    notes = []
+    for end, word in (("floor", "lowest"), ("ceiling", "highest")):
+        many = frame[frame[end] > _MANY]
+        found = [
+            f"{group_name([row[name] for name in names])}, {row['subscale'] or '(no subscale)'} "
+            f"({row[end]:.0%})"
+            for _, row in many.iterrows()
+        ]
+        if found:
+            notes.append(
+                f"{end.capitalize()} effect (more than 15% of administrations give the {word} "
+                f"answer throughout): {some_of(found)}. Differences beyond that end cannot show."
+            )
     return notes

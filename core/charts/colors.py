@@ -15,6 +15,11 @@ OPTION_STOPS: dict[Theme, tuple[str, ...]] = {
     "dark": ("#f2a65a", "#c9762b", "#9b9590", "#5f9fd0", "#a9d3f5"),
 }
 """From the first option to the last; read with a dark outline or a light one, never alone."""
+LIGHTS: dict[Theme, dict[str, str]] = {
+    "light": {"green": "#1a7f37", "red": "#b3261e", "grey": "#6f6f6f"},
+    "dark": {"green": "#4cc16a", "red": "#ff8a80", "grey": "#9a9a9a"},
+}
+"""Of ratings; each also has a shape and a word of its own."""
 STATUS_GREYS: dict[Theme, tuple[str, ...]] = {
     "light": ("#555555", "#6f6f6f", "#878787"),
     "dark": ("#b5b5b5", "#9a9a9a", "#808080"),
@@ -23,17 +28,17 @@ STATUS_GREYS: dict[Theme, tuple[str, ...]] = {
 
 def option_colors(n_options: int, theme: Theme) -> tuple[str, ...]:
     """Colors of `n_options` ordered options, from orange over gray to blue."""
+    return tuple(color_at(number / max(n_options - 1, 1), theme) for number in range(n_options))
+
+
+def color_at(share: float, theme: Theme) -> str:
+    """The color at a share of the way from orange (0) over gray (.5) to blue (1)."""
     stops = [_rgb(color) for color in OPTION_STOPS[theme]]
-    colors = []
-    for number in range(n_options):
-        place = number / max(n_options - 1, 1) * (len(stops) - 1)
-        left = min(int(place), len(stops) - 2)
-        share = place - left
-        mixed = [
-            round(a + (b - a) * share) for a, b in zip(stops[left], stops[left + 1], strict=True)
-        ]
-        colors.append("#" + "".join(f"{channel:02x}" for channel in mixed))
-    return tuple(colors)
+    place = share * (len(stops) - 1)
+    left = min(int(place), len(stops) - 2)
+    rest = place - left
+    mixed = [round(a + (b - a) * rest) for a, b in zip(stops[left], stops[left + 1], strict=True)]
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
 
 def contrast(first: str, second: str) -> float:

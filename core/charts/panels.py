@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.analysis.result import ResultTable
+from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, Theme
 
 MAX_MARKS = 2000
@@ -33,15 +33,25 @@ class Chart:
         return tuple(self.spec.vconcat) if isinstance(self.spec, alt.VConcatChart) else (self.spec,)
 
 
-def grouped(table: ResultTable, kept: Sequence[str]) -> pd.DataFrame:
-    """The kept columns under our own names, with the factors set side by side as `group`."""
+def grouped(table: ResultTable, kept: Sequence[str], before: str = "subscale") -> pd.DataFrame:
+    """The kept columns under our own names, with the factors set side by side as `group`.
+
+    `before` is the first column of the table that is no such factor.
+    """
     frame = table.frame
-    before = list(frame.columns)[: list(frame.columns).index("subscale")]
-    factors = [name for name in before if name not in kept]
+    factors = [
+        name for name in list(frame.columns)[: list(frame.columns).index(before)]
+        if name not in kept
+    ]  # fmt: skip
     groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
     own = pd.DataFrame({name: frame[name].to_numpy() for name in kept})
     own.insert(0, "group", groups if factors else ["all"] * len(frame))
     return own
+
+
+def table_of(result: AnalysisResult, name: str) -> ResultTable | None:
+    """The table of that name, if the result has it and it has rows."""
+    return next((t for t in result.tables if t.name == name and len(t.frame)), None)
 
 
 def first_charts(frame: pd.DataFrame, name: str) -> list[tuple[str, pd.DataFrame]]:
@@ -75,9 +85,9 @@ def told(charts: list[Chart], n_wanted: int) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-def items_axis(table: pd.DataFrame) -> Any:
+def items_axis(table: pd.DataFrame, field: str = "item") -> Any:
     """Vertical axis: items in the order of the table."""
-    return alt.Y("item:N", sort=list(dict.fromkeys(table["item"])), title=None,
+    return alt.Y(f"{field}:N", sort=list(dict.fromkeys(table[field])), title=None,
                  axis=alt.Axis(labelLimit=200, labelFlush=False))  # fmt: skip
 
 
@@ -114,9 +124,24 @@ def span(known: pd.Series[float]) -> str:
     return f"values from {short(known.min())} to {short(known.max())}"
 
 
-def short(value: float) -> str:
-    """Two decimals without a leading zero; a dash where undefined."""
-    return two_decimals(value).replace("0.", ".", 1) if abs(value) < 1 else two_decimals(value)
+def short(value: float, decimals: int = 2) -> str:
+    """Without a leading zero, and with a true minus; a dash where undefined."""
+    if math.isnan(value):
+        return "—"
+    said = f"{value:.{decimals}f}"
+    said = said.replace("0.", ".", 1) if abs(float(said)) < 1 else said
+    return said.replace("-", "−") if float(said) else said.lstrip("-")
+
+
+def most(values: pd.Series[float]) -> int:
+    """The largest count; 0 where there is none."""
+    return 0 if values.isna().all() else int(values.max())
+
+
+def listed(names: Sequence[str], at_most: int = 5) -> str:
+    """The names in a sentence, the later ones of many only counted."""
+    further = len(names) - at_most
+    return ", ".join(names[:at_most]) + (f" and {further} more" if further > 0 else "")
 
 
 def two_decimals(value: float) -> str:

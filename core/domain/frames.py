@@ -9,6 +9,13 @@ import pandas as pd
 from core.domain.study import FACTORS
 
 
+CONTEXT_SET, REWRITING, ORIGIN = "context_set", "rewriting", "origin"
+GROUPINGS = ("study", *FACTORS, CONTEXT_SET, REWRITING)
+"""What answers can be set side by side by: study, factors, and two columns made from the contexts of
+a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for contexts
+rewritten from another, else "original", and `origin` then the code of the one it was made from."""
+
+
 @dataclass(frozen=True)
 class FrameSpec:
     """One tidy table: what a row is, its columns, and the key that makes a row unique."""
@@ -41,6 +48,15 @@ OPTION_COUNTS = FrameSpec(
 options (statuses after them); `points` as printed in the bank, before reverse-keying, NaN for
 statuses; `count` a number of trials, options that never came up included with 0 only where the
 analysis adds them."""
+
+
+TEXTS = FrameSpec(
+    row="one text that a model wrote (or did not) for one prompt",
+    columns=("study", "respondent", "language", "context", "repetition", "item", "status", "text"),
+    key=("study", "respondent", "language", "context", "repetition", "item"),
+)
+"""Further columns are the tags of the prompts, such as the gender of a name. Texts that were
+refused or cut off are there with their status."""
 
 
 def check_frame(frame: pd.DataFrame, spec: FrameSpec) -> None:

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.psychometrics.estimate import Estimate, Floats, Integers
-from core.psychometrics.item_rows import ItemRows
+from core.psychometrics.arrays import Floats, Integers
+from core.psychometrics.estimate import Estimate
 from core.psychometrics.resampling import (
     Bootstrap,
     percentile_interval,
     resampling_problems,
     row_weights,
 )
+from core.psychometrics.usable_items import UsableItems
 
 NEGATIVE = (
     "Negative: the items run against each other on average. Check which items are reverse-keyed."
@@ -66,7 +67,7 @@ def alpha_coefficients(moments: Moments, groups: Sequence[Integers]) -> Floats:
 
 
 def resampled_interval(
-    result: Estimate, rows: ItemRows, groups: Sequence[Integers], bootstrap: Bootstrap
+    result: Estimate, rows: UsableItems, groups: Sequence[Integers], bootstrap: Bootstrap
 ) -> Estimate:
     """The estimate with a percentile interval over resampled rows."""
     sample = Moments.of(rows.scores)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from core.psychometrics.usable_items import Floats
+from core.psychometrics.arrays import Floats, Integers
 
-Integers = npt.NDArray[np.int64]
 NO_ANSWER = -1
 
 

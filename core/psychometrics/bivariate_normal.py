@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from core.psychometrics.usable_items import Floats
+from core.psychometrics.arrays import Floats
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
 FAR = 9.0  # stands for infinity; the tail beyond is 1e-19

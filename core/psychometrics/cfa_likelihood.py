@@ -34,10 +34,11 @@ def deviance(group: GroupData, means: Array, covariance: Array) -> float:
     """Minus twice the log-likelihood of a group without its constant; infinite if not defined."""
     try:
         roots = np.linalg.cholesky(_of_answered(group, covariance))
+        inverses = _inverses(group, covariance)
     except np.linalg.LinAlgError:
         return float("inf")
     logs = 2 * np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
-    distances = np.sum(_inverses(group, covariance) * _squares(group, means), axis=(1, 2))
+    distances = np.sum(inverses * _squares(group, means), axis=(1, 2))
     return float(group.counts @ (logs + distances))
 
 

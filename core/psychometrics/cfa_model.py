@@ -62,16 +62,33 @@ class ParsedModel:
         return tuple(t.right for t in self.terms if t.op == LOADING and t.left == factor)
 
     def without(self, items: frozenset[str]) -> ParsedModel:
-        """The same model with some items left out, for items that cannot be analysed."""
-        keep = tuple(t for t in self.terms if t.left not in items and t.right not in items)
-        factors = tuple(
-            f for f in self.factors if any(t.left == f for t in keep if t.op == LOADING)
-        )
-        gone = set(self.factors) - set(factors)
-        keep = tuple(t for t in keep if t.left not in gone and t.right not in gone)
+        """The same model with some items left out, for items that cannot be analysed.
+
+        A factor that loses all it is measured by goes too. Where the first item of a factor goes
+        and its loading was free (`NA*`), because the text gives the factor its scale elsewhere,
+        the item that is first now is free as well.
+        """
+        gone = set(items)
+        factors, terms = self.factors, self.terms
+        while True:
+            terms = tuple(t for t in terms if not {t.left, t.right} & gone)
+            measured = {t.left for t in terms if t.op == LOADING}
+            gone = set(factors) - measured
+            if not gone:
+                break
+            factors = tuple(f for f in factors if f in measured)
+        free = [self._first(terms, f) for f in factors if self._first(self.terms, f).freed]
         return replace(
-            self, factors=factors, items=tuple(i for i in self.items if i not in items), terms=keep
+            self,
+            factors=factors,
+            items=tuple(i for i in self.items if i not in items),
+            terms=tuple(replace(t, freed=True) if t in free else t for t in terms),
         )
+
+    @staticmethod
+    def _first(terms: tuple[Term, ...], factor: str) -> Term:
+        """The first loading of a factor."""
+        return next(t for t in terms if t.op == LOADING and t.left == factor)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from core.psychometrics.cfa_result import ModificationIndex
 from core.psychometrics.cfa_standardize import Standardizer
 
 Array = np.ndarray
-_NO_INFORMATION = 1e-8  # share of a parameter's information that the model leaves unexplained
+NO_INFORMATION = 1e-8  # share of a parameter's information that the model leaves unexplained
 
 
 def modification_indices(
@@ -42,7 +42,7 @@ def modification_indices(
         Largest first.
     """
     table = likelihood.structure.table
-    wanted = [_candidates(table, number) for number in range(table.n_groups)]
+    wanted = [fixed_at_zero(table, number) for number in range(table.n_groups)]
     return _score_tests(likelihood, theta, wanted)
 
 
@@ -82,25 +82,29 @@ def _score_tests(
         cross = expected_information(group, new, at.derivatives) / n
         left = own - np.einsum("rs,st,rt->r", cross, inverse, cross)
         scale = Standardizer(structure.table, structure.matrices(theta, number))
-        for r in np.flatnonzero(left > _NO_INFORMATION * own):
+        for r in np.flatnonzero(left > NO_INFORMATION * own):
             change, p = float(slope[r] / left[r]), wanted[number][r]
-            index = float(n * slope[r] * change)
-            out.append(
-                ModificationIndex(
-                    number,
-                    p.left,
-                    p.op,
-                    p.right,
-                    index,
-                    float(stats.chi2.sf(index, 1)),
-                    change,
-                    change * scale.multiplier(p),
-                )
-            )
+            out.append(index_of(p, float(n * slope[r] * change), change, scale))
     return tuple(sorted(out, key=lambda found: -found.index))
 
 
-def _candidates(table: ParameterTable, group: int) -> list[Parameter]:
+def index_of(
+    parameter: Parameter, index: float, change: float, scale: Standardizer
+) -> ModificationIndex:
+    """The index of one parameter with its p, and its expected change raw and standardised."""
+    return ModificationIndex(
+        group=parameter.group,
+        left=parameter.left,
+        op=parameter.op,
+        right=parameter.right,
+        index=index,
+        p=float(stats.chi2.sf(index, 1)),
+        expected_change=change,
+        standardized_change=change * scale.multiplier(parameter),
+    )
+
+
+def fixed_at_zero(table: ParameterTable, group: int = 0) -> list[Parameter]:
     """Loadings and covariances of a group that the model fixes at 0."""
     listed = {
         (p.op, frozenset((p.left, p.right)))

@@ -8,6 +8,8 @@ import numpy as np
 
 from core.errors import NotEnoughData
 from core.psychometrics.cfa_data import GroupData, Missing, Pattern, PreparedData
+from core.psychometrics.score_values import score_matrix
+from core.psychometrics.usable_items import selection
 
 Array = np.ndarray
 
@@ -41,60 +43,30 @@ def prepare(
     Raises
     ------
     NotEnoughData
-        Fewer than two items or rows remain, or the items are linearly dependent.
+        Fewer than two items or rows remain, the items are linearly dependent, or as
+        `score_matrix`.
     """
-    matrices = [np.array(group, dtype=np.float64) for group in scores]
-    for matrix in matrices:
-        matrix[~np.isfinite(matrix)] = np.nan
-    varying = np.all([_varies(matrix) for matrix in matrices], axis=0)
-    rows = [_kept_rows(matrix[:, varying], missing) for matrix in matrices]
-    still = np.array(varying)
-    still[varying] = np.all(
-        [_varies(m[np.ix_(r, varying)]) for m, r in zip(matrices, rows, strict=True)], axis=0
-    )
-    kept = tuple(name for name, keep in zip(items, still, strict=True) if keep)
-    dropped = tuple(name for name, keep in zip(items, still, strict=True) if not keep)
-    n_given, n_kept = sum(map(len, matrices)), int(sum(r.sum() for r in rows))
-    problems = _left_out(dropped, n_given, n_kept, missing)
-    if len(kept) < 2 or min(r.sum() for r in rows) < 2:
+    matrices = [score_matrix(group, items) for group in scores]
+    found = selection(matrices, items, "complete" if missing == "listwise" else "any")
+    kept = tuple(items[column] for column in found.columns.tolist())
+    counts = [int(rows.sum()) for rows in found.rows]
+    if len(kept) < 2 or min(counts) < 2:
+        what = f"{len(kept)} items vary over {sum(counts)} usable rows, too few for a factor."
         raise NotEnoughData(
-            f"{len(kept)} items vary over {n_kept} usable rows, too few for a factor. "
-            + " ".join(problems),
+            " ".join([what, *found.problems]),
             "Add items or rows, or use the full-information estimator if answers are missing.",
         )
     groups = tuple(
-        _group(m[np.ix_(r, still)], kept, name)
-        for m, r, name in zip(matrices, rows, names, strict=True)
+        _group(matrix[np.ix_(rows, found.columns)], kept, name)
+        for matrix, rows, name in zip(matrices, found.rows, names, strict=True)
     )
-    return PreparedData(kept, dropped, groups, n_given, problems)
-
-
-def _varies(matrix: Array) -> Array:
-    """Whether each column holds two different scores, shape (p,)."""
-    low = np.where(np.isnan(matrix), np.inf, matrix).min(axis=0, initial=np.inf)
-    high = np.where(np.isnan(matrix), -np.inf, matrix).max(axis=0, initial=-np.inf)
-    return np.asarray(high > low)
-
-
-def _kept_rows(matrix: Array, missing: Missing) -> Array:
-    """Rows without gaps, or rows with any score, shape (n,)."""
-    present = ~np.isnan(matrix)
-    return np.asarray(present.all(axis=1) if missing == "listwise" else present.any(axis=1))
-
-
-def _left_out(
-    dropped: tuple[str, ...], n_given: int, n_kept: int, missing: Missing
-) -> tuple[str, ...]:
-    """What was left out, in sentences."""
-    out = []
-    if dropped:
-        out.append(
-            f"Left out, because all usable scores are equal or missing: {', '.join(dropped)}."
-        )
-    if n_kept < n_given:
-        why = "a missing score" if missing == "listwise" else "no score at all"
-        out.append(f"{n_given - n_kept} of {n_given} rows were left out: {why}.")
-    return tuple(out)
+    return PreparedData(
+        items=kept,
+        dropped=tuple(name for name in items if name not in kept),
+        groups=groups,
+        n_given=sum(map(len, matrices)),
+        problems=found.problems,
+    )
 
 
 def _group(matrix: Array, items: tuple[str, ...], name: str) -> GroupData:

@@ -8,8 +8,10 @@ from itertools import combinations
 import numpy as np
 
 from core.psychometrics.cfa_model import COVARIANCE, LOADING, ParsedModel
+from core.psychometrics.cfa_residuals import correlations
 from core.psychometrics.cfa_result import Estimate
 from core.psychometrics.cfa_structure import Matrices
+from core.psychometrics.wording import listed
 
 Array = np.ndarray
 
@@ -98,13 +100,11 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
         out.append(f"The variance of {factor} is negative{where}.")
     if out or _possible(covariance):
         return out
-    spread = np.sqrt(np.diag(covariance))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        correlations = covariance / np.outer(spread, spread)
+    r = correlations(covariance)
     pairs = [
-        f"{factors[i]} and {factors[j]} ({correlations[i, j]:.2f})"
+        f"{factors[i]} and {factors[j]} ({r[i, j]:.2f})"
         for i, j in combinations(range(len(factors)), 2)
-        if abs(correlations[i, j]) >= 1
+        if abs(r[i, j]) >= 1
     ]
     which = f"; correlations of 1 or more: {', '.join(pairs)}" if pairs else ""
     out.append(
@@ -121,11 +121,11 @@ def error_problems(standardized: Sequence[Estimate]) -> list[str]:
     out = []
     if large:
         out.append(
-            f"The standard errors of {_some(large)} are so large that the answers say next to "
+            f"The standard errors of {listed(large)} are so large that the answers say next to "
             "nothing about them; the model is probably not identified."
         )
     if beyond:
-        out.append(f"Standardised loadings beyond 1: {_some(beyond)}.")
+        out.append(f"Standardised loadings beyond 1: {listed(beyond)}.")
     return out
 
 
@@ -143,9 +143,3 @@ def _possible(covariance: Array) -> bool:
 def _name(e: Estimate) -> str:
     """The parameter as the model text has it."""
     return f"{e.left} {e.op} {e.right}".strip()
-
-
-def _some(names: Sequence[str]) -> str:
-    """Up to five names and how many more there are."""
-    rest = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + rest

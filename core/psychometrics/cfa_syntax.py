@@ -212,12 +212,20 @@ def _check_names(
             raise places[factor].error(f'the factor "{factor}" has the name of an item.')
     for name in observed:
         if name not in known:
-            near = get_close_matches(name, [*items, *factors], n=1)
-            hint = f' Did you mean "{near[0]}"?' if near else ""
+            near = _nearest(name, [*items, *factors])
+            hint = f' Did you mean "{near}"?' if near else ""
             raise places[name].error(
                 f'"{name}" is neither an item of the data nor a factor.{hint}',
                 "Correct the name, or add a line saying what the factor is measured by.",
             )
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    """The known name that was probably meant, but for its case or a letter or two; or nothing."""
+    for other in known:
+        if other.casefold() == name.casefold():
+            return other
+    return next(iter(get_close_matches(name, known, n=1)), "")
 
 
 def _check_pairs(

@@ -12,13 +12,15 @@ import numpy as np
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from core.psychometrics.estimate import Floats, check_level
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import check_level
 from core.psychometrics.resampling import (
     Bootstrap,
     percentile_interval,
     resampling_problems,
     row_weights,
 )
+from core.psychometrics.score_values import is_constant, undefined_for_size
 
 Kind = Literal["pearson", "spearman"]
 Alternative = Literal["two-sided", "greater", "less"]
@@ -157,15 +159,13 @@ def _too_little(x: Floats, y: Floats) -> str:
     """Why there is no correlation; empty where there is."""
     if len(x) < 3:
         return f"Undefined: it needs three rows with both scores, and there are {len(x)}."
-    flat = [name for name, score in (("first", x), ("second", y)) if _constant(score)]
+    size = undefined_for_size(x, y)
+    if size:
+        return size
+    flat = [name for name, score in (("first", x), ("second", y)) if is_constant(score)]
     if not flat:
         return ""
     return f"Undefined: the {' and the '.join(flat)} score is the same in every row."
-
-
-def _constant(score: Floats) -> bool:
-    """Whether scores differ by nothing but rounding."""
-    return bool(np.ptp(score) <= 1e-12 * np.abs(score).max())
 
 
 def _product_moment(x: Floats, y: Floats) -> float:

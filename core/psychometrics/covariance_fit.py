@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from core.psychometrics.estimate import Floats
+from core.psychometrics.arrays import Floats
 
 # parameters (q,) -> implied covariance (k, k) and its derivatives (q, k, k)
 Model = Callable[[Floats], tuple[Floats, Floats]]

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.errors import NotEnoughData
-from core.psychometrics.answer_options import Integers, listed, numbered_answers
+from core.psychometrics.answer_options import listed, numbered_answers
+from core.psychometrics.arrays import Booleans, Floats, Integers
 from core.psychometrics.dif_models import (
     DifModels,
     dif_models,
@@ -23,7 +24,7 @@ from core.psychometrics.dif_result import (
     untested,
 )
 from core.psychometrics.multiple_testing import Adjustment
-from core.psychometrics.usable_items import Booleans, Floats, score_matrix
+from core.psychometrics.score_values import score_matrix
 
 
 def differential_item_functioning(
@@ -55,7 +56,7 @@ def differential_item_functioning(
     reference
         The group others are compared with; without it, the first in alphabetical order.
     alpha
-        Level of the total test below which an item is flagged.
+        Level of the total test below which an item is flagged; Zumbo (1999) takes .01.
     adjust
         Adjust p-values over the items, separately for each of the three tests: Holm keeps the
         chance of any false flag at alpha, Benjamini-Hochberg the share of false flags.
@@ -82,6 +83,10 @@ def differential_item_functioning(
     contain it: see purified_dif in dif_purification. Options nobody chose are closed up; one that a
     group never chose stays and is named. Where a group or score separates the answers, tests use
     the limit of the likelihood and are rough.
+
+    Bounds of magnitude: .13 and .26 after Zumbo and Thomas (1997), .035 and .07 after Jodoin and
+    Gierl (2001), here of Nagelkerke's R², as in R's difR. They were not found for it: the former
+    were meant for the explained variance of a latent answer, the latter found on yes-no items.
 
     Zumbo (1999), A handbook on the theory and methods of differential item functioning; Jodoin and
     Gierl (2001), Applied Measurement in Education 14, 329-349; Crane and others (2006), Medical

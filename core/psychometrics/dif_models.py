@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from core.psychometrics.answer_options import Integers, numbered_answers
+from core.psychometrics.answer_options import numbered_answers
+from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.proportional_odds import ProportionalOdds, proportional_odds
-from core.psychometrics.usable_items import Floats
 
 
 @dataclass(frozen=True)

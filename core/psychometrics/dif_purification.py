@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.dif import differential_item_functioning
 from core.psychometrics.dif_result import DifResult
 from core.psychometrics.multiple_testing import Adjustment
-from core.psychometrics.usable_items import Floats
 
 
 def purified_dif(

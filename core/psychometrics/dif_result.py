@@ -13,7 +13,11 @@ from core.psychometrics.dif_models import DifTest
 from core.psychometrics.multiple_testing import Adjustment, adjusted_p
 
 Magnitude = Literal["negligible", "moderate", "large", "unknown"]
-ZUMBO_THOMAS = (0.13, 0.26)  # rise of Nagelkerke's R² from which moderate, and large
+# Rise of R² from which an effect is moderate, and large; both need a significant total test. Zumbo
+# (1999) asks for p <= .01 and an explained variance of the latent answer; Jodoin & Gierl (2001)
+# found their bounds on yes-no items. For Nagelkerke's R² of ordered answers, as in R's difR and
+# lordif, both are a convention.
+ZUMBO_THOMAS = (0.13, 0.26)
 JODOIN_GIERL = (0.035, 0.07)
 CHOI = 0.02  # rise of McFadden's R² from which lordif flags an item by effect
 UNKNOWN = DifTest(math.nan, 0, math.nan, math.nan, math.nan, math.nan)

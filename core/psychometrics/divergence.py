@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from core.psychometrics.estimate import Estimate, Floats, check_level
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.resampling import Bootstrap, percentile_interval
 
 Distance = Literal["jensen-shannon", "earth mover's"]

@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 
 from core.errors import NotEnoughData
+from core.psychometrics.arrays import Floats
 from core.psychometrics.minres import LEAST_UNIQUENESS, Extraction, minres
 from core.psychometrics.oblimin import Rotation, oblimin
 from core.psychometrics.ordered_answers import LISTWISE
 from core.psychometrics.polychoric import polychoric
-from core.psychometrics.usable_items import Floats, usable_items
+from core.psychometrics.usable_items import usable_items
 
 Correlation = Literal["pearson", "polychoric"]
 SALIENT = 0.3  # size of a loading that names a factor
@@ -98,7 +99,7 @@ def exploratory_factors(
     else:
         used = usable_items(scores, names)
         n, kept, problems = used.n, used.names, used.problems
-        matrix = np.corrcoef(used.scores, rowvar=False).reshape(used.p, used.p)
+        matrix = np.corrcoef(used.scores, rowvar=False).reshape(used.n_items, used.n_items)
     return factors_of_correlations(matrix, kept, n_factors, n=n, seed=seed, problems=problems)
 
 

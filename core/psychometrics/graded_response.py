@@ -9,10 +9,11 @@ import numpy as np
 
 from core.errors import NotEnoughData
 from core.psychometrics.answer_options import NumberedAnswers, listed, numbered_answers
+from core.psychometrics.arrays import Booleans, Floats
 from core.psychometrics.graded_response_estimation import FLAT, Maximum, maximum_likelihood
 from core.psychometrics.graded_response_likelihood import TraitGrid, free_parameters, trait_grid
 from core.psychometrics.graded_response_result import GradedItem, GradedResponseFit, graded_items
-from core.psychometrics.usable_items import Booleans, Floats, usable_items
+from core.psychometrics.usable_items import usable_items
 
 LEAST_ITEMS = 3
 STEEP = 6.0  # beyond, options part like a switch: seldom anything but a repeated item
@@ -74,16 +75,16 @@ def graded_response(
     """
     matrix = np.asarray(answers, dtype=np.float64)
     used = usable_items(matrix, names, rows="any")
-    if used.p < LEAST_ITEMS:
+    if used.n_items < LEAST_ITEMS:
         raise NotEnoughData(
-            f"Only {used.p} of {len(names)} items have answers that differ; a graded response "
-            "model needs three, or their discriminations are not determined.",
+            f"Only {used.n_items} of {len(names)} items have answers that differ; a graded "
+            "response model needs three, or their discriminations are not determined.",
             "Choose a scale with more items, or collect more administrations.",
         )
     options = None if offered is None else [offered[column] for column in used.kept]
     numbered = [
         numbered_answers(used.scores[:, item], options[item] if options else None)
-        for item in range(used.p)
+        for item in range(used.n_items)
     ]
     grid = trait_grid(n_points)
     codes = np.column_stack([item.codes for item in numbered])

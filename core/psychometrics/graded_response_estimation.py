@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logit
 
-from core.psychometrics.answer_options import NO_ANSWER, Integers
+from core.psychometrics.answer_options import NO_ANSWER
+from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.graded_response_likelihood import (
     Expectation,
     TraitGrid,
@@ -22,7 +23,6 @@ from core.psychometrics.graded_response_likelihood import (
     option_terms,
     score_terms,
 )
-from core.psychometrics.usable_items import Floats
 
 FLAT = 1e-4  # largest slope of the log-likelihood at what is called its maximum
 NEAR = 0.05  # rise of the log-likelihood in one EM step below which Newton's method is tried

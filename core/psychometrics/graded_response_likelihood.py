@@ -13,9 +13,8 @@ from scipy.linalg import block_diag
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from core.psychometrics.answer_options import Integers
+from core.psychometrics.arrays import Booleans, Floats, Integers
 from core.psychometrics.ordered_logit import CategoryTerms, category_terms
-from core.psychometrics.usable_items import Booleans, Floats
 
 ROWS_AT_ONCE = 128  # of which every point's scores are held in memory at a time
 

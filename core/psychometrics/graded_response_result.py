@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.psychometrics.answer_options import NumberedAnswers
+from core.psychometrics.arrays import Floats
 from core.psychometrics.graded_response_estimation import Maximum
 from core.psychometrics.graded_response_likelihood import free_parameters
-from core.psychometrics.usable_items import Floats
 
 
 @dataclass(frozen=True)

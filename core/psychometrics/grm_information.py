@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.graded_response_likelihood import option_terms, trait_grid
 from core.psychometrics.graded_response_result import GradedItem, GradedResponseFit
-from core.psychometrics.usable_items import Floats
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,12 @@ def trait_reliability(fit: GradedResponseFit) -> TraitReliability:
 
     Notes
     -----
-    Unit of analysis: a row. Thissen and Wainer (2001), Test Scoring, chapter 4, and Green, Bock,
-    Humphreys, Linn and Reckase (1984), Journal of Educational Measurement 21, 347-360. Parameters
-    are taken as known. Checked against the squared correlation of scores with the simulated trait.
+    Unit of analysis: a row. Both are those of R's mirt (marginal_rxx and empirical_rxx), for scores
+    that know the population; Thissen and Wainer (2001), Test Scoring, chapter 4. Green, Bock,
+    Humphreys, Linn and Reckase (1984), Journal of Educational Measurement 21, 347-360, take the
+    error variance 1 / I of a maximum likelihood score instead, which gives a lower value.
+    Parameters are taken as known. Checked against the squared correlation of scores with the
+    simulated trait.
     """
     if not fit.converged:
         why = "The model did not converge, so its reliability is unknown."

@@ -8,11 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import nct
+from scipy.stats import chi2, nct
 from scipy.stats import t as student
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.correlation import Alternative, stars
-from core.psychometrics.estimate import Floats, check_level
+from core.psychometrics.estimate import check_level
+from core.psychometrics.score_values import ROUNDING, is_constant, undefined_for_size
+
+_LARGE_T = 1e4
 
 
 @dataclass(frozen=True)
@@ -102,9 +106,11 @@ def one_sample_t(
     if n < 2:
         problem = f"Undefined: it needs two rows, and there are {n}."
         return undefined_test("d_z", (n,), left_out, alternative, level, problem)
+    size = undefined_for_size(kept, np.array([against]))
+    if size:
+        return undefined_test("d_z", (n,), left_out, alternative, level, size)
     difference = float(kept.mean()) - against
-    largest = max(float(np.abs(kept).max()), abs(against))
-    if np.ptp(kept) <= 1e-12 * largest:
+    if is_constant(kept):
         problem = (
             "Undefined but for the difference: it is the same in every row, so there is no spread "
             "to judge it against."
@@ -164,13 +170,17 @@ def paired_t(
     if first.shape != second.shape:
         raise ValueError(f"scores of shapes {first.shape} and {second.shape} do not pair")
     both = np.isfinite(first) & np.isfinite(second)
+    left_out = int((~both).sum())
+    size = undefined_for_size(first[both], second[both])
+    if size:
+        return undefined_test("d_z", (int(both.sum()),), left_out, alternative, level, size)
     # Differences of equal size in binary fractions would differ by rounding and pass for spread.
     scale = float(np.abs(np.concatenate([first[both], second[both], [1.0]])).max())
     kept = second[both] - first[both]
-    if len(kept) and np.ptp(kept) <= 1e-12 * scale:
+    if len(kept) and np.ptp(kept) <= ROUNDING * scale:
         kept = np.full(len(kept), kept.mean())
     result = one_sample_t(kept, alternative=alternative, level=level)
-    return replace(result, n_left_out=int((~both).sum()))
+    return replace(result, n_left_out=left_out)
 
 
 def tail_probability(statistic: float, df: float, alternative: Alternative) -> float:
@@ -181,8 +191,16 @@ def tail_probability(statistic: float, df: float, alternative: Alternative) -> f
 
 
 def noncentral_interval(statistic: float, df: float, level: float) -> tuple[float, float]:
-    """Two-sided interval of the noncentrality of an observed t; NaN where it cannot be found."""
+    """Two-sided interval of the noncentrality of an observed t; NaN where it cannot be found.
+
+    Of a very large t only the estimated spread is uncertain, so its chi distribution gives the ends
+    (to a share of 1 / t²); the noncentral t cannot be computed there.
+    """
     tail = (1 - level) / 2
+    if abs(statistic) > _LARGE_T:
+        low, high = (math.sqrt(float(chi2.ppf(q, df)) / df) for q in (tail, 1 - tail))
+        ends = statistic * low, statistic * high
+        return min(ends), max(ends)
 
     def end(probability: float) -> float:
         def excess(noncentrality: float) -> float:

@@ -9,7 +9,9 @@ from typing import Literal
 import numpy as np
 from scipy.stats import f
 
-from core.psychometrics.estimate import Floats, check_level
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import check_level
+from core.psychometrics.score_values import is_constant, undefined_for_size
 
 Form = Literal["ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"]
 FORMS: tuple[Form, ...] = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
@@ -99,8 +101,10 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
             f"{n} complete units of {k}."
         )
         return Intraclass(_undefined(), n, k, left_out, level, (reason,))
-    if np.ptp(complete) == 0:
+    reason = undefined_for_size(complete)
+    if not reason and is_constant(complete.ravel()):
         reason = "Undefined: every score is the same, so nothing tells the units apart."
+    if reason:
         return Intraclass(_undefined(), n, k, left_out, level, (reason,))
     if (np.ptp(complete, axis=1) == 0).all():
         same = tuple(
@@ -184,7 +188,7 @@ def _single(form: Form, squares: _MeanSquares) -> float:
 def _stepped(value: float, k: int) -> float:
     """Spearman-Brown: the coefficient of a mean of k from that of one."""
     below = 1 + (k - 1) * value
-    return k * value / below if below > 0 else -math.inf
+    return k * value / below if below > 0 else math.nan
 
 
 def _random_interval(squares: _MeanSquares, value: float, level: float) -> tuple[float, float]:

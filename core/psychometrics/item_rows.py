@@ -3,41 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from core.errors import NotEnoughData
-from core.psychometrics.estimate import Floats, Integers
-from core.psychometrics.usable_items import usable_items
+from core.psychometrics.arrays import Floats
+from core.psychometrics.usable_items import UsableItems, usable_items
 
 
-@dataclass(frozen=True, eq=False)
-class ItemRows:
-    """Rows answered on every item that varies.
-
-    `scores` is (rows, items kept); `kept` are the positions of these items in the table that was
-    given, `names` what to call them; `problems` names items and rows that were left out.
-    """
-
-    scores: Floats
-    kept: Integers
-    names: tuple[str, ...]
-    n_left_out: int
-    problems: tuple[str, ...]
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.scores)
-
-    @property
-    def n_items(self) -> int:
-        """Number of items that vary."""
-        return len(self.kept)
-
-
-def item_rows(scores: Floats, names: Sequence[str] | None = None) -> ItemRows:
+def item_rows(scores: Floats, names: Sequence[str] | None = None) -> UsableItems:
     """Rows without a gap in the items that vary; none, with the reason, where nothing is left.
 
     Parameters
@@ -62,29 +36,17 @@ def item_rows(scores: Floats, names: Sequence[str] | None = None) -> ItemRows:
         raise ValueError(f"item scores need rows and columns, not {table.ndim} dimensions")
     labels = tuple(names or [f"item {number + 1}" for number in range(table.shape[1])])
     try:
-        usable = usable_items(table, labels)
+        return usable_items(table, labels)
     except NotEnoughData as nothing:
+        why = f"Undefined: {nothing.problem[0].lower()}{nothing.problem[1:]}"
         none = np.empty(0, dtype=np.int64)
-        return ItemRows(np.empty((0, 0)), none, (), len(table), (nothing.problem,))
-    return ItemRows(
-        scores=usable.scores,
-        kept=np.array(usable.kept, dtype=np.int64),
-        names=usable.names,
-        n_left_out=len(table) - usable.n,
-        problems=usable.problems,
-    )
+        return UsableItems(np.empty((0, 0)), (), none, len(table), (why,))
 
 
-def too_little(rows: ItemRows, *, items: int = 2, n: int = 2) -> str:
+def too_little(rows: UsableItems, *, items: int = 2, n: int = 2) -> str:
     """Why these rows cannot carry a coefficient; empty where they can."""
     if rows.n < n:
         return f"Undefined: it needs {n} complete rows, and there are {rows.n}."
     if rows.n_items < items:
         return f"Undefined: it needs {items} items that vary, and there are {rows.n_items}."
     return ""
-
-
-def listed(names: Sequence[object], shown: int = 5) -> str:
-    """The names if few, else the first few and how many more."""
-    text = ", ".join(str(name) for name in names[:shown])
-    return text if len(names) <= shown else f"{text} and {len(names) - shown} more"

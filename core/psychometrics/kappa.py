@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from core.psychometrics.estimate import Estimate, Floats, check_level
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.resampling import (
     Bootstrap,
     percentile_interval,
@@ -126,8 +127,10 @@ def fleiss_kappa(
 
     Notes
     -----
-    Fleiss (1971) doi:10.1037/h0031619. The interval resamples units, taken as independent. Agrees
-    with R's irr 0.84.1, kappam.fleiss, to 1e-12.
+    Fleiss (1971) doi:10.1037/h0031619. The interval resamples units, taken as independent; his
+    standard error holds only where there is no agreement beyond chance, and does not serve for an
+    interval (Gwet 2021, doi:10.1177/0013164420973080). Agrees with R's irr 0.84.1, kappam.fleiss,
+    to 1e-12.
     """
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 2:

@@ -10,9 +10,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import f, ncf
 
-from core.psychometrics.estimate import Floats, check_level
-from core.psychometrics.item_rows import listed
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import check_level
 from core.psychometrics.mean_comparison import Summary, summary
+from core.psychometrics.wording import listed
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,16 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> Groups
     """
     check_level(level)
     found = {name: summary(values) for name, values in scores.items()}
-    kept = {name: own for name, own in found.items() if own.n > 1}
+    kept = {name: own for name, own in found.items() if math.isfinite(own.sd)}
     problems: list[str] = []
-    if len(kept) < len(found):
-        short = [name for name in found if name not in kept]
+    short = [name for name, own in found.items() if own.n < 2]
+    if short:
         problems.append(f"Left out for having fewer than two scores: {listed(short)}.")
+    strange = [name for name, own in found.items() if own.n > 1 and name not in kept]
+    if strange:
+        problems.append(
+            f"Left out for scores too large or too small to compute with: {listed(strange)}."
+        )
     groups, numbers = tuple(kept), tuple(kept.values())
     nan = math.nan
     if len(kept) < 2:

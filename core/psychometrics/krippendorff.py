@@ -8,13 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from core.psychometrics.estimate import Estimate, Floats, check_level
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.resampling import (
     Bootstrap,
     percentile_interval,
     resampling_problems,
     row_weights,
 )
+from core.psychometrics.score_values import undefined_for_size
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -97,7 +99,7 @@ def _undefined(codes: Floats, metric: Metric, n: int) -> str:
         return "Undefined: every code is the same, so chance agrees as fully as the coders."
     if metric == "ratio" and codes[0] < 0:
         return "Undefined: codes on a ratio scale cannot be negative."
-    return ""
+    return undefined_for_size(codes) if metric in ("interval", "ratio") else ""
 
 
 def _counts(table: Floats, codes: Floats) -> Floats:

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.correlation import Alternative
-from core.psychometrics.estimate import Floats, check_level
+from core.psychometrics.estimate import check_level
 from core.psychometrics.group_tests import (
     MeanTest,
     noncentral_interval,
     tail_probability,
     undefined_test,
 )
+from core.psychometrics.score_values import is_constant, out_of_range, undefined_for_size
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,18 @@ class Summary:
 
 
 def summary(scores: Floats) -> Summary:
-    """Mean, SD and number of the scores that are not NaN; SD is NaN under two."""
+    """Mean, SD and number of the scores that are not NaN; SD is NaN under two.
+
+    Both are NaN where the scores are too large or too small to compute with.
+    """
     values = np.asarray(scores, dtype=np.float64)
     kept = values[np.isfinite(values)]
-    mean = float(kept.mean()) if len(kept) else math.nan
+    if not len(kept) or out_of_range(kept):
+        return Summary(math.nan, math.nan, len(kept))
+    mean = float(kept.mean())
     if len(kept) < 2:
         return Summary(mean, math.nan, len(kept))
-    constant = np.ptp(kept) <= 1e-12 * np.abs(kept).max()
-    return Summary(mean, 0.0 if constant else float(kept.std(ddof=1)), len(kept))
+    return Summary(mean, 0.0 if is_constant(kept) else float(kept.std(ddof=1)), len(kept))
 
 
 def compare_summaries(
@@ -78,11 +84,8 @@ def compare_summaries(
     if first.sd < 0 or second.sd < 0:
         raise ValueError("a standard deviation cannot be negative")
     n = (first.n, second.n)
-    if min(n) < 2 or not all(map(math.isfinite, (first.mean, second.mean, first.sd, second.sd))):
-        problem = "Undefined: each group needs a mean, an SD and at least two members."
-        return undefined_test("d", n, n_left_out, alternative, level, problem)
-    if first.sd == second.sd == 0:
-        problem = "Undefined: neither group varies, so there is no spread to judge by."
+    problem = _why_not(first, second)
+    if problem:
         return undefined_test("d", n, n_left_out, alternative, level, problem)
     parts = first.sd**2 / first.n, second.sd**2 / second.n
     error = math.sqrt(sum(parts))
@@ -109,6 +112,19 @@ def compare_summaries(
         alternative=alternative,
         level=level,
     )
+
+
+def _why_not(first: Summary, second: Summary) -> str:
+    """Why two groups cannot be compared; empty where they can."""
+    numbers = (first.mean, second.mean, first.sd, second.sd)
+    if min(first.n, second.n) < 2 or not all(map(math.isfinite, numbers)):
+        return (
+            "Undefined: each group needs at least two members with a mean and an SD that can be "
+            "computed."
+        )
+    if first.sd == second.sd == 0:
+        return "Undefined: neither group varies, so there is no spread to judge by."
+    return undefined_for_size(np.array(numbers))
 
 
 def welch_t(

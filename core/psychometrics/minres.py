@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from core.psychometrics.usable_items import Booleans, Floats
+from core.psychometrics.arrays import Booleans, Floats
 
 LEAST_UNIQUENESS = 0.005
 FLAT = 1e-5  # largest slope by any free uniqueness that counts as a minimum

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from core.psychometrics.estimate import Floats
+from core.psychometrics.arrays import Floats
 
 Adjustment = Literal["holm", "benjamini-hochberg"]
 

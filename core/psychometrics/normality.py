@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from core.psychometrics.usable_items import Floats, UsableItems, score_matrix, usable_items
+from core.psychometrics.arrays import Floats
+from core.psychometrics.score_values import is_constant, out_of_range, score_matrix
+from core.psychometrics.usable_items import UsableItems, usable_items
 
 SHAPIRO_LEAST, SHAPIRO_MOST = 3, 5000  # range of Royston's (1995) approximation
 JOINT_LEAST = 12  # below, Royston's normalising constants are of another form
@@ -91,8 +93,7 @@ def normality(scores: Floats, names: Sequence[str]) -> Normality:
     """
     matrix = score_matrix(scores, names)
     items = tuple(
-        univariate_shapiro(column[~np.isnan(column)], name)
-        for column, name in zip(matrix.T, names, strict=True)
+        univariate_shapiro(column, name) for column, name in zip(matrix.T, names, strict=True)
     )
     used = usable_items(matrix, names)
     whitened, reason = _whitened(used)
@@ -101,31 +102,35 @@ def normality(scores: Floats, names: Sequence[str]) -> Normality:
         joint_shapiro=_joint_shapiro(whitened, used, reason),
         items=items,
         n=used.n,
-        n_items=used.p,
+        n_items=used.n_items,
         problems=used.problems,
     )
 
 
 def univariate_shapiro(values: Floats, name: str) -> NormalityTest:
-    """Shapiro-Wilk's W of one item and its p, from the scores there are (no NaN)."""
+    """Shapiro-Wilk's W of one item and its p, from the scores there are."""
+    values = values[np.isfinite(values)]
     n = len(values)
     reason = ""
     if n < SHAPIRO_LEAST:
         reason = f"{name} has {n} scores; the test needs {SHAPIRO_LEAST}."
     elif n > SHAPIRO_MOST:
         reason = f"{name} has {n} scores; the test is known up to {SHAPIRO_MOST}."
-    elif np.ptp(values) == 0:
+    elif size := out_of_range(values):
+        reason = f"The scores of {name} {size}."
+    elif is_constant(values):
         reason = f"{name} has the same score everywhere."
     if reason:
         return NormalityTest(name, math.nan, math.nan, n, problems=(reason,))
-    result = stats.shapiro(values - np.median(values))
+    # The test does not depend on unit and origin; its code does, near the limits of floats.
+    result = stats.shapiro((values - np.median(values)) / np.ptp(values))
     return NormalityTest(name, float(result.statistic), float(result.pvalue), n)
 
 
 def _whitened(used: UsableItems) -> tuple[Floats | None, str]:
     """Scores with covariance I (divisor n) by the symmetric root; or the reason why not."""
-    if used.n <= used.p:
-        return None, f"{used.n} complete rows are too few for {used.p} items together."
+    if used.n <= used.n_items:
+        return None, f"{used.n} complete rows are too few for {used.n_items} items together."
     standard = (used.scores - used.scores.mean(axis=0)) / used.scores.std(axis=0)
     values, vectors = np.linalg.eigh(standard.T @ standard / used.n)
     if values[0] < 1e-10 * values[-1]:
@@ -133,12 +138,14 @@ def _whitened(used: UsableItems) -> tuple[Floats | None, str]:
     # The symmetric root depends on the scale, and Villasenor's test is defined on the covariance.
     centered = used.scores - used.scores.mean(axis=0)
     values, vectors = np.linalg.eigh(centered.T @ centered / used.n)
+    if values[0] <= 0:
+        return None, "The items' units are too far apart for a joint test."
     return centered @ (vectors / np.sqrt(values)) @ vectors.T, ""
 
 
 def _mardia(whitened: Floats | None, used: UsableItems, reason: str) -> Mardia:
     """Mardia's coefficients and tests; b1 as the squared length of the tensor of third moments."""
-    n, p = used.n, used.p
+    n, p = used.n, used.n_items
     df = p * (p + 1) * (p + 2) / 6
     if whitened is None:
         none = [
@@ -176,7 +183,7 @@ def _mardia(whitened: Floats | None, used: UsableItems, reason: str) -> Mardia:
 
 def _joint_shapiro(whitened: Floats | None, used: UsableItems, reason: str) -> NormalityTest:
     """Mean Shapiro-Wilk W of the whitened scores, with the lognormal approximation of 1 - W*."""
-    name, n, p = "Multivariate Shapiro-Wilk", used.n, used.p
+    name, n, p = "Multivariate Shapiro-Wilk", used.n, used.n_items
     if whitened is not None and not JOINT_LEAST <= n <= SHAPIRO_MOST:
         reason = f"The test is known for {JOINT_LEAST} to {SHAPIRO_MOST} complete rows, not {n}."
     if whitened is None or reason:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.psychometrics.usable_items import Floats
+from core.psychometrics.arrays import Floats
 
 FLAT = 1e-7  # length of the projected slope that counts as a minimum
 NEARLY_FLAT = 1e-4  # enough to choose among starts

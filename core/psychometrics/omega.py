@@ -10,9 +10,12 @@ from statistics import NormalDist
 import numpy as np
 from scipy.optimize import least_squares
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.covariance_fit import fit_covariance
-from core.psychometrics.estimate import Estimate, Floats, check_level
-from core.psychometrics.item_rows import ItemRows, item_rows, listed, too_little
+from core.psychometrics.estimate import Estimate, check_level
+from core.psychometrics.item_rows import item_rows, too_little
+from core.psychometrics.usable_items import UsableItems
+from core.psychometrics.wording import listed
 
 _NO_ERROR_LEFT = (
     "Undefined: the residual variances sum to less than 0, so the factor would explain more than "
@@ -156,7 +159,7 @@ def negative_variances(names: Sequence[str], residuals: Floats) -> tuple[str, ..
     )
 
 
-def _too_little(rows: ItemRows) -> str:
+def _too_little(rows: UsableItems) -> str:
     """Why one factor cannot be fitted; empty where it can."""
     reason = too_little(rows)
     if reason:

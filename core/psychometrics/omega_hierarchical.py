@@ -9,10 +9,13 @@ from statistics import NormalDist
 
 import numpy as np
 
+from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.covariance_fit import CovarianceFit, Model, fit_covariance
-from core.psychometrics.estimate import Estimate, Floats, Integers, check_level
-from core.psychometrics.item_rows import ItemRows, item_rows, listed
+from core.psychometrics.estimate import Estimate, check_level
+from core.psychometrics.item_rows import item_rows
 from core.psychometrics.omega import negative_variances
+from core.psychometrics.usable_items import UsableItems
+from core.psychometrics.wording import listed
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ def omega_hierarchical(
 
 def _solution(
     result: Estimate,
-    rows: ItemRows,
+    rows: UsableItems,
     labels: tuple[Hashable, ...],
     member: Integers,
     fit: CovarianceFit,
@@ -152,7 +155,7 @@ def _solution(
 
 
 def _undefined(
-    result: Estimate, rows: ItemRows, labels: tuple[Hashable, ...], reason: str
+    result: Estimate, rows: UsableItems, labels: tuple[Hashable, ...], reason: str
 ) -> OmegaHierarchical:
     """No coefficient, and why."""
     items, factors = (math.nan,) * rows.n_items, (math.nan,) * len(labels)
@@ -167,7 +170,7 @@ def _undefined(
     )
 
 
-def _not_identified(rows: ItemRows, member: Integers, labels: Sequence[Hashable]) -> str:
+def _not_identified(rows: UsableItems, member: Integers, labels: Sequence[Hashable]) -> str:
     """Why a general factor above the subscales cannot be determined; empty where it can."""
     if len(labels) < 3:
         return (

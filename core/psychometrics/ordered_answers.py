@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtri
 
 from core.errors import NotEnoughData
+from core.psychometrics.answer_options import numbered_answers
+from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.bivariate_normal import FAR
-from core.psychometrics.usable_items import Floats, usable_items
-
-Integers = npt.NDArray[np.int64]
+from core.psychometrics.usable_items import usable_items
 
 MOST_OPTIONS = 20
 LISTWISE, PAIRWISE = "listwise", "pairwise"
@@ -96,28 +95,27 @@ def ordered_answers(
     quantile of the share of answers in options 1..k (Olsson 1979).
     """
     used = usable_items(scores, names, rows="complete" if missing == LISTWISE else "any")
-    if used.p < 2:
+    if used.n_items < 2:
         raise NotEnoughData(
-            f"Only {used.names[0]} varies; a correlation takes two items. "
-            + " ".join(used.problems),
+            " ".join(
+                [f"Only {used.names[0]} varies; a correlation takes two items.", *used.problems]
+            ),
             "Add items whose answers differ.",
         )
-    codes = np.full(used.scores.shape, -1, dtype=np.int64)
-    options: list[tuple[float, ...]] = []
-    for column, (name, values) in enumerate(zip(used.names, used.scores.T, strict=True)):
-        present = ~np.isnan(values)
-        values_used, codes[present, column] = np.unique(values[present], return_inverse=True)
-        if len(values_used) > MOST_OPTIONS:
+    numbered = [numbered_answers(values) for values in used.scores.T]
+    for name, answers in zip(used.names, numbered, strict=True):
+        if len(answers.chosen) > MOST_OPTIONS:
             raise NotEnoughData(
-                f"{name} has {len(values_used)} different scores; ordered answers have at most "
+                f"{name} has {len(answers.chosen)} different scores; ordered answers have at most "
                 f"{MOST_OPTIONS}.",
                 "Use an estimator for continuous scores (ML or MLR).",
             )
-        options.append(tuple(float(value) for value in values_used))
+    codes = np.column_stack([answers.codes for answers in numbered])
+    options = tuple(answers.chosen for answers in numbered)
     return OrderedAnswers(
         names=used.names,
         codes=codes,
-        options=tuple(options),
+        options=options,
         thresholds=_thresholds(codes, max(map(len, options))),
         n_rows_given=used.n_rows_given,
         problems=used.problems + _unused(used.names, options, options_offered),

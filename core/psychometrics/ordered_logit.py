@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, log_expit
 
-from core.psychometrics.usable_items import Floats
+from core.psychometrics.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

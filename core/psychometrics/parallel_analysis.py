@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from core.errors import NotEnoughData
-from core.psychometrics.usable_items import Floats, usable_items
+from core.psychometrics.arrays import Floats
+from core.psychometrics.usable_items import usable_items
 
 Variant = Literal["components", "factors"]
 Chance = Literal["normal", "shuffled"]
@@ -79,9 +80,9 @@ def parallel_analysis(
     named. Checked by recovery of known numbers of factors and on pure chance.
     """
     used = usable_items(scores, names)
-    if used.p < 2 or used.n < 3:
+    if used.n_items < 2 or used.n < 3:
         raise NotEnoughData(
-            f"{used.n} complete rows of {used.p} items that vary are too few.",
+            f"{used.n} complete rows of {used.n_items} items that vary are too few.",
             "Use at least three rows and two items.",
         )
     problems = list(used.problems)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.psychometrics.arrays import Booleans, Floats
 from core.psychometrics.ordered_answers import LISTWISE, OrderedAnswers, ordered_answers
 from core.psychometrics.polychoric_likelihood import likeliest_correlations
 from core.psychometrics.polychoric_notes import notes
-from core.psychometrics.usable_items import Booleans, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.bivariate_normal import FAR, row_slopes
 from core.psychometrics.ordered_answers import OrderedAnswers
 from core.psychometrics.polychoric import Polychoric
 from core.psychometrics.polychoric_likelihood import slopes_of_likelihood
-from core.psychometrics.usable_items import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.bivariate_normal import cell_probabilities, cell_slopes
-from core.psychometrics.usable_items import Floats
 
 BOUND = 3.2  # of Fisher's z: correlations are sought within +- .9967
 LEAST_PROBABILITY = 1e-12

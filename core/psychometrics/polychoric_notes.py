@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.psychometrics.arrays import Booleans, Floats
 from core.psychometrics.ordered_answers import OrderedAnswers
 from core.psychometrics.polychoric_likelihood import BOUND
-from core.psychometrics.usable_items import Booleans, Floats
-
-SHOWN = 5
+from core.psychometrics.wording import listed
 
 
 def notes(answers: OrderedAnswers, tables: Floats, correlations: Floats) -> tuple[str, ...]:
@@ -76,9 +75,4 @@ def _pair_names(answers: OrderedAnswers, chosen: Booleans) -> str:
     """The first pairs by name, and how many more."""
     first, second = answers.pairs()
     places = np.flatnonzero(chosen)
-    listed = ", ".join(
-        f"{answers.names[first[place]]} with {answers.names[second[place]]}"
-        for place in places[:SHOWN]
-    )
-    rest = len(places) - SHOWN
-    return f"{listed} and {rest} more" if rest > 0 else listed
+    return listed([f"{answers.names[first[k]]} with {answers.names[second[k]]}" for k in places])

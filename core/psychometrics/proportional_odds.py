@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logit
 
-from core.psychometrics.answer_options import Integers
+from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.ordered_logit import CategoryTerms, category_terms
-from core.psychometrics.usable_items import Floats
 
 MOST_STEPS = 60
 SETTLED = 1e-7  # largest last step of the estimates, in logits per SD, at a maximum

@@ -16,7 +16,8 @@ from core.psychometrics.alpha_moments import (
     alpha_coefficients,
     resampled_interval,
 )
-from core.psychometrics.estimate import Estimate, Floats, check_level
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.item_rows import item_rows, too_little
 from core.psychometrics.resampling import Bootstrap
 
@@ -56,7 +57,8 @@ def cronbach_alpha(
     k / (k - 1) (1 - sum of item variances / variance of the sum); Cronbach (1951)
     doi:10.1007/BF02310555. Feldt's interval takes (1 - population alpha) / (1 - alpha) as F with
     n - 1 and (n - 1)(k - 1) degrees of freedom; Feldt, Woodruff & Salih (1987)
-    doi:10.1177/014662168701100107. Rows are taken as independent; repeats of one model are not.
+    doi:10.1177/014662168701100107, formulas 6 and 7; some programs take n (k - 1) instead. Rows are
+    taken as independent; repeats of one model are not.
     Agrees with psych 2.4.12 to 1e-12.
     """
     check_level(level)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.psychometrics.estimate import Floats, check_level
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import check_level
 
 _CELLS_AT_ONCE = 2_000_000
 

@@ -9,7 +9,8 @@ from statistics import NormalDist
 import numpy as np
 from scipy.stats import binom
 
-from core.psychometrics.estimate import Floats, check_level
+from core.psychometrics.arrays import Floats
+from core.psychometrics.estimate import check_level
 
 
 @dataclass(frozen=True)

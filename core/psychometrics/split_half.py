@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from core.psychometrics.estimate import Floats
+from core.psychometrics.arrays import Floats
 from core.psychometrics.item_rows import item_rows, too_little
 
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.correlation import Correlation, correlation
-from core.psychometrics.estimate import Floats
 from core.psychometrics.group_tests import MeanTest, paired_t
 from core.psychometrics.resampling import Bootstrap
 
@@ -94,8 +94,8 @@ def retest_agreement(
 
     Returns
     -------
-    Retest : Pearson's r of each pair, and their mean over the pairs that have one. An r of exactly
-    1 counts as it is only where all are 1; otherwise its z is infinite and the mean is too.
+    Retest : Pearson's r of each pair, and their mean over the pairs that have one. Where some r
+    are exactly 1 or -1 and others are not, the mean is NaN, because Fisher's z has no mean.
 
     Raises
     ------
@@ -120,9 +120,22 @@ def retest_agreement(
         problems += ("Undefined: there is only one occasion.",)
     elif not len(values):
         problems += tuple(dict.fromkeys(text for each in found for text in each.problems))
-    with np.errstate(divide="ignore"):
-        mean = float(np.tanh(np.arctanh(values).mean())) if len(values) else math.nan
-    return Retest(pairs, found, mean, problems)
+    mean, reason = _mean_correlation(values)
+    return Retest(pairs, found, mean, (*problems, *reason))
+
+
+def _mean_correlation(values: Floats) -> tuple[float, tuple[str, ...]]:
+    """Mean by Fisher's z; NaN with the reason where some z are infinite and others are not."""
+    if not len(values):
+        return math.nan, ()
+    if (values == values[0]).all():
+        return float(values[0]), ()
+    if (np.abs(values) == 1).any():
+        return math.nan, (
+            "The mean is undefined: some pairs of occasions determine each other exactly, and "
+            "Fisher's z of such a correlation is infinite. Read the pairs.",
+        )
+    return float(np.tanh(np.arctanh(values).mean())), ()
 
 
 def _identical(scores: Floats) -> tuple[str, ...]:

@@ -15,10 +15,13 @@ from core.psychometrics.alpha_moments import (
     alpha_coefficients,
     resampled_interval,
 )
-from core.psychometrics.estimate import Estimate, Floats, Integers, check_level
-from core.psychometrics.item_rows import ItemRows, item_rows, listed, too_little
+from core.psychometrics.arrays import Floats, Integers
+from core.psychometrics.estimate import Estimate, check_level
+from core.psychometrics.item_rows import item_rows, too_little
 from core.psychometrics.reliability import cronbach_alpha
 from core.psychometrics.resampling import Bootstrap
+from core.psychometrics.usable_items import UsableItems
+from core.psychometrics.wording import listed
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def stratified_alpha(
 
 
 def _strata_problems(
-    rows: ItemRows, labels: Sequence[Hashable], groups: Sequence[Integers]
+    rows: UsableItems, labels: Sequence[Hashable], groups: Sequence[Integers]
 ) -> tuple[str, ...]:
     """What is wrong with the subscales as strata."""
     reason = too_little(rows)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.correlation import Correlation, Kind, correlation, disattenuated
-from core.psychometrics.estimate import Floats
 from core.psychometrics.resampling import Bootstrap
+from core.psychometrics.score_values import is_constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +79,10 @@ def trait_matrix(
     size = len(names)
     r, low, high, p, corrected = (np.full((size, size), np.nan) for _ in range(5))
     present = np.isfinite(table).astype(np.float64)
-    problems: list[str] = []
+    problems = [] if size > 1 else [f"A correlation takes two scores, and there is {size}."]
     for first in range(size):
         own = table[np.isfinite(table[:, first]), first]
-        r[first, first] = 1.0 if len(own) > 1 and np.ptp(own) > 0 else math.nan
+        r[first, first] = 1.0 if len(own) > 1 and not is_constant(own) else math.nan
         for second in range(first + 1, size):
             cell = correlation(
                 table[:, first], table[:, second], kind=kind, level=level, bootstrap=bootstrap

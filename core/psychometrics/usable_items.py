@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from core.errors import NotEnoughData
+from core.psychometrics.arrays import Booleans, Floats, Integers
+from core.psychometrics.score_values import score_matrix, varying_columns
 
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 Rows = Literal["complete", "any"]
 
 
@@ -22,7 +21,7 @@ class UsableItems:
 
     scores: Floats  # (rows kept, items kept); without NaN if rows="complete"
     names: tuple[str, ...]
-    kept: tuple[int, ...]  # columns of the matrix given
+    kept: Integers  # columns of the matrix given
     n_rows_given: int
     problems: tuple[str, ...]
 
@@ -32,9 +31,23 @@ class UsableItems:
         return len(self.scores)
 
     @property
-    def p(self) -> int:
+    def n_items(self) -> int:
         """Number of items kept."""
         return len(self.names)
+
+    @property
+    def n_left_out(self) -> int:
+        """Number of rows left out."""
+        return self.n_rows_given - self.n
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Columns that vary in every matrix, and the rows of each matrix that can be used."""
+
+    columns: Integers
+    rows: tuple[Booleans, ...]
+    problems: tuple[str, ...]
 
 
 def usable_items(scores: Floats, names: Sequence[str], *, rows: Rows = "complete") -> UsableItems:
@@ -58,70 +71,68 @@ def usable_items(scores: Floats, names: Sequence[str], *, rows: Rows = "complete
     Raises
     ------
     NotEnoughData
-        Nothing is left: no rows, no items, or no row that holds a score.
+        Nothing is left: no rows, no items, or no row that holds a score; or as `score_matrix`.
     """
     matrix = score_matrix(scores, names)
-    columns = np.arange(len(names), dtype=np.int64)
-    problems: list[str] = []
-    empty = np.isnan(matrix).all(axis=0)
-    _note(problems, names, columns[empty], "no score at all")
-    columns = columns[~empty]
-    varying = _varies(matrix[:, columns])
-    _note(problems, names, columns[~varying], "the same score everywhere")
-    columns = columns[varying]
-    kept_rows = _rows(matrix[:, columns], rows)
-    still = _varies(matrix[np.ix_(kept_rows, columns)])
-    if kept_rows.any():
-        _note(problems, names, columns[~still], "the same score on all rows that can be used")
-        columns = columns[still]
-    if not columns.size or not kept_rows.any():
+    found = selection([matrix], names, rows)
+    columns, kept = found.columns, found.rows[0]
+    if not columns.size or not kept.any():
         what = "No item varies" if not columns.size else "No row holds a score of every item"
         raise NotEnoughData(
-            ". ".join([what, *(problem.rstrip(".") for problem in problems)]) + ".",
+            ". ".join([what, *(problem.rstrip(".") for problem in found.problems)]) + ".",
             "Ask more items or more administrations, or fill the gaps.",
         )
-    lost = matrix.shape[0] - int(kept_rows.sum())
-    if lost:
-        why = "a missing score" if rows == "complete" else "no score"
-        problems.append(f"{lost} of {matrix.shape[0]} rows were left out: {why}.")
     return UsableItems(
-        scores=matrix[np.ix_(kept_rows, columns)],
+        scores=matrix[np.ix_(kept, columns)],
         names=tuple(names[column] for column in columns.tolist()),
-        kept=tuple(int(column) for column in columns),
+        kept=columns,
         n_rows_given=matrix.shape[0],
-        problems=tuple(problems),
+        problems=found.problems,
     )
 
 
-def score_matrix(scores: Floats, names: Sequence[str]) -> Floats:
-    """The scores as a matrix of floats, infinite values as missing, if the shape fits the names.
+def selection(matrices: Sequence[Floats], names: Sequence[str], rows: Rows) -> Selection:
+    """What can be used of one matrix, or of several (groups) that must keep the same items.
 
-    Raises ValueError where the number of names is not the number of columns.
+    Parameters
+    ----------
+    matrices : sequence of (n, p) arrays
+        Scores, NaN where there is none. An item that does not vary in one is left out of all.
+    names : p names
+        What to call the items in `problems`.
+    rows : "complete" or "any"
+        As in `usable_items`.
     """
-    matrix = np.array(scores, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] != len(names):
-        raise ValueError(f"{matrix.shape} scores for {len(names)} items")
-    matrix[~np.isfinite(matrix)] = np.nan
-    return matrix
+    columns = np.arange(len(names), dtype=np.int64)
+    problems: list[str] = []
 
+    def keep(good: Sequence[Booleans], why: str) -> Integers:
+        """The columns good in every matrix; a note on the others."""
+        in_all = np.all(good, axis=0)
+        left_out = ", ".join(names[column] for column in columns[~in_all].tolist())
+        if left_out:
+            problems.append(f"Left out, because of {why}: {left_out}.")
+        return columns[in_all]
 
-def _varies(matrix: Floats) -> Booleans:
-    """Whether each column holds two different scores, however many are missing."""
-    low = np.where(np.isnan(matrix), np.inf, matrix).min(axis=0, initial=np.inf)
-    high = np.where(np.isnan(matrix), -np.inf, matrix).max(axis=0, initial=-np.inf)
-    return np.asarray(high > low)
+    some = " in some group" if len(matrices) > 1 else ""
+    present = [np.asarray(~np.isnan(m).all(axis=0)) for m in matrices]
+    columns = keep(present, f"no score at all{some}")
+    varying = [varying_columns(m[:, columns]) for m in matrices]
+    columns = keep(varying, f"the same score everywhere{some}")
+    kept = tuple(_rows(m[:, columns], rows) for m in matrices)
+    if all(own.any() for own in kept):
+        used = [m[np.ix_(own, columns)] for m, own in zip(matrices, kept, strict=True)]
+        varying = [varying_columns(m) for m in used]
+        columns = keep(varying, f"the same score on all rows that can be used{some}")
+        n = sum(map(len, matrices))
+        lost = n - sum(int(own.sum()) for own in kept)
+        if lost:
+            why = "a missing score" if rows == "complete" else "no score"
+            problems.append(f"{lost} of {n} rows were left out: {why}.")
+    return Selection(columns, kept, tuple(problems))
 
 
 def _rows(matrix: Floats, rows: Rows) -> Booleans:
     """The rows to keep: without gaps, or with any score."""
     present = ~np.isnan(matrix)
     return np.asarray(present.all(axis=1) if rows == "complete" else present.any(axis=1))
-
-
-def _note(
-    problems: list[str], names: Sequence[str], columns: npt.NDArray[np.int64], why: str
-) -> None:
-    """Name the items left out and why, if any."""
-    if columns.size:
-        left_out = ", ".join(names[column] for column in columns.tolist())
-        problems.append(f"Left out, because of {why}: {left_out}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -167,37 +167,31 @@ def _rated(
 ) -> CriterionResult:
     """A criterion judged by its coefficient."""
     own = coefficient or _NOT_COLLECTED
-    bands = scheme.bands[criterion]
-    rating = bands.rate(own.value)
-    return CriterionResult(
-        criterion=criterion,
-        value=own.value,
-        low=own.low,
-        high=own.high,
-        cfi=math.nan,
-        n=own.n,
-        rating=rating,
-        low_rating=bands.rate(own.low),
-        high_rating=bands.rate(own.high),
-        reason="" if rating else _why_not(own.problems),
-        problems=own.problems,
-    )
+    return _judged(criterion, own, math.nan, scheme.bands[criterion].rate)
 
 
 def _factorial(fit: ModelFit | None, scheme: RatingScheme) -> CriterionResult:
     """The criterion judged by two indices; its interval is RMSEA's, so the low end rates better."""
     own = fit or ModelFit(math.nan, math.nan, problems=_NOT_COLLECTED.problems)
-    rating = scheme.factorial.rate(own.rmsea, own.cfi)
+    error = Coefficient(own.rmsea, own.rmsea_low, own.rmsea_high, own.n, own.problems)
+    return _judged("factorial", error, own.cfi, lambda end: scheme.factorial.rate(end, own.cfi))
+
+
+def _judged(
+    criterion: Criterion, own: Coefficient, cfi: float, rate: Callable[[float], Rating]
+) -> CriterionResult:
+    """A coefficient and the ends of its interval, each with its rating."""
+    rating = rate(own.value)
     return CriterionResult(
-        criterion="factorial",
-        value=own.rmsea,
-        low=own.rmsea_low,
-        high=own.rmsea_high,
-        cfi=own.cfi,
+        criterion=criterion,
+        value=own.value,
+        low=own.low,
+        high=own.high,
+        cfi=cfi,
         n=own.n,
         rating=rating,
-        low_rating=scheme.factorial.rate(own.rmsea_low, own.cfi),
-        high_rating=scheme.factorial.rate(own.rmsea_high, own.cfi),
+        low_rating=rate(own.low),
+        high_rating=rate(own.high),
         reason="" if rating else _why_not(own.problems),
         problems=own.problems,
     )

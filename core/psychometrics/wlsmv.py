@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.cfa_model import ParsedModel, Scaling
 from core.psychometrics.cfa_problems import error_problems, matrix_problems, model_problems
+from core.psychometrics.cfa_residuals import correlations
 from core.psychometrics.cfa_result import NAN, CfaResult, Estimate, FitIndices, GroupFit
 from core.psychometrics.cfa_standardize import raw_estimates, standardized_estimates
 from core.psychometrics.ordered_answers import LISTWISE
-from core.psychometrics.usable_items import Floats
 from core.psychometrics.wlsmv_fit import WeightedFit
 from core.psychometrics.wlsmv_model import WeightedModel, weighted_model
 from core.psychometrics.wlsmv_modification import weighted_modification_indices
@@ -91,8 +92,7 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
     own = covariance[:q, :q]
     standardized = standardized_estimates(fit.structure, fit.theta, own, ci_level)
     at = fit.structure.matrices(fit.theta)
-    with np.errstate(invalid="ignore"):  # a variance just below 0 is described, not a fault
-        impossible = matrix_problems([at], table.items, table.factors, [""])
+    impossible = matrix_problems([at], table.items, table.factors, [""])
     doubtful = [*search_notes(fit), *impossible, *error_problems(standardized)]
     testable = fit.df > 0 and not fit.undetermined and fit.n > len(table.items)
     possible = not impossible and np.linalg.eigvalsh(fit.polychoric.correlations)[0] > 0
@@ -164,9 +164,6 @@ def _group(fit: WeightedFit) -> GroupFit:
     """Observed and implied matrices."""
     at = fit.structure.matrices(fit.theta)
     observed, implied = fit.polychoric.correlations, at.covariance
-    spread = np.sqrt(
-        np.where(np.diag(at.factor_covariance) > 0, np.diag(at.factor_covariance), NAN)
-    )
     nothing = np.zeros(len(observed))
     return GroupFit(
         name="",
@@ -176,6 +173,6 @@ def _group(fit: WeightedFit) -> GroupFit:
         implied_covariance=implied,
         implied_means=nothing,
         residual_correlations=observed - implied,
-        factor_correlations=at.factor_covariance / np.outer(spread, spread),
+        factor_correlations=correlations(at.factor_covariance),
         r_squared=1 - np.diag(at.residuals),
     )

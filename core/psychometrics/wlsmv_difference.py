@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import null_space
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.cfa_fit_indices import p_value
 from core.psychometrics.cfa_model import ParsedModel
 from core.psychometrics.cfa_result import NAN
 from core.psychometrics.cfa_syntax import parse_model
 from core.psychometrics.ordered_answers import LISTWISE
-from core.psychometrics.usable_items import Floats
 from core.psychometrics.wlsmv_fit import WeightedFit
 from core.psychometrics.wlsmv_model import weighted_model
 from core.psychometrics.wlsmv_tests import scale_and_shift

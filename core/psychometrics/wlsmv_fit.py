@@ -8,13 +8,13 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from core.errors import NotEnoughData
+from core.psychometrics.arrays import Floats
 from core.psychometrics.cfa_data import GroupData
 from core.psychometrics.cfa_estimate import start_values
 from core.psychometrics.cfa_model import ParameterTable
 from core.psychometrics.cfa_structure import Structure
 from core.psychometrics.polychoric import Polychoric
 from core.psychometrics.polychoric_covariance import OrderedMoments, ordered_moments
-from core.psychometrics.usable_items import Floats
 
 SETTLED = 1e-9  # a further step would lower n times the loss by less
 LEAST_VARIANCE = 1e-6  # n times the variance of a correlation; that of r = .9967 is 4e-5

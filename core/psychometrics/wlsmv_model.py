@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from core.errors import NotEnoughData
+from core.psychometrics.arrays import Floats
 from core.psychometrics.cfa_model import COVARIANCE, LOADING, ParsedModel, Scaling, Term
 from core.psychometrics.cfa_syntax import parse_model
 from core.psychometrics.cfa_table import parameter_table
 from core.psychometrics.ordered_answers import LISTWISE
 from core.psychometrics.polychoric import polychoric
-from core.psychometrics.usable_items import Floats, score_matrix
+from core.psychometrics.score_values import refuse_repeated
 from core.psychometrics.wlsmv_fit import WeightedFit, fit_weighted
 
 
@@ -36,14 +39,15 @@ def weighted_model(
 ) -> WeightedModel:
     """The model fitted to the polychoric correlations of its items; see `wlsmv.fit_wlsmv`."""
     parsed = parse_model(model, items=items) if isinstance(model, str) else model
+    refuse_repeated(items)
     columns = [list(items).index(item) for item in parsed.items]
-    matrix = score_matrix(scores, items)[:, columns]
+    matrix = np.asarray(scores, dtype=np.float64)[:, columns]
     fitted = polychoric(matrix, parsed.items, missing=missing, options_offered=options_offered)
     dropped = tuple(item for item in parsed.items if item not in fitted.names)
     kept = _single_items_are_factors(parsed.without(frozenset(dropped)))
     if not kept.factors:
         raise NotEnoughData(
-            "No factor has an item that varies. " + " ".join(fitted.problems),
+            " ".join(["No factor has an item that varies.", *fitted.problems]),
             "Ask more administrations, or other items.",
         )
     table = parameter_table(kept, scaling=scaling, ordered=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.psychometrics.arrays import Floats
 from core.psychometrics.cfa_fit_indices import ChiSquares, plain_indices, robust_indices
 from core.psychometrics.cfa_result import NAN, FitIndices
-from core.psychometrics.usable_items import Floats
 from core.psychometrics.wlsmv_fit import WeightedFit
 
 POSITIVE = 1e-8

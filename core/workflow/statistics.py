@@ -11,19 +11,19 @@ import pandas as pd
 
 import core.analysis as _registered  # importing the package registers every analysis
 from core import charts, export
-from core.analysis.registry import Analysis, Factors, all_analyses, parse_option
-from core.analysis.result import AnalysisResult, ResultTable
+from core.analysis.registry import Analysis, all_analyses, parse_option
+from core.analysis.result import AnalysisResult, ResultTable, TextFile
+from core.analysis.rows import averaged
 from core.domain.frames import ITEM_SCORES, check_frame
-from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from core.store import collection as collection_store
-from core.store import frames, recodings, runs, studies
+from core.store import recodings, runs, studies
+from core.workflow import analysis_frames, units
+from core.workflow.analysis_frames import Where
 from core.workflow.workspace import Workspace
 
 __all__ = ["AnalysisResult", "ResultTable", "charts", "export"]
 del _registered
-
-Where = Mapping[str, Sequence[Any]]
 
 _APART_NOTE = (
     "Answers were given in several formats, whose points cannot be compared: each format is shown "
@@ -75,8 +75,12 @@ def run(
     study_codes: Sequence[str],
     options: Mapping[str, Any],
     where: Where,
+    over: Sequence[str] = (),
 ) -> AnalysisResult:
     """Run an analysis over the answers of some studies that pass the filters.
+
+    `over` are factors to average administrations over first, so that a row is one combination of
+    the others; those that the analysis itself sets side by side or compares are not averaged.
 
     Raises
     ------
@@ -84,38 +88,74 @@ def run(
         There are no answers, a filter names an unknown factor, or nothing can be computed.
     """
     analysis = by_name(name)
-    for factor in where:
-        if factor not in (*FACTORS, "item"):
-            raise NotEnoughData(
-                f"There is no factor '{factor}' to filter by.", f"Use: {', '.join(FACTORS)}, item."
-            )
+    frame, options, notes, words = prepared(workspace, analysis, study_codes, options, where, over)
+    result = analysis.run(frame, **options)
+    return replace(result, unit=result.unit + words, notes=(*notes, *result.notes))
+
+
+def syntax(
+    workspace: Workspace,
+    name: str,
+    study_codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Where,
+    over: Sequence[str] = (),
+) -> tuple[TextFile, ...]:
+    """Scripts for other software that compute the same, with their data.
+
+    Raises
+    ------
+    NotEnoughData
+        The analysis offers none, or its data do not allow one.
+    """
+    analysis = by_name(name)
+    if analysis.syntax is None:
+        raise NotEnoughData(f"'{name}' offers no scripts.", "Export its tables instead.")
+    frame, options, _, _ = prepared(workspace, analysis, study_codes, options, where, over)
+    return analysis.syntax(frame, **options)
+
+
+def prepared(
+    workspace: Workspace,
+    analysis: Analysis,
+    study_codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Where,
+    over: Sequence[str] = (),
+) -> tuple[pd.DataFrame, dict[str, Any], tuple[str, ...], str]:
+    """Frame and options as the analysis takes them, notes on them, and words for its unit."""
     for code in study_codes:
         studies.get(workspace.database, code)
-    read = frames.item_scores if analysis.needs is ITEM_SCORES else frames.option_counts
-    frame = read(workspace.database, list(study_codes), where)
-    if frame.empty:
-        raise NotEnoughData(
-            "No planned answers pass these filters.", "Choose another study, or fewer filters."
-        )
+    frame = analysis_frames.frame_of(workspace, analysis, study_codes, where)
     check_frame(frame, analysis.needs)
-    options = dict(options)
-    apart = _apart(analysis, frame, options)
-    result = analysis.run(frame, **options, **apart)
-    return replace(result, notes=(*result.notes, _APART_NOTE)) if apart else result
+    chosen = analysis_frames.brought_in(workspace, analysis, options)
+    apart = _apart(analysis, frame, chosen)
+    chosen |= apart
+    notes = (_APART_NOTE,) if apart else ()
+    if analysis.needs is not ITEM_SCORES:
+        return frame, chosen, notes, ""
+    taken = units.averaging(analysis, chosen, over)
+    rows = averaged(frame, taken)
+    said = units.cautions(workspace, analysis, rows, chosen)
+    return (
+        rows,
+        chosen,
+        (*notes, *said, *units.averaging_notes(frame, rows, taken)),
+        units.words(frame, taken),
+    )
 
 
 def _apart(
-    analysis: Analysis, frame: pd.DataFrame, options: dict[str, Any]
+    analysis: Analysis, frame: pd.DataFrame, options: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
-    """The groups to set side by side where answer formats differ; taken out of `options` then."""
-    by = next((option for option in analysis.options if isinstance(option.kind, Factors)), None)
-    if by is None or frame["format"].nunique() < 2 or options.get("factor") == "format":
+    """The groups to set side by side where answer formats differ, if not by format already."""
+    by = next((option for option in analysis.options if option.name == "by"), None)
+    if by is None or "format" not in frame or frame["format"].nunique() < 2:
         return {}
-    chosen = tuple(options.get(by.name, by.default))
-    if "format" in chosen:
+    chosen = tuple(options.get("by", by.default))
+    if "format" in chosen or options.get("factor") == "format":
         return {}
-    options.pop(by.name, None)
-    return {by.name: (*chosen, "format")}
+    return {"by": (*chosen, "format")}
 
 
 def software() -> dict[str, str]:

@@ -8,12 +8,12 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from core.analysis.registry import Analysis, AnalysisOption, Choice, Number
+from core.analysis.registry import Analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.charts import Chart
-from core.domain.study import FACTORS
 from core.workflow import statistics
-from pages.shared.widgets import download, plain, table
+from core.workflow.computing import Question
+from pages.shared.widgets import download, error_box, plain, table, workspace
 
 _DECIMALS: Mapping[str, str] = {
     "count": "%d",
@@ -23,54 +23,11 @@ _DECIMALS: Mapping[str, str] = {
     "correlation": "%.2f",
     "p": "%.3f",
 }
-_FACTOR_WORDS: Mapping[str, str] = {
-    "label_order": "order of options",
-    "entity_b": "second entity",
-    "template": "instructions",
-}
-
-
-def factor_word(factor: str) -> str:
-    """A factor as a reader calls it."""
-    return _FACTOR_WORDS.get(factor, factor)
 
 
 def theme() -> Literal["light", "dark"]:
     """The theme the reader has chosen, so that marks keep their contrast."""
     return "dark" if st.context.theme.type == "dark" else "light"
-
-
-def option_form(analysis: Analysis) -> dict[str, Any]:
-    """Controls for every option of an analysis, read from its signature."""
-    values: dict[str, Any] = {}
-    columns = st.columns(max(len(analysis.options), 1))
-    for column, option in zip(columns, analysis.options, strict=False):
-        with column:
-            values[option.name] = _control(analysis, option)
-    return values
-
-
-def _control(analysis: Analysis, option: AnalysisOption) -> Any:
-    key = f"option:{analysis.name}:{option.name}"
-    kind = option.kind
-    if isinstance(kind, Number):
-        low, high = option.number(kind.low), option.number(kind.high)
-        return st.number_input(
-            kind.label, low, high, option.number(option.default), key=key, help=kind.help or None,
-            persist_state="session",
-        )  # fmt: skip
-    if isinstance(kind, Choice):
-        words = dict(kind.choices)
-        codes = list(words)
-        return st.selectbox(
-            kind.label, codes, codes.index(option.default), format_func=words.__getitem__, key=key,
-            help=kind.help or None, persist_state="session",
-        )  # fmt: skip
-    chosen = st.multiselect(
-        kind.label, FACTORS, list(option.default), format_func=factor_word, key=key,
-        help=kind.help or None, persist_state="session",
-    )  # fmt: skip
-    return tuple(chosen)
 
 
 def show_result(
@@ -82,19 +39,59 @@ def show_result(
     )
     for note in result.notes:
         st.info(plain(note), icon=":material/info:")
-    charts = statistics.charts.charts_of(analysis.name, result, theme=theme())
+    charts = statistics.charts.charts_of(
+        analysis.name, result, theme=theme(), significant_only=_significant_only(analysis)
+    )
     for number, chart in enumerate(charts):
         _show_panels(chart, f"chart:{analysis.name}:{number}")
         with st.expander("The data of this chart"):
             st.caption(plain(chart.alt))
             table(chart.table, alt=f"Data of the chart {chart.title}")
     for shown in result.tables:
-        _show_table(analysis, result, shown, file_stem)
+        if len(shown.frame):  # an empty one, such as correlated residuals of none, is in the ZIP
+            _show_table(analysis, result, shown, file_stem)
     data = statistics.export.result_zip(result)
     download("All tables (ZIP)", data, f"{file_stem}-{analysis.name}.zip", key="download:all")
     with st.expander("References"):
         for reference in analysis.references:
             st.text(reference)
+
+
+def _significant_only(analysis: Analysis) -> bool:
+    """Whether path diagrams leave out loadings that may be 0."""
+    return analysis.name == "cfa" and st.toggle(
+        "Draw only loadings with p < .05",
+        key="significant_only",
+        help="The tables keep all of them.",
+    )
+
+
+def show_syntax(analysis: Analysis, question: Question, *, file_stem: str) -> None:
+    """The same computed by other software: scripts to read and to take away, with the data."""
+    if analysis.syntax is None:
+        return
+    shown = st.toggle(
+        "Show the same in R and Python", key=f"syntax:{analysis.name}",
+        help="Scripts that compute this with other software, with the data they read, so that a "
+        "reviewer can check it.",
+    )  # fmt: skip
+    if not shown:
+        return
+    with error_box():
+        files = statistics.syntax(
+            workspace(), question.analysis, question.studies, question.options, question.where,
+            question.over,
+        )  # fmt: skip
+        data = statistics.export.files_zip({file.name: file.text.encode() for file in files})
+        download(
+            "R and Python scripts with data (ZIP)", data,
+            f"{file_stem}-{analysis.name}-scripts.zip", key="download:syntax",
+        )  # fmt: skip
+        for file in files:
+            if not file.name.endswith(".csv"):
+                st.text(file.name)
+                language = "r" if file.name.endswith(".R") else "python"
+                st.code(file.text, language=language, height=360)
 
 
 def _counts(result: AnalysisResult) -> str:

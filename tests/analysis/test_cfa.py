@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -8,7 +10,10 @@ from hypothesis import given, settings
 
 from core.analysis.cfa import cfa
 from core.analysis.cfa_models import written_model
-from core.errors import NotEnoughData
+from core.analysis.cfa_scripts import cfa_syntax
+from core.analysis.cfa_text import proposed_text
+from core.errors import NotEnoughData, UserError
+from core.psychometrics.normality import normality
 from tests.analysis.score_frames import item_scores
 from tests.psychometrics.reference import expected, scores
 
@@ -16,7 +21,17 @@ LIKERT = [f"i{k}" for k in range(1, 23)]  # i22 is constant and not in lavaan's 
 LIKERT_SUBSCALES = ["F1"] * 11 + ["F2"] * 11
 HS = [f"x{k}" for k in range(1, 10)]
 HS_SUBSCALES = ["visual"] * 3 + ["textual"] * 3 + ["speed"] * 3
-TABLES = ["fit", "loadings", "factor_correlations", "residuals", "modification_indices"]
+TABLES = [
+    "fit",
+    "loadings",
+    "factor_correlations",
+    "residual_covariances",
+    "item_variances",
+    "residuals",
+    "modification_indices",
+    "normality",
+    "model",
+]
 KEYS = {
     "chi2": "chisq",
     "df": "df",
@@ -30,6 +45,11 @@ KEYS = {
     "rmsea_low": "rmsea.ci.lower",
     "rmsea_high": "rmsea.ci.upper",
     "srmr": "srmr",
+    "cfi_scaled": "cfi.scaled",
+    "tli_scaled": "tli.scaled",
+    "rmsea_scaled": "rmsea.scaled",
+    "rmsea_scaled_low": "rmsea.ci.lower.scaled",
+    "rmsea_scaled_high": "rmsea.ci.upper.scaled",
     "cfi_robust": "cfi.robust",
     "tli_robust": "tli.robust",
     "rmsea_robust": "rmsea.robust",
@@ -49,12 +69,18 @@ def schools(**factors):
 
 
 def frames(result):
-    assert [one.name for one in result.tables] == TABLES
+    assert [one.name for one in result.tables if one.name != "thresholds"] == TABLES
     return {one.name: one.frame for one in result.tables}
 
 
 @pytest.mark.parametrize(
-    ("estimator", "kind"), [("ml", "ML_listwise"), ("mlr", "MLR_listwise"), ("fiml", "FIML_MLR")]
+    ("estimator", "kind"),
+    [
+        ("ml", "ML_listwise"),
+        ("mlr", "MLR_listwise"),
+        ("fiml", "FIML_MLR"),
+        ("wlsmv", "WLSMV_listwise"),
+    ],
 )
 def test_agrees_with_lavaan(estimator, kind):
     theirs = expected("likert22_lavaan")[kind]
@@ -62,9 +88,10 @@ def test_agrees_with_lavaan(estimator, kind):
     found = frames(result)
     fit = found["fit"].iloc[0]
     assert (fit["n"], fit["n_items"]) == (theirs["nobs"], 21)
+    assert fit["n_parameters"] == theirs["fit"]["npar"]
     for ours, name in KEYS.items():
         if name in theirs["fit"]:
-            assert fit[ours] == pytest.approx(theirs["fit"][name], rel=0, abs=1e-5), ours
+            assert fit[ours] == pytest.approx(theirs["fit"][name], rel=1e-7, abs=1e-5), ours
         else:
             assert np.isnan(fit[ours]), ours
     loadings = found["loadings"].set_index(["factor", "item"])
@@ -77,14 +104,27 @@ def test_agrees_with_lavaan(estimator, kind):
         assert ours[["estimate", "se", "ci_low", "ci_high"]].tolist() == pytest.approx(
             wanted, abs=1e-4
         )
-        assert ours["standardized"] == pytest.approx(other["est.std"], abs=1e-4)
-        assert ours["standardized_se"] == pytest.approx(other["se"], abs=1e-4)
+        standardized = [other["est.std"], other["se"], other["ci.lower"], other["ci.upper"]]
+        assert ours[
+            ["standardized", "standardized_se", "standardized_low", "standardized_high"]
+        ].tolist() == pytest.approx(standardized, abs=1e-4)
     theirs_r = next(
         row for row in theirs["standardized"] if (row["lhs"], row["rhs"]) == ("F1", "F2")
     )
     ours_r = found["factor_correlations"].iloc[0]
     assert ours_r["correlation"] == pytest.approx(theirs_r["est.std"], abs=1e-4)
     assert ours_r["se"] == pytest.approx(theirs_r["se"], abs=1e-4)
+    limits = [theirs_r["ci.lower"], theirs_r["ci.upper"]]
+    assert ours_r[["ci_low", "ci_high"]].tolist() == pytest.approx(limits, abs=1e-4)
+    explained = found["item_variances"].set_index("item")["r_squared"]
+    assert len(explained) == 21
+    for item, value in theirs["rsquare"].items():
+        assert explained[item] == pytest.approx(value, abs=1e-4), item
+    if estimator != "wlsmv":  # lavaan's table has the total variance of 1 there
+        own = {(row["lhs"], row["rhs"]): row["est"] for row in theirs["parameters"]}
+        variances = found["item_variances"].set_index("item")["residual_variance"]
+        for item, value in variances.items():
+            assert value == pytest.approx(own[item, item], abs=1e-4), item
     indices = found["modification_indices"]
     assert len(indices) == 15
     wanted = [row["mi"] for row in theirs["modindices_top15"]]
@@ -166,7 +206,7 @@ def test_names_that_a_model_text_cannot_hold_come_back_as_they_were():
     same = frames(cfa(schools(), model="second_order", estimator="ml"))
     assert found["fit"]["chi2"].item() == pytest.approx(same["fit"]["chi2"].item())
     assert found["loadings"]["item"].tolist()[:9] == items
-    assert set(found["loadings"]["factor"]) == {"self-esteem", "(none)", "General"}
+    assert set(found["loadings"]["factor"]) == {"self-esteem", "(none)", "General", "General 3"}
     written = written_model("general", ["1", "x-3"], [1, 1], {"1": "a", "x-3": "a"})
     assert written.sentence("The variance of x_3 is negative; n_1.") == (
         "The variance of x-3 is negative; 1."
@@ -240,3 +280,180 @@ def test_the_order_of_the_frame_does_not_matter(seed):
     )
     both = [f["loadings"].set_index("item")["standardized"].loc[HS] for f in (first, second)]
     np.testing.assert_allclose(both[1].abs(), both[0].abs(), atol=1e-5)
+
+
+def typed(text, **options):
+    """The tables of a typed model of the two schools together."""
+    return frames(cfa(schools(), model_text=text, **{"estimator": "ml", **options}))
+
+
+THREE = "visual =~ x1 + x2 + x3\ntextual =~ x4 + x5 + x6\nspeed =~ x7 + x8 + x9"
+
+
+@pytest.mark.parametrize("kind", ["subscales", "general", "method", "bifactor", "second_order"])
+def test_the_text_of_a_model_gives_the_numbers_of_the_model(kind):
+    frame = item_scores(
+        scores("hs1939"), items=HS, subscales=HS_SUBSCALES, keyed=[1, -1, 1, -1, 1, 1, -1, 1, 1]
+    )
+    text = proposed_text(frame, kind).text
+    chosen, again = cfa(frame, model=kind), cfa(frame, model_text=text)
+    for one, other in zip(chosen.tables, again.tables, strict=True):
+        pd.testing.assert_frame_equal(one.frame, other.frame)
+    assert (chosen.notes, chosen.n_used) == (again.notes, again.n_used)
+
+
+def test_thresholds_are_those_of_lavaan_and_there_for_ordered_answers_only():
+    theirs = expected("likert22_lavaan")["WLSMV_listwise"]["parameters"]
+    wanted = {(r["lhs"], int(r["rhs"][1:])): r for r in theirs if r["op"] == "|"}
+    (table,) = [t for t in cfa(likert(), estimator="wlsmv").tables if t.name == "thresholds"]
+    assert len(table.frame) == len(wanted) == 105
+    for row in table.frame.itertuples():
+        other = wanted[row.item, row.number]
+        ours = [row.estimate, row.se, row.z, row.ci_low, row.ci_high]
+        names = ["est", "se", "z", "ci.lower", "ci.upper"]
+        assert ours == pytest.approx([other[name] for name in names], rel=1e-4, abs=1e-5)
+    assert not [t for t in cfa(likert()).tables if t.name == "thresholds"]
+
+
+def test_a_free_residual_covariance_is_the_fall_that_its_index_foretells():
+    """Joreskog: freeing x7 ~~ x8 is the second step of the textbook's example."""
+    plain, freed = typed(THREE), typed(f"{THREE}\nx7 ~~ x8")
+    assert len(plain["residual_covariances"]) == 0
+    row = freed["residual_covariances"].iloc[0]
+    assert (row["item_1"], row["item_2"]) == ("x7", "x8")
+    left = freed["item_variances"].set_index("item")["residual_variance"]
+    assert row["correlation"] == pytest.approx(row["covariance"] / np.sqrt(left["x7"] * left["x8"]))
+    assert row["ci_low"] < row["correlation"] < row["ci_high"]
+    assert freed["fit"]["df"].item() == plain["fit"]["df"].item() - 1
+    index = plain["modification_indices"].query("left == 'x7' and right == 'x8'")["index"].item()
+    fall = plain["fit"]["chi2"].item() - freed["fit"]["chi2"].item()
+    assert fall == pytest.approx(index, rel=0.15)
+
+
+def test_variances_of_items_add_up_to_one():
+    found = typed(THREE)
+    variances = found["item_variances"]
+    total = variances["residual_standardized"] + variances["r_squared"]
+    np.testing.assert_allclose(total, 1)
+    loading = found["loadings"].set_index("item")["standardized"]
+    np.testing.assert_allclose(variances.set_index("item")["r_squared"], loading**2)
+    observed = scores("hs1939").var(axis=0)  # reproduced exactly, there being no restriction
+    np.testing.assert_allclose(
+        variances["residual_variance"] / variances["residual_standardized"], observed, rtol=1e-5
+    )
+
+
+def test_the_tests_of_normality_are_those_of_the_items_in_the_model():
+    found = typed("F =~ x1 + x2 + x3 + x4")["normality"].set_index("test")
+    own = normality(scores("hs1939")[:, :4], HS[:4])
+    assert found.loc["Mardia skewness", "value"] == pytest.approx(own.mardia.b1, abs=1e-12)
+    assert found.loc["Mardia kurtosis", "statistic"] == own.mardia.kurtosis.statistic
+    assert found.loc["Multivariate Shapiro-Wilk", "p_value"] == own.joint_shapiro.p_value
+    assert found["n"].tolist() == [301] * 3
+
+
+def test_items_that_the_text_does_not_name_are_left_out_and_named():
+    result = cfa(schools(), model_text="F =~ x1 + x2 + x3 + x4", estimator="ml")
+    assert any("does not name them: x5, x6, x7, x8, x9" in note for note in result.notes)
+    assert frames(result)["fit"]["n_items"].item() == 4
+    assert (result.n_used, result.n_left_out) == (301 * 4, 301 * 5)
+    assert result.method.startswith("Confirmatory factor analysis. The model of the text")
+
+
+def test_a_gap_in_an_item_that_the_text_does_not_name_costs_no_administration():
+    values = scores("hs1939").copy()
+    values[:50, 8] = np.nan
+    frame = item_scores(values, items=HS, subscales=HS_SUBSCALES)
+    found = frames(cfa(frame, model_text="F =~ x1 + x2 + x3 + x4"))
+    assert found["fit"][["n", "dropped"]].iloc[0].tolist() == [301, 0]
+
+
+def test_a_constant_item_is_taken_out_of_the_text_and_the_model_shows_it():
+    values = scores("hs1939").copy()
+    values[:, 1] = 3
+    frame = item_scores(values, items=HS, subscales=HS_SUBSCALES)
+    result = cfa(frame, model_text=f"{THREE} # all\nx2 ~~ x4", estimator="ml")
+    assert "gpt: left out, because all usable scores are equal or missing: x2." in result.notes
+    found = frames(result)
+    assert found["model"]["text"].tolist() == [
+        "visual =~ x1 + x3",
+        "textual =~ x4 + x5 + x6",
+        "speed =~ x7 + x8 + x9",
+    ]
+    assert found["model"]["line"].tolist() == [1, 2, 3]
+    same = frames(cfa(frame, estimator="ml"))
+    pd.testing.assert_frame_equal(found["fit"], same["fit"])
+
+
+def test_a_factor_without_items_leaves_the_group_out_with_the_reason():
+    values = scores("hs1939").copy()
+    values[:, :3] = 3
+    flat = item_scores(values, items=HS, subscales=HS_SUBSCALES, respondent="flat", start=5000)
+    result = cfa(pd.concat([schools(), flat]), model_text=THREE)
+    assert "flat: not fitted. No item that varies is left of visual." in result.notes
+    theirs = frames(result)["loadings"].query("respondent == 'flat'")
+    assert theirs[["factor", "item"]].to_numpy().tolist() == [
+        [owner, item] for owner, item in zip(HS_SUBSCALES, HS, strict=True)
+    ]
+    assert theirs.drop(columns=["respondent", "factor", "item"]).isna().all(axis=None)
+
+
+def test_an_item_nobody_of_a_group_was_asked_is_left_out_there():
+    few = schools(respondent="b", start=5000).query("item != 'x9'")
+    result = cfa(pd.concat([schools(), few]), model_text=THREE, estimator="ml")
+    assert "b: left out, because all usable scores are equal or missing: x9." in result.notes
+    assert frames(result)["fit"]["n_items"].tolist() == [9, 8]
+
+
+def test_a_misspelt_item_is_named_with_its_line_and_the_nearest_name():
+    with pytest.raises(UserError, match=r'line 2 .*"x44".*Did you mean "x4"') as caught:
+        cfa(schools(), model_text="F =~ x1 + x2 + x3\nG =~ x44 + x5")
+    assert caught.value.remedy
+
+
+def test_codes_that_no_text_can_hold_are_offered_as_they_have_to_be_written():
+    items = ["a 1", "a-1", "a_1", *HS[3:]]
+    frame = item_scores(scores("hs1939"), items=items, subscales=HS_SUBSCALES)
+    with pytest.raises(UserError) as caught:
+        cfa(frame, model_text="F =~ a 1 + a-1")
+    assert "a 1 as a_1_2, a-1 as a_1_3" in caught.value.remedy
+    found = frames(cfa(frame, model_text="F =~ a_1_2 + a_1_3 + a_1 + x4", estimator="ml"))
+    assert found["loadings"]["item"].tolist() == ["a 1", "a-1", "a_1", "x4"]
+    assert found["model"]["text"].tolist() == ["F =~ a 1 + a-1 + a_1 + x4"]
+
+
+def test_averaged_scores_and_scores_with_many_steps_are_no_ordered_answers():
+    with pytest.raises(NotEnoughData, match=r"between steps \(x1: .*\), as averages") as caught:
+        cfa(schools(), estimator="wlsmv")
+    assert "MLR" in caught.value.remedy
+    many = np.random.default_rng(1).integers(0, 101, (200, 4))
+    with pytest.raises(NotEnoughData, match=r"at most 10, and i1 has \d+ different"):
+        cfa(item_scores(many), estimator="wlsmv")
+
+
+def test_a_model_of_ordered_answers_that_does_not_settle_has_no_numbers():
+    """Two items and two factors: one correlation for as many parameters as one."""
+    frame = item_scores(np.random.default_rng(2).integers(1, 6, (80, 2)))
+    with pytest.raises(NotEnoughData, match="No factor model can be fitted"):
+        cfa(frame, estimator="wlsmv", model_text="F =~ i1 + i2\nF ~~ F\ni1 ~~ i2")
+
+
+def test_the_scripts_hold_the_models_and_the_answers():
+    values = scores("hs1939").copy()
+    values[:, 1] = 3
+    flat = item_scores(values, items=HS, subscales=HS_SUBSCALES, respondent="flat", start=5000)
+    files = {f.name: f.text for f in cfa_syntax(pd.concat([schools(), flat]), estimator="ml")}
+    assert set(files) == {"data.csv", "cfa.R", "cfa.py"}
+    table = pd.read_csv(io.StringIO(files["data.csv"]))
+    assert len(table) == 602
+    assert table["x2"].isna().sum() == 301
+    np.testing.assert_allclose(table.loc[:300, HS], scores("hs1939"))
+    assert "x2" in files["cfa.R"]
+    with pytest.raises(NotEnoughData, match="nothing to write"):
+        cfa_syntax(schools().assign(subscale="one"), model="bifactor")
+
+
+def test_every_column_is_explained():
+    for one in cfa(likert(), estimator="wlsmv").tables:
+        unexplained = [c.name for c in one.columns if not c.help and c.name != "respondent"]
+        assert not unexplained, one.name

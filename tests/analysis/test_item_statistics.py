@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from scipy.stats import pearsonr
 
+from core.analysis import progress
 from core.analysis.item_statistics import item_statistics
+from core.analysis.item_statistics_summary import item_summary
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import golden, item_scores
 
@@ -225,3 +227,151 @@ def test_scores_left_out_of_discrimination_are_told():
     assert told in item_statistics(frame).notes
     assert told not in item_statistics(frame, missing="pairwise").notes
     assert item_statistics(frame).n_planned == 15
+
+
+def remarks_of(frame, **options):
+    return items_of(frame, **options).set_index("item")["remark"]
+
+
+def test_difficulty_is_the_mean_as_a_share_of_the_scores_that_came_up():
+    # Lowest 1 and highest 5 of the format: means 2 and 4 are a quarter and three quarters up.
+    rows = items_of(item_scores([[1, 5], [3, 3]])).set_index("item")
+    assert rows["difficulty"].tolist() == pytest.approx([0.25, 0.75])
+    # The ends are those of the format anywhere in the data, so another model's answers count.
+    both = pd.concat(
+        [
+            item_scores([[1, 2], [2, 2]], respondent="a", format="five"),
+            item_scores([[5, 5]], respondent="b", format="five", start=5),
+            item_scores([[0, 1]], respondent="c", format="two", start=9),
+        ]
+    )
+    result = item_statistics(both)
+    rows = result.tables[0].frame.set_index(["respondent", "item"])["difficulty"]
+    assert rows["a", "i1"] == pytest.approx((1.5 - 1) / 4)
+    assert (rows["b", "i1"], rows["c", "i1"], rows["c", "i2"]) == (1, 0, 1)
+    assert any("narrower than the options printed" in note for note in result.notes)
+
+
+def test_difficulty_leaves_gaps_out_and_is_undefined_where_one_score_came_up():
+    rows = items_of(item_scores([[1, np.nan], [np.nan, 3], [4, 4], [5, 2]]))
+    assert rows["difficulty"].tolist() == pytest.approx([(10 / 3 - 1) / 4, (3 - 1) / 4])
+    same = item_statistics(item_scores([[2, 2], [2, 2]]))
+    assert same.tables[0].frame["difficulty"].isna().all()
+    assert any("difficulty is undefined (only one score came up" in note for note in same.notes)
+
+
+def test_a_reverse_keyed_item_answered_like_the_others_is_told_from_a_misfit():
+    # As worded, i3 rises with i1 and i2; recoded (6 - x) it falls.
+    raw = np.array([[1.0, 1, 1], [2, 3, 2], [3, 3, 4], [4, 4, 4], [5, 4, 5], [2, 1, 2]])
+    recoded = raw * [1, 1, -1] + [0, 0, 6]
+    said = remarks_of(item_scores(recoded, keyed=[1, 1, -1]))
+    assert said["i3"].startswith("Answered in the direction opposite to its key: as worded")
+    assert "overlook the negation" in said["i3"]
+    assert "include" not in said["i3"]  # r is near -1, so chance is no explanation
+    # The same numbers with a standard key: there is no wording to overlook.
+    said = remarks_of(item_scores(recoded, keyed=[1, 1, 1]))
+    assert said["i3"].startswith("Goes against the other items: it may be keyed the wrong way")
+    # Three reverse-keyed items are understood, and the fourth rises with what they deny: as worded,
+    # too, it goes against most of the others.
+    trait = np.arange(1.0, 6)
+    noise = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]])
+    scores = np.column_stack([trait[:, None] + noise, 6 - trait])
+    rows = items_of(item_scores(scores, keyed=[1, -1, -1, -1, -1])).set_index("item")
+    assert rows.loc["i5", "discrimination"] < -0.9
+    assert rows.loc["i5", "remark"].startswith("Goes against the other items")
+    assert (rows.loc[["i1", "i2", "i3", "i4"], "remark"] == "").all()
+
+
+def test_a_negative_discrimination_that_may_be_chance_is_called_so():
+    values = [[1, 2, 3], [2, 1, 2], [3, 3, 3], [4, 4, 2], [5, 5, 3], [3, 4, 2], [2, 2, 3]]
+    frame = item_scores(values)
+    row = items_of(frame).set_index("item").loc["i3"]
+    assert -1 < row["discrimination"] < 0 < row["ci_high"]
+    assert row["remark"].endswith("The interval includes 0, so it may be chance.")
+    assert any("i3: negative discrimination" in note for note in item_statistics(frame).notes)
+
+
+def test_a_standard_item_among_reverse_keyed_ones_answered_alike_is_told():
+    raw = np.array([[1.0, 1, 2], [2, 2, 2], [3, 4, 3], [4, 4, 5], [5, 5, 4], [1, 2, 1]])
+    keyed = [1, -1, -1]
+    frame = item_scores(np.where(np.array(keyed) < 0, 6 - raw, raw), keyed=keyed)
+    rows = items_of(frame).set_index("item")
+    assert rows.loc["i1", "discrimination"] < 0
+    assert "reverse-keyed ones among them" in rows.loc["i1", "remark"]
+
+
+def test_remarks_name_why_a_number_is_undefined():
+    values = np.array([[1.0, 5, 1, 2], [2, 5, 1, 2], [3, 5, 1, 2], [5, 5, 4, 2], [1, 5, 1, np.nan]])
+    values = np.column_stack([values, [1, 1, 2, 2, 4], np.full(5, np.nan), [3] + [np.nan] * 4])
+    frame = item_scores(values, subscales=["x", "x", "x", "y", "alone", "x", "x"])
+    said = remarks_of(frame, missing="pairwise")
+    assert said["i2"].startswith("Zero variance")
+    assert said["i4"].startswith("Zero variance")
+    assert said["i5"].startswith("The only item of its subscale")
+    assert said["i6"] == "No usable answer."
+    assert said["i7"] == "Only one usable answer, so nothing can vary."
+    rows = remarks_of(item_scores([[1, 1, 4], [2, 1, 2], [3, 1, 5], [5, 3, 4], [4, 1, 1]]))
+    assert rows["i2"].endswith("its discrimination rests on one administration.")
+    assert remarks_of(item_scores([[1, 5], [2, 5], [3, 5]]))["i1"].startswith(
+        "Discrimination is undefined: too few"
+    )
+
+
+def test_the_summary_stands_by_subscale_and_then_for_all_items():
+    rng = np.random.default_rng(3)
+    common = rng.normal(size=(60, 1))
+    values = np.clip(np.round(3 + common * [1, 1, 1, 1, 0.2, -1, 1, 1]), 1, 5) + 0.0
+    values[:, 2:] += np.round(rng.normal(size=(60, 6)) * 0.8)
+    values[:, 7] = 2
+    keyed, subscales = [1, 1, 1, -1, -1, -1, 1, 1], ["x"] * 6 + ["y"] * 2
+    result = item_statistics(item_scores(values, keyed=keyed, subscales=subscales))
+    items, summary = (table.frame for table in result.tables)
+    assert summary["subscale"].tolist() == ["x", "y", "all items"]
+    for _, row in summary.iterrows():
+        own = items if row["subscale"] == "all items" else items[items.subscale == row["subscale"]]
+        r = own["discrimination"].tolist()
+        assert row["undefined_items"] == sum(np.isnan(r))
+        assert row["below_items"] == sum(value < 0.4 for value in r)
+        assert row["above_items"] == sum(value > 0.7 for value in r)
+        assert row["negative_items"] == sum(value < 0 for value in r)
+        counts = row[["undefined_items", "below_items", "good_items", "above_items"]]
+        assert counts.sum() == row["items"] == len(own)
+    x = summary.iloc[0]
+    assert x["negative_items"] == 1
+    assert x["above_items"] > 0
+    assert x["mean_item_mean"] == pytest.approx(values[:, :6].mean())
+    assert x["mean_reverse"] == pytest.approx(values[:, 3:6].mean())
+    assert x["mean_standard"] == pytest.approx(values[:, :3].mean())
+    assert np.isnan(summary.iloc[1]["mean_reverse"])  # no reverse-keyed item in y
+
+
+def test_the_summary_worked_by_hand_from_a_table_of_items():
+    items = pd.DataFrame(
+        {
+            "model": ["a"] * 5 + ["b"],
+            "subscale": "s",
+            "keyed": [1, 1, 1, -1, -1, 1],
+            "n": 10,
+            "missing": [0, 1, 0, 0, 0, 3],
+            "mean": [1.0, 2, 3, 4, 6, 2],
+            "discrimination": [0.4, 0.7, 0.71, -0.2, np.nan, 0.39],
+            "zero_variance": [False] * 4 + [True, False],
+        }
+    )
+    first, second = item_summary(items, ("model",)).to_dict("records")
+    assert first == {
+        "model": "a", "subscale": "s", "items": 5, "zero_variance_items": 1, "undefined_items": 1,
+        "good_items": 2, "below_items": 1, "above_items": 1, "negative_items": 1,
+        "mean_r_reverse": -0.2, "mean_r_standard": pytest.approx(1.81 / 3), "mean_item_mean": 3.2,
+        "mean_reverse": 5, "mean_standard": 2, "scores_used": 50, "missing": 1,
+    }  # fmt: skip
+    assert (second["model"], second["good_items"], second["below_items"]) == ("b", 0, 1)
+    assert item_summary(items, ()).columns[0] == "subscale"
+
+
+def test_whoever_watches_is_told_how_far_it_is():
+    seen = []
+    frame = item_scores([[1, 2], [2, 1], [3, 3]], subscales=["x", "y"])
+    with progress.watched(lambda *step: seen.append(step)):
+        item_statistics(frame)
+    assert seen == [(0, 2, "groups and subscales"), (1, 2, "groups and subscales")]

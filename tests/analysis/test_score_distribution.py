@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from scipy.stats import kurtosis, skew
 
+from core.analysis import progress
 from core.analysis.score_distribution import score_distribution
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
@@ -28,10 +29,12 @@ def test_worked_by_hand():
     m2, m3, m4, n = 14 / 4, 18 / 4, 98 / 4, 4
     g1, g2 = m3 / m2**1.5, m4 / m2**2 - 3
     assert row["mean"] == 3
+    assert row["variance"] == pytest.approx(14 / 3)
     assert row["sd"] == pytest.approx((14 / 3) ** 0.5)
     assert row["skewness"] == pytest.approx(g1 * (n * (n - 1)) ** 0.5 / (n - 2))
     assert row["kurtosis"] == pytest.approx((n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * g2 + 6))
     assert (row["min"], row["q1"], row["median"], row["q3"], row["max"]) == (1, 1.75, 2.5, 3.75, 6)
+    assert row["range"] == 5
     assert (row["floor"], row["ceiling"]) == (0.25, 0.25)
 
 
@@ -154,3 +157,38 @@ def test_no_score_at_all_is_an_error_with_a_next_step():
     with pytest.raises(NotEnoughData, match="No administration has a score") as caught:
         score_distribution(item_scores([[1, np.nan], [np.nan, 2]]))
     assert caught.value.remedy
+
+
+def test_floor_and_ceiling_effects_beyond_15_percent_are_pointed_out():
+    values = [[1, 1]] * 3 + [[2, 3]] * 14 + [[5, 5]] * 3  # 3 of 20: 15 percent at either end
+    assert not any("effect" in note for note in score_distribution(item_scores(values)).notes)
+    said = score_distribution(item_scores([[1, 1], *values])).notes
+    assert (
+        "Floor effect (more than 15% of administrations give the lowest answer throughout): gpt, s "
+        "(19%). Differences beyond that end cannot show."
+    ) in said
+    assert not any("Ceiling effect" in note for note in said)
+    top = score_distribution(item_scores([[5, 5], *values], subscales=["x", "y"])).notes
+    (note,) = (note for note in top if note.startswith("Ceiling effect"))
+    assert "highest answer throughout): gpt, x (19%), gpt, y (19%), gpt, all items (19%)." in note
+
+
+def test_models_and_context_sets_stand_side_by_side_each_with_its_histogram():
+    frame = pd.concat(
+        item_scores([[1, 2], [2, 4]], respondent=name, start=start).assign(context_set=kind)
+        for start, name, kind in ((1, "a", "p"), (5, "a", "q"), (9, "b", "p"))
+    )
+    scores, bins = (
+        table.frame for table in score_distribution(frame, by=("respondent", "context_set")).tables
+    )
+    expected = [("a", "p"), ("a", "q"), ("b", "p")]
+    assert list(zip(scores["respondent"], scores["context_set"], strict=True)) == expected
+    counts = bins.groupby(["respondent", "context_set"], sort=False)["count"].sum()
+    assert counts.to_dict() == dict.fromkeys(expected, 2)
+
+
+def test_whoever_watches_is_told_how_far_it_is():
+    seen = []
+    with progress.watched(lambda *step: seen.append(step)):
+        score_distribution(item_scores([[1, 2], [2, 1]], subscales=["x", "y"]))
+    assert seen == [(number, 3, "groups and subscales") for number in range(3)]

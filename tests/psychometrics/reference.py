@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.psychometrics.estimate import Floats
+from core.psychometrics.arrays import Floats
 
 _GOLDEN = Path(__file__).parent / "golden"
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.psychometrics.estimate import Floats
+from core.psychometrics.arrays import Floats
 from core.psychometrics.omega import omega_total, omega_total_standardized
 from tests.psychometrics.reference import expected, scores
 

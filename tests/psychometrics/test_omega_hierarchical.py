@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.psychometrics.estimate import Floats
+from core.psychometrics.arrays import Floats
 from core.psychometrics.omega_hierarchical import omega_hierarchical
 from tests.psychometrics.reference import expected, scores
 

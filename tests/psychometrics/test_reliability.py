@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.psychometrics.estimate import Floats
+from core.psychometrics.arrays import Floats
 from core.psychometrics.reliability import cronbach_alpha, feldt_interval
 from core.psychometrics.resampling import Bootstrap
 from core.psychometrics.stratified_alpha import stratified_alpha

@@ -1,4 +1,4 @@
-"""The Item statistics page: empty, filled, filtered, with an imported and a damaged study."""
+"""The pages of statistics: empty, filled, filtered, with an imported and a damaged study."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.analysis.result import Column, ResultTable
 from core.errors import NotEnoughData
-from core.workflow import answers, collection, statistics
+from core.workflow import analysis_choices, answers, collection, computing, statistics
 from core.workflow.workspace import open_workspace
-from pages.shared import results
+from pages.shared import analysis_progress, results
 from tests.workflow.studies import freeze, simulated
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -27,8 +27,9 @@ ASK_FOR_MORE = ("cfa", "dif", "invariance", "score_correlations")
 
 
 @pytest.fixture(autouse=True)
-def no_leftovers():
+def no_leftovers(monkeypatch):
     streamlit.cache_data.clear()
+    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 60)
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +50,10 @@ def collected(shared, monkeypatch):
 
 
 def raw_page(**parameters):
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/item_statistics.py")
+    at = AppTest.from_file(APP, default_timeout=90)
+    name = parameters.get("analysis", "")
+    topic = statistics.by_name(name).topic if name in NAMES else "item_statistics"
+    at.switch_page(f"pages/{topic}.py")
     at.query_params.update(parameters)
     return at.run()
 
@@ -111,9 +114,10 @@ def test_every_analysis_shows_n_missing_and_its_tables(collected, name):
     assert "Simulated." in said
     assert at.query_params["analysis"] == name
     titles = [heading.value for heading in at.subheader]
-    assert len(titles) >= len(result.tables)
+    shown = [table for table in result.tables if len(table.frame)]
+    assert len(titles) >= len(shown)
     downloads = [button.proto.label for button in at.get("download_button")]
-    assert downloads.count("CSV") == len(result.tables)
+    assert downloads.count("CSV") == len(shown)
     assert "All tables (ZIP)" in downloads
 
 
@@ -155,7 +159,7 @@ def test_the_item_column_stays_in_view(collected):
 
 def test_a_filter_leaves_only_the_chosen_items(collected):
     at = open_page(study="study", analysis="item_statistics")
-    (items,) = [m for m in at.multiselect if m.label == "Item"]
+    (items,) = [m for m in at.multiselect if m.label == "Only these: item"]
     chosen = ["nature_01", "nature_02", "nature_03"]
     at = fine(items.set_value(chosen).run())
     result = statistics.run(collected, "item_statistics", ["study"], {}, {"item": chosen})
@@ -217,3 +221,54 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
     at = raw_page(study="study")
     assert not at.exception
     assert at.title[0].value == "Item statistics"
+
+
+def test_every_topic_has_a_page_and_every_page_an_empty_state(workspace):
+    for topic in {analysis.topic for analysis in statistics.analyses()}:
+        at = AppTest.from_file(APP, default_timeout=60)
+        at.switch_page(f"pages/{topic}.py")
+        at = fine(at.run())
+        assert "There is no study yet" in texts(at)
+
+
+def test_what_was_chosen_is_there_after_a_reload_and_for_this_study_only(collected):
+    at = open_page(study="study", analysis="item_statistics")
+    (level,) = [n for n in at.number_input if n.label == "Confidence level"]
+    fine(level.set_value(0.8).run())
+    again = open_page(study="study", analysis="item_statistics")
+    (level,) = [n for n in again.number_input if n.label == "Confidence level"]
+    assert level.value == 0.8
+    kept = analysis_choices.recall(collected, "other", statistics.by_name("item_statistics"))
+    assert kept["ci_level"] == 0.95
+    fine(level.set_value(0.95).run())
+
+
+def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, monkeypatch):
+    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 0.05)
+    held = computing.Computation(computing.Question("item_statistics", ("study",)))
+    held.state, held.done, held.total, held.what = "running", 3, 12, "groups"
+    monkeypatch.setattr(computing, "request", lambda *_: held)
+    at = open_page(study="study")
+    assert not at.dataframe
+    shown = [bar.proto.text for bar in at.get("progress")]
+    assert shown == ["Computing: 3 of 12 groups done ..."]
+    (cancel,) = [button for button in at.button if button.label == "Cancel"]
+    cancel.click().run()
+    assert held._stop.is_set()
+    held.state = "cancelled"
+    held._ended.set()
+    at = open_page(study="study")
+    assert "Cancelled. Nothing was kept." in texts(at)
+    assert "Compute again" in [button.label for button in at.button]
+
+
+def test_a_row_can_be_the_mean_of_repetitions(workspace):
+    freeze(workspace, simulated(), n_personas=6, repetitions=2)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    at = open_page(study="study")
+    assert "Scores used: **240**" in texts(at)
+    (rows,) = [m for m in at.multiselect if m.label == "A row is one combination of"]
+    at = fine(rows.set_value(["context"]).run())
+    assert "Scores used: **120**" in texts(at)
+    assert "averaged over repetitions" in texts(at)

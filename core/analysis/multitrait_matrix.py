@@ -1,0 +1,191 @@
+"""Do scores that should go together do so, and those that should not, not?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pandas as pd
+
+from core.analysis.matrices import (
+    data_notes,
+    distinct,
+    score_matrices,
+)
+from core.analysis.multitrait_matrix_notes import (
+    item_counts,
+    matching_notes,
+    row_words,
+    undefined_notes,
+)
+from core.analysis.multitrait_matrix_scores import row_factors, score_tables
+from core.analysis.multitrait_matrix_sources import named, study_pair, text_source
+from core.analysis.multitrait_matrix_tables import (
+    correlated,
+    result_tables,
+)
+from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second
+from core.analysis.odds_ratios_contrast import chosen_contrast
+from core.analysis.options import By, ConfidenceLevel
+from core.analysis.progress import each
+from core.analysis.registry import Beside, Choice, Factors, analysis
+from core.analysis.result import AnalysisResult
+from core.analysis.score_comparison_options import (
+    ADJUSTMENT_NAMES,
+    INDEPENDENT_ROWS,
+    Adjust,
+    Complete,
+    Resamples,
+    Seed,
+)
+from core.domain.frames import ITEM_SCORES
+from core.errors import NotEnoughData
+from core.psychometrics.correlation import Kind
+from core.psychometrics.resampling import Bootstrap
+
+Split = Annotated[
+    tuple[str, ...],
+    Factors("Also apart by", help="Each level, such as each form, gets scores of its own."),
+]
+Other = Annotated[
+    pd.DataFrame | None,
+    Beside(
+        "Another scale's study",
+        "item_scores",
+        help="Its scores are correlated with these, for the same models and contexts.",
+    ),
+]
+StudyOfTexts = Annotated[
+    pd.DataFrame | None,
+    Beside(
+        "Texts of a study",
+        "texts",
+        help="Scored by lists of words and correlated with the scores (concurrent validity).",
+    ),
+]
+CorrelationKind = Annotated[
+    Kind,
+    Choice("Correlation", (("pearson", "Pearson: linear"), ("spearman", "Spearman: of ranks"))),
+]
+
+
+@analysis(
+    title="Multitrait matrix",
+    question="Do scores that should go together do so, and those that should not, not?",
+    topic="validity",
+    needs=ITEM_SCORES,
+    references=(
+        "Campbell & Fiske (1959) doi:10.1037/h0046016",
+        "Fisher (1921), On the 'probable error' of a coefficient of correlation",
+        "Bonett & Wright (2000) doi:10.1007/BF02294183",
+        "Spearman (1904) doi:10.2307/1412159",
+        "Cronbach (1951) doi:10.1007/BF02310555",
+        "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
+        "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
+    ),
+)
+def multitrait_matrix(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    split: Split = (),
+    other: Other = None,
+    texts: StudyOfTexts = None,
+    lists: Lists = None,
+    descriptor: Descriptor = "",
+    first: First = "",
+    second: Second = "",
+    first_lists: FirstLists = "",
+    kind: CorrelationKind = "pearson",
+    incomplete: Complete = "listwise",
+    adjust: Adjust = "holm",
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 0,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Correlations among all scores of a study and of another one beside it, with reliabilities.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer. The
+        scores of each study in it are kept apart.
+    by : tuple of factors
+        Groups to set side by side; those in `split` are ignored here.
+    split : tuple of factors
+        Every combination of their levels gets scores of its own: the methods of the matrix.
+    other : ITEM_SCORES frame, optional
+        Of another study, whose scores are matched with these.
+    texts : TEXTS frame, optional
+        Texts of the same models and contexts, scored by the odds ratios of listed words.
+    lists, descriptor, first, second, first_lists
+        How texts are scored, as in `odds_ratios`.
+    kind : "pearson" or "spearman"
+        Linear, or of mean ranks.
+    incomplete : "listwise" or "half"
+        A score needs answers to all planned items of the scale, or to half of them.
+    adjust : "holm" or "benjamini-hochberg"
+        Adjustment of p over the pairs of scores of a group.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals.
+    resamples, seed : int
+        Bootstrap of rows; 0 resamples for none.
+
+    Returns
+    -------
+    AnalysisResult
+        `correlations`, one row per group and pair of scores: `r` (unitless), `ci_low`, `ci_high`,
+        `bootstrap_low`, `bootstrap_high`, `p`, `p_adjusted`, `stars`, `n`, `corrected` (for
+        unreliability), `same_trait`, `same_method`, `remark`. `matrix`, one row per group and
+        score: correlations below the diagonal, Cronbach's alpha on it. `scores`, one row per group
+        and score: `mean` and `sd` in score points, `n`, `alpha` with its interval.
+
+    Raises
+    ------
+    NotEnoughData
+        There is one score only, or no correlation is defined anywhere; a column that is asked for
+        is missing; the other study is the same one. If only some are undefined, they are NaN with
+        a remark.
+
+    Notes
+    -----
+    A row is one respondent under one context (and language and repetition where the studies share
+    them); its score is the mean over its administrations under whatever else was varied, such as
+    forms that are not kept apart. Each pair of scores uses the rows that have both. Interval by
+    Fisher's z, p by t with n - 2 degrees of freedom. Rows are taken as independent; those of one
+    model are not. Campbell & Fiske (1959). Correlations agree with R 4.2.2 (see docs/analyses).
+    """
+    apart = distinct(split)
+    names = tuple(name for name in distinct(by) if name not in apart)
+    sources = study_pair(item_scores, other, incomplete, (*names, *apart))
+    if texts is not None:
+        contrast = chosen_contrast(texts, lists, descriptor, first, second, first_lists)
+        sources += (text_source(texts, contrast),)
+    sources = named(sources)
+    rows_by = row_factors(sources, names, apart)
+    tables = tuple(score_tables(sources, names, apart, rows_by, ci_level))
+    bootstrap = Bootstrap(resamples, seed) if resamples else None
+    groups = [correlated(table, kind, ci_level, bootstrap) for table in each(tables, "groups")]
+    notes = [*matching_notes(sources, names, apart, rows_by), *undefined_notes(groups)]
+    if not any(group.defined for group in groups):
+        raise NotEnoughData(
+            f"No scores can be correlated. {' '.join(notes[-3:])}".strip(),
+            "It needs two scores that vary over three contexts or more: subscales, levels of a "
+            "factor to keep apart, or another study of the same models and contexts.",
+        )
+    n_planned, n_missing, n_used = item_counts(sources, groups)
+    return AnalysisResult(
+        tables=result_tables(groups, names, sources, adjust, ci_level),
+        unit=f"one {row_words(rows_by, names)}, of which all administrations are "
+        "averaged (a row, where notes speak of rows)",
+        n_used=n_used,
+        n_missing=n_missing,
+        method=f"Scores are means of items after reverse-keying; {kind.capitalize()} correlations "
+        f"from the rows that have both; {ci_level * 100:g}% intervals by Fisher's z; p adjusted "
+        f"after {ADJUSTMENT_NAMES[adjust]}; reliability is Cronbach's alpha.",
+        notes=(
+            *data_notes(item_scores, score_matrices(item_scores, names)),
+            *notes,
+            INDEPENDENT_ROWS,
+        ),
+        n_left_out=n_planned - n_missing - n_used,
+    )

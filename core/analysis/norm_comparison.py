@@ -1,0 +1,242 @@
+"""How far are a model's scores from those of people?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from core.analysis import progress
+from core.analysis.administration_scores import GAP_RULES, GapRule, Gaps, administration_scores
+from core.analysis.cells import Cells, Floats, Layout, cells_of, scores_of
+from core.analysis.histogram import values_by_subscale
+from core.analysis.matrices import ALL_ITEMS, by_columns, data_notes, distinct, laid_out
+from core.analysis.norm_comparison_columns import norm_columns
+from core.analysis.norm_rows import Norm, read_norms
+from core.analysis.options import By, ConfidenceLevel
+from core.analysis.registry import Choice, Rows, analysis
+from core.analysis.result import AnalysisResult, ResultTable
+from core.domain.frames import ITEM_SCORES
+from core.errors import NotEnoughData
+from core.psychometrics.correlation import Alternative
+from core.psychometrics.group_tests import MeanTest
+from core.psychometrics.mean_comparison import Summary, against_norms, summary
+from core.psychometrics.multiple_testing import Adjustment, adjusted_p
+
+NO_SUBSCALE = "(no subscale)"
+NOT_PEOPLE = (
+    "Rows of a model are not a sample of people: n is the number of times it was asked, so p "
+    "and intervals say how sure the model's mean is, not that the model is a person like those of "
+    "the norms. Read the size of the difference first. It also takes the items to mean the same to "
+    "model and people; see Measurement invariance."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """The rows of the table, and which rows of the frame are behind them."""
+
+    rows: list[tuple[Any, ...]]
+    used: npt.NDArray[np.bool_]
+
+
+@analysis(
+    title="Comparison with norms",
+    question="How far are a model's scores from those of people?",
+    topic="item_statistics",
+    needs=ITEM_SCORES,
+    references=(
+        "Welch (1947) doi:10.1093/biomet/34.1-2.28",
+        "Cohen (1988), Statistical power analysis for the behavioral sciences",
+        "Cumming & Finch (2001) doi:10.1177/0013164401614002",
+        "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
+        "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
+    ),
+)
+def norm_comparison(
+    item_scores: pd.DataFrame,
+    *,
+    norms: Annotated[
+        tuple[tuple[str | float, ...], ...],
+        Rows(
+            "Norms of people",
+            (
+                ("scale", "Scale", "text"),
+                ("mean", "M", "number"),
+                ("sd", "SD", "number"),
+                ("n", "n", "number"),
+            ),
+            help="A subscale or 'all items'. M and SD as a mean per item, not as a sum.",
+        ),
+    ] = (),
+    by: By = ("respondent",),
+    missing: Gaps = "complete",
+    alternative: Annotated[
+        Alternative,
+        Choice(
+            "Test for",
+            (
+                ("two-sided", "Any difference"),
+                ("greater", "Model above the norms"),
+                ("less", "Model below the norms"),
+            ),
+        ),
+    ] = "two-sided",
+    adjust: Annotated[
+        Adjustment,
+        Choice(
+            "Adjust p",
+            (
+                ("holm", "Holm: chance of any false finding"),
+                ("benjamini-hochberg", "Benjamini-Hochberg: share of false findings"),
+            ),
+            help="Over all groups and scales of the table.",
+        ),
+    ] = "holm",
+    ci_level: ConfidenceLevel = 0.95,
+) -> AnalysisResult:
+    """Means of each group beside the norms of people, with difference, test and size of effect.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    norms : tuple of (scale, mean, sd, n)
+        Norms of people for a subscale or "all items": mean and SD (divisor n - 1) of scores that
+        are means per item, in the same points as the answers, and the number of people.
+    by : tuple of factors
+        Groups to compare with the norms, one by one.
+    missing : "complete" or "available"
+        Whether an administration with a gap has no score, or the mean of the answers it has.
+    alternative : "two-sided", "greater" or "less"
+        What p tests; "greater" is the model above the norms. Intervals are always two-sided.
+    adjust : "holm" or "benjamini-hochberg"
+        Adjustment of p over all rows of the table.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals.
+
+    Returns
+    -------
+    AnalysisResult
+        `comparison`, one row per group and scale with norms: `n`, `missing`, `mean`, `sd`,
+        `norm_n`, `norm_mean`, `norm_sd`, `difference` (model minus norms, points) with `ci_low`,
+        `ci_high`, `t`, `df`, `p`, `p_adjusted`, `d` with `d_low`, `d_high`, `remark`.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no norms, a row of them cannot be used, or no administration has a score. Where
+        one group has fewer than two scores, its row is NaN with a remark.
+
+    Notes
+    -----
+    The unit of analysis is one administration; its score is the mean of its items' scores. Welch's
+    t does not take variances as equal; d = difference / pooled SD, its interval by the noncentral
+    t. Rows of a model are not a sample of people and repeated ones are not independent: p and
+    intervals are then too sharp. Agrees with scipy's ttest_ind_from_stats.
+    """
+    names = distinct(by)
+    cells = cells_of(item_scores, names)
+    layouts = cells.layouts()
+    matrices = laid_out(layouts, scores_of(item_scores))
+    scales = [*dict.fromkeys(_scale_name(layout) for layout in layouts), ALL_ITEMS]
+    typed = read_norms(norms, list(dict.fromkeys(scales)))
+    compared = _compare(item_scores, (cells, layouts), typed, missing, (alternative, ci_level))
+    columns = (*by_columns(names), *norm_columns(ci_level))
+    frame = pd.DataFrame(compared.rows, columns=[column.name for column in columns])
+    if not frame["n"].any():
+        raise NotEnoughData(
+            "No administration has a score on a scale with norms.",
+            "Take the mean of the answers there are as score, or collect more.",
+        )
+    frame["p_adjusted"] = adjusted_p(frame["p"].to_numpy(dtype=np.float64), adjust)
+    n_used, n_missing = int(compared.used.sum()), int(item_scores["score"].isna().sum())
+    after = "Holm" if adjust == "holm" else "Benjamini and Hochberg"
+    return AnalysisResult(
+        tables=(ResultTable("comparison", "Comparison with norms", frame, columns),),
+        unit="one administration: a respondent answering the bank once under one context and "
+        "repetition",
+        n_used=n_used,
+        n_missing=n_missing,
+        method=f"Score: mean of the items after reverse-keying. {dict(GAP_RULES)[missing]}. "
+        "Norms as typed in. Welch's t test, Cohen's d by the pooled SD with interval by the "
+        f"noncentral t; {ci_level * 100:g}% intervals; p adjusted after {after}.",
+        notes=(*data_notes(item_scores, matrices), NOT_PEOPLE),
+        n_left_out=len(item_scores) - n_missing - n_used,
+    )
+
+
+def _compare(
+    item_scores: pd.DataFrame,
+    laid: tuple[Cells, Sequence[Layout]],
+    norms: Sequence[Norm],
+    missing: GapRule,
+    test: tuple[Alternative, float],
+) -> _Compared:
+    """Every group beside every norm."""
+    cells, layouts = laid
+    found = {(layout.group, _scale_name(layout)): layout for layout in layouts}
+    if any(norm.scale == ALL_ITEMS for norm in norms):
+        found |= {(layout.group, ALL_ITEMS): layout for layout in cells.layouts(ALL_ITEMS)}
+    values, ends = scores_of(item_scores), values_by_subscale(item_scores)
+    compared = _Compared([], np.zeros(len(item_scores), dtype=bool))
+    groups = list(dict.fromkeys(layout.group for layout in layouts))
+    for group in progress.each(groups, "groups"):
+        for norm in norms:
+            layout = found.get((group, norm.scale))
+            scores = np.empty(0)
+            if layout is not None:
+                matrix = layout.filled(values)
+                scores = administration_scores(matrix, missing)
+                behind = np.isfinite(scores)[layout.places // len(layout.items)]
+                compared.used[layout.rows] |= behind & np.isfinite(values[layout.rows])
+            subscale = "" if norm.scale == NO_SUBSCALE else norm.scale
+            lead = (*group, norm.scale)
+            compared.rows.append(_row(lead, scores, norm.people, ends[subscale], test))
+    return compared
+
+
+def _row(
+    lead: tuple[Any, ...],
+    scores: Floats,
+    people: Summary,
+    possible: Floats,
+    test: tuple[Alternative, float],
+) -> tuple[Any, ...]:
+    """One group beside one norm."""
+    alternative, level = test
+    own = summary(scores)
+    found = against_norms(scores, people, alternative=alternative, level=level)
+    return (
+        *lead, own.n, len(scores) - own.n, own.mean, own.sd, people.n, people.mean, people.sd,
+        found.difference, found.low, found.high, found.t, found.df, found.p, math.nan,
+        found.effect, found.effect_low, found.effect_high,
+        _remark(own, len(scores), people, possible, found),
+    )  # fmt: skip
+
+
+def _remark(
+    own: Summary, n_planned: int, people: Summary, possible: Floats, found: MeanTest
+) -> str:
+    """Why numbers are undefined, and what to be careful about."""
+    said = list(found.problems)
+    if not n_planned:
+        said = ["No item of this scale was asked here."]
+    elif own.n > 1 and own.sd == 0:
+        said.append("The model's scores are all the same.")
+    if possible.size and not possible[0] <= people.mean <= possible[-1]:
+        said.append(
+            f"The norm mean lies outside the item scores that came up ({possible[0]:g} to "
+            f"{possible[-1]:g}): check that norms are means per item in the same points, not sums."
+        )
+    return " ".join(said)
+
+
+def _scale_name(layout: Layout) -> str:
+    """What a user calls the subscale of a layout."""
+    return layout.subscale or NO_SUBSCALE

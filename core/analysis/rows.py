@@ -1,0 +1,79 @@
+"""What a row of an analysis is: administrations as they are, or averaged over some factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.study import FACTORS, Status
+
+_APART = ("study", *FACTORS, CONTEXT_SET, REWRITING, ORIGIN)
+
+
+def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
+    """The scores of administrations that differ only in some factors, averaged into one.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    over : sequence of factors
+        Administrations that agree in study and in every other factor become one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        An ITEM_SCORES frame in the order of the rows given. A score is the mean of the usable
+        scores of its item, NaN where there is none; its status is then the first one that came.
+        Factors averaged over are empty (repetition: 0).
+
+    Notes
+    -----
+    The unit of analysis is then one combination of the other factors. A mean of few answers weighs
+    as much as a mean of many.
+    """
+    dropped = {*over, ORIGIN} if "context" in over else set(over)
+    if not dropped & set(_APART) or item_scores.empty:
+        return item_scores
+    kept = [name for name in _APART if name in item_scores and name not in dropped]
+    cases = item_scores.drop_duplicates("administration")
+    case_of = _numbers(cases[kept])
+    first = pd.Series(cases["administration"].to_numpy()).groupby(case_of).transform("first")
+    place = pd.Index(cases["administration"]).get_indexer(item_scores["administration"])
+    case, (items, item_names) = case_of[place], pd.factorize(item_scores["item"])
+    cell = case * len(item_names) + items
+    order, leading = np.unique(cell, return_index=True)
+    row = np.searchsorted(order, cell)
+    scores = item_scores["score"].to_numpy(dtype=np.float64, na_value=np.nan)
+    usable = np.isfinite(scores)
+    sums = np.bincount(row, np.where(usable, scores, 0.0), len(order))
+    counts = np.bincount(row, usable, len(order))
+    means = np.divide(sums, counts, out=np.full(len(order), np.nan), where=counts > 0)
+    sequence = np.argsort(leading)  # the order in which cells first appear
+    frame = item_scores.iloc[leading[sequence]].reset_index(drop=True)
+    mean, count = means[sequence], counts[sequence]
+    status = frame["status"].astype("object").where(count == 0, Status.ANSWERED.value)
+    return frame.assign(
+        administration=first.to_numpy()[place][leading[sequence]],
+        score=mean,
+        status=status.astype("category"),
+        **{name: _empty(frame[name]) for name in dropped if name in frame},
+    )
+
+
+def _numbers(columns: pd.DataFrame) -> np.ndarray:
+    """A number for each distinct row."""
+    number = np.zeros(len(columns), dtype=np.int64)
+    for name in columns:
+        codes, values = pd.factorize(columns[name], use_na_sentinel=False)
+        number = pd.factorize(number * max(len(values), 1) + codes)[0]
+    return number
+
+
+def _empty(column: pd.Series[Any]) -> Any:
+    """What stands in a factor that was averaged over."""
+    return 0 if pd.api.types.is_numeric_dtype(column) else pd.Categorical([""] * len(column))

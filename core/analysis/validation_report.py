@@ -1,0 +1,273 @@
+"""Is the scale a reliable and valid measure of each model?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from core.analysis import progress
+from core.analysis.cfa_models import FactorEstimator, FactorModel
+from core.analysis.matrices import INDEPENDENCE, by_columns, distinct, group_name
+from core.analysis.odds_ratios import (
+    UNIT,
+    Descriptor,
+    First,
+    FirstLists,
+    Lists,
+    Second,
+    odds_ratio_scores,
+)
+from core.analysis.odds_ratios_contrast import Contrast, chosen_contrast
+from core.analysis.options import By, ConfidenceLevel
+from core.analysis.registry import analysis
+from core.analysis.result import AnalysisResult
+from core.analysis.validation_report_bands import (
+    ConcurrentBands,
+    ConsistencyBands,
+    ConvergentBands,
+    FormBands,
+    HighestRmsea,
+    LowestCfi,
+    OrderBands,
+    bands_table,
+    chosen_scheme,
+)
+from core.analysis.validation_report_criteria import computed
+from core.analysis.validation_report_missing import missing_rows
+from core.analysis.validation_report_options import (
+    Alternate,
+    Convergent,
+    Form,
+    Order,
+    Reordered,
+    Resamples,
+    Seed,
+    Texts,
+)
+from core.analysis.validation_report_plan import Computed, Plan
+from core.analysis.validation_report_scores import (
+    baseline,
+    beside_rows,
+    groups_of,
+    other_level,
+    usual_rows,
+    varied,
+)
+from core.analysis.validation_report_tables import notes_of, report_tables
+from core.domain.frames import ITEM_SCORES
+from core.errors import NotEnoughData
+from core.psychometrics.rating_bands import JUNG_2025
+from core.psychometrics.resampling import Bootstrap
+from core.psychometrics.validation import validate
+
+_USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
+
+
+@analysis(
+    title="Validation report",
+    question="Is the scale a reliable and valid measure of each model?",
+    topic="validation_report",
+    needs=ITEM_SCORES,
+    references=(
+        "Jung (2025), Validation of psychological scales for large language models, University of "
+        "Mannheim",
+        "Cronbach, Schönemann & McKie (1965) doi:10.1177/001316446502500201",
+        "Fisher (1921), On the 'probable error' of a coefficient of correlation",
+        "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
+        "Brosseau-Liard & Savalei (2014) doi:10.1080/00273171.2014.933697",
+    ),
+)
+def validation_report(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent", "context_set"),
+    form_2: Form = "",
+    order_2: Order = "",
+    alternate: Alternate = None,
+    reordered: Reordered = None,
+    convergent: Convergent = None,
+    texts: Texts = None,
+    lists: Lists = None,
+    descriptor: Descriptor = "",
+    first: First = "",
+    second: Second = "",
+    first_lists: FirstLists = "",
+    model: FactorModel = "subscales",
+    estimator: FactorEstimator = "mlr",
+    consistency_bands: ConsistencyBands = _USUAL["internal consistency"],
+    form_bands: FormBands = _USUAL["alternate form"],
+    order_bands: OrderBands = _USUAL["option order"],
+    concurrent_bands: ConcurrentBands = _USUAL["concurrent"],
+    convergent_bands: ConvergentBands = _USUAL["convergent"],
+    highest_rmsea: HighestRmsea = JUNG_2025.factorial.highest_rmsea,
+    lowest_cfi: LowestCfi = JUNG_2025.factorial.lowest_cfi,
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Six criteria of reliability and validity in each group, their ratings and a verdict.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        Of the scale, asked in its original form with options in their own order (the baseline),
+        and perhaps in another form and order. `score` in score points after reverse-keying, NaN
+        where there is no usable answer.
+    by : tuple of factors
+        Groups to judge, each by itself; form and order of options are ignored here.
+    form_2, order_2 : str
+        Form and order held against the baseline; empty: "alternate" or "paraphrase", and "random",
+        else the first other one that is there, negated forms last.
+    alternate, reordered : ITEM_SCORES frames, optional
+        Other studies with that form or order, where they were asked apart.
+    convergent : ITEM_SCORES frame, optional
+        Another scale, asked of the same respondents under the same contexts.
+    texts : TEXTS frame, optional
+        Texts of the same respondents under the same contexts.
+    lists, descriptor, first, second, first_lists
+        How texts are scored; see `odds_ratios`.
+    model, estimator : str
+        Of the factor model; see `cfa`.
+    consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
+        Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
+    highest_rmsea, lowest_cfi : float
+        Of an acceptable factor model.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+    resamples, seed : int
+        Bootstrap of administrations, for the interval of internal consistency.
+
+    Returns
+    -------
+    AnalysisResult
+        `verdicts`, one row per group: `reliable` (yes, no, undecided), `valid` (also: not judged),
+        `verdict` in words and the six ratings. `criteria`, one row per group and criterion:
+        `value` (unitless; RMSEA for the factorial, beside `cfi`), `ci_low`, `ci_high`, `n`,
+        `missing`, `rating`, ratings of the ends of the interval, `light`, `method`, `remark`.
+        `fit`, all indices of the factor models; `missing`, answers missing by form and order;
+        `bands`, what the ratings rest on.
+
+    Raises
+    ------
+    NotEnoughData
+        There is no baseline, a form, order, list or descriptor is unknown, bands do not fall, or no
+        criterion has a value anywhere. If only some have none, they are NaN with a remark.
+
+    Notes
+    -----
+    The unit of analysis is one administration; internal consistency and factor model are of
+    baseline administrations complete on the items that vary (full information: of all). Alternate
+    form and option order are Pearson's r of mean scores of complete administrations that agree in
+    all other factors; convergent and concurrent r are over respondent and context, scores averaged
+    over what else differs. RMSEA and CFI are the robust ones (plain under ML). Validity is rated
+    only where all three reliability criteria are acceptable. Repeated administrations of one model
+    are not independent, so intervals are then too narrow. Source: Jung (2025); each number is that
+    of the analysis of its own (reliability, score_correlations, cfa, odds_ratios), to 1e-12.
+    """
+    names = tuple(name for name in distinct(by) if name not in ("form", "label_order"))
+    scheme = chosen_scheme(
+        {
+            "internal consistency": consistency_bands,
+            "alternate form": form_bands,
+            "option order": order_bands,
+            "concurrent": concurrent_bands,
+            "convergent": convergent_bands,
+        },
+        highest_rmsea,
+        lowest_cfi,
+    )
+    if baseline(item_scores).empty:
+        raise NotEnoughData(
+            "There are no answers to the original form with the options in their own order, which "
+            "all criteria start from.",
+            "Choose a study that asked so, or take filters off.",
+        )
+    contrast = (
+        None
+        if texts is None
+        else chosen_contrast(texts, lists, descriptor, first, second, first_lists)
+    )
+    plan = Plan(
+        names=names,
+        form=other_level(item_scores if alternate is None else alternate, "form", form_2),
+        order=other_level(item_scores if reordered is None else reordered, "label_order", order_2),
+        alternate=None if alternate is None else beside_rows(alternate, "form", form_2),
+        reordered=None if reordered is None else beside_rows(reordered, "label_order", order_2),
+        convergent=None if convergent is None else usual_rows(convergent),
+        downstream=_downstream(texts, contrast, names),
+        model=model,
+        estimator=estimator,
+        ci_level=ci_level,
+        bootstrap=Bootstrap(resamples, seed),
+    )
+    groups = list(groups_of(item_scores, names))
+    found = [computed(group, own, plan) for group, own in progress.each(groups, "groups")]
+    judged = [(one, validate(one.coefficients, scheme)) for one in found]
+    notes = notes_of(judged)
+    if not any(one.any_defined for one in found):
+        raise NotEnoughData(
+            f"No criterion can be computed. {' '.join(notes[:3])}",
+            "It needs items that vary over several contexts or repetitions.",
+        )
+    missing = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
+    n_missing, n_used = int(item_scores["score"].isna().sum()), _n_used(item_scores, found)
+    return AnalysisResult(
+        tables=(*report_tables(judged, by_columns(names), missing, ci_level), bands_table(scheme)),
+        unit="one administration: a respondent answering the bank once under one context and "
+        "repetition (a row, where notes speak of rows)",
+        n_used=n_used,
+        n_missing=n_missing,
+        method=f"Six criteria after Jung (2025), bands {_source(scheme.name)}. Baseline: original "
+        "form, options in their own order. Validity is judged only of a reliable scale. How each "
+        "coefficient was computed stands beside it. Scores are means of items after "
+        "reverse-keying.",
+        notes=(*notes, *_cautions(groups, plan, contrast), INDEPENDENCE),
+        n_left_out=len(item_scores) - n_missing - n_used,
+    )
+
+
+def _downstream(
+    texts: pd.DataFrame | None, contrast: Contrast | None, names: Sequence[str]
+) -> pd.DataFrame | None:
+    """Scores of texts by respondent and context, and by language where groups differ in it."""
+    if texts is None or contrast is None:
+        return None
+    unit = [*UNIT, *(["language"] if "language" in names else [])]
+    scores = odds_ratio_scores(
+        texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides, unit=unit
+    )
+    return scores.assign(**{name: scores[name].astype(str) for name in unit})
+
+
+def _cautions(
+    groups: Sequence[tuple[tuple[Any, ...], pd.DataFrame]], plan: Plan, contrast: Contrast | None
+) -> Iterator[str]:
+    """What is pooled within groups, what has not been asked, and how texts are scored."""
+    pooled: dict[str, list[str]] = {}
+    for group, own in groups:
+        for name in varied(baseline(own), plan.names):
+            pooled.setdefault(name, []).append(group_name(group))
+    for name, where in pooled.items():
+        yield (
+            f"{'Every group' if len(where) == len(groups) else ', '.join(where[:3])}: "
+            f"administrations differ in {name.replace('_', ' ')} as well. Each counts as a row; "
+            "set them side by side, or average over them, if that is not meant."
+        )
+    not_asked = sum(int((own["status"] == "not_asked").sum()) for _, own in groups)
+    if not_asked:
+        yield f"{not_asked} planned trials have not been asked yet; they count as missing."
+    if contrast is not None:
+        yield f"Concurrent: {contrast.sentence}"
+
+
+def _n_used(item_scores: pd.DataFrame, found: Sequence[Computed]) -> int:
+    """Scores behind any criterion, each counted once."""
+    used = {one for own in found for one in own.used}
+    kept = item_scores["administration"].isin(list(used)) & item_scores["score"].notna()
+    return int(kept.sum())
+
+
+def _source(name: str) -> str:
+    return f"of {name}" if name == JUNG_2025.name else name

@@ -1,0 +1,206 @@
+"""Dot plots of comparisons: means beside means, steps of invariance, items by level, models."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+from scipy.stats import t as student
+
+from core.analysis.result import AnalysisResult
+from core.charts.colors import Theme
+from core.charts.dots import DotAxis, dots, free_ends
+from core.charts.panels import (
+    Chart,
+    counted,
+    cut,
+    first_charts,
+    grouped,
+    most,
+    panels,
+    short,
+    span,
+    table_of,
+    told,
+    two_decimals,
+)
+
+_LEVEL = 0.95
+_CHEN = -0.01
+_JODOIN_GIERL = (0.035, 0.07)
+_CLASSES = {"negligible": "A", "moderate": "B", "large": "C"}
+
+
+def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """How far CFI falls at each step, beside the usual bound."""
+    table = table_of(result, "steps")
+    if table is None:
+        return ()
+    kept = ("step", "cfi_difference", "rmsea_difference", "n")
+    frame = grouped(table, kept, "step").rename(columns={"step": "item", "cfi_difference": "value"})
+    frame = frame[frame["item"] != "configural"]
+    if frame.empty:
+        return ()
+    drawn, left_out = cut(_without_intervals(frame), 4)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [
+        "—" if math.isnan(cfi) else f"{short(cfi, 3)} (RMSEA {_signed(rmsea)})"
+        for cfi, rmsea in zip(drawn["value"], drawn["rmsea_difference"], strict=True)
+    ]
+    known = drawn.dropna(subset=["value"])
+    steps = "; ".join(
+        f"{group}, {step}: {short(value, 3)}"
+        for group, step, value in known[["group", "item", "value"]].itertuples(index=False)
+    )
+    words = (
+        f"Dot plot of the change in CFI at {counted(drawn['item'].nunique(), 'step')} of "
+        f"invariance in {counted(drawn['group'].nunique(), 'group')}, n up to "
+        f"{counted(most(drawn['n']), 'administration')}: {steps or 'none is defined'}; "
+        f"{int((known['value'] <= _CHEN).sum())} of {len(known)} reach -.01, which speaks against "
+        f"equality; {len(drawn) - len(known)} undefined.{left_out}"
+    )
+    title = "Change in CFI from the step before"
+    lines = (_CHEN, 0.0)
+    axis = DotAxis("Change in CFI", _wide(free_ends(drawn, lines)), lines, of="Step")
+    said = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
+    return (
+        Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme, said), words, drawn),
+    )
+
+
+def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """How much the level adds to the matching score, item by item, with its class."""
+    table = table_of(result, "items")
+    if table is None:
+        return ()
+    kept = ("subscale", "item", "nagelkerke", "jodoin_gierl", "n")
+    frame = grouped(table, kept).rename(columns={"nagelkerke": "value", "jodoin_gierl": "size"})
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        drawn, left_out = cut(_without_intervals(own.drop(columns="subscale")), 4)
+        drawn = drawn.reset_index(drop=True)
+        classes = drawn["size"].map(_CLASSES)
+        drawn["label"] = classes.fillna("")
+        counts = classes.value_counts()
+        known = drawn["value"].dropna()
+        words = (
+            f"Dot plot of the rise of Nagelkerke's R² of {counted(drawn['item'].nunique(), 'item')}"
+            f" in {counted(drawn['group'].nunique(), 'group')}, n up to "
+            f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
+            f"{counts.get('A', 0)} negligible or not significant (A), {counts.get('B', 0)} "
+            f"moderate (B), {counts.get('C', 0)} large (C); "
+            f"{len(drawn) - len(known)} undefined.{left_out}"
+        )
+        title = f"Differential functioning, {subscale}" if subscale else "Differential functioning"
+        low, high = free_ends(drawn, (0.0, _JODOIN_GIERL[1]))
+        axis = DotAxis("Rise of Nagelkerke's R²", (min(low, 0.0), high), _JODOIN_GIERL, of="Item")
+        said = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and .07.",
+                "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
+        spec = panels(dots(drawn, axis, theme), drawn, title, theme, said)
+        charts.append(Chart(title, spec, words, drawn))
+    return told(charts, frame["subscale"].nunique())
+
+
+def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The model's mean above the mean of the norms, scale by scale."""
+    table = next(iter(result.tables), None)
+    if table is None or table.frame.empty:
+        return ()
+    kept = ("scale", "mean", "sd", "n", "norm_mean", "norm_sd", "norm_n")
+    frame = grouped(table, kept, "scale")
+    both = []
+    for who, names in (("model", ("mean", "sd", "n")),
+                       ("norm", ("norm_mean", "norm_sd", "norm_n"))):  # fmt: skip
+        own = frame[["group", "scale", *names]].set_axis(
+            ["group", "scale", "value", "sd", "n"], axis=1
+        )
+        both.append(own.assign(item=own["scale"] + ", " + who))
+    drawn = pd.concat(both).sort_index(kind="stable")
+    half = [
+        student.ppf((1 + _LEVEL) / 2, n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
+        for n, sd in zip(drawn["n"], drawn["sd"], strict=True)
+    ]
+    drawn = drawn.assign(ci_low=drawn["value"] - half, ci_high=drawn["value"] + half)
+    drawn = drawn.drop(columns=["scale", "sd"])
+    words = "Dot plot of the mean score of the model and of the norms, with 95% intervals,"
+    return (_means_chart(drawn, "Means beside norms", words, "mean", theme),)
+
+
+def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Means of the groups that are compared, one chart for each scale."""
+    table = table_of(result, "groups")
+    if table is None:
+        return ()
+    names = [column.name for column in table.columns]
+    level = names[names.index("scale") + 1]
+    kept = ("scale", level, "mean", "ci_low", "ci_high", "n")
+    frame = grouped(table, kept, "scale").rename(columns={level: "item", "mean": "value"})
+    frame["item"] = frame["item"].astype(str)
+    charts = [
+        _means_chart(
+            own.drop(columns="scale"), f"Means by group, {scale}",
+            f"Dot plot of mean scores on {scale}, with intervals,", "group compared", theme,
+        )
+        for scale, own in first_charts(frame, "scale")
+    ]  # fmt: skip
+    return told(charts, frame["scale"].nunique())
+
+
+def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """How much worse than the best model each is, by BIC."""
+    table = table_of(result, "fit")
+    if table is None:
+        return ()
+    frame = grouped(table, ("model", "bic", "n"), "model").rename(columns={"model": "item"})
+    best = frame.groupby("group", sort=False)["bic"].transform("min")
+    frame = _without_intervals(frame.assign(value=frame["bic"] - best))
+    drawn, left_out = cut(frame, 4)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [two_decimals(value) for value in drawn["value"]]
+    known = drawn.dropna(subset=["value"])
+    lowest = known.sort_values("value", kind="stable").drop_duplicates("group")
+    winners = "; ".join(
+        f"{group}: {name}" for group, name in lowest[["group", "item"]].itertuples(index=False)
+    )
+    words = (
+        f"Dot plot of BIC above the lowest of {counted(drawn['item'].nunique(), 'model')} in "
+        f"{counted(drawn['group'].nunique(), 'group')}, n up to "
+        f"{counted(most(drawn['n']), 'administration')}; lowest, {winners or 'none is defined'}; "
+        f"{len(drawn) - len(known)} undefined.{left_out}"
+    )
+    title = "BIC above that of the best model"
+    axis = DotAxis("Difference in BIC", _wide(free_ends(drawn, (0.0,))), (0.0,), of="Model")
+    said = ["Lower is better; 0, dashed: the best of the group."]
+    return (
+        Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme, said), words, drawn),
+    )
+
+
+def _means_chart(frame: pd.DataFrame, title: str, words: str, noun: str, theme: Theme) -> Chart:
+    """Labelled means with intervals."""
+    drawn, left_out = cut(frame, 4)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [two_decimals(value) for value in drawn["value"]]
+    known = drawn["value"].dropna()
+    said = (
+        f"{words} in {counted(drawn['group'].nunique(), 'group')}, n up to "
+        f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
+        f"{len(drawn) - len(known)} undefined.{left_out}"
+    )
+    axis = DotAxis("Mean score with interval", free_ends(drawn), of=noun.capitalize(), decimals=2)
+    return Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme), said, drawn)
+
+
+def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(ci_low=math.nan, ci_high=math.nan)
+
+
+def _wide(ends: tuple[float, float]) -> tuple[float, float]:
+    """Room for labels at both ends."""
+    margin = (ends[1] - ends[0]) * 0.12
+    return ends[0] - margin, ends[1] + margin
+
+
+def _signed(value: float) -> str:
+    """With its sign; a dash where undefined."""
+    return ("+" if value > 0 else "") + short(value, 3)

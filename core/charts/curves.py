@@ -1,0 +1,224 @@
+"""Curves of the graded response model: options of an item, information of a subscale."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from core.analysis.result import AnalysisResult, ResultTable
+from core.charts.colors import BAND, INK, MARK, Theme, option_colors
+from core.charts.panels import (
+    MAX_MARKS,
+    Chart,
+    counted,
+    cut,
+    first_charts,
+    grouped,
+    most,
+    panels,
+    short,
+    table_of,
+    told,
+    two_decimals,
+)
+
+MAX_ITEMS = 12
+_ACROSS = 3  # items in a row of small charts
+_POINTS = 25  # of a curve
+_LIMIT = 4.0  # SD of the trait, either way
+_CELL_WIDTH, _CELL_GAP = 2 * _LIMIT, 1.4  # in SD
+_CELL_HEIGHT, _CELL_HEAD = 1.0, 0.42  # in probability
+_PIXELS = 96  # of a probability of 1
+_HIGHEST_ERROR = 2.0  # SD; a larger standard error says nothing more
+_HEIGHT = 280
+
+
+def graded_response_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Option curves of each group and subscale, and the information of each subscale."""
+    items, information = table_of(result, "items"), table_of(result, "information")
+    charts = list(_option_curve_charts(items, theme)) if items is not None else []
+    if information is not None:
+        charts += _information_charts(information, theme)
+    return tuple(charts)
+
+
+def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+    """Small charts of the first items, one picture for each group and subscale."""
+    names = [column.name for column in table.columns]
+    b = [name for name in names if name[0] == "b" and name[1:].isdigit()]
+    kept = ("subscale", "item", "options", "n", "a", *b, "converged")
+    frame = grouped(table, kept)
+    frame["set"] = frame["group"] + "\n" + frame["subscale"]
+    frame = frame[frame["converged"].astype(bool) & frame["a"].notna()]
+    several = len(set(frame["group"])) > 1
+    charts = []
+    for _, own in first_charts(frame, "set"):
+        group, subscale = own["group"].iloc[0], own["subscale"].iloc[0]
+        room = MAX_MARKS // (_POINTS * (own[b].notna().sum(axis=1).max() + 1))
+        shown = own.head(min(MAX_ITEMS, max(room, 1)))
+        named = [name for name in (subscale, group if several else "") if name]
+        title = " · ".join(["Option curves", *named])
+        curves = _curves(shown, b)
+        cut_words = (
+            f" Only the first {len(shown)} of {len(own)} items are drawn."
+            if len(own) > len(shown) else ""
+        )  # fmt: skip
+        steepest = shown.loc[[shown["a"].abs().idxmax()]].iloc[0]
+        words = (
+            f"Curves of the chance of each score over the trait, {group}, {subscale or 'items'}: "
+            f"{counted(len(shown), 'item')}, n up to "
+            f"{counted(most(shown['n']), 'administration')}; a from "
+            f"{short(float(shown['a'].min()))} to {short(float(shown['a'].max()))}, steepest "
+            f"{steepest['item']}.{cut_words}"
+        )
+        spec = _small_charts(curves, list(shown["item"]), title, theme)
+        charts.append(Chart(title, spec, words, curves))
+    return told(charts, frame["set"].nunique())
+
+
+def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
+    """Chance of each score of each item over the trait (Samejima's model)."""
+    trait = np.linspace(-_LIMIT, _LIMIT, _POINTS)
+    parts = []
+    for row in items.to_dict("records"):
+        limits = np.array([row[name] for name in b if not math.isnan(row[name])])
+        reached = expit(row["a"] * (trait[:, None] - limits))
+        edge = np.ones((_POINTS, 1))
+        chances = np.hstack([edge, reached]) - np.hstack([reached, 0 * edge])
+        options = [part.strip() for part in str(row["options"]).split(",")]
+        for number in range(chances.shape[1]):
+            option = options[number] if number < len(options) else str(number + 1)
+            curve = {
+                "item": row["item"], "option": option, "number": number, "trait": trait,
+                "probability": chances[:, number],
+            }  # fmt: skip
+            parts.append(pd.DataFrame(curve))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: Theme) -> Any:
+    """All items in one chart as wide as the page, each in a cell with axes of its own.
+
+    Facets of Vega-Lite have a fixed width; these cells share whatever width there is.
+    """
+    rows = math.ceil(len(items) / _ACROSS)
+    across = min(_ACROSS, len(items))
+    left = {item: (k % _ACROSS) * (_CELL_WIDTH + _CELL_GAP) for k, item in enumerate(items)}
+    down = {
+        item: (k // _ACROSS) * (_CELL_HEIGHT + _CELL_HEAD + 0.3) for k, item in enumerate(items)
+    }
+    width = across * (_CELL_WIDTH + _CELL_GAP)
+    height = rows * (_CELL_HEIGHT + _CELL_HEAD + 0.3)
+    colors = option_colors(int(curves["number"].max()) + 1, theme)
+    drawn = curves.assign(
+        x=curves["item"].map(left) + curves["trait"] + _LIMIT,
+        y=curves["item"].map(down) + _CELL_HEAD + _CELL_HEIGHT - curves["probability"],
+        color=[colors[number] for number in curves["number"]],
+    )
+    peaks = drawn.loc[drawn.groupby(["item", "number"], sort=False)["probability"].idxmax()]
+    cells = pd.DataFrame(
+        {
+            "item": items, "x": [left[i] for i in items],
+            "right": [left[i] + _CELL_WIDTH for i in items],
+            "top": [down[i] + _CELL_HEAD for i in items],
+            "bottom": [down[i] + _CELL_HEAD + _CELL_HEIGHT for i in items],
+            "name_y": [down[i] + _CELL_HEAD - 0.2 for i in items],
+        }
+    )  # fmt: skip
+    ticks = pd.DataFrame(
+        [
+            (left[i] + _LIMIT + at, down[i] + _CELL_HEAD + _CELL_HEIGHT + 0.13, said)
+            for i in items for at, said in ((-3, "−3"), (0, "0"), (3, "3"))
+        ],
+        columns=["x", "y", "label"],
+    )  # fmt: skip
+
+    def x(field: str) -> Any:
+        return alt.X(f"{field}:Q", axis=None, scale=alt.Scale(domain=[-0.3, width], nice=False))
+
+    def y(field: str) -> Any:
+        scale = alt.Scale(domain=[0, height], reverse=True, nice=False)
+        return alt.Y(f"{field}:Q", axis=None, scale=scale)
+
+    boxes = alt.Chart(cells).mark_rect(fillOpacity=0, stroke=BAND[theme], strokeWidth=1)
+    names = alt.Chart(cells).mark_text(
+        align="left", fontWeight="bold", fontSize=11, color=INK[theme],
+        limit=alt.ExprRef(f"{_CELL_WIDTH / width} * width - 4"),
+    )  # fmt: skip
+    tooltip = [
+        alt.Tooltip("item:N", title="Item"),
+        alt.Tooltip("option:N", title="Score"),
+        alt.Tooltip("trait:Q", title="Trait", format=".2f"),
+        alt.Tooltip("probability:Q", title="Chance", format=".2f"),
+    ]
+    lines = alt.Chart(drawn).mark_line(strokeWidth=2)
+    labels = alt.Chart(peaks).mark_text(dy=-6, fontSize=10, color=INK[theme])
+    numbers = alt.Chart(ticks).mark_text(fontSize=9, color=INK[theme])
+    layers = alt.layer(
+        boxes.encode(x=x("x"), x2="right:Q", y=y("top"), y2="bottom:Q"),
+        lines.encode(
+            x=x("x"), y=y("y"), detail=["item:N", "number:N"], order="trait:Q",
+            color=alt.Color("color:N", scale=None, legend=None), tooltip=tooltip,
+        ),
+        labels.encode(x=x("x"), y=y("y"), text="option:N"),
+        names.encode(x=x("x"), y=y("name_y"), text="item:N"),
+        numbers.encode(x=x("x"), y=y("y"), text="label:N"),
+    )  # fmt: skip
+    heading = alt.TitleParams(
+        title,
+        subtitle=["Across: trait in SD. Up: chance of each score, 0 to 1; the score stands at its "
+                  "peak."],
+        subtitleColor=INK[theme], anchor="start",
+    )  # fmt: skip
+    return layers.properties(width="container", height=round(height * _PIXELS), title=heading)
+
+
+def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+    """Information and standard error over the trait, one chart for each subscale."""
+    frame = grouped(table, ("subscale", "trait", "information", "standard_error"))
+    frame = frame[frame["information"].notna()]
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        shown, left_out = cut(own.drop(columns="subscale"), 2)
+        shown = shown.reset_index(drop=True)
+        best = shown.loc[[shown["information"].idxmax()]].iloc[0]
+        words = (
+            f"Test information over the trait, {subscale or 'all items'}, in "
+            f"{counted(shown['group'].nunique(), 'group')}: highest "
+            f"{two_decimals(float(best['information']))} at a trait of "
+            f"{two_decimals(float(best['trait']))} ({best['group']}), where the standard error is "
+            f"{two_decimals(float(best['standard_error']))} SD; standard errors above "
+            f"{_HIGHEST_ERROR:g} SD are beyond the chart.{left_out}"
+        )
+        title = f"Test information, {subscale}" if subscale else "Test information"
+        said = ["Solid, left axis: information. Dashed, right axis: standard error."]
+        spec = panels(_information_layers(shown, theme), shown, title, theme, said)
+        charts.append(Chart(title, spec, words, shown))
+    return told(charts, frame["subscale"].nunique())
+
+
+def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
+    """Two lines, each with an axis of its own."""
+    base = alt.Chart().encode(
+        x=alt.X("trait:Q", title="Trait (SD)"),
+        tooltip=[
+            alt.Tooltip("trait:Q", title="Trait", format=".2f"),
+            alt.Tooltip("information:Q", title="Information", format=".2f"),
+            alt.Tooltip("standard_error:Q", title="Standard error", format=".2f"),
+        ],
+    )
+    top = float(table["information"].max()) * 1.05 or 1.0
+    solid = base.mark_line(color=MARK[theme], strokeWidth=2.5).encode(
+        y=alt.Y("information:Q", title="Information", scale=alt.Scale(domain=[0, top]))
+    )
+    error_scale = alt.Scale(domain=[0, _HIGHEST_ERROR])
+    dashed = base.mark_line(color=INK[theme], strokeWidth=1.5, strokeDash=[5, 4], clip=True).encode(
+        y=alt.Y("standard_error:Q", title="Standard error (SD)", scale=error_scale,
+                axis=alt.Axis(grid=False, orient="right"))
+    )  # fmt: skip
+    return alt.layer(solid, dashed).resolve_scale(y="independent").properties(height=_HEIGHT)

@@ -1,0 +1,100 @@
+"""Dot plots: a value and its interval in each row, under one axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.colors import BAND, INK, MARK, Theme
+from core.charts.panels import items_axis
+
+_ROW, _LABELLED_ROW = 22, 38  # pixels
+_MARGIN = 0.05  # of the range of the values, left and right of them
+
+
+@dataclass(frozen=True)
+class DotAxis:
+    """The axis of a dot plot: its title, its ends, and what stands on it for comparison."""
+
+    title: str
+    ends: tuple[float, float]
+    lines: tuple[float, ...] = ()  # dashed, to be explained in a subtitle
+    band: tuple[float, float] | None = None
+    of: str = "Item or subscale"  # what a row is, for the tooltip
+    decimals: int = 3
+
+
+def correlation_ends(table: pd.DataFrame) -> tuple[float, float]:
+    """From 0, or the lowest value if below, to 1, or the highest value if above.
+
+    Intervals may be cut at -1 and 1, values never are.
+    """
+    values = table["value"].dropna()
+    low = min([0.0, *values, *(max(one, -1.0) for one in table["ci_low"].dropna())])
+    return low, max([1.0, *values])
+
+
+def free_ends(table: pd.DataFrame, lines: Sequence[float] = ()) -> tuple[float, float]:
+    """All values, intervals and lines, with a margin."""
+    drawn = [*table["value"], *table["ci_low"], *table["ci_high"], *lines]
+    known = [value for value in map(float, drawn) if math.isfinite(value)]
+    if not known:
+        return 0.0, 1.0
+    low, high = min(known), max(known)
+    margin = (high - low or abs(high) or 1.0) * _MARGIN
+    return low - margin, high + margin
+
+
+def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
+    """Points with intervals, dashed lines and a shaded band; rows without a value stay empty.
+
+    `table` has the columns group, item, value, ci_low, ci_high, n, and label where values are
+    written above their points.
+    """
+    scale = alt.Scale(domain=list(axis.ends), clamp=True, nice=False)
+
+    def across(field: str) -> Any:
+        return alt.X(
+            f"{field}:Q",
+            title=axis.title,
+            scale=scale,
+            axis=alt.Axis(tickCount=6, labelFlush=False),
+        )
+
+    base = alt.Chart().encode(y=items_axis(table))
+    rules = base.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
+        x=across("ci_low"), x2="ci_high:Q"
+    )
+    number = f".{axis.decimals}f"
+    points = base.mark_point(filled=True, size=60, color=MARK[theme], opacity=1).encode(
+        x=across("value"),
+        tooltip=[
+            alt.Tooltip("item:N", title=axis.of),
+            alt.Tooltip("value:Q", title="Value", format=number),
+            alt.Tooltip("ci_low:Q", title="Interval from", format=number),
+            alt.Tooltip("ci_high:Q", title="Interval to", format=number),
+            alt.Tooltip("n:Q", title="n"),
+        ],
+    )
+    layers = [rules, points]
+    if "label" in table:
+        labels = base.mark_text(dy=-11, fontSize=11, color=INK[theme])
+        x = across("value")
+        layers.append(labels.transform_filter("isValid(datum.value)").encode(x=x, text="label:N"))
+    if axis.band:
+        edges = pd.DataFrame({"low": [axis.band[0]], "high": [axis.band[1]]})
+        area = alt.Chart(edges).mark_rect(
+            color=BAND[theme], opacity=0.18, stroke=BAND[theme], strokeDash=[4, 3]
+        )
+        layers.insert(0, area.encode(x=across("low"), x2="high:Q"))
+    if axis.lines:
+        places = pd.DataFrame({"at": list(axis.lines)})
+        line = alt.Chart(places).mark_rule(color=BAND[theme], strokeDash=[5, 4], strokeWidth=1.5)
+        layers.insert(0, line.encode(x=across("at")))
+    height = alt.Step(_LABELLED_ROW if "label" in table else _ROW)
+    return alt.layer(*layers).properties(height=height)

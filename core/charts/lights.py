@@ -1,0 +1,117 @@
+"""Ratings as a table of lights: a shape, a word and a coefficient for each criterion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.analysis.result import AnalysisResult
+from core.charts.colors import BACKGROUNDS, INK, LIGHTS, Theme
+from core.charts.panels import Chart, counted, grouped, most, short, table_of
+
+MAX_GROUPS = 24
+_ROW = 62  # pixels
+_SHAPES = {"green": "circle", "red": "triangle-up", "grey": "square"}
+_SHAPE_WORDS = "Circle: acceptable; triangle: not acceptable; empty square: not judged."
+
+
+def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Groups by criteria, with the verdict of each group in words."""
+    table = table_of(result, "criteria")
+    if table is None:
+        return ()
+    kept = ("criterion", "value", "cfi", "n", "rating", "light")
+    frame = grouped(table, kept, "criterion")
+    groups = list(dict.fromkeys(frame["group"]))
+    cells = frame[frame["group"].isin(groups[:MAX_GROUPS])].reset_index(drop=True)
+    colors = LIGHTS[theme]
+    empty = cells["light"] == "grey"
+    cells["shape"] = cells["light"].map(_SHAPES)
+    cells["stroke"] = cells["light"].map(colors)
+    cells["fill"] = cells["stroke"].mask(empty, BACKGROUNDS[theme])
+    cells["label"] = _coefficients(cells)
+    cells["rating"] = cells["rating"].astype(str).str.replace("-", "−")
+    said = ""
+    if len(groups) > MAX_GROUPS:
+        said = f" Only the first {MAX_GROUPS} of {len(groups)} groups are drawn."
+    title = "Ratings by criterion"
+    spec = _layers(cells, theme).properties(
+        data=cells, width="container", height=alt.Step(_ROW),
+        title=alt.TitleParams(
+            title, subtitle=[_SHAPE_WORDS], subtitleColor=INK[theme], anchor="start"
+        ),
+    )  # fmt: skip
+    return (Chart(title, spec, _in_words(cells, result) + said, cells),)
+
+
+def _coefficients(cells: pd.DataFrame) -> list[str]:
+    """What stands under the rating: the value, and CFI where there is one."""
+    labels = []
+    for value, cfi in zip(cells["value"], cells["cfi"], strict=True):
+        if pd.isna(cfi):
+            labels.append(short(float(value)))
+        else:
+            labels.append(f"RMSEA {short(float(value))}, CFI {short(float(cfi))}")
+    return labels
+
+
+def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
+    """Shapes, ratings beside them, coefficients under both."""
+    x = alt.X(
+        "criterion:N", title=None, sort=list(dict.fromkeys(cells["criterion"])),
+        axis=alt.Axis(
+            orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelLimit=140,
+            ticks=False, domain=False, labelOverlap=False,
+        ),
+    )  # fmt: skip
+    y = alt.Y(
+        "group:N",
+        title=None,
+        sort=list(dict.fromkeys(cells["group"])),
+        axis=alt.Axis(
+            labelExpr="split(datum.label, ' · ')", labelLimit=180, ticks=False, domain=False
+        ),
+    )
+    base = alt.Chart().encode(
+        x=x, y=y,
+        tooltip=[
+            alt.Tooltip("group:N", title="Group"),
+            alt.Tooltip("criterion:N", title="Criterion"),
+            alt.Tooltip("rating:N", title="Rating"),
+            alt.Tooltip("value:Q", title="Coefficient", format=".3f"),
+            alt.Tooltip("n:Q", title="n"),
+        ],
+    )  # fmt: skip
+    shapes = base.mark_point(size=260, strokeWidth=2, opacity=1, xOffset=-14, yOffset=-9).encode(
+        shape=alt.Shape("shape:N", scale=None, legend=None),
+        fill=alt.Fill("fill:N", scale=None, legend=None),
+        stroke=alt.Stroke("stroke:N", scale=None, legend=None),
+    )
+    ratings = base.mark_text(
+        align="left", dx=1, dy=-9, fontSize=15, fontWeight="bold", color=INK[theme]
+    )
+    values = base.mark_text(dy=14, fontSize=11, color=INK[theme])
+    return alt.layer(shapes, ratings.encode(text="rating:N"), values.encode(text="label:N"))
+
+
+def _in_words(cells: pd.DataFrame, result: AnalysisResult) -> str:
+    """The verdicts, and how many ratings of each kind there are."""
+    groups = list(dict.fromkeys(cells["group"]))
+    kinds = cells["light"].value_counts()
+    n_criteria = cells["criterion"].nunique()
+    noun = "criterion" if n_criteria == 1 else "criteria"
+    words = (
+        f"Table of lights: {n_criteria} {noun} in "
+        f"{counted(len(groups), 'group')}, n up to {most(cells['n']):,}: "
+        f"{kinds.get('green', 0)} acceptable (circle), {kinds.get('red', 0)} not (triangle), "
+        f"{kinds.get('grey', 0)} not judged (empty square)."
+    )
+    verdicts = table_of(result, "verdicts")
+    if verdicts is None:
+        return words
+    frame = grouped(verdicts, ("verdict",), "reliable")
+    said = [f"{group}: {str(verdict).rstrip('.')}" for group, verdict in
+            zip(frame["group"], frame["verdict"], strict=True) if group in groups]  # fmt: skip
+    return f"{words} {'; '.join(said)}."

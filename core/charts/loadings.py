@@ -1,0 +1,59 @@
+"""Dot plots of standardized loadings with their intervals, one for each factor."""
+
+from __future__ import annotations
+
+from core.analysis.result import AnalysisResult
+from core.charts.colors import Theme
+from core.charts.dots import DotAxis, dots
+from core.charts.panels import (
+    Chart,
+    counted,
+    cut,
+    first_charts,
+    grouped,
+    panels,
+    short,
+    span,
+    table_of,
+    told,
+)
+
+_FAR = 1.25  # intervals beyond are cut
+
+
+def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Standardized loadings of each factor, a panel for each group."""
+    table = table_of(result, "loadings")
+    if table is None:
+        return ()
+    kept = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
+    frame = grouped(table, kept, "factor").rename(
+        columns={"standardized": "value", "standardized_low": "ci_low",
+                 "standardized_high": "ci_high"}
+    )  # fmt: skip
+    fit = table_of(result, "fit")
+    n: dict[str, int] = dict(grouped(fit, ("n",), "n").itertuples(index=False)) if fit else {}
+    frame["n"] = frame["group"].map(n)
+    charts = []
+    for factor, own in first_charts(frame, "factor"):
+        drawn, left_out = cut(own.drop(columns="factor"), 4)
+        drawn = drawn.reset_index(drop=True)
+        drawn["label"] = [short(value) for value in drawn["value"]]
+        known = drawn["value"].dropna()
+        counts = "; ".join(
+            f"{group}: n = {int(n.get(group, 0)):,}" for group in dict.fromkeys(drawn["group"])
+        )
+        words = (
+            f"Dot plot of standardized loadings on {factor}: "
+            f"{counted(drawn['item'].nunique(), 'item')} in "
+            f"{counted(drawn['group'].nunique(), 'group')} ({counts}): {span(known)}; "
+            f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
+            f"empty.{left_out}"
+        )
+        low = min([0.0, *known, *drawn["ci_low"].dropna().clip(lower=-_FAR)])
+        high = max([1.0, *known, *drawn["ci_high"].dropna().clip(upper=_FAR)])
+        axis = DotAxis("Standardized loading with interval", (low, high), (0.0,))
+        title = f"Loadings on {factor}"
+        spec = panels(dots(drawn, axis, theme), drawn, title, theme)
+        charts.append(Chart(title, spec, words, drawn))
+    return told(charts, frame["factor"].nunique())

@@ -1,0 +1,83 @@
+"""What a person has chosen for an analysis of a study, so that a reload or another day finds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.analysis.registry import (
+    Analysis,
+    AnalysisOption,
+    Beside,
+    Choice,
+    Factors,
+    Number,
+    Numbers,
+    Rows,
+)
+from core.domain.frames import GROUPINGS
+from core.errors import DesignError
+from core.store import studies as study_store
+from core.workflow import banks, drafts, texts
+from core.workflow.workspace import Workspace
+
+
+def recall(workspace: Workspace, study: str, analysis: Analysis) -> dict[str, Any]:
+    """Every option with the value last chosen for this study, or its default."""
+    found = drafts.recall(workspace, _name(study, analysis))
+    kept = found.value if found and isinstance(found.value, dict) else {}
+    return {option.name: _fitting(option, kept.get(option.name)) for option in analysis.options}
+
+
+def keep(workspace: Workspace, study: str, analysis: Analysis, option: str, value: Any) -> None:
+    """Keep the value of one option.
+
+    Raises
+    ------
+    DesignError
+        A text looks like the key of a service, which must not be stored.
+    """
+    if isinstance(value, str) and drafts.looks_like_key(value):
+        raise DesignError(
+            "This text looks like the key of a service and was not kept.", "Take it out."
+        )
+    drafts.amend(workspace, _name(study, analysis), {option: value})
+
+
+def offered(workspace: Workspace, of: str) -> tuple[str, ...]:
+    """The names of what can be brought in beside a study, newest first."""
+    if of == "word_lists":
+        return tuple(bank.code for bank in banks.summaries(workspace) if bank.kind == "words")
+    written = texts.text_studies(workspace)
+    if of == "texts":
+        return tuple(reversed(written))
+    codes = [record.code for record in study_store.studies(workspace.database)]
+    return tuple(code for code in reversed(codes) if code not in written)
+
+
+def _name(study: str, analysis: Analysis) -> str:
+    return f"analysis:{study}:{analysis.name}"
+
+
+def _fitting(option: AnalysisOption, value: Any) -> Any:
+    """The kept value as the option takes it; the default where it no longer does."""
+    kind, default = option.kind, option.default
+    fits = False
+    if isinstance(kind, Number):
+        fits = isinstance(value, int | float) and kind.low <= value <= kind.high
+        value = option.number(value) if fits else value
+    elif isinstance(kind, Choice):
+        fits = value in dict(kind.choices)
+    elif isinstance(kind, Factors):
+        fits = isinstance(value, list) and set(value) <= set(GROUPINGS)
+        value = tuple(value) if fits else value
+    elif isinstance(kind, Numbers):
+        fits = isinstance(value, list) and all(kind.low <= v <= kind.high for v in value)
+        value = tuple(map(float, value)) if fits else value
+    elif isinstance(kind, Rows):
+        fits = isinstance(value, list) and all(len(row) == len(kind.columns) for row in value)
+        value = tuple(map(tuple, value)) if fits else value
+    else:
+        fits = isinstance(value, str)
+    if fits:
+        return value
+    return "" if isinstance(kind, Beside) else default

@@ -1,0 +1,151 @@
+"""The frames an analysis works on: of the studies asked for, and of others brought in beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.registry import Analysis, Beside
+from core.domain.frames import CONTEXT_SET, ITEM_SCORES, ORIGIN, REWRITING, TEXTS
+from core.domain.study import FACTORS, Context
+from core.errors import NotEnoughData
+from core.store import frames, studies
+from core.workflow import banks, texts
+from core.workflow.workspace import Workspace
+
+Where = Mapping[str, Sequence[Any]]
+
+
+def frame_of(
+    workspace: Workspace, analysis: Analysis, codes: Sequence[str], where: Where
+) -> pd.DataFrame:
+    """The frame that an analysis needs, of some studies and the answers that pass the filters.
+
+    Raises
+    ------
+    NotEnoughData
+        No answers pass the filters, or a filter names an unknown factor.
+    """
+    for factor in where:
+        if factor not in (*FACTORS, "item"):
+            raise NotEnoughData(
+                f"There is no factor '{factor}' to filter by.", f"Use: {', '.join(FACTORS)}, item."
+            )
+    if analysis.needs is TEXTS:
+        frame = _texts(workspace, codes, where)
+    elif analysis.needs is ITEM_SCORES:
+        frame = item_scores(workspace, codes, where)
+    else:
+        frame = frames.option_counts(workspace.database, list(codes), where)
+    if frame.empty:
+        raise NotEnoughData(
+            "No planned answers pass these filters.", "Choose another study, or fewer filters."
+        )
+    return frame
+
+
+def item_scores(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
+    """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS)."""
+    frame = frames.item_scores(workspace.database, list(codes), where)
+    return frame.assign(**_about_contexts(workspace, frame)) if len(frame) else frame
+
+
+def brought_in(
+    workspace: Workspace, analysis: Analysis, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options, with a frame (or None) in place of the name of what is to be brought in."""
+    found = dict(options)
+    for option in analysis.options:
+        if isinstance(option.kind, Beside) and option.name in found:
+            name = found[option.name]
+            found[option.name] = _beside(workspace, option.kind, str(name)) if name else None
+    return found
+
+
+def studies_behind(
+    analysis: Analysis, codes: Sequence[str], options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Every study whose answers the result depends on."""
+    beside = [
+        str(options[option.name])
+        for option in analysis.options
+        if isinstance(option.kind, Beside)
+        and option.kind.of != "word_lists"
+        and options.get(option.name)
+    ]
+    return tuple(dict.fromkeys((*codes, *beside)))
+
+
+def _beside(workspace: Workspace, kind: Beside, name: str) -> pd.DataFrame:
+    """What stands under that name, as a frame."""
+    if kind.of == "word_lists":
+        lists = texts.lists_of(banks.load(workspace, name).instrument)
+        rows = [(title, entry) for title, entries in lists.items() for entry in entries]
+        return pd.DataFrame(rows, columns=["list", "entry"])
+    found = (
+        _texts(workspace, [name], {}) if kind.of == "texts" else item_scores(workspace, [name], {})
+    )
+    if found.empty:
+        raise NotEnoughData(
+            f"The study '{name}' ({kind.label}) has no answers.", "Run it, or choose another."
+        )
+    return found
+
+
+def _texts(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
+    """TEXTS of some studies."""
+    parts = []
+    written = texts.text_studies(workspace)
+    for code in codes:
+        if code not in written:
+            raise NotEnoughData(
+                f"The study '{code}' did not ask for texts.",
+                "Choose a study whose bank asks for free texts (see the page Texts).",
+            )
+        part = texts.of_study(workspace, code).drop(columns="trial_id")
+        part.insert(0, "study", code)
+        parts.append(part.assign(**_about_contexts(workspace, part)))
+    found = pd.concat(parts, ignore_index=True)
+    for factor, values in where.items():
+        if factor not in found:
+            raise NotEnoughData(
+                f"Texts are not kept by {factor}.", "Take the filter off, or filter by context."
+            )
+        found = found[found[factor].isin(list(values))]
+    return found.reset_index(drop=True)
+
+
+def _about_contexts(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
+    """Kind and origin of the context of every row, from the designs of the studies."""
+    study, context = frame["study"].astype("category"), frame["context"].astype("category")
+    known = {
+        (code, found.code): found
+        for code in study.cat.categories
+        for found in studies.get(workspace.database, str(code)).design.contexts
+    }
+    places = study.cat.codes.to_numpy(dtype=np.int64) * len(context.cat.categories)
+    places += context.cat.codes.to_numpy(dtype=np.int64)
+    cells, back = np.unique(places, return_inverse=True)
+    names = [
+        (study.cat.categories[c // len(context.cat.categories)],
+         context.cat.categories[c % len(context.cat.categories)])
+        for c in cells
+    ]  # fmt: skip
+    about = [_about(known.get(name), str(name[1])) for name in names]
+    return {
+        column: pd.Categorical([row[number] for row in about]).take(back)
+        for number, column in enumerate((CONTEXT_SET, REWRITING, ORIGIN))
+    }
+
+
+def _about(context: Context | None, code: str) -> tuple[str, str, str]:
+    """Set, rewriting and origin of a context; imported answers have no more than its code."""
+    if context is None:
+        return "", "original", code
+    kind = "conversations" if context.messages else "personas" if context.text else ""
+    if context.variant_of:
+        return kind, "rewritten", context.variant_of
+    return kind, "original", code

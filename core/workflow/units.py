@@ -1,0 +1,114 @@
+"""What a row of an analysis stands for, and when rows are not the individuals they look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from core.analysis.matrices import some_of
+from core.analysis.registry import Analysis
+from core.domain.study import FACTORS
+from core.workflow import studies
+from core.workflow.workspace import Workspace
+
+IMPLIED: Mapping[str, str] = {
+    "context": "a persona or conversation makes an individual of the model, and people would be "
+    "compared in the same way",
+    "repetition": "asking again makes a row, so what varies is chance in sampling, not individuals",
+    "entity": "what is judged makes a row, so correlations are over brands, parties or persons",
+    "entity_b": "what is judged makes a row, so correlations are over brands, parties or persons",
+    "respondent": "each model is one individual; intervals need many models",
+    "model": "each model is one individual; intervals need many models",
+}
+"""What it means that rows differ in a factor."""
+_WORDS = {
+    "label_order": "orders of options",
+    "entity": "entities",
+    "entity_b": "second entities",
+    "template": "instructions",
+}
+
+
+def implications(factors: Sequence[str]) -> tuple[str, ...]:
+    """What it means that rows differ in these factors, in sentences."""
+    said: dict[str, list[str]] = {}
+    for name in factors:
+        if name in IMPLIED:
+            said.setdefault(IMPLIED[name], []).append(_WORDS.get(name, f"{name}s"))
+    return tuple(f"Rows differ in {' and '.join(who)}: {what}." for what, who in said.items())
+
+
+def averaging(
+    analysis: Analysis, options: Mapping[str, Any], over: Sequence[str]
+) -> tuple[str, ...]:
+    """The factors to average over: those asked for but those the analysis itself looks at."""
+    looked_at = set()
+    for option in analysis.options:
+        value = options.get(option.name, option.default)
+        looked_at |= {value} if isinstance(value, str) else set()
+        if isinstance(value, tuple):
+            looked_at |= {part for part in value if isinstance(part, str)}
+    pairs = {"respondent": "model", "model": "respondent"}
+    kept = looked_at | {pairs[name] for name in looked_at if name in pairs}
+    taken = [name for name in over if name in FACTORS and name not in kept]
+    # a respondent has one model, so averaging over respondents averages over models
+    return tuple(dict.fromkeys((*taken, *(["model"] if "respondent" in taken else []))))
+
+
+def words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
+    """What to add to the unit of an analysis; empty where nothing was averaged."""
+    named = [_WORDS.get(name, f"{name}s") for name in over if _varies(item_scores, name)]
+    return f", averaged over {' and '.join(named)}" if named else ""
+
+
+def averaging_notes(
+    before: pd.DataFrame, after: pd.DataFrame, over: Sequence[str]
+) -> tuple[str, ...]:
+    """How many scores went into how many, where any were averaged."""
+    if len(after) == len(before):
+        return ()
+    return (
+        f"{before['score'].notna().sum():,} scores were averaged into "
+        f"{after['score'].notna().sum():,}{words(before, over).removeprefix(', averaged')}; counts "
+        "are of the latter.",
+    )
+
+
+def cautions(
+    workspace: Workspace, analysis: Analysis, rows: pd.DataFrame, options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Where rows are copies of each other by design, because a model was asked again and again."""
+    by = set(options.get("by", ()) or ())
+    if not _varies(rows, "repetition") or "repetition" in by:
+        return ()
+    if options.get("factor") == "repetition":
+        return ()
+    fixed = sorted(
+        {
+            person.label
+            for code in rows["study"].unique()
+            for person in studies.people(workspace, str(code))
+            if person.sampling.temperature == 0 and not person.simulation
+        }
+        & set(rows["respondent"].astype(str))
+    )
+    contexts = _varies(rows, "context") and "context" not in by
+    found = []
+    if fixed:
+        found.append(
+            f"Rows are repetitions at temperature 0 ({some_of(fixed)}): the same question "
+            "asked again gives nearly the same answer, so such rows are copies, and n counts the "
+            "same thing several times. Average over repetitions, or let contexts make the rows."
+        )
+    elif not contexts:
+        found.append(
+            "Rows are repetitions of one model: what varies is chance in sampling, not individuals."
+        )
+    return tuple(found)
+
+
+def _varies(frame: pd.DataFrame, name: str) -> bool:
+    """Whether rows differ in a column."""
+    return len(frame[name].unique()) > 1

@@ -1,0 +1,172 @@
+"""The options of an analysis as a form; what is chosen stays with the study, also over a reload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.registry import (
+    Analysis,
+    AnalysisOption,
+    Beside,
+    Choice,
+    Factors,
+    Number,
+    Numbers,
+    Rows,
+    Text,
+    parse_numbers,
+)
+from core.domain.frames import GROUPINGS
+from core.errors import UserError
+from core.workflow import analysis_choices
+from pages.shared import widgets
+
+_FACTOR_WORDS: Mapping[str, str] = {
+    "label_order": "order of options",
+    "entity_b": "second entity",
+    "template": "instructions",
+    "context_set": "kind of context",
+}
+_WIDE = (Text, Rows)
+_IN_A_ROW = 4
+
+
+def factor_word(factor: str) -> str:
+    """A factor as a reader calls it."""
+    return _FACTOR_WORDS.get(factor, factor)
+
+
+def option_form(
+    analysis: Analysis, study: str, *, leave_out: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Controls for the options of an analysis, read from its signature, and what they hold.
+
+    `leave_out` names options that the page has controls of its own for; they are not in the result.
+    """
+    kept = analysis_choices.recall(widgets.workspace(), study, analysis)
+    shown = [option for option in analysis.options if option.name not in leave_out]
+    small = [option for option in shown if not isinstance(option.kind, _WIDE)]
+    values: dict[str, Any] = {}
+    for start in range(0, len(small), _IN_A_ROW):
+        part = small[start : start + _IN_A_ROW]
+        for column, option in zip(st.columns(_IN_A_ROW), part, strict=False):
+            with column:
+                values[option.name] = _control(analysis, study, option, kept[option.name])
+    for option in shown:
+        if isinstance(option.kind, _WIDE):
+            values[option.name] = _control(analysis, study, option, kept[option.name])
+    return values
+
+
+def _control(analysis: Analysis, study: str, option: AnalysisOption, kept: Any) -> Any:
+    """The control of one option, holding what was kept; what it holds is kept from then on."""
+    key = f"option:{study}:{analysis.name}:{option.name}"
+    value = _DRAWN[type(option.kind)](option, key, kept)
+    if value != kept:
+        try:
+            analysis_choices.keep(widgets.workspace(), study, analysis, option.name, value)
+        except UserError as error:
+            widgets.show_problem(error)
+    return value
+
+
+def _number(option: AnalysisOption, key: str, kept: Any) -> Any:
+    kind: Any = option.kind
+    low, high = option.number(kind.low), option.number(kind.high)
+    return st.number_input(kind.label, low, high, kept, key=key, help=kind.help or None)
+
+
+def _choice(option: AnalysisOption, key: str, kept: Any) -> Any:
+    kind: Any = option.kind
+    words = dict(kind.choices)
+    codes = list(words)
+    return st.selectbox(
+        kind.label, codes, codes.index(kept), format_func=words.__getitem__, key=key,
+        help=kind.help or None,
+    )  # fmt: skip
+
+
+def _factors(option: AnalysisOption, key: str, kept: Any) -> Any:
+    kind: Any = option.kind
+    chosen = st.multiselect(
+        kind.label, GROUPINGS, list(kept), format_func=factor_word, key=key, help=kind.help or None
+    )
+    return tuple(chosen)
+
+
+def _text(option: AnalysisOption, key: str, kept: Any) -> Any:
+    kind: Any = option.kind
+    if kind.lines == 1:
+        return st.text_input(kind.label, kept, key=key, help=kind.help or None)
+    return st.text_area(
+        kind.label, kept, key=key, help=kind.help or None, height=28 * kind.lines + 20
+    )
+
+
+def _numbers(option: AnalysisOption, key: str, kept: Any) -> Any:
+    """Numbers typed in one field; unreadable ones are told and leave what was there."""
+    kind: Any = option.kind
+    shown = " ".join(f"{value:g}" for value in kept)
+    typed = st.text_input(kind.label, shown, key=key, help=kind.help or None)
+    try:
+        return parse_numbers(option, kind, typed)
+    except UserError as error:
+        widgets.show_problem(error)
+        return kept
+
+
+def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
+    """A small table to fill in; rows that are not complete yet are left out."""
+    kind: Any = option.kind
+    source = f"source:{key}"
+    if key not in st.session_state or source not in st.session_state:
+        # The editor must not be fed its own output, so it starts from what was kept until redrawn.
+        frame = pd.DataFrame(list(kept), columns=[name for name, _, _ in kind.columns])
+        for name, _, what in kind.columns:
+            frame[name] = frame[name].astype("float64" if what == "number" else "object")
+        st.session_state[source] = frame
+    st.caption(widgets.plain(kind.label) + (f". {widgets.plain(kind.help)}" if kind.help else ""))
+    edited = st.data_editor(
+        st.session_state[source],
+        key=key,
+        num_rows="dynamic",
+        hide_index=True,
+        column_config={
+            name: (st.column_config.NumberColumn if what == "number"
+                   else st.column_config.TextColumn)(title)
+            for name, title, what in kind.columns
+        },
+    )  # fmt: skip
+    complete = edited.dropna()
+    return tuple(
+        tuple(
+            float(cell) if what == "number" else str(cell).strip()
+            for cell, (_, _, what) in zip(row, kind.columns, strict=True)
+        )
+        for row in complete.itertuples(index=False)
+    )
+
+
+def _beside(option: AnalysisOption, key: str, kept: Any) -> Any:
+    kind: Any = option.kind
+    names = analysis_choices.offered(widgets.workspace(), kind.of)
+    wished = kept if kept in names else ""
+    return st.selectbox(
+        kind.label, ["", *names], ["", *names].index(wished), key=key, help=kind.help or None,
+        format_func=lambda name: name or "(none)",
+    )  # fmt: skip
+
+
+_DRAWN: Mapping[type, Callable[[AnalysisOption, str, Any], Any]] = {
+    Number: _number,
+    Choice: _choice,
+    Factors: _factors,
+    Text: _text,
+    Numbers: _numbers,
+    Rows: _rows,
+    Beside: _beside,
+}

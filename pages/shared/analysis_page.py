@@ -1,0 +1,136 @@
+"""What every page of statistics has: study, analysis, options, what a row is, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from core.analysis.registry import Analysis, Topic
+from core.analysis.result import AnalysisResult
+from core.domain.frames import ITEM_SCORES
+from core.workflow import answers, statistics, studies, units
+from core.workflow.computing import Question
+from core.workflow.studies import StudyRecord
+from pages.shared import analysis_options, analysis_progress, data_files, results, widgets
+
+ANALYSIS_PARAMETER = "analysis"
+OwnControls = Callable[[StudyRecord, Analysis], dict[str, Any]]
+
+
+def show(
+    topic: Topic,
+    *,
+    own_controls: Mapping[str, tuple[tuple[str, ...], OwnControls]] | None = None,
+    after: Callable[[StudyRecord], None] | None = None,
+) -> None:
+    """The page of a topic below its title.
+
+    `own_controls` gives, by analysis, the options that the page draws itself and the function that
+    does; `after` is drawn below every result.
+    """
+    with widgets.error_box():
+        study = widgets.study_chooser()
+        if study is None:
+            return
+        if study.n_responses == 0:
+            st.info("This study has no answers yet. Start it on the page Collect.")
+            st.page_link("pages/collect.py", label="Go to Collect", icon=":material/play_circle:")
+            return
+        widgets.notes_of_study(study.code)
+        if study.n_responses < study.n_trials:
+            st.warning(
+                f"{study.n_responses:,} of {study.n_trials:,} planned answers are in; "
+                "the numbers will change as more arrive."
+            )
+        analysis = _choose_analysis(topic)
+        st.write(widgets.plain(analysis.question))
+        names, draw = (own_controls or {}).get(analysis.name, ((), _none))
+        options = analysis_options.option_form(analysis, study.code, leave_out=names)
+        options |= draw(study, analysis)
+        beside, over, where = _which_answers(study, analysis)
+        question = Question(analysis.name, (study.code, *beside), options, where, over)
+        result = analysis_progress.result_of(question)
+        if result is not None:
+            _show(analysis, question, result)
+            if after:
+                after(study)
+
+
+def _none(_study: StudyRecord, _analysis: Analysis) -> dict[str, Any]:
+    return {}
+
+
+def _show(analysis: Analysis, question: Question, result: AnalysisResult) -> None:
+    stem = data_files.file_stem(question.studies[0])
+    results.show_result(analysis, result, file_stem=stem)
+    results.show_syntax(analysis, question, file_stem=stem)
+
+
+def _choose_analysis(topic: Topic) -> Analysis:
+    names = [analysis.name for analysis in statistics.analyses() if analysis.topic == topic]
+    wished = st.query_params.get(ANALYSIS_PARAMETER, "")
+    default = wished if wished in names else topic if topic in names else names[0]
+    chosen = default
+    if len(names) > 1:
+        titles = {name: widgets.plain(statistics.by_name(name).title) for name in names}
+        chosen = st.segmented_control(
+            "Analysis", names, default=default, format_func=titles.__getitem__,
+            key=f"analysis_chooser:{topic}", required=True,
+        )  # fmt: skip
+    st.query_params[ANALYSIS_PARAMETER] = chosen
+    return statistics.by_name(chosen)
+
+
+def _which_answers(
+    study: StudyRecord, analysis: Analysis
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, list[object]]]:
+    """Other studies analyzed together, factors averaged over, and filters."""
+    with st.expander("Which answers, and what a row is"):
+        levels = answers.levels(widgets.workspace(), study.code)
+        beside = _together(study)
+        over = _rows(study, levels) if analysis.needs is ITEM_SCORES else ()
+        where = {
+            name: st.multiselect(
+                f"Only these: {analysis_options.factor_word(name)}", values,
+                key=f"where:{study.code}:{name}", persist_state="session",
+            )
+            for name, values in levels.items()
+        }  # fmt: skip
+    return beside, over, {name: values for name, values in where.items() if values}
+
+
+def _together(study: StudyRecord) -> tuple[str, ...]:
+    """Other studies with the same bank."""
+    others = [
+        record.code
+        for record in reversed(studies.listed(widgets.workspace()))
+        if record.instrument == study.instrument and record.code != study.code
+        and record.n_responses
+    ]  # fmt: skip
+    if not others:
+        return ()
+    chosen = st.multiselect(
+        "Together with the answers of", others, key=f"together:{study.code}",
+        persist_state="session",
+        help="Studies with the same bank. Put them side by side by choosing Study there.",
+    )  # fmt: skip
+    return tuple(chosen)
+
+
+def _rows(study: StudyRecord, levels: Mapping[str, list[Any]]) -> tuple[str, ...]:
+    """What makes a row; administrations that differ in something else only are averaged."""
+    factors = [name for name in levels if name != "item"]
+    if not factors:
+        st.caption("A row is one administration: the bank answered once.")
+        return ()
+    chosen = st.multiselect(
+        "A row is one combination of", factors, factors, format_func=analysis_options.factor_word,
+        key=f"rows:{study.code}", persist_state="session",
+        help="The unit of analysis. Take one out, and the scores of rows that differ in nothing "
+        "else are averaged. What is set side by side or compared below is never averaged.",
+    )  # fmt: skip
+    for sentence in units.implications(chosen):
+        st.caption(widgets.plain(sentence))
+    return tuple(name for name in factors if name not in chosen)

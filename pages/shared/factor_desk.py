@@ -1,0 +1,239 @@
+"""The desk where a factor model is edited: a preset, items moved between factors, or the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.registry import Analysis
+from core.errors import UserError
+from core.workflow import analysis_choices, factor_models, statistics
+from core.workflow.factor_models import Proposal
+from core.workflow.studies import StudyRecord
+from pages.shared import widgets
+from pages.shared.widgets import plain
+
+OPTIONS = ("model", "model_text")
+_NOTE = "factor_note"
+_SYNTAX_HELP = (
+    "As in lavaan. F =~ a + b + c: the items a, b and c measure F. F ~~ G: the factors correlate; "
+    "a ~~ b: the residuals of two items do. 0.8*a fixes a parameter, NA*a frees it, and the same "
+    "name before two items (v*a + v*b) makes them equal. # begins a comment."
+)
+
+
+@st.cache_data(max_entries=30, show_spinner=False)
+def _proposal(_revision: object, study: str, preset: str) -> Proposal:
+    """The text of a preset, kept as long as the answers (`_revision`) stay the same."""
+    return factor_models.proposal(widgets.workspace(), [study], preset)  # type: ignore[arg-type]
+
+
+def controls(study: StudyRecord, analysis: Analysis) -> dict[str, Any]:
+    """Preset and model text as the user left them."""
+    kept = analysis_choices.recall(widgets.workspace(), study.code, analysis)
+    presets = factor_models.presets()
+    key = f"factor_preset:{study.code}"
+    preset = st.selectbox(
+        "Model", list(presets), list(presets).index(kept["model"]),
+        format_func=presets.__getitem__, key=key, disabled=bool(kept["model_text"]),
+        help="What the items are taken to measure. Once a model is edited, its text counts.",
+    )  # fmt: skip
+    if preset != kept["model"]:
+        _keep(study.code, analysis, "model", preset)
+    found = widgets.workspace()
+    revision = (found.process, study.code, statistics.revision(found, [study.code]))
+    with st.expander("Edit the model", expanded=bool(kept["model_text"])):
+        note = widgets.last_note(_NOTE)
+        if note:
+            st.success(plain(note))
+        try:
+            proposed = _proposal(revision, study.code, preset)
+        except UserError as error:
+            widgets.show_problem(error)
+            proposed = Proposal("", {})
+        _desk(study, analysis, kept["model_text"], proposed)
+    return {"model": preset, "model_text": kept["model_text"]}
+
+
+def comparison_controls(study: StudyRecord, _analysis: Analysis) -> dict[str, Any]:
+    """Which models to compare: presets, and those that were kept."""
+    own = factor_models.kept(widgets.workspace(), study.code)
+    presets = factor_models.presets()
+    offered = [*presets.values(), *own]
+    chosen = st.multiselect(
+        "Models to compare", offered, [], key=f"compare_models:{study.code}",
+        persist_state="session", placeholder="All that these items can have",
+        help="Edit a model under Confirmatory factor analysis and keep it, to have it here.",
+    )  # fmt: skip
+    if not chosen and not own:
+        return {"models": ""}
+    names = chosen or offered
+    found = widgets.workspace()
+    revision = (found.process, study.code, statistics.revision(found, [study.code]))
+    texts: dict[str, str] = {}
+    for code, title in presets.items():
+        if title in names:
+            try:
+                texts[title] = _proposal(revision, study.code, code).text
+            except UserError as error:
+                if chosen:
+                    widgets.show_problem(error)
+    texts |= {name: text for name, text in own.items() if name in names}
+    with st.expander("The models as text"):
+        st.code(factor_models.comparison(texts), language=None)
+    if own:
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        dropped = left.selectbox("Kept models", list(own), key=f"kept_models:{study.code}")
+        right.button(
+            "Forget it", icon=":material/delete:", key="forget_model",
+            on_click=factor_models.drop, args=(found, study.code, dropped),
+        )  # fmt: skip
+    return {"models": factor_models.comparison(texts)}
+
+
+def _desk(study: StudyRecord, analysis: Analysis, own: str, proposed: Proposal) -> None:
+    """Moves on the left, the text on the right."""
+    text = own or proposed.text
+    left, right = st.columns([2, 3])
+    with left:
+        try:
+            assigned = factor_models.assignment(text)
+        except UserError:
+            st.caption("The text cannot be read, so items cannot be moved; the message is below.")
+        else:
+            _move_form(study, analysis, text, proposed, assigned)
+            _residual_form(study, analysis, text, proposed, list(assigned))
+    with right:
+        _text_area(study, analysis, text)
+        st.button(
+            "Back to the proposal", icon=":material/undo:", key="factor_reset", disabled=not own,
+            on_click=_reset, args=(study.code, analysis),
+        )  # fmt: skip
+        _keep_form(study, text)
+
+
+def _move_form(
+    study: StudyRecord,
+    analysis: Analysis,
+    text: str,
+    proposed: Proposal,
+    assigned: dict[str, tuple[str, ...]],
+) -> None:
+    st.markdown("**Move an item**")
+    factors = list(dict.fromkeys(f for own in assigned.values() for f in own))
+    item = st.selectbox(
+        "Item", list(assigned), format_func=proposed.name, key=f"move_item:{study.code}"
+    )
+    now = assigned.get(item, ())
+    st.multiselect(
+        "Factors it measures", factors, list(now), format_func=proposed.name,
+        key=f"move_to:{study.code}:{item}:{'|'.join(now)}", accept_new_options=True,
+        help="Choose one or more, or type the name of a new factor. None takes the item out.",
+    )  # fmt: skip
+    st.button(
+        "Move", icon=":material/drive_file_move:", key="factor_move",
+        on_click=_moved, args=(study.code, analysis, text, item, now),
+    )  # fmt: skip
+    rows = [(proposed.name(name), ", ".join(map(proposed.name, own)))
+            for name, own in assigned.items()]  # fmt: skip
+    widgets.table(
+        pd.DataFrame(rows, columns=["Item", "Factors"]), alt="Which factors each item measures",
+        height=280,
+    )  # fmt: skip
+
+
+def _residual_form(
+    study: StudyRecord, analysis: Analysis, text: str, proposed: Proposal, items: list[str]
+) -> None:
+    st.markdown("**Correlated residuals**")
+    st.multiselect(
+        "Two items that share more than their factors", items, format_func=proposed.name,
+        max_selections=2, key=f"residual_pair:{study.code}",
+        help="Their residuals may then correlate. Large modification indices point at such pairs.",
+    )  # fmt: skip
+    st.button(
+        "Let their residuals correlate", icon=":material/link:", key="factor_residual",
+        on_click=_related, args=(study.code, analysis, text),
+    )  # fmt: skip
+    present = factor_models.residual_pairs(text)
+    if present:
+        named = {pair: " with ".join(map(proposed.name, pair)) for pair in present}
+        out = st.selectbox(
+            "Correlated now", list(named), format_func=named.__getitem__,
+            key=f"residual_out:{study.code}",
+        )  # fmt: skip
+        st.button(
+            "Take out", icon=":material/link_off:", key="factor_residual_out",
+            on_click=_change, args=(study.code, analysis, "The pair was taken out.",
+                                    lambda: factor_models.without_residual(text, *out)),
+        )  # fmt: skip
+
+
+def _text_area(study: StudyRecord, analysis: Analysis, text: str) -> None:
+    key = f"factor_text:{study.code}"
+    if st.session_state.get(f"{key}:shown") != text or key not in st.session_state:
+        st.session_state[key] = st.session_state[f"{key}:shown"] = text
+    st.text_area(
+        "Model text", key=key, height=340, help=_SYNTAX_HELP,
+        on_change=_typed, args=(study.code, analysis, key),
+    )  # fmt: skip
+
+
+def _keep_form(study: StudyRecord, text: str) -> None:
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    key = f"keep_model:{study.code}"
+    left.text_input("Keep this model as", key=key, help="To compare it with others.")
+    right.button("Keep", icon=":material/bookmark_add:", key="factor_keep",
+                 on_click=_kept, args=(study.code, key, text))  # fmt: skip
+
+
+def _moved(study: str, analysis: Analysis, text: str, item: str, now: tuple[str, ...]) -> None:
+    state = st.session_state.to_dict()
+    factors = state.get(f"move_to:{study}:{item}:{'|'.join(now)}", list(now))
+    _change(study, analysis, "The item was moved.", lambda: factor_models.move(text, item, factors))
+
+
+def _related(study: str, analysis: Analysis, text: str) -> None:
+    pair = st.session_state.to_dict().get(f"residual_pair:{study}", [])
+    if len(pair) == 2:
+        _change(
+            study, analysis, "The residuals may correlate.",
+            lambda: factor_models.with_residual(text, *pair),
+        )  # fmt: skip
+
+
+def _typed(study: str, analysis: Analysis, key: str) -> None:
+    typed = str(st.session_state[key])
+    st.session_state[f"{key}:shown"] = typed
+    _keep(study, analysis, "model_text", typed)
+
+
+def _reset(study: str, analysis: Analysis) -> None:
+    _keep(study, analysis, "model_text", "")
+
+
+def _kept(study: str, key: str, text: str) -> None:
+    name = str(st.session_state.to_dict().get(key, ""))
+    try:
+        factor_models.keep(widgets.workspace(), study, name, text)
+    except UserError as error:
+        st.session_state[_NOTE] = error
+    else:
+        st.session_state[_NOTE] = f"The model is kept as {name}; compare it under Compare models."
+
+
+def _change(study: str, analysis: Analysis, said: str, change: Callable[[], str]) -> None:
+    """Take over a changed text, or say why it cannot be."""
+    try:
+        _keep(study, analysis, "model_text", change())
+    except UserError as error:
+        st.session_state[_NOTE] = error
+    else:
+        st.session_state[_NOTE] = said
+
+
+def _keep(study: str, analysis: Analysis, option: str, value: str) -> None:
+    analysis_choices.keep(widgets.workspace(), study, analysis, option, value)

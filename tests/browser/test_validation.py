@@ -1,0 +1,108 @@
+"""From an answered study to the validation report and a factor model, as a researcher would."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import pytest
+from playwright.sync_api import expect
+
+from core.domain.study import Context, Design
+from core.workflow import collection, respondents, studies
+from core.workflow.workspace import open_workspace
+from tests.browser.conftest import go, settled
+from tests.browser.test_way_through import download
+from tests.workflow.studies import simulated
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+N_CONTEXTS = 120
+
+
+def answered(path):
+    """A scale in two forms and two orders of options, and its companion, both answered."""
+    workspace = open_workspace(path)
+    people = [
+        simulated("Steady", loading=0.8, trait_correlation=0.4, seed=4),
+        simulated("Noisy", loading=0.3, noise=0.6, seed=5),
+    ]
+    for person in people:
+        respondents.save(workspace, person)
+    contexts = tuple(Context(f"p{n:03}", f"You are person {n}.") for n in range(N_CONTEXTS))
+    shared = {"respondents": ("Steady", "Noisy"), "contexts": contexts}
+    for code, bank, factors in (
+        ("scale", "attitude_22", {"forms": ("original", "alternate"),
+                                  "label_orders": ("as_is", "random")}),
+        ("companion", "attitude_companion_8", {}),
+    ):  # fmt: skip
+        studies.freeze(workspace, Design(code, bank, **shared, **factors))
+        collection.start(workspace, code)
+        ended = collection.wait(workspace, code, every_s=0.05)
+        assert ended.n_done == ended.n_trials
+    workspace.close()
+
+
+def choose(page, label, option):
+    """Choose in a select box by typing, as with the keyboard."""
+    page.get_by_role("combobox", name=re.compile(label)).click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settled(page)
+
+
+def shown(page):
+    """Wait for the result of an analysis."""
+    expect(page.get_by_text("A row of the analysis is")).to_be_visible(timeout=60_000)
+    settled(page)
+
+
+def test_from_answers_to_verdict_factor_model_and_scripts(page, app, shot):
+    answered(app.database)
+    app.start()
+
+    go(page, app, "validation_report?study=scale")
+    shown(page)
+    choose(page, "another scale", "companion")
+    shown(page)
+    expect(page.get_by_text("Not reliable").first).to_be_attached()
+    shot(page, "1-report")
+    criteria = download(page, "CSV").decode()
+    assert criteria.count("\n") >= 3
+    assert "Steady" in criteria
+
+    go(page, app, "factors?study=scale&analysis=cfa")
+    shown(page)
+    expect(page.locator("[data-testid='stVegaLiteChart']").first).to_be_visible()
+    shot(page, "2-cfa")
+    before = download(page, "CSV")
+
+    page.get_by_text("Edit the model").click()
+    page.get_by_role("combobox", name=re.compile("Factors it measures")).press("Backspace")
+    page.keyboard.press("ArrowDown")
+    shot(page, "3-edit")
+    page.keyboard.press("Escape")
+    text = page.get_by_role("textbox", name="Model text")
+    first, second = text.input_value().splitlines()[:2]
+    name, items = first.split(" =~ ")
+    moved, *rest = items.split(" + ")
+    text.fill(f"{name} =~ {' + '.join(rest)}\n{second} + {moved}")
+    text.press("Control+Enter")
+    settled(page)
+    shown(page)
+    after = download(page, "CSV")
+    assert after != before
+    shot(page, "4-moved")
+
+    page.get_by_text("Show the same in R and Python").click()
+    expect(page.get_by_text("library(lavaan)").first).to_be_visible()
+    shot(page, "5-scripts")
+    scripts = zipfile.ZipFile(io.BytesIO(download(page, "R and Python scripts with data (ZIP)")))
+    assert {name.rsplit(".", 1)[-1] for name in scripts.namelist()} == {"csv", "R", "py"}
+    r_code = next(scripts.read(n).decode() for n in scripts.namelist() if n.endswith(".R"))
+    assert moved in r_code
+
+    page.reload()
+    settled(page)
+    shown(page)
+    assert page.get_by_role("textbox", name="Model text").input_value().endswith(moved)

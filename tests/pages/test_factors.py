@@ -1,0 +1,147 @@
+"""The Factors page: a model proposed, an item moved, residuals, the text, models compared."""
+
+from __future__ import annotations
+
+import pytest
+import streamlit
+from streamlit.testing.v1 import AppTest
+
+from core.workflow import analysis_choices, collection, factor_models, statistics
+from core.workflow.workspace import open_workspace
+from pages.shared import analysis_progress
+from tests.pages.test_statistics_pages import APP, fine, texts
+from tests.workflow.studies import freeze, simulated
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    found = open_workspace(tmp_path_factory.mktemp("factors") / "shared.duckdb")
+    freeze(found, simulated(seed=3), n_personas=60)
+    collection.start(found, "study")
+    collection.wait(found, "study", every_s=0.02)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def collected(shared, monkeypatch):
+    streamlit.cache_data.clear()
+    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 60)
+    monkeypatch.setenv("INKBLOT_DB", shared.database.path)
+    analysis = statistics.by_name("cfa")
+    for name, value in (("model", "subscales"), ("model_text", "")):
+        analysis_choices.keep(shared, "study", analysis, name, value)
+    for name in factor_models.kept(shared, "study"):
+        factor_models.drop(shared, "study", name)
+    return shared
+
+
+def open_page(analysis="cfa"):
+    at = AppTest.from_file(APP, default_timeout=90)
+    at.switch_page("pages/factors.py")
+    at.query_params.update({"study": "study", "analysis": analysis})
+    return fine(at.run())
+
+
+def box(at, label):
+    (found,) = [b for b in (*at.selectbox, *at.multiselect, *at.text_area, *at.text_input)
+                if b.label == label]  # fmt: skip
+    return found
+
+
+def press(at, label):
+    (button,) = [b for b in at.button if b.label == label]
+    return fine(button.click().run())
+
+
+def own_text(workspace):
+    return analysis_choices.recall(workspace, "study", statistics.by_name("cfa"))["model_text"]
+
+
+def loadings(at):
+    return next(
+        d.value for d in at.dataframe if {"Factor", "Item", "Loading"} <= set(d.value.columns)
+    )
+
+
+def factor_of(at, item):
+    table = loadings(at)
+    return table.loc[table["Item"] == item, "Factor"].tolist()
+
+
+def test_the_model_is_proposed_from_the_subscales_of_the_bank(collected):
+    at = open_page()
+    text = box(at, "Model text").value
+    assert text == factor_models.proposal(collected, ["study"], "subscales").text
+    assert text.count("=~") == 2
+    assert own_text(collected) == ""
+
+
+def test_a_moved_item_is_refitted_and_kept(collected):
+    at = open_page()
+    item = box(at, "Item").value
+    (own,) = factor_of(at, item)
+    other = next(name for name in loadings(at)["Factor"].unique() if name != own)
+    at = fine(box(at, "Factors it measures").set_value([other]).run())
+    at = press(at, "Move")
+    assert "The item was moved" in "\n".join(s.value for s in at.success)
+    assert factor_of(at, item) == [other]
+    assert factor_of(open_page(), item) == [other]
+    at = press(at, "Back to the proposal")
+    assert factor_of(at, item) == [own]
+    assert own_text(collected) == ""
+
+
+def test_two_residuals_may_correlate_and_be_taken_apart_again(collected):
+    at = open_page()
+    pair = loadings(at)["Item"].tolist()[:2]
+    at = fine(box(at, "Two items that share more than their factors").set_value(pair).run())
+    at = press(at, "Let their residuals correlate")
+    assert factor_models.residual_pairs(own_text(collected)) == (tuple(pair),)
+    assert any("residual covariances" in heading.value for heading in at.subheader)
+    at = press(at, "Take out")
+    assert factor_models.residual_pairs(own_text(collected)) == ()
+
+
+def test_a_text_that_cannot_be_read_says_where_and_changes_nothing_else(collected):
+    at = open_page()
+    at = fine(box(at, "Model text").set_value("F =~ nature_01 + natur_02 + nature_03").run())
+    assert "natur_02" in texts(at).replace("\\", "")
+    assert "Did you mean" in texts(at)
+    assert own_text(collected) == "F =~ nature_01 + natur_02 + nature_03"
+    at = press(at, "Back to the proposal")
+    assert len(loadings(at)) == 20
+
+
+def test_models_that_were_kept_are_compared(collected):
+    at = open_page()
+    items = loadings(at)["Item"].tolist()
+    at = fine(box(at, "Model text").set_value(f"One =~ {' + '.join(items)}").run())
+    at = fine(box(at, "Keep this model as").set_value("All in one").run())
+    at = press(at, "Keep")
+    assert factor_models.kept(collected, "study") == {"All in one": f"One =~ {' + '.join(items)}"}
+    at = open_page("cfa_comparison")
+    chosen = ["One factor per subscale", "All in one"]
+    at = fine(box(at, "Models to compare").set_value(chosen).run())
+    fit = next(d.value for d in at.dataframe if {"Model", "BIC"} <= set(d.value.columns))
+    assert fit["Model"].tolist() == chosen
+    at = press(at, "Forget it")
+    assert factor_models.kept(collected, "study") == {}
+
+
+def test_a_preset_has_no_name_to_be_kept_under(collected):
+    at = open_page()
+    at = fine(box(at, "Keep this model as").set_value("One factor per subscale").run())
+    at = press(at, "Keep")
+    assert "cannot be kept under this name" in texts(at)
+
+
+def test_scripts_are_shown_and_offered_with_their_data(collected):
+    at = open_page()
+    (toggle,) = [t for t in at.toggle if t.label == "Show the same in R and Python"]
+    at = fine(toggle.set_value(True).run())
+    code = "\n".join(block.value for block in at.code)
+    assert "library(lavaan)" in code
+    assert "semopy" in code
+    labels = [button.proto.label for button in at.get("download_button")]
+    assert "R and Python scripts with data (ZIP)" in labels

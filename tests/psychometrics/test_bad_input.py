@@ -1,0 +1,321 @@
+"""Every public statistic on tables nobody would wish for: a result with reasons, or one message.
+
+What is never allowed is an exception other than a `UserError`, a warning (pytest makes it an
+exception), an infinite number, or an undefined number without a reason.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from core.errors import NotEnoughData, UserError
+from core.psychometrics.cfa_fit import fit_cfa
+from core.psychometrics.cfa_invariance import invariance
+from core.psychometrics.correlation import correlation
+from core.psychometrics.dif import differential_item_functioning
+from core.psychometrics.dif_purification import purified_dif
+from core.psychometrics.efa import exploratory_factors
+from core.psychometrics.graded_response import graded_response
+from core.psychometrics.grm_information import scale_information, trait_reliability
+from core.psychometrics.group_tests import one_sample_t, paired_t
+from core.psychometrics.intraclass import intraclass
+from core.psychometrics.kappa import fleiss_kappa, weighted_kappa
+from core.psychometrics.known_groups import known_groups
+from core.psychometrics.krippendorff import krippendorff_alpha
+from core.psychometrics.mean_comparison import Summary, against_norms, welch_t
+from core.psychometrics.normality import normality, univariate_shapiro
+from core.psychometrics.omega import omega_total, omega_total_standardized
+from core.psychometrics.omega_hierarchical import omega_hierarchical
+from core.psychometrics.parallel_analysis import parallel_analysis
+from core.psychometrics.polychoric import polychoric
+from core.psychometrics.polychoric_covariance import ordered_moments
+from core.psychometrics.reliability import cronbach_alpha
+from core.psychometrics.resampling import Bootstrap
+from core.psychometrics.split_half import split_half
+from core.psychometrics.stability import form_agreement, retest_agreement
+from core.psychometrics.stratified_alpha import stratified_alpha
+from core.psychometrics.trait_matrix import trait_matrix
+from core.psychometrics.wlsmv import fit_wlsmv
+from core.psychometrics.wlsmv_difference import compare_wlsmv
+
+FEW = Bootstrap(20, 1)
+
+
+def _sound():
+    """Sixty rows of six items in a six-option format, two factors."""
+    rng = np.random.default_rng(0)
+    trait = rng.standard_normal((60, 2))
+    latent = 0.7 * trait[:, np.arange(6) % 2] + 0.5 * trait[:, :1]
+    return np.clip(np.round((latent + 0.7 * rng.standard_normal((60, 6))) * 1.2 + 2.5), 0, 5)
+
+
+SOUND = _sound()
+RNG = np.random.default_rng(3)
+
+
+def changed(column, values):
+    """The sound table with one column replaced."""
+    table = SOUND.copy()
+    table[:, column] = values
+    return table
+
+
+TABLES = {
+    "one item": SOUND[:, :1],
+    "two items": SOUND[:, :2],
+    "no item": SOUND[:, :0],
+    "one row": SOUND[:1],
+    "two rows": SOUND[:2],
+    "three rows": SOUND[:3],
+    "no row": SOUND[:0],
+    "more items than rows": SOUND[:5],
+    "as many items as rows": SOUND[:6],
+    "all-missing item": changed(2, np.nan),
+    "constant item": changed(2, 3.0),
+    "constant first item": changed(0, 3.0),
+    "constant scores": np.full((60, 6), 2.0),
+    "each item constant": np.tile(np.arange(6.0), (60, 1)),
+    "constant but for rounding": 3 + 1e-15 * SOUND,
+    "an item is the sum of others": changed(5, SOUND[:, :5].sum(axis=1)),
+    "two items alike": changed(5, SOUND[:, 0]),
+    "two items opposite": changed(5, 5 - SOUND[:, 0]),
+    "all items alike": np.tile(SOUND[:, :1], (1, 6)),
+    "three alike, two opposite": SOUND[:, [0]] * [1, 1, 1, -1, -1, 1] + [0, 0, 0, 5, 5, 0],
+    "NaN everywhere": np.full((60, 6), np.nan),
+    "infinite everywhere": np.full((60, 6), np.inf),
+    "some infinite": np.where(SOUND == 5, -np.inf, SOUND),
+    "gaps": np.where(RNG.random(SOUND.shape) < 0.3, np.nan, SOUND),
+    "mostly gaps": np.where(RNG.random(SOUND.shape) < 0.9, np.nan, SOUND),
+    "halves never answered together": np.where(
+        (np.arange(60)[:, None] < 30) == (np.arange(6) < 3), SOUND, np.nan
+    ),
+    "huge": SOUND * 1e300,
+    "tiny": SOUND * 1e-300,
+    "one huge item": changed(1, SOUND[:, 1] * 1e300),
+    "one tiny item": changed(1, SOUND[:, 1] * 1e-300),
+    "large but possible": SOUND * 1e29,
+    "small but possible": SOUND * 1e-29,
+    "one huge score": np.where(np.arange(360).reshape(60, 6) == 7, 1e300, SOUND),
+    "one large score": np.where(np.arange(360).reshape(60, 6) == 7, 1e15, SOUND),
+    "far from 0": SOUND + 1e12,
+    "negative scores": -SOUND,
+    "no whole numbers": SOUND + RNG.random(SOUND.shape),
+    "three of six answers": np.clip(SOUND, 2, 4),
+    "yes and no": (SOUND > 2).astype(float),
+    "hardly anybody says yes": (np.arange(360).reshape(60, 6) % 61 == 0).astype(float),
+    "two kinds of rows": np.where(np.arange(60)[:, None] < 30, 1.0, 4.0) * np.ones(6),
+    "perfect order": (np.arange(60)[:, None] > 10 * np.arange(6)).astype(float),
+}
+
+
+def names(table):
+    return [f"i{number + 1}" for number in range(table.shape[1])]
+
+
+def one_factor(table):
+    return "A =~ " + " + ".join(names(table) or ["i1"])
+
+
+def free_first(table):
+    return "A =~ NA*" + " + ".join(names(table) or ["i1"]) + "\nA ~~ 1*A"
+
+
+def two_factors(table):
+    """Every other item; with two items, factors of one item each."""
+    kinds = (("A", names(table)[::2]), ("B", names(table)[1::2]))
+    return "\n".join(f"{factor} =~ {' + '.join(own)}" for factor, own in kinds if own)
+
+
+def first(table):
+    return table[:, 0] if table.shape[1] else np.empty(0)
+
+
+def last(table):
+    return table[:, -1] if table.shape[1] else np.empty(0)
+
+
+def every_other(table):
+    return ["ab"[row % 2] for row in range(len(table))]
+
+
+def graded(table):
+    fit = graded_response(table, names(table), max_iterations=60)
+    assert np.isfinite(scale_information(fit.items, np.linspace(-3, 3, 7))).all()
+    return fit, trait_reliability(fit)
+
+
+def halves(table, missing):
+    """The two halves of the rows as groups."""
+    groups = {"x": table[: len(table) // 2], "y": table[len(table) // 2 :]}
+    return invariance(groups, names(table), two_factors(table), missing=missing)
+
+
+def unrelated(table):
+    text = two_factors(table)
+    restricted = f"{text}\nA ~~ 0*B" if "B" in text else text
+    return compare_wlsmv(table, names(table), restricted, text)
+
+
+STATISTICS = {
+    "alpha": cronbach_alpha,
+    "alpha, resampled": lambda x: cronbach_alpha(x, bootstrap=FEW),
+    "stratified alpha": lambda x: stratified_alpha(
+        x, [item % 2 for item in range(x.shape[1])], bootstrap=FEW
+    ),
+    "omega": omega_total,
+    "omega, standardized": omega_total_standardized,
+    "omega hierarchical": lambda x: omega_hierarchical(x, [item % 3 for item in range(x.shape[1])]),
+    "split half": split_half,
+    "retest": lambda x: retest_agreement(x, bootstrap=FEW),
+    "forms": lambda x: form_agreement(first(x), last(x), what="alternate form", bootstrap=FEW),
+    "intraclass": intraclass,
+    "kappa": lambda x: weighted_kappa(first(x), last(x)),
+    "kappa, weighted": lambda x: weighted_kappa(first(x), last(x), weights="quadratic"),
+    "Fleiss": lambda x: fleiss_kappa(x, bootstrap=FEW),
+    "Krippendorff, nominal": lambda x: krippendorff_alpha(x, bootstrap=FEW),
+    "Krippendorff, ordinal": lambda x: krippendorff_alpha(x, "ordinal", bootstrap=FEW),
+    "Krippendorff, interval": lambda x: krippendorff_alpha(x, "interval", bootstrap=FEW),
+    "Krippendorff, ratio": lambda x: krippendorff_alpha(x, "ratio", bootstrap=FEW),
+    "normality": lambda x: normality(x, names(x)),
+    "Shapiro": lambda x: univariate_shapiro(first(x), "i1"),
+    "two factors": lambda x: exploratory_factors(x, names(x), 2),
+    "two factors, polychoric": lambda x: exploratory_factors(
+        x, names(x), 2, correlation="polychoric"
+    ),
+    "parallel analysis": lambda x: parallel_analysis(x, names(x), repetitions=10),
+    "parallel analysis, factors": lambda x: parallel_analysis(
+        x, names(x), repetitions=10, variant="factors", chance="shuffled"
+    ),
+    "polychoric": lambda x: ordered_moments(polychoric(x, names(x))),
+    "polychoric, pairwise": lambda x: ordered_moments(polychoric(x, names(x), missing="pairwise")),
+    "CFA": lambda x: fit_cfa(x, names(x), two_factors(x)),
+    "CFA, ML, free first loading": lambda x: fit_cfa(x, names(x), free_first(x), estimator="ML"),
+    "CFA, full information": lambda x: fit_cfa(x, names(x), one_factor(x), missing="fiml"),
+    "invariance": lambda x: halves(x, "listwise"),
+    "invariance, full information": lambda x: halves(x, "fiml"),
+    "WLSMV": lambda x: fit_wlsmv(x, names(x), two_factors(x)),
+    "WLSMV, pairwise": lambda x: fit_wlsmv(x, names(x), one_factor(x), missing="pairwise"),
+    "WLSMV difference": unrelated,
+    "graded response": graded,
+    "item functioning": lambda x: differential_item_functioning(x, names(x), every_other(x)),
+    "item functioning, purified": lambda x: purified_dif(x, names(x), every_other(x), alpha=0.5),
+    "trait matrix": lambda x: trait_matrix(x, names(x), kind="spearman", bootstrap=FEW),
+    "correlation": lambda x: correlation(first(x), last(x), bootstrap=FEW),
+    "paired t": lambda x: paired_t(first(x), last(x)),
+    "one-sample t": lambda x: one_sample_t(first(x), against=1.0),
+    "Welch": lambda x: welch_t(first(x), last(x)),
+    "norms": lambda x: against_norms(first(x), Summary(2.5, 1.0, 100)),
+    "known groups": lambda x: known_groups(dict(zip(names(x), x.T, strict=True))),
+}
+# F = between / 0 where repetitions are identical; reported with p = 0 and a caution
+MAY_BE_INFINITE = {"f"}
+CENTRAL = ("value", "r", "t", "f", "mean_r", "odd_even", "n_suggested")
+
+
+def infinite(value, name=""):
+    """Names of the fields of a result that hold an infinite number."""
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            if field.name not in MAY_BE_INFINITE:
+                yield from infinite(getattr(value, field.name), field.name)
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from infinite(part, name)
+    elif isinstance(value, (float, np.ndarray)) and np.isinf(np.asarray(value, dtype=float)).any():
+        yield name
+
+
+def undefined(result):
+    """The central numbers of a result that are NaN."""
+    numbers = {name: getattr(result, name, 0.0) for name in CENTRAL}
+    return [name for name, own in numbers.items() if isinstance(own, float) and math.isnan(own)]
+
+
+def outcome(statistic, table):
+    """What the statistic gives, or its refusal."""
+    try:
+        return statistic(table)
+    except UserError as refused:
+        return refused
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES.keys())
+@pytest.mark.parametrize("statistic", STATISTICS.values(), ids=STATISTICS.keys())
+def test_a_bad_table_gives_a_result_with_reasons_or_one_message(statistic, table):
+    given = table.copy()
+    results = outcome(statistic, table)
+    assert np.array_equal(table, given, equal_nan=True), "the table was changed"
+    for result in results if isinstance(results, tuple) else (results,):
+        if isinstance(result, UserError):
+            assert result.problem.endswith(".")
+            assert result.remedy
+        assert not set(infinite(result))
+        if undefined(result):
+            assert result.problems, undefined(result)
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        lambda x, own: normality(x, own),
+        lambda x, own: exploratory_factors(x, own, 1),
+        lambda x, own: parallel_analysis(x, own, repetitions=5),
+        lambda x, own: polychoric(x, own),
+        lambda x, own: fit_cfa(x, own, "A =~ a + b + c + d"),
+        lambda x, own: fit_wlsmv(x, own, "A =~ a + b + c + d"),
+        lambda x, own: graded_response(x, own),
+        lambda x, own: differential_item_functioning(x, own, every_other(x)),
+        lambda x, own: invariance({"x": x, "y": x}, own, "A =~ a + b + c + d"),
+    ],
+)
+def test_two_items_of_one_name_are_refused_by_that_name(statistic):
+    with pytest.raises(NotEnoughData, match="same name: b"):
+        statistic(SOUND, ["a", "b", "b", "c", "d", "e"])
+
+
+def test_two_items_of_one_name_are_a_reason_for_no_reliability():
+    result = cronbach_alpha(SOUND, names=["a", "b", "b", "c", "d", "e"])
+    assert math.isnan(result.value)
+    assert any("same name: b" in problem for problem in result.problems)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_scores_out_of_the_range_of_numbers_are_named_with_their_size(size):
+    with pytest.raises(NotEnoughData, match=r"scores of i2 .* can be computed with"):
+        fit_cfa(changed(1, SOUND[:, 1] * size), names(SOUND), one_factor(SOUND))
+    result = correlation(SOUND[:, 0], SOUND[:, 1] * size)
+    assert math.isnan(result.r)
+    assert "can be computed with" in result.problems[0]
+
+
+@pytest.mark.parametrize("text", ["A =~ item1 + item22", "A =~ item1\nB =~ item3 + ITEM4"])
+@pytest.mark.parametrize("fit", [fit_cfa, fit_wlsmv])
+def test_a_misspelt_item_is_refused_with_the_nearest_name(fit, text):
+    with pytest.raises(UserError, match=r'"(item22|ITEM4)" .* Did you mean "item[24]"'):
+        fit(SOUND, [f"item{number}" for number in range(1, 7)], text)
+
+
+@pytest.mark.parametrize("size", [1e-29, 1e-6, 1.0, 1e6, 1e29])
+def test_the_unit_of_the_scores_changes_no_coefficient(size):
+    own, scaled = fit_cfa(SOUND, names(SOUND), two_factors(SOUND)), SOUND * size
+    there = fit_cfa(scaled, names(SOUND), two_factors(SOUND))
+    assert there.scaled.chi2 == pytest.approx(own.scaled.chi2, rel=1e-6)
+    for item in ("i1", "i3", "i5"):
+        mine, theirs = (fit.standardized_estimate("A", "=~", item) for fit in (own, there))
+        assert (theirs.estimate, theirs.se) == pytest.approx((mine.estimate, mine.se), rel=1e-5)
+    assert cronbach_alpha(scaled).value == pytest.approx(cronbach_alpha(SOUND).value)
+    assert omega_total(scaled).value == pytest.approx(omega_total(SOUND).value)
+    assert fit_wlsmv(scaled, names(SOUND), two_factors(SOUND)).scaled.chi2 == pytest.approx(
+        fit_wlsmv(SOUND, names(SOUND), two_factors(SOUND)).scaled.chi2
+    )
+
+
+def test_a_large_t_has_the_effect_size_that_its_spread_allows():
+    below, above = (
+        one_sample_t(np.array([-1.0, 0.0, 1.0]) + t / math.sqrt(3)) for t in (9_999, 10_001)
+    )
+    assert above.effect_low == pytest.approx(below.effect_low, rel=1e-3)
+    assert above.effect_high == pytest.approx(below.effect_high, rel=1e-3)
+    assert above.effect_low < above.effect < above.effect_high

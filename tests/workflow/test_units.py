@@ -1,0 +1,116 @@
+"""The unit of analysis through the whole way: averaging, its notes, and cautions on copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.domain.study import Context
+from core.errors import NotEnoughData
+from core.store import frames
+from core.workflow import analysis_frames, collection, respondents, statistics, studies, units
+from tests.workflow.studies import freeze, personas, service, simulated
+
+COLD = "Rows are repetitions at temperature 0"
+
+
+def ask(workspace, person=None, **factors):
+    freeze(workspace, person or simulated(), n_personas=4, **factors)
+    collection.start(workspace, factors.get("study", "study"))
+    collection.wait(workspace, factors.get("study", "study"), every_s=0.02)
+
+
+def items(workspace, name="item_statistics", over=(), **options):
+    return statistics.run(workspace, name, ["study"], options, {}, over)
+
+
+def test_averaging_over_repetitions_leaves_one_row_for_each_context(workspace):
+    ask(workspace, repetitions=3)
+    found = items(workspace, over=["repetition"])
+    assert found.n_planned == 4 * 20
+    assert items(workspace).n_planned == 3 * 4 * 20
+    assert found.unit.endswith(", averaged over repetitions")
+    assert any("240 scores were averaged into 80 over repetitions" in note for note in found.notes)
+    frame = frames.item_scores(workspace.database, ["study"], {})
+    expected = frame.groupby("item", observed=True)["score"].mean()
+    table = found.tables[0].frame
+    assert table.set_index("item")["mean"].to_dict() == pytest.approx(expected.to_dict())
+
+
+def test_what_is_set_side_by_side_or_compared_is_not_averaged(workspace):
+    ask(workspace, repetitions=2)
+    beside = items(workspace, over=["repetition"], by=("repetition",))
+    assert beside.tables[0].frame["repetition"].nunique() == 2
+    compared = items(workspace, "score_correlations", over=["repetition"], factor="repetition")
+    assert compared.n_planned == 2 * 4 * 20
+    assert units.averaging(
+        statistics.by_name("item_statistics"), {"by": ("model",)}, ["respondent"]
+    ) == ()  # fmt: skip
+
+
+def test_repetitions_at_temperature_0_are_called_copies(workspace, monkeypatch):
+    ask(workspace, repetitions=2)
+    assert not any(COLD in note for note in items(workspace).notes)  # simulated: drawn anew
+    cold = service("http://127.0.0.1:9", label="Simulated")
+    monkeypatch.setattr(studies, "people", lambda *_: (cold,))
+    assert any(f"{COLD} (Simulated)" in note for note in items(workspace).notes)
+    for way in ({"over": ["repetition"]}, {"by": ("repetition",)}):
+        assert not any(COLD in note for note in items(workspace, **way).notes)
+    warm = replace(cold, sampling=replace(cold.sampling, temperature=0.7))
+    monkeypatch.setattr(studies, "people", lambda *_: (warm,))
+    assert not any(COLD in note for note in items(workspace).notes)
+
+
+def test_repetitions_without_contexts_are_chance_not_individuals(workspace):
+    person = simulated()
+    respondents.save(workspace, person)
+    freeze(workspace, person, n_personas=0, repetitions=3)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    assert any("chance in sampling, not individuals" in note for note in items(workspace).notes)
+
+
+def test_every_factor_that_makes_rows_is_explained():
+    assert units.implications(["context", "form"]) == (
+        "Rows differ in contexts: a persona or conversation makes an individual of the model, and "
+        "people would be compared in the same way.",
+    )
+    (one,) = units.implications(["entity", "entity_b"])
+    assert one.startswith("Rows differ in entities and second entities: what is judged")
+
+
+def test_contexts_bring_their_kind_and_origin(workspace):
+    person = simulated()
+    respondents.save(workspace, person)
+    talk = ({"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"})
+    contexts = (
+        *personas(2), Context("talk", messages=talk), Context("p2b", "A rewritten one.",
+                                                              variant_of="p0002"),
+    )  # fmt: skip
+    design = studies.Design("study", "attitudes_20", (person.label,), contexts=contexts)
+    studies.freeze(workspace, design)
+    frame = analysis_frames.item_scores(workspace, ["study"], {})
+    cases = frame.drop_duplicates("context").astype(str).set_index("context")
+    assert cases["context_set"].to_dict() == {
+        "p0001": "personas", "p0002": "personas", "talk": "conversations", "p2b": "personas",
+    }  # fmt: skip
+    assert cases.loc["p2b", ["rewriting", "origin"]].tolist() == ["rewritten", "p0002"]
+    assert cases.loc["talk", ["rewriting", "origin"]].tolist() == ["original", "talk"]
+
+
+def test_answers_can_be_set_side_by_side_by_study_and_kind_of_context(workspace):
+    ask(workspace)
+    ask(workspace, simulated(seed=9), study="second")
+    found = statistics.run(
+        workspace, "item_statistics", ["study", "second"], {"by": ("study", "context_set")}, {}
+    )
+    rows = found.tables[0].frame
+    assert rows["study"].unique().tolist() == ["study", "second"]
+    assert rows["context_set"].unique().tolist() == ["personas"]
+
+
+def test_a_filter_by_an_unknown_factor_is_refused(workspace):
+    ask(workspace)
+    with pytest.raises(NotEnoughData, match="no factor 'colour'"):
+        statistics.run(workspace, "item_statistics", ["study"], {}, {"colour": ["red"]})
