@@ -7,24 +7,32 @@ from pages.shared.widgets import readable_choices
 st.set_page_config(page_title="Inkblot", page_icon="pages/shared/icon.png", layout="wide")
 readable_choices()
 st.navigation(
-    [
-        st.Page("pages/home.py", title="Home", icon=":material/home:", default=True),
-        st.Page("pages/banks.py", title="Banks", icon=":material/quiz:"),
-        st.Page("pages/contexts.py", title="Contexts", icon=":material/theater_comedy:"),
-        st.Page("pages/respondents.py", title="Respondents", icon=":material/smart_toy:"),
-        st.Page("pages/design.py", title="Design", icon=":material/grid_on:"),
-        st.Page("pages/collect.py", title="Collect", icon=":material/play_circle:"),
-        st.Page("pages/answers.py", title="Answers", icon=":material/forum:"),
-        st.Page("pages/audit.py", title="Audit", icon=":material/fact_check:"),
-        st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
-        st.Page("pages/item_statistics.py", title="Item statistics", icon=":material/bar_chart:"),
-        st.Page("pages/reliability.py", title="Reliability", icon=":material/repeat:"),
-        st.Page("pages/factors.py", title="Factors", icon=":material/account_tree:"),
-        st.Page("pages/comparability.py", title="Comparability", icon=":material/balance:"),
-        st.Page("pages/validity.py", title="Validity", icon=":material/target:"),
-        st.Page(
-            "pages/validation_report.py", title="Validation report", icon=":material/traffic:"
-        ),
-        st.Page("pages/data.py", title="Import and export", icon=":material/swap_vert:"),
-    ]
+    {
+        "": [st.Page("pages/home.py", title="Home", icon=":material/home:", default=True)],
+        "Prepare": [
+            st.Page("pages/banks.py", title="Banks", icon=":material/quiz:"),
+            st.Page("pages/contexts.py", title="Contexts", icon=":material/theater_comedy:"),
+            st.Page("pages/respondents.py", title="Respondents", icon=":material/smart_toy:"),
+            st.Page("pages/design.py", title="Design", icon=":material/grid_on:"),
+        ],
+        "Collect": [
+            st.Page("pages/collect.py", title="Collect", icon=":material/play_circle:"),
+            st.Page("pages/answers.py", title="Answers", icon=":material/forum:"),
+            st.Page("pages/audit.py", title="Audit", icon=":material/fact_check:"),
+            st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
+            st.Page("pages/data.py", title="Import and export", icon=":material/swap_vert:"),
+        ],
+        "Statistics": [
+            st.Page(
+                "pages/item_statistics.py", title="Item statistics", icon=":material/bar_chart:"
+            ),
+            st.Page("pages/reliability.py", title="Reliability", icon=":material/repeat:"),
+            st.Page("pages/factors.py", title="Factors", icon=":material/account_tree:"),
+            st.Page("pages/comparability.py", title="Comparability", icon=":material/balance:"),
+            st.Page("pages/validity.py", title="Validity", icon=":material/target:"),
+            st.Page(
+                "pages/validation_report.py", title="Validation report", icon=":material/traffic:"
+            ),
+        ],
+    }
 ).run()

@@ -11,7 +11,10 @@ from pathlib import Path
 from benchmarks import machine, report
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("collection", "memory", "plan", "parsing", "statistics", "pages", "local_model")
+NAMES = (
+    "collection", "memory", "plan", "parsing", "statistics", "psychometrics", "pages",
+    "local_model",
+)  # fmt: skip
 FILE = ROOT / "docs" / "benchmarks.md"
 QUICK_FILE = ROOT / "build" / "benchmarks-quick.md"  # tiny sizes say nothing about speed
 

@@ -17,7 +17,7 @@ MB = 1e6
 
 def measure(work: Path, *, quick: bool) -> Section:
     """Collect a small and a large study, each planned and collected in processes of their own."""
-    sizes = (500, 2000) if quick else (2000, 20_000, 200_000)
+    sizes = (100, 400) if quick else (2000, 20_000, 200_000)
     found = []
     with service(0.0) as where:
         for calls in sizes:

@@ -1,4 +1,4 @@
-"""What item statistics cost, against a pivot and a loop of correlations in pandas."""
+"""What item statistics cost, against correlations in pandas, and against R's psych."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.processes import Stopwatch, in_child
+from benchmarks import r, validation_study
+from benchmarks.processes import Stopwatch, caller
+from benchmarks.psychometrics import compare
 from benchmarks.report import Section, figure, ratio
 from benchmarks.studies import STUDY, filled
 
@@ -17,12 +19,34 @@ TOLERANCE = 1e-9
 def measure(work: Path, *, quick: bool) -> Section:
     """Item statistics of one database, each time in a new process."""
     answers, repeats = (2000, 1) if quick else (1_000_000, 3)
+    call = caller(quick=quick)
     path = filled(work, answers)
-    runs = [in_child(both, path=str(path)) for _ in range(repeats)]
+    runs = [call(both, path=str(path)) for _ in range(repeats)]
     largest = max(run["difference"] for run in runs)
     if largest > TOLERANCE:
         raise RuntimeError(f"the two discriminations differ by {largest}")
     whole, read, own, pandas = (median(run[name] for run in runs) for name in _PARTS)
+    rows = [
+        ("Inkblot, from file to tables", figure(whole), ratio(whole, pandas)),
+        ("- of which reading the frame", figure(read), figure(read / pandas)),
+        ("- of which checking and statistics", figure(own), ratio(own, pandas)),
+        ("pandas, frame already read", figure(pandas), "1"),
+    ]
+    notes = [f"Both give the same discriminations; the largest difference is {largest:.1g}."]
+    if r.has("psych"):
+        expected = call(write_csv, path=str(path), folder=str(work))
+        found = _by_r(work, expected, repeats)
+        by_r, r_read = (median(run.numbers[f"{part} s"] for run in found) for part in _R_PARTS)
+        rows += [
+            ("R's psych::alpha, from file to item statistics", figure(by_r), figure(by_r / pandas)),
+            ("- of which reading the file", figure(r_read), figure(r_read / pandas)),
+        ]
+        rows += [("Inkblot to R, both from file", "", ratio(whole, by_r))]
+        notes.append(
+            f"{r.versions('psych')} reads a file of one row for each administration, finds the "
+            "same discriminations, and is timed without its start "
+            f"({figure(median(run.start_up for run in found))} s)."
+        )
     return Section(
         "Item statistics",
         f"{answers:,} answers ({answers // 20:,} administrations of 20 items on two subscales, "
@@ -30,14 +54,9 @@ def measure(work: Path, *, quick: bool) -> Section:
         "discriminations alone by `DataFrame.pivot` and one `Series.corr` per item on the frame "
         "already read.",
         ("", "s", "ratio to pandas"),
+        rows,
         (
-            ("Inkblot, from file to tables", figure(whole), ratio(whole, pandas)),
-            ("- of which reading the frame", figure(read), figure(read / pandas)),
-            ("- of which checking and statistics", figure(own), ratio(own, pandas)),
-            ("pandas, frame already read", figure(pandas), "1"),
-        ),
-        (
-            f"Both give the same discriminations; the largest difference is {largest:.1g}.",
+            *notes,
             "Inkblot's tables also hold means, variances, intervals, alpha if dropped and counts "
             f"of what is missing. Medians of {repeats}.",
         ),
@@ -45,7 +64,37 @@ def measure(work: Path, *, quick: bool) -> Section:
     )
 
 
+def _by_r(work: Path, expected: Mapping[str, Any], repeats: int) -> list[r.Ran]:
+    """Runs of R on the same scores, of which the first is compared."""
+    subscales = ";".join(",".join(items) for items in expected["subscales"])
+    found = [r.run("item_statistics.R", work / "answers.csv", subscales) for _ in range(repeats)]
+    theirs = {name: value for name, value in found[0].numbers.items() if "/" in name}
+    compare("discrimination", expected["numbers"], theirs, TOLERANCE)
+    return found
+
+
 _PARTS = ("whole", "read", "own", "pandas")
+_R_PARTS = ("script", "read")
+
+
+def write_csv(*, path: str, folder: str) -> Mapping[str, Any]:
+    """The scores as a file for R, and Inkblot's discriminations and subscales."""
+    from core.store import frames
+    from core.workflow import statistics
+    from core.workflow.workspace import open_workspace
+
+    workspace = open_workspace(path)
+    frame = frames.item_scores(workspace.database, [STUDY], {})
+    validation_study.wide(frame, ("respondent",)).to_csv(Path(folder, "answers.csv"), index=False)
+    result = statistics.run(workspace, "item_statistics", [STUDY], {}, {})
+    workspace.close()
+    table = result.tables[0].frame
+    items = frame.drop_duplicates("item").groupby("subscale", observed=True)["item"]
+    rows = zip(table["respondent"], table["item"], table["discrimination"], strict=True)
+    return {
+        "subscales": [list(map(str, own)) for _, own in items],
+        "numbers": {f"{respondent}/{item}": value for respondent, item, value in rows},
+    }
 
 
 def both(*, path: str) -> Mapping[str, float]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from core.analysis.cfa_found import Factored, Row, table
+from core.analysis.cfa_found import Factored, Row, estimated, table
 from core.analysis.result import Column, ResultTable
 from core.psychometrics.cfa_model import COVARIANCE, LOADING
 from core.psychometrics.cfa_result import CfaResult, Estimate
@@ -69,10 +69,7 @@ def correlations_table(
         Column("ci_high", f"{interval} high", "correlation", "Correlation + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for one in found:
-        if not one.usable:
-            continue
-        fit, model = one.usable
+    for lead, fit, model in estimated(found):
         own = {
             frozenset((e.left, e.right)): (e.se, e.p, e.low, e.high)
             for e in fit.standardized
@@ -82,7 +79,7 @@ def correlations_table(
             pair = (fit.factors[i], fit.factors[j])
             value = float(fit.groups[0].factor_correlations[i, j])
             errors = own.get(frozenset(pair), (math.nan,) * 4)
-            rows.append((*one.group, *map(model.name, pair), value, *errors))
+            rows.append((*lead, *map(model.name, pair), value, *errors))
     return table("factor_correlations", "Correlations of factors", rows, columns)
 
 
@@ -105,16 +102,13 @@ def residual_covariances_table(
         Column("ci_high", f"{interval} high", "correlation", "Of the correlation: it + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for one in found:
-        if not one.usable:
-            continue
-        fit, model = one.usable
+    for lead, fit, model in estimated(found):
         for raw in fit.parameters:
             if raw.free and _is_residual(fit, raw) and raw.left != raw.right:
                 std = fit.standardized_estimate(raw.left, raw.op, raw.right)
                 names = (model.name(raw.left), model.name(raw.right))
                 numbers = (raw.estimate, raw.se, raw.p, std.estimate, std.low, std.high)
-                rows.append((*one.group, *names, *numbers))
+                rows.append((*lead, *names, *numbers))
     return table("residual_covariances", "Free residual covariances", rows, columns)
 
 
@@ -132,17 +126,14 @@ def item_variances_table(found: Sequence[Factored], group: Sequence[Column]) -> 
                "explain: 1 - residual variance / variance. Bollen (1989)."),
     )  # fmt: skip
     rows: list[Row] = []
-    for one in found:
-        if not one.usable:
-            continue
-        fit, model = one.usable
+    for lead, fit, model in estimated(found):
         own = {
             e.left: e.estimate for e in fit.parameters if _is_residual(fit, e) and e.left == e.right
         }
         for item, explained in zip(fit.items, fit.groups[0].r_squared.tolist(), strict=True):
             # With ordered answers each item has variance 1, so that both are the same.
             left = own.get(item, 1 - explained)
-            rows.append((*one.group, model.name(item), left, 1 - explained, explained))
+            rows.append((*lead, model.name(item), left, 1 - explained, explained))
     return table("item_variances", "Variances of items", rows, columns)
 
 
@@ -171,11 +162,8 @@ def thresholds_table(
         Column("ci_high", f"{interval} high", "points", "Threshold + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for one in found:
-        if not one.usable:
-            continue
-        fit, model = one.usable
+    for lead, fit, model in estimated(found):
         for e in (e for e in fit.parameters if e.op == THRESHOLD):
             numbers = (int(e.right.removeprefix("t")), e.estimate, e.se, e.z, e.p, e.low, e.high)
-            rows.append((*one.group, model.name(e.left), *numbers))
+            rows.append((*lead, model.name(e.left), *numbers))
     return table("thresholds", "Thresholds of ordered answers", rows, columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,11 @@ from core.analysis.result import Column, ResultTable
 from core.psychometrics.cfa_result import CfaResult
 
 Row = tuple[Any, ...]
+LINE_COLUMNS = (
+    Column("line", "Line", "count", "Of the model text."),
+    Column("text", "Text", help="In the notation of lavaan (Rosseel 2012), with the names of items "
+           "and subscales as in the bank, without items that were left out."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,20 @@ class Factored:
         if self.fit is None or self.prepared.model is None or not self.fit.converged:
             return None
         return self.fit, self.prepared.model
+
+
+def estimated(
+    found: Iterable[Factored],
+) -> Iterator[tuple[Row, CfaResult, WrittenModel]]:
+    """Leading cells, fit and model of the groups that have estimates."""
+    for one in found:
+        if one.usable:
+            yield (one.group, *one.usable)
+
+
+def text_lines(model: WrittenModel) -> list[tuple[int, str]]:
+    """The lines of a model text, numbered, with the names that users know."""
+    return list(enumerate(model.sentence(model.text.strip("\n")).splitlines(), start=1))
 
 
 def table(name: str, title: str, rows: Iterable[Row], columns: Sequence[Column]) -> ResultTable:

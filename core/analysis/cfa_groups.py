@@ -41,6 +41,7 @@ class Prepared:
     loads: tuple[tuple[str, str], ...]  # factor and item, as users know them, of empty rows
     dropped: tuple[str, ...] = ()  # items left out, as users know them
     reason: str = ""  # why there is no model
+    kind: ModelKind | None = None  # none for a typed model
 
     @property
     def name(self) -> str:
@@ -136,7 +137,7 @@ def prepared_preset(
         model = written_model(kind, items, keyed, subscale_of)
     except NotEnoughData as error:
         return Prepared(matrix, matrix.scores[:, varying], None, loads, dropped, error.problem)
-    return Prepared(matrix, matrix.scores[:, varying], model, loads, dropped)
+    return Prepared(matrix, matrix.scores[:, varying], model, loads, dropped, kind=kind)
 
 
 def prepared_text(

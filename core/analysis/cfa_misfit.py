@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from core.analysis.cfa_found import Factored, Row, table
+from core.analysis.cfa_found import Factored, Row, estimated, table
 from core.analysis.cfa_models import WrittenModel
 from core.analysis.result import Column, ResultTable
 from core.psychometrics.cfa_model import COVARIANCE, LOADING
@@ -26,10 +26,7 @@ def residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> Resul
                ".10 the pair shares something else. Kline (2016)."),
     )  # fmt: skip
     rows: list[Row] = []
-    for one in found:
-        if not one.usable:
-            continue
-        fit, model = one.usable
+    for lead, fit, model in estimated(found):
         covariance = fit.groups[0].sample_covariance
         spread = np.sqrt(np.diag(covariance))
         observed = covariance / np.outer(spread, spread)
@@ -39,14 +36,15 @@ def residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> Resul
         for k in np.argsort(-size, kind="stable")[:N_RESIDUALS]:
             i, j = int(earlier[k]), int(later[k])
             names = (model.name(fit.items[i]), model.name(fit.items[j]))
-            rows.append((*one.group, *names, float(observed[i, j]), float(residual[i, j])))
+            rows.append((*lead, *names, float(observed[i, j]), float(residual[i, j])))
     return table("residuals", "Largest residual correlations", rows, columns)
 
 
 def index_rows(indices: Sequence[ModificationIndex], model: WrittenModel) -> Iterable[Row]:
     """The largest indices: what is freed, between which names, and the numbers."""
     for m in indices[:N_INDICES]:
-        kind = {LOADING: "loading", COVARIANCE: "covariance"}.get(m.op, "intercept")
+        covariance = "variance" if m.left == m.right else "covariance"
+        kind = {LOADING: "loading", COVARIANCE: covariance}.get(m.op, "intercept")
         numbers = (m.index, m.p, m.expected_change, m.standardized_change)
         yield (kind, model.name(m.left), model.name(m.right), *numbers)
 
@@ -56,7 +54,7 @@ def modification_table(rows: Iterable[Row], lead: Sequence[Column]) -> ResultTab
     columns = (
         *lead,
         Column("parameter", "Parameter", help="A loading of the second name on the first, a "
-               "covariance of the two (of residuals, for items), or an intercept."),
+               "covariance of the two (of residuals, for items), a variance, or an intercept."),
         Column("left", "Of", help="The factor, for a loading; else one of the two."),
         Column("right", "With", help="The item, for a loading; else the other."),
         Column("index", "Modification index", "points", "Expected fall of χ² (1 df) if this were "

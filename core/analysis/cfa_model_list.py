@@ -41,7 +41,9 @@ def named_models(text: str, names: ModelNames) -> dict[str, ParsedModel]:
         elif name:
             sections[name].append(line)
         elif line.split("#")[0].strip():
-            raise ModelTextError(f'Line {number} ("{line.strip()}") has no model name above.', _REMEDY)
+            raise ModelTextError(
+                f'Line {number} ("{line.strip()}") has no model name above.', _REMEDY
+            )
     if len(sections) < 2:
         raise ModelTextError(
             f"A comparison takes two models, and there {'is one' if sections else 'is none'}.",
@@ -52,7 +54,7 @@ def named_models(text: str, names: ModelNames) -> dict[str, ParsedModel]:
 
 def _new_name(line: str, number: int, sections: dict[str, list[str]]) -> str:
     """The name in a heading."""
-    name = line.strip().lstrip("#").strip()
+    name = line.strip().removeprefix(_HEAD).strip()
     if not name:
         raise ModelTextError(f"The model headed in line {number} has no name.", _REMEDY)
     if name in sections:

@@ -161,6 +161,8 @@ def across_groups(kind: ModelKind, text: str) -> tuple[str, Scaling]:
 
 def _check(kind: ModelKind, n_subscales: int, n_reverse: int, n_items: int) -> None:
     """Refuse a model that these items cannot have."""
+    if not n_items:
+        raise NotEnoughData("No item varies.", "Ask under several contexts or repetitions.")
     if kind in ("bifactor", "second_order") and n_subscales < 2:
         raise NotEnoughData(
             f"This model needs two subscales with items that vary, and there is {n_subscales}.",

@@ -9,21 +9,40 @@ from core.analysis.cfa_models import ModelKind
 from core.psychometrics.cfa_model import COVARIANCE, LOADING, Parameter, ParameterTable
 
 _Cell = tuple[str, str, str]
-BORDER = (
-    "The restricted model lies on the border of the freer one, where p is only approximate; "
-    "compare AIC and BIC as well."
+IRREGULAR = (
+    "If the restrictions hold, parts of the freer model cannot be told apart, so that p is only "
+    "approximate; compare AIC and BIC as well."
 )
 NESTED_KINDS: dict[tuple[ModelKind, ModelKind], bool] = {
-    ("general", "subscales"): True,  # correlations of 1
-    ("general", "method"): True,
-    ("general", "second_order"): True,  # subscales without variance of their own
+    ("general", "subscales"): False,  # correlations of 1
+    ("general", "method"): True,  # and no loadings on the method factor
+    ("general", "second_order"): False,  # subscales without variance of their own
     ("general", "bifactor"): True,  # no loadings on the subscales
     ("second_order", "subscales"): False,  # correlations that follow from one factor
-    ("second_order", "method"): True,
+    ("second_order", "method"): True,  # and no loadings on the method factor
     ("second_order", "bifactor"): False,  # proportional loadings: Yung, Thissen & McLeod (1999)
     ("subscales", "method"): True,  # no loadings on the method factor
 }
-"""The first is a special case of the second; whether it lies on the border of the second."""
+"""The first is a special case of the second; whether the usual test is irregular there.
+
+Variances and correlations are not kept within their bounds by the search, so that a correlation of
+1 is no border (Savalei & Kolenikov, 2008). But where all loadings of a factor are 0, the fit does
+not change with them to first order.
+"""
+
+
+def known_case(
+    restricted: ModelKind, freer: ModelKind, n_subscales: int
+) -> tuple[bool, bool] | None:
+    """Whether one model of the bank is a special case of another, and one without a regular test.
+
+    None where theory does not say. With two subscales only, proportional loadings leave the
+    bifactor model undetermined (Fang and others, 2021, Statistica Sinica 31, 2309-2330).
+    """
+    if (restricted, freer) not in NESTED_KINDS:
+        return None
+    few = freer == "bifactor" and n_subscales < 3
+    return True, NESTED_KINDS[restricted, freer] or few
 
 
 def special_case(restricted: ParameterTable, freer: ParameterTable) -> bool:
@@ -48,8 +67,10 @@ def special_case(restricted: ParameterTable, freer: ParameterTable) -> bool:
     own, other = _cells(restricted), _cells(freer)
     lacking = set(freer.factors) - set(restricted.factors)
     shared = [cell for cell in {*own, *other} if not lacking.intersection(cell)]
+    elsewhere = {p.free for cell, p in other.items() if cell not in shared and p.is_free}
     return (
-        all(_allows(own.get(cell), other.get(cell)) for cell in shared)
+        elsewhere.isdisjoint(other[cell].free for cell in shared if cell in other)
+        and all(_allows(own.get(cell), other.get(cell)) for cell in shared)
         and all(_can_vanish(factor, other) for factor in lacking)
         and _keeps_equal(own, other, shared)
     )

@@ -12,7 +12,7 @@ from core.analysis.cfa_estimates import (
     residual_covariances_table,
     thresholds_table,
 )
-from core.analysis.cfa_found import Factored, Row, table
+from core.analysis.cfa_found import LINE_COLUMNS, Factored, Row, estimated, table, text_lines
 from core.analysis.cfa_misfit import index_rows, modification_table, residuals_table
 from core.analysis.cfa_normality import normality_table
 from core.analysis.result import Column, ResultTable
@@ -81,10 +81,9 @@ def cfa_tables(
 ) -> tuple[ResultTable, ...]:
     """All tables; `level` is the coverage of intervals, `ordered` adds thresholds."""
     indices = (
-        (*one.group, *row)
-        for one in found
-        if one.usable
-        for row in index_rows(one.usable[0].modification_indices, one.usable[1])
+        (*lead, *row)
+        for lead, fit, model in estimated(found)
+        for row in index_rows(fit.modification_indices, model)
     )
     answers = [
         (one.group, one.prepared.scores, one.prepared.item_names)
@@ -123,15 +122,10 @@ def _fit_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTabl
 
 
 def _model_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
-    columns = (
-        *group,
-        Column("line", "Line", "count", "Of the model text."),
-        Column("text", "Text", help="In the notation of lavaan (Rosseel 2012), with the names of "
-               "items and subscales as in the bank, without items that were left out."),
-    )  # fmt: skip
-    rows: list[Row] = []
-    for one in found:
-        if one.prepared.model is not None:
-            lines = one.prepared.model.sentence(one.prepared.model.text).splitlines()
-            rows += [(*one.group, number, line) for number, line in enumerate(lines, start=1)]
-    return table("model", "Model that was fitted", rows, columns)
+    rows = [
+        (*one.group, *line)
+        for one in found
+        if one.prepared.model
+        for line in text_lines(one.prepared.model)
+    ]
+    return table("model", "Model that was fitted", rows, (*group, *LINE_COLUMNS))

@@ -19,6 +19,7 @@ from core.analysis.matrices import (
     some_of,
 )
 from core.analysis.options import By
+from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
@@ -149,7 +150,7 @@ def dif(
     matrices = score_matrices(item_scores, names)
     level_of = _level_of(item_scores, factor)
     found = []
-    for matrix in matrices:
+    for matrix in each(matrices, "scales"):
         levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
         found.append(_compared(matrix, levels, fewest, matching, flag_level, adjust))
     notes = [note for one in found for note in one.notes]

@@ -19,8 +19,8 @@ Labels = npt.NDArray[np.object_]
 Row = tuple[Any, ...]
 
 KINDS = (("uniform", "uniform"), ("non_uniform", "non-uniform"), ("total", "total"))
-SUBSCALE = Column("subscale", "Subscale")
-ITEM = Column("item", "Item")
+SUBSCALE = Column("subscale", "Subscale", help="As in the bank.")
+ITEM = Column("item", "Item", help="As named in the bank.")
 ITEMS = (
     SUBSCALE,
     ITEM,
@@ -49,9 +49,10 @@ TESTS = (
     ITEM,
     Column("test", "Test", help="Uniform: matching score against that and level. Non-uniform: "
            "their product added. Total: both steps at once."),
-    Column("chi_square", "χ²", "points", "Twice the rise of the log-likelihood."),
+    Column("chi_square", "χ²", "points", "Twice the rise of the log-likelihood; Zumbo (1999)."),
     Column("df", "df", "count", "Levels - 1, twice that for the total."),
-    Column("p", "p", "p", "Likelihood ratio; takes administrations as independent."),
+    Column("p", "p", "p", "Likelihood ratio, Zumbo (1999); takes administrations as "
+           "independent."),
     Column("p_adjusted", "p adjusted", "p", "Over the items of this group and subscale: Holm "
            "(1979), or Benjamini and Hochberg (1995), as chosen."),
     Column("mcfadden", "ΔR² McFadden", "proportion", "Rise of McFadden's R² in this step."),
@@ -60,7 +61,7 @@ TESTS = (
 EFFECTS = (
     SUBSCALE,
     ITEM,
-    Column("level", "Level"),
+    Column("level", "Level", help="Of the factor that is compared."),
     Column("reference", "Against", help="The reference: first level in alphabetical order."),
     Column("n", "n", "count", "Administrations of the level in the tests of this item."),
     Column("log_odds", "Log odds ratio", "points", "Of a score one step higher at the same "
@@ -70,7 +71,7 @@ EFFECTS = (
 )  # fmt: skip
 LEVELS = (
     SUBSCALE,
-    Column("level", "Level"),
+    Column("level", "Level", help="Of the factor that is compared."),
     Column("n", "Administrations", "count", "With any score on the items compared."),
     Column("n_complete", "Complete", "count", "With all of them; M and SD are of these."),
     Column("mean", "M", "points", "Mean sum score. Where levels differ, uniform DIF is inflated."),

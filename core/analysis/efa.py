@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 
+from core.analysis.cfa_normality import Answers, normality_table
 from core.analysis.matrices import (
     by_columns,
     data_notes,
@@ -16,42 +17,44 @@ from core.analysis.matrices import (
     score_matrices,
 )
 from core.analysis.options import By
+from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.efa import ExploratoryFactors, exploratory_factors
-from core.psychometrics.normality import normality
 from core.psychometrics.parallel_analysis import ParallelAnalysis, parallel_analysis
 
 Row = tuple[Any, ...]
 _EIGENVALUES = (
-    Column("number", "Number", "count"),
-    Column("eigenvalue", "Eigenvalue", help="Of the correlations of the items."),
-    Column("chance_mean", "Chance, mean", help="Mean of data without any common factor."),
-    Column("chance_percentile", "Chance, 95th percentile", help="Horn (1965), Glorfeld (1995)."),
+    Column("number", "Number", "count", "From the largest."),
+    Column("eigenvalue", "Eigenvalue", "points", "Of the items' correlations: variance of a "
+           "component, in items. Horn (1965)."),
+    Column("chance_mean", "Chance, mean", "points", "Mean of the same eigenvalue in data without "
+           "any common factor. Horn (1965)."),
+    Column("chance_percentile", "Chance, 95th percentile", "points", "Of the same data; an "
+           "eigenvalue above it stands out. Glorfeld (1995)."),
     Column("stands_out", "Stands out", help="Whether it counts towards the number of factors."),
-)
+)  # fmt: skip
 _LOADINGS = (
-    Column("item", "Item"),
-    Column("factor", "Factor", "count"),
-    Column("loading", "Loading", "correlation", "Pattern loading after direct oblimin."),
-    Column("structure", "Correlation with the factor", "correlation"),
-    Column("communality", "Communality", "proportion", "Variance shared with all factors."),
-)
+    Column("item", "Item", help="As named in the bank."),
+    Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
+    Column("loading", "Loading", "correlation", "Weight of the factor in the item, the others "
+           "held fixed, after direct oblimin; Jennrich & Sampson (1966)."),
+    Column("structure", "Correlation with the factor", "correlation", "Loadings times the "
+           "correlations of the factors. Harman & Jones (1966)."),
+    Column("communality", "Communality", "proportion", "Share of the item's variance that all "
+           "factors explain together. Harman & Jones (1966)."),
+)  # fmt: skip
 _FACTORS = (
-    Column("factor", "Factor", "count"),
-    Column("sum_of_squares", "Sum of squares", help="Item variance the factor explains."),
-    Column("share", "Share of variance", "proportion"),
-    Column("other", "With factor", "count"),
-    Column("correlation", "Correlation", "correlation", "Between the two factors."),
-)
-_NORMALITY = (
-    Column("test", "Test"),
-    Column("statistic", "Statistic"),
-    Column("p_value", "p", "p"),
-    Column("n", "n", "count", "Complete administrations."),
-)
+    Column("factor", "Factor", "count", "Numbered as the rotation leaves them."),
+    Column("sum_of_squares", "Sum of squares", "points", "Item variance the factor explains, in "
+           "items. Harman & Jones (1966)."),
+    Column("share", "Share of variance", "proportion", "Sum of squares / number of items."),
+    Column("other", "With factor", "count", "The other of a pair; empty where there is none."),
+    Column("correlation", "Correlation", "correlation", "Between the two factors, as rotated; "
+           "Jennrich & Sampson (1966)."),
+)  # fmt: skip
 
 
 @analysis(
@@ -114,10 +117,11 @@ def efa(
     """
     names = distinct(by)
     matrices = score_matrices(item_scores, names, whole=True)
-    tables: dict[str, list[Row]] = {name: [] for name in ("eigen", "load", "factor", "normal")}
+    tables: dict[str, list[Row]] = {name: [] for name in ("eigen", "load", "factor")}
+    answers: list[Answers] = []
     notes: list[str] = []
     n_used = 0
-    for matrix in matrices:
+    for matrix in each(matrices, "groups"):
         where = group_name(matrix.group)
         try:
             chance = parallel_analysis(matrix.scores, matrix.items, seed=seed)
@@ -130,16 +134,12 @@ def efa(
             continue
         n_used += chance.n * len(chance.names)
         notes.append(f"{where}: {_suggestion(chance, number)}")
-        tests = normality(matrix.scores, matrix.items)
-        said = (*chance.problems, *found.problems, *tests.problems)
+        answers.append((matrix.group, matrix.scores, matrix.items))
+        said = (*chance.problems, *found.problems)
         notes.extend(f"{where}: {problem}" for problem in dict.fromkeys(said))
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
         tables["load"] += [(*matrix.group, *row) for row in _loadings(found)]
         tables["factor"] += [(*matrix.group, *row) for row in _factors(found)]
-        joint = (tests.mardia.skewness, tests.mardia.kurtosis, tests.joint_shapiro)
-        tables["normal"] += [
-            (*matrix.group, test.name, test.statistic, test.p_value, test.n) for test in joint
-        ]
     if not tables["load"]:
         raise NotEnoughData(
             f"No factors can be found. {' '.join(notes[:3])}",
@@ -153,9 +153,7 @@ def efa(
             ),
             _table("loadings", "Loadings", tables["load"], names, _LOADINGS),
             _table("factors", "Factors", tables["factor"], names, _FACTORS),
-            _table(
-                "normality", "Joint normality of the items", tables["normal"], names, _NORMALITY
-            ),
+            normality_table(answers, by_columns(names)),
         ),
         unit="one administration, complete on all items of its group",
         n_used=n_used,

@@ -22,6 +22,7 @@ from core.analysis.matrices import (
     score_matrices,
 )
 from core.analysis.options import By
+from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
@@ -118,7 +119,7 @@ def graded_response(
     """
     names = distinct(by)
     matrices = score_matrices(item_scores, names)
-    found = [_fitted(matrix, points, steps) for matrix in matrices]
+    found = [_fitted(matrix, points, steps) for matrix in each(matrices, "scales")]
     notes = [note for one in found for note in one.notes]
     if not any(one.fit for one in found):
         raise NotEnoughData(

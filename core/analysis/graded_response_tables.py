@@ -39,8 +39,8 @@ def items_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable
     most = max(len(item.thresholds) for item in fitted)
     columns = [
         *group,
-        Column("subscale", "Subscale"),
-        Column("item", "Item"),
+        Column("subscale", "Subscale", help="As in the bank."),
+        Column("item", "Item", help="As named in the bank."),
         Column("options", "Scores chosen", help="Scores somebody chose, lowest first; b1 lies "
                "between the first and the second. Options nobody chose are closed up."),
         Column("n", "n", "count", "Administrations with a score for the item."),
@@ -97,7 +97,7 @@ def information_table(
     """One row per group, subscale and level of the trait; NaN where nothing converged."""
     columns = (
         *group,
-        Column("subscale", "Subscale"),
+        Column("subscale", "Subscale", help="As in the bank."),
         Column("trait", "Trait", "points", "Level in standard deviations; 0 is the group's mean."),
         Column("information", "Information", "points",
                f"Of all items together, 1 / SD². {SAMEJIMA}"),
@@ -122,7 +122,7 @@ def fit_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable:
     """One row per group and subscale."""
     columns = (
         *group,
-        Column("subscale", "Subscale"),
+        Column("subscale", "Subscale", help="As in the bank."),
         Column("n_items", "Items", "count", "Items in the model: those with two scores or more."),
         Column("n_administrations", "Administrations", "count", "With at least one score."),
         Column("n_parameters", "Parameters", "count", "One a, and one b for each step of an item."),

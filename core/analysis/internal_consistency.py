@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,7 +131,7 @@ def internal_consistency(
     notes: list[str] = []
     n_used = 0
     for matrix in matrices:
-        kept = _answered(matrix)
+        kept = matrix.answered()
         row, row_notes = _row(matrix, kept, missing, ci_level)
         rows.append(row)
         notes.extend(row_notes)
@@ -155,19 +154,6 @@ def internal_consistency(
         "and Salih (1987). Scores are after reverse-keying.",
         notes=(*data_notes(item_scores, matrices), *notes, INDEPENDENCE),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
-    )
-
-
-def _answered(matrix: ScoreMatrix) -> ScoreMatrix:
-    """The matrix of the items that were answered at all; the others would cost every row."""
-    kept: list[int] = np.flatnonzero(np.isfinite(matrix.scores).any(axis=0)).tolist()
-    rows = slice(None) if kept else slice(0)
-    return replace(
-        matrix,
-        items=tuple(matrix.items[place] for place in kept),
-        keyed=tuple(matrix.keyed[place] for place in kept),
-        administrations=matrix.administrations[rows],
-        scores=matrix.scores[rows][:, kept],
     )
 
 

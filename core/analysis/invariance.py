@@ -22,7 +22,7 @@ from core.analysis.cfa_models import (
     varying_items,
     written_model,
 )
-from core.analysis.invariance_tables import Ladder, invariance_tables
+from core.analysis.invariance_tables import STEPS, Ladder, invariance_tables
 from core.analysis.matrices import (
     INDEPENDENCE,
     Floats,
@@ -35,6 +35,7 @@ from core.analysis.matrices import (
     some_of,
 )
 from core.analysis.options import By
+from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
@@ -80,7 +81,7 @@ def invariance(
     estimator: LikelihoodEstimator = "mlr",
     fewest: Fewest = 10,
 ) -> AnalysisResult:
-    """What it costs to hold loadings, then intercepts, equal across the levels of a factor.
+    """What it costs to hold loadings, intercepts, then residuals equal across levels of a factor.
 
     Parameters
     ----------
@@ -98,10 +99,11 @@ def invariance(
     Returns
     -------
     AnalysisResult
-        `steps`, three rows per group: configural (same structure), metric (equal loadings), scalar
-        (and equal intercepts), each with its fit and its difference from the step before.
-        `releases`, the 15 largest gains of each group and step from giving one level its own value
-        of one equal parameter. `levels`, administrations used of each level.
+        `steps`, four rows per group: configural (same structure), metric (equal loadings), scalar
+        (and equal intercepts), strict (and equal residual variances), each with its fit and its
+        difference from the step before. `releases`, the 15 largest gains of each group and step
+        from giving one level its own value of one equal parameter. `levels`, administrations used
+        of each level.
 
     Raises
     ------
@@ -113,7 +115,8 @@ def invariance(
     The unit of analysis is one administration; scores are taken as continuous. An item that does
     not vary at every level is left out of all. Steps are compared by the chi-square difference
     (scaled after Satorra and Bentler, 2001, under MLR). Equal loadings are needed to compare
-    relations, equal intercepts to compare means. Repeated administrations of one model are not
+    relations, equal intercepts to compare means, equal residual variances to compare variances and
+    reliability of scores. Repeated administrations of one model are not
     independent; p is then too small. Agrees with published lavaan results for two schools of
     Holzinger and Swineford (1939).
     """
@@ -122,7 +125,8 @@ def invariance(
     subscale_of, notes = subscales_of_items(item_scores)
     level_of = _level_of(item_scores, factor)
     found = [
-        _climbed(matrix, level_of, subscale_of, fewest, model, estimator) for matrix in matrices
+        _climbed(matrix, level_of, subscale_of, fewest, model, estimator)
+        for matrix in each(matrices, "groups")
     ]
     notes += [note for one in found for note in one.notes]
     if not any(one.found_any for one in found):
@@ -192,7 +196,13 @@ def _climbed(
     try:
         text, scaling = across_groups(kind, written.text)
         result = climb(
-            kept_scores, written.items, text, estimator=how, missing=missing, scaling=scaling
+            kept_scores,
+            written.items,
+            text,
+            levels=tuple(STEPS),
+            estimator=how,
+            missing=missing,
+            scaling=scaling,
         )
     except UserError as error:
         return ladder.noting(f"{where}: not compared. {written.sentence(error.problem)}")

@@ -14,12 +14,13 @@ from core.analysis.cfa_tables import FIT_COLUMNS, fit_cells
 from core.analysis.matrices import ScoreMatrix
 from core.analysis.result import Column, ResultTable
 from core.psychometrics.cfa_compare import ModelDifference
-from core.psychometrics.cfa_invariance import Invariance
+from core.psychometrics.cfa_invariance import Invariance, Level
 
-STEPS = {
+STEPS: dict[Level, str] = {
     "configural": "nothing",
     "metric": "loadings",
     "scalar": "loadings, intercepts",
+    "strict": "loadings, intercepts, residual variances",
 }
 """What each step holds equal."""
 CHEN = "Chen (2007) doi:10.1080/10705510701301834."
@@ -62,15 +63,19 @@ def _steps_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTabl
         Column("chi2_difference", "Δχ²", "points", "From the step before, scaled under MLR; "
                "Satorra & Bentler (2001) doi:10.1007/BF02296192."),
         Column("df_difference", "Δdf", "count", "Parameters that became equal."),
-        Column("p_difference", "p of Δχ²", "p", "Of a difference this large if they are equal."),
+        Column("p_difference", "p of Δχ²", "p", "Of a difference this large if they are equal. "
+               "Satorra & Bentler (2001)."),
         Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {CHEN}"),
-        Column("tli_difference", "ΔTLI", "correlation", "From the step before."),
+        Column("tli_difference", "ΔTLI", "correlation", "From the step before. Tucker & "
+               "Lewis (1973)."),
         Column("rmsea_difference", "ΔRMSEA", "correlation",
                f".015 or more speaks against. {CHEN}"),
-        Column("srmr_difference", "ΔSRMR", "correlation", "For loadings .030, for intercepts "
-               f".010 or more speaks against. {CHEN}"),
-        Column("aic_difference", "ΔAIC", "points", "Above 0: the step before is preferred."),
-        Column("bic_difference", "ΔBIC", "points", "Above 0: the step before is preferred."),
+        Column("srmr_difference", "ΔSRMR", "correlation", "For loadings .030, for intercepts and "
+               f"residuals .010 or more speaks against. {CHEN}"),
+        Column("aic_difference", "ΔAIC", "points", "Above 0: the step before is preferred. Akaike "
+               "(1974)."),
+        Column("bic_difference", "ΔBIC", "points", "Above 0: the step before is preferred. Schwarz "
+               "(1978)."),
         Column("version", "Indices", help="Version of the CFI, TLI and RMSEA that are compared."),
     )  # fmt: skip
     rows: list[tuple[Any, ...]] = []
@@ -98,7 +103,7 @@ def _difference_cells(difference: ModelDifference | None) -> tuple[Any, ...]:
 def _releases_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTable:
     lead = (
         *group,
-        Column("step", "Step"),
+        Column("step", "Step", help="The step whose equality is questioned."),
         Column("level", "Level", help="The level that would get its own value."),
     )
     rows: list[tuple[Any, ...]] = []
@@ -118,7 +123,7 @@ def _releases_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultT
 def _levels_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
-        Column("level", "Level"),
+        Column("level", "Level", help="Of the factor that is compared."),
         Column("n", "n", "count", "Administrations the models were fitted to."),
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
     )

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.item_statistics_columns import OBSERVED_RANGE
 from core.analysis.item_statistics_table import item_table, left_out_notes, undefined_notes
 from core.analysis.matrices import (
-    INDEPENDENCE,
     MISSING_CHOICES,
     by_columns,
     data_notes,
@@ -52,6 +52,11 @@ STATISTICS: Mapping[str, tuple[str, Unit, str]] = {
     ),
 }
 """What the map can show: what the reader reads, unit, and what it says."""
+
+NO_INTERVALS = (
+    "A map shows no uncertainty: with few administrations groups differ by chance alone. Repeated "
+    "administrations of one model are not independent and say less than their number suggests."
+)
 
 MOST_GROUPS = 40
 """With more groups, the table with a column for each shows the first ones; the long one has all."""
@@ -153,7 +158,8 @@ def item_map(
             *(left_out_notes(matrices, missing) if statistic in _N else ()),
             *(undefined_notes(items) if long["value"].isna().any() else ()),
             *_too_wide(len(groups)),
-            INDEPENDENCE.replace("Intervals take", "A map takes"),
+            *((OBSERVED_RANGE,) if statistic == "difficulty" else ()),
+            NO_INTERVALS,
         ),
     )
 

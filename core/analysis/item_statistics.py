@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.analysis.item_statistics_columns import SUMMARY
+from core.analysis.item_statistics_columns import OBSERVED_RANGE, SUMMARY
 from core.analysis.item_statistics_summary import item_summary
 from core.analysis.item_statistics_table import item_table, left_out_notes, undefined_notes
 from core.analysis.matrices import (
@@ -16,13 +16,21 @@ from core.analysis.matrices import (
 )
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult, ResultTable
+from core.analysis.result import AnalysisResult, ResultTable, TextFile
+from core.analysis.syntax import item_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 
-_OBSERVED_RANGE = (
-    "Difficulty takes the lowest and highest score that came up under an answer format as its "
-    "range: where an end was never chosen, the range is narrower than the options printed."
-)
+
+def item_statistics_syntax(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    missing: MissingRule = "listwise",
+    ci_level: ConfidenceLevel = 0.95,
+) -> tuple[TextFile, ...]:
+    """Data and scripts that compute the same discriminations; arguments as in `item_statistics`."""
+    groups = scale_groups(item_scores, distinct(by))
+    return item_files(groups, missing=missing, ci_level=ci_level)
 
 
 @analysis(
@@ -30,6 +38,7 @@ _OBSERVED_RANGE = (
     question="How does each item behave?",
     topic="item_statistics",
     needs=ITEM_SCORES,
+    syntax=item_statistics_syntax,
     references=(
         "Jung (2025), Validation of a psychological scale for LLMs, University of Mannheim",
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",
@@ -111,7 +120,7 @@ def item_statistics(
             *data_notes(item_scores, matrices),
             *left_out_notes(matrices, missing),
             *undefined_notes(items),
-            _OBSERVED_RANGE,
+            OBSERVED_RANGE,
             INDEPENDENCE,
         ),
     )

@@ -8,6 +8,11 @@ from core.analysis.result import Column
 GOOD_FROM, GOOD_TO = 0.4, 0.7
 """Discriminations between these, both included, count as good."""
 
+OBSERVED_RANGE = (
+    "Difficulty takes the lowest and highest score that came up under an answer format as its "
+    "range: where an end was never chosen, the range is narrower than the options printed."
+)
+
 _R = "Of the items with a defined discrimination; each correlates with its own subscale."
 _MEAN = "Mean of the items' means, after reverse-keying; without gaps, the mean score."
 

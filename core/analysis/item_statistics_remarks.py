@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from core.analysis.cells import Floats
 
 NO_ANSWER = "No usable answer."
@@ -83,5 +81,7 @@ def item_remark(
 
 def _one_differs(scores: Floats) -> bool:
     """Whether all of several scores but one are the same."""
-    usual = np.median(scores)
-    return len(scores) > 3 and int((scores != usual).sum()) == 1
+    others = scores[scores != scores[0]]
+    if len(scores) < 4 or len(others) not in (1, len(scores) - 1):
+        return False
+    return bool((others == others[0]).all())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -35,49 +34,50 @@ def item_summary(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     statistics will do, such as a published one.
     """
     names = distinct(by)
-    rows = [
-        (*group, subscale, *_row(own))
-        for group, whole in _parts(items, names)
-        for subscale, own in _scales(whole)
-    ]
-    return pd.DataFrame(rows, columns=[*names, *(column.name for column in SUMMARY)])
-
-
-def _scales(items: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
-    """The items of each subscale, and of all where there are several."""
-    found = [(name[0], own) for name, own in _parts(items, ("subscale",))]
-    return [*found, (ALL_ITEMS, items)] if len(found) > 1 else found
-
-
-def _parts(
-    items: pd.DataFrame, names: Sequence[str]
-) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
-    """The rows that agree in some columns, in order of first appearance."""
-    if not names:
-        yield (), items
-        return
-    grouped = items.groupby(list(names), sort=False, observed=True, dropna=False)
-    for values, own in grouped:
-        yield tuple(values) if isinstance(values, tuple) else (values,), own
-
-
-def _row(items: pd.DataFrame) -> tuple[Any, ...]:
-    """What is said of some items."""
-    r, mean = items["discrimination"], items["mean"]
-    reverse = items["keyed"] < 0
-    return (
-        len(items),
-        int(items["zero_variance"].sum()),
-        int(r.isna().sum()),
-        int(r.between(GOOD_FROM, GOOD_TO).sum()),
-        int((r < GOOD_FROM).sum()),
-        int((r > GOOD_TO).sum()),
-        int((r < 0).sum()),
-        float(r[reverse].mean()),
-        float(r[~reverse].mean()),
-        float(mean.mean()),
-        float(mean[reverse].mean()),
-        float(mean[~reverse].mean()),
-        int(items["n"].sum()),
-        int(items["missing"].sum()),
+    described = _described(items)
+    described["group"] = (
+        items.groupby(list(names), sort=False, observed=True, dropna=False).ngroup() if names else 0
     )
+    parts = _together(described, ["group", "subscale"])
+    several = parts["group"].duplicated(keep=False)
+    whole = _together(described, ["group"]).assign(subscale=ALL_ITEMS)
+    whole = whole[whole["group"].isin(parts.loc[several, "group"])]
+    rows = pd.concat([parts, whole]).sort_values("group", kind="stable", ignore_index=True)
+    lead = items[list(names)][~described["group"].duplicated().to_numpy()]
+    lead = lead.iloc[rows["group"].to_numpy()].reset_index(drop=True)
+    return pd.concat([lead, rows[[column.name for column in SUMMARY]]], axis=1)
+
+
+def _described(items: pd.DataFrame) -> pd.DataFrame:
+    """What is counted (columns of whole numbers) and averaged (others) of every item."""
+    r, mean, reverse = items["discrimination"], items["mean"], items["keyed"] < 0
+    return pd.DataFrame(
+        {
+            "subscale": items["subscale"],
+            "items": 1,
+            "zero_variance_items": items["zero_variance"].astype(int),
+            "undefined_items": r.isna().astype(int),
+            "good_items": r.between(GOOD_FROM, GOOD_TO).astype(int),
+            "below_items": (r < GOOD_FROM).astype(int),
+            "above_items": (r > GOOD_TO).astype(int),
+            "negative_items": (r < 0).astype(int),
+            "mean_r_reverse": r.where(reverse),
+            "mean_r_standard": r.where(~reverse),
+            "mean_item_mean": mean.astype(float),
+            "mean_reverse": mean.where(reverse).astype(float),
+            "mean_standard": mean.where(~reverse).astype(float),
+            "scores_used": items["n"].astype(int),
+            "missing": items["missing"].astype(int),
+        }
+    )
+
+
+def _together(described: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Sums of counts and means of the others, in order of first appearance."""
+    grouped = described.groupby(keys, sort=False, observed=True, dropna=False)
+    kinds = {
+        name: "mean" if described[name].dtype.kind == "f" else "sum"
+        for name in described.columns
+        if name not in ("group", "subscale")
+    }
+    return grouped.agg(kinds).reset_index()

@@ -72,7 +72,7 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: Missing) -> list[st
     """A note on usable scores that means use but listwise discrimination does not."""
     if missing != "listwise":
         return []
-    n_left_out = sum(matrix.n_used - matrix.complete().size for matrix in matrices)
+    n_left_out = sum(matrix.n_used - matrix.answered().complete().size for matrix in matrices)
     if not n_left_out:
         return []
     scores = "score" if n_left_out == 1 else "scores"
@@ -85,17 +85,20 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: Missing) -> list[st
 def undefined_notes(table: ItemTable) -> list[str]:
     """Notes on what is undefined or negative, naming group and items."""
     items = table.frame
-    owner = [matrix.group for matrix in table.matrices for _ in matrix.items]
+    groups = list(dict.fromkeys(matrix.group for matrix in table.matrices))
+    place = {group: number for number, group in enumerate(groups)}
     sizes = np.array([len(matrix.items) for matrix in table.matrices for _ in matrix.items])
+    owner = np.array([place[matrix.group] for matrix in table.matrices for _ in matrix.items])
     notes = []
-    for group in dict.fromkeys(owner):
-        mine = np.array([name == group for name in owner])
-        for where, reason in _reasons(items, sizes):
-            hit = [str(name) for name in items["item"][mine & where]]
-            if hit:
-                plural = "item" if len(hit) == 1 else f"{len(hit)} items"
-                notes.append(f"{group_name(group)}: {plural} {some_of(hit)}: {reason}.")
-    return notes
+    for where, reason in _reasons(items, sizes):
+        hits: dict[int, list[str]] = {}
+        for number, name in zip(owner[where], items["item"].to_numpy()[where], strict=True):
+            hits.setdefault(int(number), []).append(str(name))
+        for number, hit in hits.items():
+            plural = "item" if len(hit) == 1 else f"{len(hit)} items"
+            note = f"{group_name(groups[number])}: {plural} {some_of(hit)}: {reason}."
+            notes.append((number, note))
+    return [note for _, note in sorted(notes, key=lambda found: found[0])]
 
 
 def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str], ...]:
@@ -132,10 +135,8 @@ def _rows(
     matrix: ScoreMatrix, difficulty: Floats, missing: Missing, ci_level: float
 ) -> list[tuple[Any, ...]]:
     """One row per item of a matrix."""
-    table = covariances(matrix.scores, missing)
-    discriminations, alphas = _discriminations(table), table.alpha_if_dropped()
-    as_worded = _as_worded(matrix, discriminations, missing)
-    behind = _n_discrimination(matrix.scores, missing)
+    discriminations, alphas, as_worded, behind = _over_all_items(matrix, missing)
+    intervals = _fisher(discriminations, behind, ci_level).tolist()
     rows = []
     for i, item in enumerate(matrix.items):
         scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
@@ -144,19 +145,42 @@ def _rows(
         variance = 0.0 if constant else float(scores.var(ddof=1)) if n > 1 else math.nan
         mean = float(scores.mean()) if n else math.nan
         r = float(discriminations[i])
-        interval = _fisher(r, int(behind[i]), ci_level)
+        low, high = intervals[i]
         remark = item_remark(
-            scores, r=r, raw_r=float(as_worded[i]), interval=interval, keyed=matrix.keyed[i],
+            scores, r=r, raw_r=float(as_worded[i]), interval=(low, high), keyed=matrix.keyed[i],
             alone=len(matrix.items) == 1,
         )  # fmt: skip
         rows.append(
             (
                 *matrix.group, matrix.subscale, item, matrix.keyed[i], n,
                 len(matrix.scores) - n, mean, variance, math.sqrt(variance), float(difficulty[i]),
-                r, *interval, int(behind[i]), constant, float(alphas[i]), remark,
+                r, low, high, int(behind[i]), constant, float(alphas[i]), remark,
             )
         )  # fmt: skip
     return rows
+
+
+def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floats, Floats, Floats]:
+    """Discriminations, alphas if dropped, discriminations as worded, and n, for every item.
+
+    Items that were never answered have none, and cost the others no administration.
+    """
+    kept = matrix.answered()
+    table = covariances(kept.scores, missing)
+    own = _discriminations(table)
+    found = (
+        own,
+        table.alpha_if_dropped(),
+        _as_worded(kept, own, missing),
+        _n_discrimination(kept.scores, missing),
+    )
+    if kept is matrix:
+        return found
+    places = [item in kept.items for item in matrix.items]
+    spread = [np.full(len(matrix.items), np.nan) for _ in found]
+    for whole, part in zip(spread, found, strict=True):
+        whole[places] = part
+    return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])
 
 
 def _means(values: Floats) -> Floats:
@@ -192,9 +216,9 @@ def _n_discrimination(scores: Floats, missing: Missing) -> Floats:
     return np.asarray((answered & (answered.sum(axis=1) > 1)[:, None]).sum(axis=0))
 
 
-def _fisher(r: float, n: int, level: float) -> tuple[float, float]:
-    """Fisher's interval of a correlation; NaN where r is undefined or perfect, or n is below 4."""
-    if math.isnan(r) or abs(r) > 1 - 1e-12 or n < 4:
-        return math.nan, math.nan
-    reach = float(norm.ppf((1 + level) / 2)) / math.sqrt(n - 3)
-    return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
+def _fisher(r: Floats, n: Any, level: float) -> Floats:
+    """Fisher's intervals, (items, 2); NaN where r is undefined or perfect, or n is below 4."""
+    usable = (np.abs(r) <= 1 - 1e-12) & (n > 3)  # false where r is NaN
+    z = np.arctanh(np.where(usable, r, np.nan))
+    reach = norm.ppf((1 + level) / 2) / np.sqrt(np.where(usable, n - 3, np.nan))
+    return np.column_stack([np.tanh(z - reach), np.tanh(z + reach)])

@@ -7,7 +7,7 @@ missing answers and repeated cells are treated in one place. What stands where i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -52,6 +52,20 @@ class ScoreMatrix:
     def n_missing(self) -> int:
         """Number of cells without a score."""
         return self.scores.size - self.n_used
+
+    def answered(self) -> ScoreMatrix:
+        """The matrix of the items that were answered at all; the others would cost every row."""
+        kept: list[int] = np.flatnonzero(np.isfinite(self.scores).any(axis=0)).tolist()
+        if len(kept) == len(self.items):
+            return self
+        rows = slice(None) if kept else slice(0)
+        return replace(
+            self,
+            items=tuple(self.items[place] for place in kept),
+            keyed=tuple(self.keyed[place] for place in kept),
+            administrations=self.administrations[rows],
+            scores=self.scores[rows][:, kept],
+        )
 
     def complete(self) -> Floats:
         """The rows without gaps."""

@@ -165,7 +165,7 @@ def multitrait_matrix(
     tables = tuple(score_tables(sources, names, apart, rows_by, ci_level))
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     groups = [correlated(table, kind, ci_level, bootstrap) for table in each(tables, "groups")]
-    notes = [*matching_notes(sources, names, apart, rows_by), *undefined_notes(groups)]
+    notes = [*matching_notes(sources, names, apart, rows_by), *undefined_notes(groups, sources)]
     if not any(group.defined for group in groups):
         raise NotEnoughData(
             f"No scores can be correlated. {' '.join(notes[-3:])}".strip(),

@@ -26,9 +26,15 @@ def matching_notes(
     return notes
 
 
-def undefined_notes(groups: Sequence[Correlated]) -> list[str]:
+def undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) -> list[str]:
     """Which pairs of scores have no correlation and why; groups with a single score."""
-    notes = []
+    matched = {score.source for group in groups for score in group.table.scores}
+    notes = [
+        f"{source.name}: nothing there is of the same models and contexts, so it has no scores "
+        "beside the others."
+        for source in sources
+        if source.name not in matched
+    ]
     for group in groups:
         where = group_name(group.table.group)
         scores = group.table.scores
@@ -51,7 +57,7 @@ def item_counts(sources: Sequence[Source], groups: Sequence[Correlated]) -> tupl
         for place in defined_places(group):
             score, behind = group.table.scores[place], group.table.behind[place]
             used[score.source].setdefault(score.scale, set()).update(behind.index)
-    frames = {source.name: source.items for source in sources if source.items is not None}
+    frames = {source.name: source.frame for source in sources if source.frame is not None}
     return (
         sum(len(frame) for frame in frames.values()),
         sum(int(frame["score"].isna().sum()) for frame in frames.values()),

@@ -13,7 +13,6 @@ import pandas as pd
 from core.analysis.matrices import ALL_ITEMS, Floats
 from core.analysis.multitrait_matrix_sources import Source
 from core.analysis.scores import (
-    labels,
     level_name,
     level_place,
     shown_scales,
@@ -147,36 +146,36 @@ def _columns(
     methods = sorted(set(method_of), key=lambda method: [level_place(one) for one in method])
     for method in methods:
         rows = row[method_of.index[method_of == method]]
-        scored = source.scores[source.scores["administration"].isin(rows.index)]
-        for scale in shown_scales(scored["scale"]):
-            own = scored[scored["scale"] == scale].set_index("administration")["score"].dropna()
-            behind = rows.reindex(own.index)
+        scored, planned = source.scores.loc[rows.index], source.planned.loc[rows.index]
+        for scale in shown_scales(scored.columns[planned.any()]):
+            own = scored[scale].dropna()
+            behind = rows[own.index]
             means = own.groupby(behind).mean()
             values = np.full(len(place), np.nan)
             values[means.index.to_numpy(dtype=np.int64)] = means.to_numpy()
             words = [scale or "(none)", *(str(level_name(one)) for one in method)]
             score = Score(source.name, scale, method, source.prefix + " · ".join(words))
-            yield score, values, _alpha(source.items, scale, behind, level), behind
+            yield score, values, _alpha(source, scale, behind, level), behind
 
 
-def _alpha(
-    items: pd.DataFrame | None, scale: str, behind: pd.Series[Any], level: float
-) -> Estimate:
+def _alpha(source: Source, scale: str, behind: pd.Series[Any], level: float) -> Estimate:
     """Cronbach's alpha of a score, from item scores averaged as the score is."""
-    if items is None:
+    if not source.matrices:
         return Estimate(math.nan, problems=(_NO_ITEMS,))
-    own = items[items["administration"].isin(behind.index)]
-    if scale != ALL_ITEMS:
-        own = own[labels(own["subscale"]) == scale]
-    row = own["administration"].astype("object").map(behind).to_numpy()
-    table = (
-        own.assign(row=row, item=own["item"].astype("object"))
-        .groupby(["row", "item"], sort=False)["score"]
-        .mean()
-        .unstack("item")
-    )
-    names = [str(name) for name in table.columns]
-    return cronbach_alpha(table.to_numpy(dtype=np.float64), names=names, level=level)
+    own = [*source.matrices.values()] if scale == ALL_ITEMS else [source.matrices[scale]]
+    tables = []
+    for matrix, ids in own:
+        # one row more, without scores, for administrations that were never asked these items
+        scores = np.vstack([matrix.scores, np.full(len(matrix.items), np.nan)])
+        tables.append(scores[ids.get_indexer(behind.index)])
+    table, rows = np.hstack(tables), behind.to_numpy()
+    # behind complete scores, an item nobody answered is one of other administrations only
+    kept = ~np.isnan(table).all(axis=0) | (source.incomplete == "half")
+    if len(np.unique(rows)) < len(rows):
+        table = pd.DataFrame(table).groupby(rows).mean().to_numpy(dtype=np.float64)
+    names = [item for matrix, _ in own for item in matrix.items]
+    known = [name for name, there in zip(names, kept, strict=True) if there]
+    return cronbach_alpha(table[:, kept], names=known, level=level)
 
 
 def _member(source: Source, by: Sequence[str], group: tuple[Any, ...]) -> Any:

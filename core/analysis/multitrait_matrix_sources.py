@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from core.analysis.matrices import ScoreMatrix, score_matrices
 from core.analysis.odds_ratios import odds_ratio_scores
 from core.analysis.odds_ratios_contrast import Contrast
 from core.analysis.scores import (
@@ -27,15 +29,19 @@ TEXT_SCALE = "words of stereotypes"
 class Source:
     """Where scores come from: a study, or what was counted in texts.
 
-    `labels` holds the levels of factors by administration, `scores` the scores (scale,
-    administration, score), `items` the item scores behind them (None where there are none).
-    Rows of the matrix are those of the main sources.
+    By administration, `labels` holds the levels of factors and `scores` the score on each scale
+    (NaN where there is none); `planned` says which scales it was to have. `matrices` are the item
+    scores of each subscale with their administrations and `frame` the rows they are from, where
+    there are items. Rows of the multitrait matrix are those of the main sources.
     """
 
     name: str
     labels: pd.DataFrame
     scores: pd.DataFrame
-    items: pd.DataFrame | None
+    planned: pd.DataFrame
+    matrices: Mapping[str, tuple[ScoreMatrix, pd.Index[Any]]]
+    frame: pd.DataFrame | None
+    incomplete: Incomplete = "listwise"
     main: bool = True
     prefix: str = ""
     """What its scores are called by where there are several sources."""
@@ -62,15 +68,33 @@ def study_sources(
     names = tuple(dict.fromkeys((*FACTORS, *columns)))
     study = labels(item_scores["study"])
     return tuple(
-        Source(
-            str(level_name(name)),
-            administration_labels(own, names),
-            administration_scores(own, incomplete),
-            own,
-            main,
-        )
+        _study(str(level_name(name)), item_scores[study == name], incomplete, names, main=main)
         for name in dict.fromkeys(study)
-        for own in [item_scores[study == name]]
+    )
+
+
+def _study(
+    name: str, frame: pd.DataFrame, incomplete: Incomplete, columns: Sequence[str], *, main: bool
+) -> Source:
+    """One study as a source."""
+    scored = administration_scores(frame, incomplete)
+    scales = list(dict.fromkeys(scored["scale"]))
+    scores, planned = (
+        table.pivot(index="administration", columns="scale", values="score").reindex(columns=scales)
+        for table in (scored, scored.assign(score=1.0))
+    )
+    return Source(
+        name,
+        administration_labels(frame, columns),
+        scores,
+        planned.notna(),
+        {
+            matrix.subscale: (matrix, pd.Index(matrix.administrations, dtype="object"))
+            for matrix in score_matrices(frame, ())
+        },
+        frame,
+        incomplete,
+        main,
     )
 
 
@@ -90,10 +114,13 @@ def text_source(texts: pd.DataFrame, contrast: Contrast) -> Source:
             "No text of the study of texts can be used.", "Collect its texts, or choose another."
         )
     ids = pd.Index(range(len(found)), dtype="object")
+    scores = pd.DataFrame({TEXT_SCALE: found["score"].to_numpy(dtype=np.float64)}, index=ids)
     return Source(
         ", ".join(map(str, texts["study"].unique())),
         pd.DataFrame({name: labels(found[name]) for name in ("respondent", "context")}, index=ids),
-        pd.DataFrame({"scale": TEXT_SCALE, "administration": ids, "score": found["score"]}),
+        scores,
+        pd.DataFrame(data=True, index=ids, columns=scores.columns),
+        {},
         None,
         main=False,
     )

@@ -36,6 +36,9 @@ PART_OF_WHOLE = (
 ABOVE_ONE = "Corrected beyond 1: a reliability is estimated too low."
 NOT_CORRECTED = "Not corrected: it needs two positive reliabilities."
 
+NO_RELIABILITY = 1e-9
+"""An alpha up to here is 0 but for rounding, and nothing can be corrected by it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Correlated:
@@ -65,7 +68,11 @@ def correlated(
     """The correlations among the scores of a group."""
     # numbers for names, so that a problem tells its pair whatever the scores are called
     names = [str(place) for place in range(len(table.scores))]
-    alphas = {name: own.value for name, own in zip(names, table.reliabilities, strict=True)}
+    alphas = {
+        name: own.value
+        for name, own in zip(names, table.reliabilities, strict=True)
+        if own.value > NO_RELIABILITY
+    }
     found = trait_matrix(table.values, names, kind=kind, level=level, reliabilities=alphas)
     resampled = None
     if bootstrap:

@@ -22,6 +22,7 @@ from core.analysis.syntax_model import (
     lavaan_lines,
     renamed,
     semopy_lines,
+    semopy_starts,
     single_items_are_factors,
 )
 from core.analysis.syntax_text import (
@@ -32,6 +33,7 @@ from core.analysis.syntax_text import (
     filled,
     group_labels,
     python_text,
+    r_script,
     r_text,
     r_texts,
 )
@@ -123,7 +125,7 @@ def cfa_files(
     }
     return (
         TextFile("data.csv", _data(groups, group_names, models, names)),
-        TextFile("cfa.R", filled(LAVAAN, r_parts)),
+        TextFile("cfa.R", r_script(filled(LAVAAN, r_parts))),
         TextFile("cfa.py", filled(SEMOPY, python_parts)),
     )
 
@@ -166,7 +168,8 @@ def _python_group(name: str, model: ParsedModel) -> str:
     lines = "".join(f"            {python_text(line)},\n" for line in semopy_lines(model))
     return (
         f'    {{\n        "name": {python_text(name)},\n        "items": {list(model.items)!r},\n'
-        f'        "model": [\n{lines}        ],\n    }},'
+        f'        "model": [\n{lines}        ],\n'
+        f'        "starts": {semopy_starts(model)!r},\n    }},'
     )
 
 

@@ -138,6 +138,7 @@ SEMOPY = """\
 # chi-square here.
 
 import csv
+import logging
 import sys
 from pathlib import Path
 
@@ -173,10 +174,20 @@ def analyze(group):
     \"\"\"Print fit and loadings of one group.\"\"\"
     own = answers[group_of_row == group["name"]]
     rows = own[group["items"]].dropna().reset_index(drop=True)
+    # semopy would mend such a table in silence and fit what it made of it
+    if len(rows) <= rows.shape[1] or rows.nunique().min() < 2:
+        raise ValueError("too few complete rows, or an item that does not vary")
+    if np.linalg.eigvalsh(np.corrcoef(rows.to_numpy(), rowvar=False))[0] < 1e-10:
+        raise ValueError("some items determine each other")
     model = semopy.Model("\\n".join(group["model"]))
+    # semopy looks for a start without end where no loading of a factor is fixed
+    for parameter, item in group["starts"].items():
+        model.parameters[parameter].start = rows[item].std() / 2 if item in rows else 0.5
     found = model.fit(rows, options={"ftol": 1e-14})
     chi2, df = len(rows) * found.fun, semopy.stats.calc_dof(model)
     cfi, tli = indices(chi2, df, rows)
+    if not found.success:
+        print(f"The search ended early: {found.message}")
     for name, value in (("n", len(rows)), ("chi2", chi2), ("df", df), ("cfi", cfi), ("tli", tli)):
         print(name, f"{value:.8f}", sep="\\t")
     for row in model.inspect(std_est=True).to_dict("records"):
@@ -186,6 +197,7 @@ def analyze(group):
 
 
 sys.stdout.reconfigure(errors="backslashreplace")
+logging.disable(logging.WARNING)  # semopy remarks on factors whose variance is fixed instead
 for group in groups:
     print(f"\\n== {group['name']} ==")
     try:

@@ -79,6 +79,13 @@ def semopy_lines(model: ParsedModel) -> list[str]:
     return [f"{row.left} {row.op} {_semopy_term(row)}" for row in rows]
 
 
+def semopy_starts(model: ParsedModel) -> dict[str, str]:
+    """Free loadings of factors without a fixed one, and the item or factor each belongs to."""
+    rows = [row for row in parameter_table(model).parameters if row.op == LOADING]
+    anchored = {row.left for row in rows if not row.is_free}
+    return {f"p{row.free + 1}": row.right for row in rows if row.left not in anchored}
+
+
 def items_of(models: Iterable[ParsedModel]) -> Sequence[str]:
     """Every item of the models, once each, in order of mention."""
     return list(dict.fromkeys(item for model in models for item in model.items))

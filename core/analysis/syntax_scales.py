@@ -45,10 +45,12 @@ from core.analysis.syntax_text import (
     filled,
     group_labels,
     python_text,
+    r_script,
     r_text,
     r_texts,
 )
 
+BOTH_PACKAGES = "suppressPackageStartupMessages({\n  library(psych)\n  library(lavaan)\n})"
 Rule = Literal["varying", "listwise", "pairwise"]
 _Scale = tuple[str, str, list[str], list[str]]  # group, scale, columns, their subscales
 
@@ -166,14 +168,16 @@ def reliability_files(
         if alpha_only
         else "Reliability with psych, and with lavaan for omega",
         "file": "reliability.R",
-        "packages": "library(psych)" if alpha_only else "suppressPackageStartupMessages({\n  library(psych)\n  library(lavaan)\n})",
+        "packages": "library(psych)"
+        if alpha_only
+        else "suppressPackageStartupMessages({\n  library(psych)\n  library(lavaan)\n})",
     }
     start, python_start = _starts(about, ci_level, names, scales, r_parts, "Reliability with numpy")
     return (
         data,
         TextFile(
             "reliability.R",
-            start + R_USABLE[rule] + R_ALPHA + ("" if alpha_only else R_MORE) + r_end,
+            r_script(start + R_USABLE[rule] + R_ALPHA + ("" if alpha_only else R_MORE) + r_end),
         ),
         TextFile(
             "reliability.py",
@@ -228,7 +232,7 @@ def item_files(
                                   "Item discrimination with numpy")  # fmt: skip
     return (
         data,
-        TextFile("items.R", start + R_USABLE[missing] + R_ITEMS_END),
+        TextFile("items.R", r_script(start + R_USABLE[missing] + R_ITEMS_END)),
         TextFile("items.py", python_start + PYTHON_USABLE[missing] + PYTHON_ITEMS_END),
     )
 

@@ -89,6 +89,11 @@ def r_texts(texts: Iterable[str]) -> str:
     return f"c({', '.join(map(r_text, texts))})"
 
 
+def r_script(script: str) -> str:
+    """The script in ASCII: R gives up on other signs, even in comments, in some locales."""
+    return "".join(sign if sign < "\x7f" else _escaped(sign) for sign in script)
+
+
 def python_text(text: str) -> str:
     """The text as Python writes a text."""
     return repr(text)
@@ -128,8 +133,11 @@ def _r_sign(sign: str) -> str:
     """One character of a text in R."""
     if sign in '\\"':
         return f"\\{sign}"
-    if " " <= sign <= "~":
-        return sign
+    return sign if " " <= sign <= "~" else _escaped(sign)
+
+
+def _escaped(sign: str) -> str:
+    """The sign by its number, as R writes it."""
     code = ord(sign)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 

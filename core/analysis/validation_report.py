@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
 from core.analysis import progress
 from core.analysis.cfa_models import FactorEstimator, FactorModel
-from core.analysis.matrices import INDEPENDENCE, by_columns, distinct, group_name
+from core.analysis.matrices import INDEPENDENCE, by_columns, distinct
 from core.analysis.odds_ratios import (
     UNIT,
     Descriptor,
@@ -53,9 +52,8 @@ from core.analysis.validation_report_scores import (
     groups_of,
     other_level,
     usual_rows,
-    varied,
 )
-from core.analysis.validation_report_tables import notes_of, report_tables
+from core.analysis.validation_report_tables import cautions, notes_of, report_tables
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.rating_bands import JUNG_2025
@@ -223,7 +221,7 @@ def validation_report(
         "form, options in their own order. Validity is judged only of a reliable scale. How each "
         "coefficient was computed stands beside it. Scores are means of items after "
         "reverse-keying.",
-        notes=(*notes, *_cautions(groups, plan, contrast), INDEPENDENCE),
+        notes=(*notes, *cautions(groups, plan, contrast), INDEPENDENCE),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 
@@ -239,27 +237,6 @@ def _downstream(
         texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides, unit=unit
     )
     return scores.assign(**{name: scores[name].astype(str) for name in unit})
-
-
-def _cautions(
-    groups: Sequence[tuple[tuple[Any, ...], pd.DataFrame]], plan: Plan, contrast: Contrast | None
-) -> Iterator[str]:
-    """What is pooled within groups, what has not been asked, and how texts are scored."""
-    pooled: dict[str, list[str]] = {}
-    for group, own in groups:
-        for name in varied(baseline(own), plan.names):
-            pooled.setdefault(name, []).append(group_name(group))
-    for name, where in pooled.items():
-        yield (
-            f"{'Every group' if len(where) == len(groups) else ', '.join(where[:3])}: "
-            f"administrations differ in {name.replace('_', ' ')} as well. Each counts as a row; "
-            "set them side by side, or average over them, if that is not meant."
-        )
-    not_asked = sum(int((own["status"] == "not_asked").sum()) for _, own in groups)
-    if not_asked:
-        yield f"{not_asked} planned trials have not been asked yet; they count as missing."
-    if contrast is not None:
-        yield f"Concurrent: {contrast.sentence}"
 
 
 def _n_used(item_scores: pd.DataFrame, found: Sequence[Computed]) -> int:

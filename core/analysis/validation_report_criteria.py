@@ -122,7 +122,7 @@ def _agreement(
     if usual.empty or rows.empty:
         result.found[what] = _undefined(NO_BASELINE if usual.empty else NO_PEOPLE)
         return
-    pairs = matched(usual, rows, beside=beside)
+    pairs = matched(usual, rows, plan.names, beside=beside)
     agreement = form_agreement(pairs.first, pairs.second, what=what, level=plan.ci_level)
     _keep(result, what, agreement.correlation, (*agreement.problems, *pairs.notes), method)
     result.used |= pairs.administrations
@@ -170,9 +170,7 @@ def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
             ci_level=plan.ci_level,
         )  # fmt: skip
     except UserError as error:
-        result.factorial = ModelFit(
-            math.nan, math.nan, problems=(f"Undefined: {_lowered(error.problem)}",)
-        )
+        result.factorial = ModelFit(math.nan, math.nan, problems=(f"Undefined. {error.problem}",))
         return
     table = next(table.frame for table in fitted.tables if table.name == "fit")
     (row,) = table.to_dict("records")
@@ -183,12 +181,11 @@ def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
     )
     lead = f"{group_name(result.group)}: "
     said = tuple(note.removeprefix(lead) for note in fitted.notes if note.startswith(lead))
+    kind = "plain" if plan.estimator == "ml" else "robust"
     if not (math.isfinite(rmsea) and math.isfinite(cfi)):
-        index = "RMSEA and CFI" if plan.estimator == "ml" else "robust RMSEA and CFI"
-        said = (f"Undefined: the model has no {index}.", *said)
+        said = (f"Undefined: the model has no {kind} RMSEA and CFI.", *said)
     result.factorial = ModelFit(rmsea, cfi, low, high, int(row["n"]), said)
     result.fit = {"n": row["n"]} | {column.name: row[column.name] for column in FIT_COLUMNS}
-    kind = "plain" if plan.estimator == "ml" else "robust"
     result.basis["factorial"] = Basis(
         f"{dict(MODELS)[plan.model]}; {dict(ESTIMATORS)[plan.estimator]}; {kind} RMSEA and CFI, "
         "90% interval of RMSEA",
@@ -228,8 +225,3 @@ def _interval(plan: Plan) -> str:
 
 def _undefined(reason: str) -> Coefficient:
     return Coefficient(math.nan, problems=(reason,))
-
-
-def _lowered(sentence: str) -> str:
-    """The sentence as it stands after a colon."""
-    return sentence[:1].lower() + sentence[1:]

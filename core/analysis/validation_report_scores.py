@@ -57,7 +57,7 @@ def groups_of(
 
 def asked_with(frame: pd.DataFrame, factor: str, levels: Collection[str]) -> pd.DataFrame:
     """The rows whose form or order of options is one of these."""
-    return frame[_text(frame[factor]).isin(list(levels)).to_numpy()]
+    return frame[_is_one_of(frame[factor], levels)]
 
 
 def baseline(frame: pd.DataFrame) -> pd.DataFrame:
@@ -75,7 +75,7 @@ def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
     NotEnoughData
         What was typed is not there.
     """
-    levels = [level for level in _text(frame[factor]).unique() if level not in USUAL[factor]]
+    levels = [level for level in _distinct(frame[factor]) if level not in USUAL[factor]]
     wanted = typed.strip()
     if wanted and wanted not in levels:
         raise NotEnoughData(
@@ -120,31 +120,39 @@ def same_people(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]
 
     `own` are the answers of the group; of its factors, only those count that studies share.
     """
-    people = pd.MultiIndex.from_frame(_people(own).drop_duplicates())
-    kept = pd.MultiIndex.from_frame(_people(frame)).isin(people)
+    near = frame
+    for name in PERSON:  # quick, so that the exact comparison has few rows left
+        near = near[_is_one_of(near[name], _distinct(own[name]))]
+    people = pd.MultiIndex.from_frame(_people(own[list(PERSON)].drop_duplicates()))
+    kept = pd.MultiIndex.from_frame(_people(near)).isin(people)
     for name, value in group.items():
-        if name in SHARED and name in frame:
-            kept &= (_text(frame[name]) == str(value)).to_numpy()
-    return frame[kept]
+        if name in SHARED and name in near:
+            kept &= _is_one_of(near[name], [str(value)])
+    return near[kept]
 
 
-def matched(first: pd.DataFrame, second: pd.DataFrame, *, beside: bool) -> Pairs:
+def matched(
+    first: pd.DataFrame, second: pd.DataFrame, names: Collection[str] = (), *, beside: bool
+) -> Pairs:
     """Scores of two sets of answers that agree in everything but form and order of options.
 
     Parameters
     ----------
     first, second : ITEM_SCORES frames
         Score: mean of all items after reverse-keying, of complete administrations.
+    names : factors
+        Set side by side.
     beside : bool
         `second` is of another study: what is the same throughout each of the two, such as the name
-        of the format, then need not agree between them.
+        of the format, then need not agree between them, unless it is set side by side.
     """
-    alone = beside or not set(_text(first["study"])) & set(_text(second["study"]))
+    alone = beside or not set(_distinct(first["study"])) & set(_distinct(second["study"]))
+    first, second = _scored(first), _scored(second)
     # ids of two studies could be the same; those of the study itself are not negative
-    ids = pd.factorize(second["administration"])[0]
-    theirs = second.assign(administration=-1 - ids) if beside else second
+    theirs = second.assign(administration=-1 - np.arange(len(second))) if beside else second
     parts = []
-    apart = {name for name in _DESIGN if alone and _fixed(first, name) and _fixed(second, name)}
+    free = [name for name in _DESIGN if alone and name not in names]
+    apart = {name for name in free if _fixed(first, name) and _fixed(second, name)}
     for level, part in (("1", first), ("2", theirs)):
         same = dict.fromkeys(apart, "") | {"label_order": "", "subscale": "", "form": level}
         parts.append(part.assign(**(same | ({"study": ""} if alone else {}))))
@@ -162,17 +170,14 @@ def matched(first: pd.DataFrame, second: pd.DataFrame, *, beside: bool) -> Pairs
     return Pairs(x[both], y[both], frozenset(one for one in used if one >= 0), notes)
 
 
-def person_scores(frame: pd.DataFrame, keys: Sequence[str] = PERSON) -> pd.DataFrame:
+def person_scores(frame: pd.DataFrame) -> pd.DataFrame:
     """Mean score of the complete administrations of every respondent and context.
 
-    Columns: the keys as text, `score`, NaN where no administration is complete.
+    Columns: `respondent` and `context` as text, `score`, NaN where no administration is complete.
     """
-    grouped = frame.groupby("administration", sort=False)["score"]
-    means = grouped.mean().where(grouped.count() == grouped.size())
-    cases = frame.drop_duplicates("administration")
-    table = pd.DataFrame({name: _text(cases[name]).to_numpy() for name in keys})
-    table["score"] = means.loc[cases["administration"]].to_numpy()
-    return table.groupby(list(keys), sort=False, as_index=False)[["score"]].mean()
+    scored = _scored(frame)
+    table = _people(scored).assign(score=scored["score"])
+    return table.groupby(list(PERSON), sort=False, as_index=False)[["score"]].mean()
 
 
 def complete_ids(frame: pd.DataFrame) -> frozenset[int]:
@@ -181,12 +186,32 @@ def complete_ids(frame: pd.DataFrame) -> frozenset[int]:
     return frozenset(int(one) for one in complete.index[complete.to_numpy()])
 
 
-def varied(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
+def varied(
+    frame: pd.DataFrame, names: Collection[str], factors: Sequence[str] = ("language", *_DESIGN)
+) -> list[str]:
     """The factors that scores are averaged or pooled over without being asked to."""
-    factors = ("language", "entity", "entity_b", "format", "template", "phase", "repetition")
     return [
         name for name in factors if name not in names and name in frame and not _fixed(frame, name)
     ]
+
+
+def _scored(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row per administration: its score, as if it were an item, NaN where it is incomplete."""
+    grouped = frame.groupby("administration", sort=False)["score"]
+    means = grouped.mean().where(grouped.count() == grouped.size())
+    cases = frame.drop_duplicates("administration")
+    return cases.assign(score=means.loc[cases["administration"]].to_numpy())
+
+
+def _is_one_of(column: pd.Series[Any], values: Collection[str]) -> np.ndarray:
+    """Whether each row has one of these; nothing is as good as empty text."""
+    hit = column.isin(list(values)).to_numpy()
+    return np.asarray(hit | column.isna().to_numpy() if "" in values else hit)
+
+
+def _distinct(column: pd.Series[Any]) -> list[str]:
+    """The different values as text, in the order the column first has them."""
+    return list(_text(column.drop_duplicates()).unique())
 
 
 def _people(frame: pd.DataFrame) -> pd.DataFrame:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from core.analysis.cfa_tables import FIT_COLUMNS
 from core.analysis.matrices import group_name, some_of
+from core.analysis.odds_ratios_contrast import Contrast
 from core.analysis.result import Column, ResultTable
-from core.analysis.validation_report_plan import Computed
+from core.analysis.validation_report_plan import Computed, Plan
+from core.analysis.validation_report_scores import baseline, varied
+from core.domain.frames import REWRITING
+from core.psychometrics.rating_bands import Criterion
 from core.psychometrics.validation import CriterionResult, Validation
 
 Judged = Sequence[tuple[Computed, Validation]]
 
-ADVICE = {
+NOT_COLLECTED = "Not collected."
+ADVICE: Mapping[Criterion, str] = {
     "alternate form": "Ask a second form of the items as well, or choose the study that asked it.",
     "option order": "Ask with options in random order as well, or choose the study that did.",
     "concurrent": "Let the respondents write texts under the same contexts, and choose that study "
@@ -44,18 +49,38 @@ def notes_of(judged: Judged) -> list[str]:
     notes: dict[str, list[str]] = {}
     for one, validation in judged:
         for own in validation.criteria:
-            if own.reason == "Not collected.":
-                notes.setdefault(f"{own.criterion}: Not collected. {ADVICE[own.criterion]}", [])
-                notes[f"{own.criterion}: Not collected. {ADVICE[own.criterion]}"].append(
-                    group_name(one.group)
-                )
-            elif math.isnan(own.value):
-                reason = next((p for p in own.problems if p.startswith("Undefined")), own.reason)
-                notes.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
+            if not math.isnan(own.value):
+                continue
+            reason = next((p for p in own.problems if p.startswith("Undefined")), own.reason)
+            if NOT_COLLECTED in own.problems:
+                reason = f"{NOT_COLLECTED} {ADVICE[own.criterion]}"
+            notes.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
     return [
         text[:1].upper() + text[1:] if len(where) == len(judged) else f"{some_of(where)}, {text}"
         for text, where in notes.items()
     ]
+
+
+def cautions(
+    groups: Sequence[tuple[tuple[Any, ...], pd.DataFrame]], plan: Plan, contrast: Contrast | None
+) -> Iterator[str]:
+    """What is pooled within groups, what has not been asked, and how texts are scored."""
+    pooled: dict[str, list[str]] = {}
+    for group, own in groups:
+        usual = baseline(own)
+        for name in (*varied(usual, plan.names), *varied(usual, plan.names, [REWRITING])):
+            pooled.setdefault(name, []).append(group_name(group))
+    for name, where in pooled.items():
+        yield (
+            f"{'Every group' if len(where) == len(groups) else ', '.join(where[:3])}: "
+            f"administrations differ in {name.replace('_', ' ')} as well. Each counts as a row; "
+            "set them side by side, or average over them, if that is not meant."
+        )
+    not_asked = sum(int((own["status"] == "not_asked").sum()) for _, own in groups)
+    if not_asked:
+        yield f"{not_asked} planned trials have not been asked yet; they count as missing."
+    if contrast is not None:
+        yield f"Concurrent: {contrast.sentence}"
 
 
 def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
@@ -120,7 +145,9 @@ def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> Resul
 def _cells(one: Computed, own: CriterionResult) -> tuple[Any, ...]:
     """One row of the criteria, after the group."""
     basis = one.basis.get(own.criterion)
-    remark = " ".join(dict.fromkeys((own.reason, *own.problems))).strip()
+    # why a missing coefficient is not judged needs no word beyond why it is missing
+    withheld = () if math.isnan(own.value) and own.problems else (own.reason,)
+    remark = " ".join(dict.fromkeys((*withheld, *own.problems))).strip()
     return (
         own.criterion, own.value, own.low, own.high, own.cfi, own.n, basis.missing if basis else 0,
         own.rating, own.low_rating, own.high_rating, own.light, basis.method if basis else "",

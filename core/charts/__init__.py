@@ -17,18 +17,13 @@ from core.charts.coefficients import (
     score_correlation_charts,
 )
 from core.charts.colors import Theme
-from core.charts.comparisons import (
-    dif_charts,
-    group_charts,
-    invariance_charts,
-    model_charts,
-    norm_charts,
-)
+from core.charts.comparisons import dif_charts, invariance_charts, model_charts
 from core.charts.curves import graded_response_charts
-from core.charts.heat_map import item_map_charts, score_matrix_charts
 from core.charts.histograms import histograms
 from core.charts.lights import light_charts
 from core.charts.loadings import loading_charts
+from core.charts.maps import item_map_charts, score_matrix_charts
+from core.charts.means import group_charts, norm_charts, odds_ratio_charts
 from core.charts.options import option_charts
 from core.charts.panels import MAX_MARKS, Chart
 from core.charts.path_diagram import path_diagrams
@@ -82,6 +77,7 @@ _DRAWN: dict[str, Callable[[AnalysisResult, Theme], tuple[Chart, ...]]] = {
     "score_correlations": score_correlation_charts,
     "multitrait_matrix": score_matrix_charts,
     "group_comparison": group_charts,
+    "odds_ratios": odds_ratio_charts,
     "efa": exploratory_charts,
     "cfa_comparison": model_charts,
     "invariance": invariance_charts,

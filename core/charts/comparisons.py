@@ -1,11 +1,10 @@
-"""Dot plots of comparisons: means beside means, steps of invariance, items by level, models."""
+"""Dot plots of models compared: steps of invariance, items by level, rival models."""
 
 from __future__ import annotations
 
 import math
 
 import pandas as pd
-from scipy.stats import t as student
 
 from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
@@ -25,7 +24,6 @@ from core.charts.panels import (
     two_decimals,
 )
 
-_LEVEL = 0.95
 _CHEN = -0.01
 _JODOIN_GIERL = (0.035, 0.07)
 _CLASSES = {"negligible": "A", "moderate": "B", "large": "C"}
@@ -41,22 +39,23 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     frame = frame[frame["item"] != "configural"]
     if frame.empty:
         return ()
-    drawn, left_out = cut(_without_intervals(frame), 4)
+    drawn, left_out = cut(_without_intervals(frame), 5)
     drawn = drawn.reset_index(drop=True)
     drawn["label"] = [
         "—" if math.isnan(cfi) else f"{short(cfi, 3)} (RMSEA {_signed(rmsea)})"
         for cfi, rmsea in zip(drawn["value"], drawn["rmsea_difference"], strict=True)
     ]
     known = drawn.dropna(subset=["value"])
+    alone = len(set(drawn["group"])) == 1
     steps = "; ".join(
-        f"{group}, {step}: {short(value, 3)}"
+        f"{step}: {short(value, 3)}" if alone else f"{group}, {step}: {short(value, 3)}"
         for group, step, value in known[["group", "item", "value"]].itertuples(index=False)
     )
     words = (
         f"Dot plot of the change in CFI at {counted(drawn['item'].nunique(), 'step')} of "
         f"invariance in {counted(drawn['group'].nunique(), 'group')}, n up to "
         f"{counted(most(drawn['n']), 'administration')}: {steps or 'none is defined'}; "
-        f"{int((known['value'] <= _CHEN).sum())} of {len(known)} reach -.01, which speaks against "
+        f"{int((known['value'] <= _CHEN).sum())} of {len(known)} reach −.01, which speaks against "
         f"equality; {len(drawn) - len(known)} undefined.{left_out}"
     )
     title = "Change in CFI from the step before"
@@ -77,7 +76,7 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     frame = grouped(table, kept).rename(columns={"nagelkerke": "value", "jodoin_gierl": "size"})
     charts = []
     for subscale, own in first_charts(frame, "subscale"):
-        drawn, left_out = cut(_without_intervals(own.drop(columns="subscale")), 4)
+        drawn, left_out = cut(_without_intervals(own.drop(columns="subscale")), 5)
         drawn = drawn.reset_index(drop=True)
         classes = drawn["size"].map(_CLASSES)
         drawn["label"] = classes.fillna("")
@@ -101,60 +100,14 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     return told(charts, frame["subscale"].nunique())
 
 
-def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """The model's mean above the mean of the norms, scale by scale."""
-    table = next(iter(result.tables), None)
-    if table is None or table.frame.empty:
-        return ()
-    kept = ("scale", "mean", "sd", "n", "norm_mean", "norm_sd", "norm_n")
-    frame = grouped(table, kept, "scale")
-    both = []
-    for who, names in (("model", ("mean", "sd", "n")),
-                       ("norm", ("norm_mean", "norm_sd", "norm_n"))):  # fmt: skip
-        own = frame[["group", "scale", *names]].set_axis(
-            ["group", "scale", "value", "sd", "n"], axis=1
-        )
-        both.append(own.assign(item=own["scale"] + ", " + who))
-    drawn = pd.concat(both).sort_index(kind="stable")
-    half = [
-        student.ppf((1 + _LEVEL) / 2, n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
-        for n, sd in zip(drawn["n"], drawn["sd"], strict=True)
-    ]
-    drawn = drawn.assign(ci_low=drawn["value"] - half, ci_high=drawn["value"] + half)
-    drawn = drawn.drop(columns=["scale", "sd"])
-    words = "Dot plot of the mean score of the model and of the norms, with 95% intervals,"
-    return (_means_chart(drawn, "Means beside norms", words, "mean", theme),)
-
-
-def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """Means of the groups that are compared, one chart for each scale."""
-    table = table_of(result, "groups")
-    if table is None:
-        return ()
-    names = [column.name for column in table.columns]
-    level = names[names.index("scale") + 1]
-    kept = ("scale", level, "mean", "ci_low", "ci_high", "n")
-    frame = grouped(table, kept, "scale").rename(columns={level: "item", "mean": "value"})
-    frame["item"] = frame["item"].astype(str)
-    charts = [
-        _means_chart(
-            own.drop(columns="scale"), f"Means by group, {scale}",
-            f"Dot plot of mean scores on {scale}, with intervals,", "group compared", theme,
-        )
-        for scale, own in first_charts(frame, "scale")
-    ]  # fmt: skip
-    return told(charts, frame["scale"].nunique())
-
-
 def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """How much worse than the best model each is, by BIC."""
     table = table_of(result, "fit")
     if table is None:
         return ()
-    frame = grouped(table, ("model", "bic", "n"), "model").rename(columns={"model": "item"})
-    best = frame.groupby("group", sort=False)["bic"].transform("min")
-    frame = _without_intervals(frame.assign(value=frame["bic"] - best))
-    drawn, left_out = cut(frame, 4)
+    kept = {"model": "item", "bic_difference": "value", "n": "n"}
+    frame = _without_intervals(grouped(table, kept, "model"))
+    drawn, left_out = cut(frame, 5)
     drawn = drawn.reset_index(drop=True)
     drawn["label"] = [two_decimals(value) for value in drawn["value"]]
     known = drawn.dropna(subset=["value"])
@@ -174,21 +127,6 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     return (
         Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme, said), words, drawn),
     )
-
-
-def _means_chart(frame: pd.DataFrame, title: str, words: str, noun: str, theme: Theme) -> Chart:
-    """Labelled means with intervals."""
-    drawn, left_out = cut(frame, 4)
-    drawn = drawn.reset_index(drop=True)
-    drawn["label"] = [two_decimals(value) for value in drawn["value"]]
-    known = drawn["value"].dropna()
-    said = (
-        f"{words} in {counted(drawn['group'].nunique(), 'group')}, n up to "
-        f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
-        f"{len(drawn) - len(known)} undefined.{left_out}"
-    )
-    axis = DotAxis("Mean score with interval", free_ends(drawn), of=noun.capitalize(), decimals=2)
-    return Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme), said, drawn)
 
 
 def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import altair as alt
@@ -15,6 +16,7 @@ from core.charts.colors import BAND, INK, MARK, Theme, option_colors
 from core.charts.panels import (
     MAX_MARKS,
     Chart,
+    apart,
     counted,
     cut,
     first_charts,
@@ -33,6 +35,8 @@ _POINTS = 25  # of a curve
 _LIMIT = 4.0  # SD of the trait, either way
 _CELL_WIDTH, _CELL_GAP = 2 * _LIMIT, 1.4  # in SD
 _CELL_HEIGHT, _CELL_HEAD = 1.0, 0.42  # in probability
+_LABELS_APART = 0.75  # SD
+_INSET = 0.4  # SD between the edge of a cell and a label
 _PIXELS = 96  # of a probability of 1
 _HIGHEST_ERROR = 2.0  # SD; a larger standard error says nothing more
 _HEIGHT = 280
@@ -90,7 +94,7 @@ def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
         reached = expit(row["a"] * (trait[:, None] - limits))
         edge = np.ones((_POINTS, 1))
         chances = np.hstack([edge, reached]) - np.hstack([reached, 0 * edge])
-        options = [part.strip() for part in str(row["options"]).split(",")]
+        options = re.split(r", | and ", str(row["options"]))  # as core.psychometrics lists them
         for number in range(chances.shape[1]):
             option = options[number] if number < len(options) else str(number + 1)
             curve = {
@@ -99,6 +103,21 @@ def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
             }  # fmt: skip
             parts.append(pd.DataFrame(curve))
     return pd.concat(parts, ignore_index=True)
+
+
+def _labels(item: pd.DataFrame) -> pd.DataFrame:
+    """The point of each curve of an item where its score is written: its highest, or beside it."""
+    edge = _LIMIT - _INSET
+    highest = item.loc[item.groupby("number", sort=False)["probability"].idxmax()]
+    rising = highest["trait"].is_monotonic_increasing
+    highest = highest if rising else highest.iloc[::-1]
+    wanted = apart(list(highest["trait"]), -edge, edge, _LABELS_APART)
+    rows = []
+    for number, place in zip(highest["number"], wanted, strict=True):
+        own = item[item["number"] == number]
+        rows.append(own.iloc[[int((own["trait"] - place).abs().to_numpy().argmin())]])
+    labels: pd.DataFrame = pd.concat(rows)
+    return labels
 
 
 def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: Theme) -> Any:
@@ -120,7 +139,7 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
         y=curves["item"].map(down) + _CELL_HEAD + _CELL_HEIGHT - curves["probability"],
         color=[colors[number] for number in curves["number"]],
     )
-    peaks = drawn.loc[drawn.groupby(["item", "number"], sort=False)["probability"].idxmax()]
+    peaks = pd.concat([_labels(own) for _, own in drawn.groupby("item", sort=False)])
     cells = pd.DataFrame(
         {
             "item": items, "x": [left[i] for i in items],
@@ -172,7 +191,7 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     heading = alt.TitleParams(
         title,
         subtitle=["Across: trait in SD. Up: chance of each score, 0 to 1; the score stands at its "
-                  "peak."],
+                  "highest point."],
         subtitleColor=INK[theme], anchor="start",
     )  # fmt: skip
     return layers.properties(width="container", height=round(height * _PIXELS), title=heading)

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.colors import BAND, INK, MARK, Theme
+from core.charts.colors import BACKGROUNDS, BAND, INK, MARK, Theme
 from core.charts.panels import items_axis
 
 _ROW, _LABELLED_ROW = 22, 38  # pixels
@@ -27,6 +27,7 @@ class DotAxis:
     band: tuple[float, float] | None = None
     of: str = "Item or subscale"  # what a row is, for the tooltip
     decimals: int = 3
+    log: bool = False  # for ratios; ends, values and intervals are then above 0
 
 
 def correlation_ends(table: pd.DataFrame) -> tuple[float, float]:
@@ -56,7 +57,9 @@ def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     `table` has the columns group, item, value, ci_low, ci_high, n, and label where values are
     written above their points.
     """
-    scale = alt.Scale(domain=list(axis.ends), clamp=True, nice=False)
+    scale = alt.Scale(
+        domain=list(axis.ends), clamp=True, nice=False, type="log" if axis.log else "linear"
+    )
 
     def across(field: str) -> Any:
         return alt.X(
@@ -83,9 +86,15 @@ def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     )
     layers = [rules, points]
     if "label" in table:
-        labels = base.mark_text(dy=-11, fontSize=11, color=INK[theme])
-        x = across("value")
-        layers.append(labels.transform_filter("isValid(datum.value)").encode(x=x, text="label:N"))
+        labels = base.transform_filter("isValid(datum.value)").encode(
+            x=across("value"), text="label:N"
+        )
+        if axis.lines:  # a bit of background, so that labels can be read where lines cross them
+            ground = BACKGROUNDS[theme]
+            layers.append(
+                labels.mark_text(dy=-11, fontSize=11, color=ground, stroke=ground, strokeWidth=4)
+            )
+        layers.append(labels.mark_text(dy=-11, fontSize=11, color=INK[theme]))
     if axis.band:
         edges = pd.DataFrame({"low": [axis.band[0]], "high": [axis.band[1]]})
         area = alt.Chart(edges).mark_rect(

@@ -12,9 +12,10 @@ from core.charts.colors import BACKGROUNDS, INK, LIGHTS, Theme
 from core.charts.panels import Chart, counted, grouped, most, short, table_of
 
 MAX_GROUPS = 24
-_ROW = 62  # pixels
+_ROW = 66  # pixels
+_NOT_JUDGED = "n.j."
 _SHAPES = {"green": "circle", "red": "triangle-up", "grey": "square"}
-_SHAPE_WORDS = "Circle: acceptable; triangle: not acceptable; empty square: not judged."
+_SHAPE_WORDS = "Circle: acceptable; triangle: not acceptable; empty square, n.j.: not judged."
 
 
 def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -32,7 +33,8 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     cells["stroke"] = cells["light"].map(colors)
     cells["fill"] = cells["stroke"].mask(empty, BACKGROUNDS[theme])
     cells["label"] = _coefficients(cells)
-    cells["rating"] = cells["rating"].astype(str).str.replace("-", "−")
+    rating = cells["rating"].fillna("").astype(str)
+    cells["rating"] = rating.mask(rating == "", _NOT_JUDGED).str.replace("-", "−")
     said = ""
     if len(groups) > MAX_GROUPS:
         said = f" Only the first {MAX_GROUPS} of {len(groups)} groups are drawn."
@@ -53,7 +55,7 @@ def _coefficients(cells: pd.DataFrame) -> list[str]:
         if pd.isna(cfi):
             labels.append(short(float(value)))
         else:
-            labels.append(f"RMSEA {short(float(value))}, CFI {short(float(cfi))}")
+            labels.append(f"RMSEA {short(float(value))}\nCFI {short(float(cfi))}")
     return labels
 
 
@@ -92,7 +94,7 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
     ratings = base.mark_text(
         align="left", dx=1, dy=-9, fontSize=15, fontWeight="bold", color=INK[theme]
     )
-    values = base.mark_text(dy=14, fontSize=11, color=INK[theme])
+    values = base.mark_text(dy=13, fontSize=11, color=INK[theme], lineBreak="\n")
     return alt.layer(shapes, ratings.encode(text="rating:N"), values.encode(text="label:N"))
 
 

@@ -36,7 +36,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     frame["n"] = frame["group"].map(n)
     charts = []
     for factor, own in first_charts(frame, "factor"):
-        drawn, left_out = cut(own.drop(columns="factor"), 4)
+        drawn, left_out = cut(own.drop(columns="factor"), 5)
         drawn = drawn.reset_index(drop=True)
         drawn["label"] = [short(value) for value in drawn["value"]]
         known = drawn["value"].dropna()

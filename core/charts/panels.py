@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from core.analysis.result import AnalysisResult, ResultTable
@@ -33,10 +34,13 @@ class Chart:
         return tuple(self.spec.vconcat) if isinstance(self.spec, alt.VConcatChart) else (self.spec,)
 
 
-def grouped(table: ResultTable, kept: Sequence[str], before: str = "subscale") -> pd.DataFrame:
+def grouped(
+    table: ResultTable, kept: Sequence[str] | Mapping[str, str], before: str = "subscale"
+) -> pd.DataFrame:
     """The kept columns under our own names, with the factors set side by side as `group`.
 
-    `before` is the first column of the table that is no such factor.
+    `kept` may map names of the table to others; `before` is the first column of the table that is
+    no such factor.
     """
     frame = table.frame
     factors = [
@@ -44,7 +48,8 @@ def grouped(table: ResultTable, kept: Sequence[str], before: str = "subscale") -
         if name not in kept
     ]  # fmt: skip
     groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
-    own = pd.DataFrame({name: frame[name].to_numpy() for name in kept})
+    ours = kept if isinstance(kept, Mapping) else {name: name for name in kept}
+    own = pd.DataFrame({ours[name]: frame[name].to_numpy() for name in kept})
     own.insert(0, "group", groups if factors else ["all"] * len(frame))
     return own
 
@@ -110,6 +115,21 @@ def panels(
         rows = table[table["group"] == group]
         own.append(layers.properties(data=rows, width="container", title=heading))
     return own[0] if len(own) == 1 else alt.vconcat(*own)
+
+
+def apart(wanted: Sequence[float], low: float, high: float, distance: float) -> list[float]:
+    """The wanted places, moved as little as it takes to be `distance` apart, within the bounds."""
+    order = np.argsort(wanted, kind="stable")
+    room = (high - low) / max(len(order) - 1, 1)
+    distance = min(distance, room)
+    places = np.clip(np.asarray(wanted, dtype=float)[order], low, high)
+    for k in range(1, len(places)):
+        places[k] = max(places[k], places[k - 1] + distance)
+    for k in range(len(places) - 1, -1, -1):
+        places[k] = min(places[k], high - distance * (len(places) - 1 - k))
+    placed = np.empty(len(places))
+    placed[order] = places
+    return [float(place) for place in placed]
 
 
 def counted(number: int, noun: str) -> str:

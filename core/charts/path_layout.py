@@ -7,12 +7,12 @@ belongs together is joined by curves (factors) or brackets (residuals).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from core.charts.panels import apart
 from core.charts.path_model import PathModel
 
 ROW, HEAD = 26, 30  # pixels: of an item, and above the first
@@ -21,7 +21,7 @@ _APART = 58  # pixels between factors
 _BOX, _BOX_HEIGHT = 20.0, 20
 _UNEXPLAINED, _LANE, _LANES_AT_MOST = 9.0, 5.0, 5
 _BULGE, _FURTHER, _BULGE_AT_MOST = 11.0, 5.0, 24.0
-_STEPS = 14  # straight pieces of a curve
+_STEPS = 24  # straight pieces of a curve
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ def laid_out(model: PathModel) -> Layout:
     top = HEAD + (height - len(rows) * ROW) / 2 + ROW / 2
     y_of = {item: top + row * ROW for item, row in rows.items()}
     lanes = _lanes(model.pairs, rows)
-    apart = _LANE if lanes and max(lanes) < _LANES_AT_MOST else _LANE * 0.7
-    right = 100 - _UNEXPLAINED - (apart * (max(lanes) + 1) + 3 if lanes else 0)
+    lane = _LANE if lanes and max(lanes) < _LANES_AT_MOST else _LANE * 0.7
+    right = 100 - _UNEXPLAINED - (lane * (max(lanes) + 1) + 3 if lanes else 0)
     items = {item: Place(right - _BOX, y) for item, y in y_of.items()}
     factors = _factor_places(model, y_of, height + HEAD)
     curves, curve_labels = _curves(model, factors)
-    brackets, bracket_labels = _brackets(model.pairs, y_of, lanes, right + _UNEXPLAINED, apart)
+    brackets, bracket_labels = _brackets(model.pairs, y_of, lanes, right + _UNEXPLAINED, lane)
     return Layout(
         int(height + HEAD + 4), factors, items, _BOX, curves, curve_labels, brackets, bracket_labels
     )
@@ -77,11 +77,11 @@ def laid_out(model: PathModel) -> Layout:
 def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> dict[str, Place]:
     """Factors beside the middle of their items, and factors behind factors further left."""
     wanted = [_middle(model, factor, y_of) for factor in model.factors]
-    placed = dict(zip(model.factors, _spread(wanted, HEAD + 24, bottom - 24), strict=True))
+    placed = dict(zip(model.factors, apart(wanted, HEAD + 24, bottom - 24, _APART), strict=True))
     x = 9.0 + (_widest(model) if len(model.correlations) else 0) + (22.0 if model.higher else 0)
     places = {factor: Place(x, y) for factor, y in placed.items()}
     behind = [_middle(model, factor, placed) for factor in model.higher]
-    spread = _spread(behind, HEAD + 24, bottom - 24)
+    spread = apart(behind, HEAD + 24, bottom - 24, _APART)
     return places | {f: Place(x - 22, y) for f, y in zip(model.higher, spread, strict=True)}
 
 
@@ -89,21 +89,6 @@ def _middle(model: PathModel, factor: str, y_of: dict[str, float]) -> float:
     own = model.loadings.loc[model.loadings["factor"] == factor, "item"]
     known = [y_of[item] for item in own if item in y_of]
     return float(np.mean(known)) if known else max(y_of.values(), default=0.0)
-
-
-def _spread(wanted: Sequence[float], low: float, high: float) -> list[float]:
-    """The wanted heights (ascending) moved until they are apart, within the bounds."""
-    order = np.argsort(wanted, kind="stable")
-    heights = np.clip(np.asarray(wanted, dtype=float)[order], low, high)
-    for k in range(1, len(heights)):
-        heights[k] = max(heights[k], heights[k - 1] + _APART)
-    if len(heights) and heights[-1] > high:
-        heights[-1] = high
-        for k in range(len(heights) - 2, -1, -1):
-            heights[k] = min(heights[k], heights[k + 1] - _APART)
-    placed = np.empty(len(heights))
-    placed[order] = heights
-    return placed.tolist()
 
 
 def _widest(model: PathModel) -> float:
@@ -124,10 +109,11 @@ def _curves(model: PathModel, factors: dict[str, Place]) -> tuple[pd.DataFrame, 
         a, b = factors[first], factors[second]
         share = (abs(order[first] - order[second]) - 1) / max(furthest - 1, 1)
         bulge = _BULGE + share * (_widest(model) - _BULGE)
-        left = min(a.x, b.x) - 2 * bulge  # a quadratic curve gets half way to its handle
-        middle = (a.y + b.y) / 2
-        x = (1 - step) ** 2 * a.x + 2 * step * (1 - step) * left + step**2 * b.x
-        y = (1 - step) ** 2 * a.y + 2 * step * (1 - step) * middle + step**2 * b.y
+        # A cubic curve that leaves level; it gets three quarters of the way to its handles.
+        left = min(a.x, b.x) - bulge / 0.75
+        ends, handles = (1 - step) ** 3, 3 * step * (1 - step)
+        x = ends * a.x + handles * left + step**3 * b.x
+        y = (ends + handles * (1 - step)) * a.y + (handles * step + step**3) * b.y
         rows += [(pair, k, *point) for k, point in enumerate(zip(x, y, strict=True))]
         labels.append(Place(float(x[_STEPS // 2]), float(y[_STEPS // 2])))
     return pd.DataFrame(rows, columns=["pair", "step", "x", "y"]), labels
@@ -155,14 +141,17 @@ def _lanes(pairs: pd.DataFrame, rows: dict[str, float]) -> list[int]:
 
 
 def _brackets(
-    pairs: pd.DataFrame, y_of: dict[str, float], lanes: list[int], left: float, apart: float
+    pairs: pd.DataFrame, y_of: dict[str, float], lanes: list[int], left: float, wide: float
 ) -> tuple[pd.DataFrame, list[Place]]:
     """A bracket at the right for each residual correlation."""
     rows, labels = [], []
     ends = zip(pairs["first"], pairs["second"], lanes, strict=True)
+    others = {y_of[name] for name in (*pairs["first"], *pairs["second"])}
     for pair, (first, second, lane) in enumerate(ends):
-        a, b, x = y_of[first], y_of[second], left + 2 + apart * lane
+        a, b, x = y_of[first], y_of[second], left + 2 + wide * lane
         corners = ((left, a), (x, a), (x, b), (left, b))
         rows += [(pair, k, *corner) for k, corner in enumerate(corners)]
-        labels.append(Place(x, (a + b) / 2))
+        middle = (a + b) / 2
+        crossed = middle in others  # where another bracket starts or ends
+        labels.append(Place(x, middle + (ROW / 2 if crossed else 0)))
     return pd.DataFrame(rows, columns=["pair", "step", "x", "y"]), labels

@@ -93,7 +93,9 @@ def _path_model(
     items = list(_that_fit(every, loadings))
     place = {item: row for row, item in enumerate(items)}
     drawn = loadings[behind | loadings["item"].isin(items)]
-    middle = drawn[~behind].groupby("factor")["item"].agg(lambda own: own.map(place).mean())
+    middle = (
+        drawn[~behind[drawn.index]].groupby("factor")["item"].agg(lambda own: own.map(place).mean())
+    )
     lower.sort(key=lambda factor: middle.get(factor, len(items)))
     free = (
         (correlations["value"].abs() > _FIXED)
@@ -137,7 +139,7 @@ def _tidy(result: AnalysisResult, name: str, names: dict[str, str]) -> pd.DataFr
     table = table_of(result, name)
     if table is None:
         return pd.DataFrame({"group": [], **{own: [] for own in names.values()}})
-    return grouped(table, tuple(names), next(iter(names))).rename(columns=names)
+    return grouped(table, names, next(iter(names)))
 
 
 def _of(frame: pd.DataFrame, group: str) -> pd.DataFrame:

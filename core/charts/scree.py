@@ -7,7 +7,7 @@ import pandas as pd
 
 from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, MARK, Theme
-from core.charts.heat_map import factor_loadings_chart
+from core.charts.maps import factor_loadings_chart
 from core.charts.panels import Chart, counted, cut, grouped, panels, table_of, two_decimals
 
 _HEIGHT = 280
@@ -35,7 +35,9 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     drawn["group"] = pd.Categorical(drawn["group"], list(dict.fromkeys(frame["group"])))
     drawn = drawn.sort_values("group", kind="stable").astype({"group": object})
     drawn = drawn.drop(columns="stands_out").reset_index(drop=True)
-    x = alt.X("number:Q", title="Number", axis=alt.Axis(tickMinStep=1, format="d"))
+    last = int(drawn["number"].max())
+    x = alt.X("number:Q", title="Number", axis=alt.Axis(tickMinStep=1, format="d"),
+              scale=alt.Scale(domain=[0.5, last + 0.5], nice=False))  # fmt: skip
     top = max(drawn["value"].max(), 1.0) * 1.1
     y = alt.Y("value:Q", title="Eigenvalue",
               scale=alt.Scale(domain=[min(0.0, drawn["value"].min()), top]))  # fmt: skip

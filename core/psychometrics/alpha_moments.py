@@ -11,9 +11,8 @@ from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.estimate import Estimate
 from core.psychometrics.resampling import (
     Bootstrap,
-    percentile_interval,
-    resampling_problems,
     row_weights,
+    with_resampled_interval,
 )
 from core.psychometrics.usable_items import UsableItems
 
@@ -77,10 +76,4 @@ def resampled_interval(
             for weights in row_weights(rows.n, bootstrap)
         ]
     )
-    interval = percentile_interval(values, result.level)
-    return replace(
-        result,
-        low=interval.low,
-        high=interval.high,
-        problems=result.problems + resampling_problems(interval, bootstrap),
-    )
+    return with_resampled_interval(result, values, bootstrap)

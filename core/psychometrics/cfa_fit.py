@@ -9,13 +9,14 @@ import numpy as np
 
 from core.errors import NotEnoughData
 from core.psychometrics.cfa_data import Missing, PreparedData
-from core.psychometrics.cfa_fitting import ModelFit
+from core.psychometrics.cfa_fitting import Fitter
+from core.psychometrics.cfa_items import model_of, model_scores
 from core.psychometrics.cfa_model import ParsedModel, Scaling
 from core.psychometrics.cfa_prepare import prepare
 from core.psychometrics.cfa_result import CfaResult
-from core.psychometrics.cfa_syntax import ModelTextError, parse_model
+from core.psychometrics.cfa_syntax import ModelTextError
 from core.psychometrics.cfa_table import parameter_table
-from core.psychometrics.score_values import refuse_repeated
+from core.psychometrics.estimate import check_level
 
 Array = np.ndarray
 Estimator = Literal["ML", "MLR"]
@@ -74,9 +75,13 @@ def fit_cfa(
     Raises
     ------
     ModelTextError
-        The text cannot be read or names an unknown item.
+        The text cannot be read, names an unknown item or leaves nothing to estimate, or `partial`
+        names something else than the model.
     NotEnoughData
-        Too few items or rows, or items that determine each other.
+        Too few items or rows, items that determine each other, two items of one name, or scores
+        too large or too small to compute with.
+    ValueError
+        There are not as many columns as items, or the level is not within 0 and 1.
 
     Notes
     -----
@@ -86,8 +91,9 @@ def fit_cfa(
     """
     groups = [scores] if isinstance(scores, np.ndarray) else list(scores)
     names = list(group_names) if group_names else _default_names(len(groups))
-    parsed = parse_model(model, items=items) if isinstance(model, str) else model
-    kept, data = _usable(parsed, groups, list(items), missing, names)
+    parsed = model_of(model, items)
+    _refuse_strangers(partial, parsed)
+    kept, data = _usable(parsed, groups, items, missing, names)
     table = parameter_table(
         kept,
         scaling=scaling,
@@ -96,22 +102,35 @@ def fit_cfa(
         equal=equal,
         partial=partial,
     )
-    return ModelFit(kept, table, data, estimator, missing, ci_level).result()
+    if not table.n_free:
+        raise ModelTextError(
+            "The model fixes every parameter, so there is nothing to estimate.",
+            "Take fixed values out of the model text.",
+        )
+    return Fitter(kept, table, data, estimator, missing, check_level(ci_level)).result()
+
+
+def _refuse_strangers(partial: frozenset[tuple[str, str, str]], model: ParsedModel) -> None:
+    """Stop where a parameter that groups may keep for themselves is about unknown names."""
+    known = {*model.factors, *model.items, ""}
+    strange = sorted(" ".join(names).strip() for names in partial if {names[0], names[2]} - known)
+    if strange:
+        raise ModelTextError(
+            f"Parameters to be free in each group are not in the model: {', '.join(strange)}.",
+            "Name parameters as the model text does.",
+        )
 
 
 def _usable(
-    model: ParsedModel, groups: list[Array], items: list[str], missing: Missing, names: list[str]
+    model: ParsedModel,
+    groups: Sequence[Array],
+    items: Sequence[str],
+    missing: Missing,
+    names: list[str],
 ) -> tuple[ParsedModel, PreparedData]:
     """The model without items that cannot be analysed, and the data in the order of its items."""
-    refuse_repeated(items)
-    unknown = [item for item in model.items if item not in items]
-    if unknown:
-        raise ModelTextError(
-            f"The model names items the data do not hold: {', '.join(unknown)}.",
-            "Choose data with these items, or take them out of the model.",
-        )
-    columns = [items.index(item) for item in model.items]
-    data = prepare([g[:, columns] for g in groups], model.items, missing=missing, names=names)
+    own = [model_scores(group, items, model) for group in groups]
+    data = prepare(own, model.items, missing=missing, names=names)
     kept = model.without(frozenset(data.dropped))
     if not kept.factors:
         what = " ".join(["No factor has an item left.", *data.problems])

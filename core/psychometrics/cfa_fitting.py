@@ -32,7 +32,7 @@ from core.psychometrics.cfa_tests import Informations, TestsOfFit, tests_of_fit
 Array = np.ndarray
 
 
-class ModelFit:
+class Fitter:
     """One fit, step by step: search, tests and errors, what to distrust."""
 
     def __init__(

@@ -106,6 +106,8 @@ def invariance(
         raise NotEnoughData(
             f"Invariance compares groups, and there is {len(scores)}.", "Choose several groups."
         )
+    if not levels:
+        raise ValueError("no level of invariance to fit")
     fits = [
         fit_cfa(
             list(scores.values()),

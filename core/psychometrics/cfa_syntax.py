@@ -24,6 +24,7 @@ _NAME = re.compile(r"[^\W\d][\w.]*")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _START = re.compile(r"start\(\s*([^()]*?)\s*\)")
 _GOES_ON = ("+", "=~", "~~", "*", "~")
+_LARGEST = 1e15  # of a fixed value or a start; beyond, nothing can be computed with it
 _Key = tuple[str, str, str]
 _REMEDY = "Correct the model text there."
 
@@ -172,7 +173,10 @@ def _number(word: str, statement: _Place) -> float:
     """The word as a number."""
     if not _NUMBER.fullmatch(word):
         raise statement.error(f'"{word}" is neither a number nor a name.')
-    return float(word)
+    value = float(word)
+    if abs(value) > _LARGEST:
+        raise statement.error(f"{word} is too large for a parameter.")
+    return value
 
 
 def _key(term: Term) -> _Key:
@@ -222,10 +226,8 @@ def _check_names(
 
 def _nearest(name: str, known: Sequence[str]) -> str:
     """The known name that was probably meant, but for its case or a letter or two; or nothing."""
-    for other in known:
-        if other.casefold() == name.casefold():
-            return other
-    return next(iter(get_close_matches(name, known, n=1)), "")
+    same = [other for other in known if other.casefold() == name.casefold()]
+    return next(iter(same or get_close_matches(name, known, n=1)), "")
 
 
 def _check_pairs(

@@ -24,7 +24,7 @@ from core.psychometrics.dif_result import (
     untested,
 )
 from core.psychometrics.multiple_testing import Adjustment
-from core.psychometrics.score_values import score_matrix
+from core.psychometrics.score_values import out_of_range, score_matrix
 
 
 def differential_item_functioning(
@@ -173,6 +173,9 @@ def _as_trait(trait: Floats, matrix: Floats) -> Floats:
     values = np.asarray(trait, dtype=np.float64)
     if values.shape != matrix.shape[:1]:
         raise ValueError(f"trait of shape {values.shape} for {matrix.shape[0]} rows")
+    reason = out_of_range(values)
+    if reason:
+        raise NotEnoughData(f"Trait scores {reason}.", "Give trait scores in a usual unit.")
     return values
 
 

@@ -176,7 +176,7 @@ def _check(correlations: Floats, names: Sequence[str], n_factors: int) -> None:
     most = p // 2  # two items or more for each factor
     if not 1 <= n_factors <= most:
         raise NotEnoughData(f"{p} items cannot carry {n_factors} factors.", f"Ask for 1 to {most}.")
-    if np.isnan(correlations).any():
+    if not np.isfinite(correlations).all():
         raise NotEnoughData(
             "Some pairs of items have no correlation.", "Leave these items out: see the notes."
         )

@@ -13,9 +13,8 @@ from core.psychometrics.arrays import Floats
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.resampling import (
     Bootstrap,
-    percentile_interval,
-    resampling_problems,
     row_weights,
+    with_resampled_interval,
 )
 
 Weights = Literal["none", "linear", "quadratic"]
@@ -154,14 +153,7 @@ def fleiss_kappa(
     counts = (complete[:, :, None] == codes).sum(axis=1).astype(np.float64)
     value = float(_fleiss(counts, np.ones((1, n)))[0])
     values = np.concatenate([_fleiss(counts, weights) for weights in row_weights(n, bootstrap)])
-    interval = percentile_interval(values, level)
-    return replace(
-        result,
-        value=value,
-        low=interval.low,
-        high=interval.high,
-        problems=resampling_problems(interval, bootstrap),
-    )
+    return with_resampled_interval(replace(result, value=value), values, bootstrap)
 
 
 def _fleiss(counts: Floats, weights: Floats) -> Floats:

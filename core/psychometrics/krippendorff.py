@@ -12,9 +12,8 @@ from core.psychometrics.arrays import Floats
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.resampling import (
     Bootstrap,
-    percentile_interval,
-    resampling_problems,
     row_weights,
+    with_resampled_interval,
 )
 from core.psychometrics.score_values import undefined_for_size
 
@@ -81,14 +80,7 @@ def krippendorff_alpha(
     units = _Units(_counts(table[:, pairable], codes), codes, metric)
     value = float(units.alphas(np.ones((1, n)))[0])
     resampled = np.concatenate([units.alphas(weights) for weights in row_weights(n, bootstrap)])
-    interval = percentile_interval(resampled, level)
-    return replace(
-        result,
-        value=value,
-        low=interval.low,
-        high=interval.high,
-        problems=resampling_problems(interval, bootstrap),
-    )
+    return with_resampled_interval(replace(result, value=value), resampled, bootstrap)
 
 
 def _undefined(codes: Floats, metric: Metric, n: int) -> str:

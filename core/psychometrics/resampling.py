@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.psychometrics.arrays import Floats
-from core.psychometrics.estimate import check_level
+from core.psychometrics.estimate import Estimate, check_level
 
 _CELLS_AT_ONCE = 2_000_000
 
@@ -73,3 +73,14 @@ def resampling_problems(interval: PercentileInterval, bootstrap: Bootstrap) -> t
     if math.isnan(interval.low):
         return (f"No bootstrap interval: {share}.",)
     return (f"The bootstrap interval is of the others: {share}.",)
+
+
+def with_resampled_interval(result: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
+    """The estimate with the percentile interval of its resampled values, and what to say of it."""
+    interval = percentile_interval(values, result.level)
+    return replace(
+        result,
+        low=interval.low,
+        high=interval.high,
+        problems=result.problems + resampling_problems(interval, bootstrap),
+    )

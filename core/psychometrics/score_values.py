@@ -44,30 +44,37 @@ def undefined_for_size(*scores: Floats) -> str:
     return f"Undefined: scores {reasons[0]}; check the scoring key." if reasons else ""
 
 
-def refuse_repeated(names: Sequence[str]) -> None:
-    """Raise NotEnoughData where two items share a name, as nobody knows which one is meant."""
-    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
-    if repeated:
-        raise NotEnoughData(
-            f"Several items have the same name: {', '.join(repeated)}.",
-            "Give each item a name of its own.",
-        )
-
-
-def score_matrix(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
-    """The scores as a matrix of floats, infinite values as missing, if names and sizes allow.
+def score_table(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
+    """The scores as a matrix of floats, infinite values as missing, with one name per column.
 
     Raises
     ------
     NotEnoughData
-        Two items have the same name, or scores are too large or too small to compute with.
+        Two items have the same name, so that nobody knows which is meant.
     ValueError
         The number of names is not the number of columns.
     """
     matrix = finite_scores(scores)
     if matrix.ndim != 2 or matrix.shape[1] != len(names):
         raise ValueError(f"{matrix.shape} scores for {len(names)} items")
-    refuse_repeated(names)
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
+    if repeated:
+        raise NotEnoughData(
+            f"Several items have the same name: {', '.join(repeated)}.",
+            "Give each item a name of its own.",
+        )
+    return matrix
+
+
+def score_matrix(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
+    """As `score_table`, for computing with all columns.
+
+    Raises
+    ------
+    NotEnoughData
+        Scores are too large or too small to compute with; or as `score_table`.
+    """
+    matrix = score_table(scores, names)
     for column, name in zip(matrix.T, names, strict=True):
         reason = out_of_range(column)
         if reason:

@@ -14,6 +14,7 @@ from core.psychometrics.cfa_problems import error_problems, matrix_problems, mod
 from core.psychometrics.cfa_residuals import correlations
 from core.psychometrics.cfa_result import NAN, CfaResult, Estimate, FitIndices, GroupFit
 from core.psychometrics.cfa_standardize import raw_estimates, standardized_estimates
+from core.psychometrics.estimate import check_level
 from core.psychometrics.ordered_answers import LISTWISE
 from core.psychometrics.wlsmv_fit import WeightedFit
 from core.psychometrics.wlsmv_model import WeightedModel, weighted_model
@@ -79,7 +80,7 @@ def fit_wlsmv(
     weighted = weighted_model(
         scores, items, model, missing=missing, scaling=scaling, options_offered=options_offered
     )
-    result = _result(weighted, missing, ci_level)
+    result = _result(weighted, missing, check_level(ci_level))
     return replace(result, problems=(*model_problems(weighted.model), *result.problems))
 
 

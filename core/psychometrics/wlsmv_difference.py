@@ -11,9 +11,9 @@ from scipy.linalg import null_space
 
 from core.psychometrics.arrays import Floats
 from core.psychometrics.cfa_fit_indices import p_value
+from core.psychometrics.cfa_items import model_of
 from core.psychometrics.cfa_model import ParsedModel
 from core.psychometrics.cfa_result import NAN
-from core.psychometrics.cfa_syntax import parse_model
 from core.psychometrics.ordered_answers import LISTWISE
 from core.psychometrics.wlsmv_fit import WeightedFit
 from core.psychometrics.wlsmv_model import weighted_model
@@ -62,10 +62,7 @@ def compare_wlsmv(
     weights of the freer model. Rows are taken as independent. Checked by simulation, and for one
     restriction against the Wald test.
     """
-    wide, narrow = (
-        parse_model(model, items=items) if isinstance(model, str) else model
-        for model in (freer, restricted)
-    )
+    wide, narrow = model_of(freer, items), model_of(restricted, items)
     if set(wide.items) != set(narrow.items):
         return _undefined(0, "The models are about different items, so they cannot be compared.")
     narrow = replace(narrow, items=wide.items)  # the same order of pairs

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from core.errors import NotEnoughData
 from core.psychometrics.arrays import Floats
+from core.psychometrics.cfa_items import model_of, model_scores
 from core.psychometrics.cfa_model import COVARIANCE, LOADING, ParsedModel, Scaling, Term
-from core.psychometrics.cfa_syntax import parse_model
 from core.psychometrics.cfa_table import parameter_table
 from core.psychometrics.ordered_answers import LISTWISE
 from core.psychometrics.polychoric import polychoric
-from core.psychometrics.score_values import refuse_repeated
 from core.psychometrics.wlsmv_fit import WeightedFit, fit_weighted
 
 
@@ -38,10 +35,8 @@ def weighted_model(
     options_offered: int | None = None,
 ) -> WeightedModel:
     """The model fitted to the polychoric correlations of its items; see `wlsmv.fit_wlsmv`."""
-    parsed = parse_model(model, items=items) if isinstance(model, str) else model
-    refuse_repeated(items)
-    columns = [list(items).index(item) for item in parsed.items]
-    matrix = np.asarray(scores, dtype=np.float64)[:, columns]
+    parsed = model_of(model, items)
+    matrix = model_scores(scores, items, parsed)
     fitted = polychoric(matrix, parsed.items, missing=missing, options_offered=options_offered)
     dropped = tuple(item for item in parsed.items if item not in fitted.names)
     kept = _single_items_are_factors(parsed.without(frozenset(dropped)))

@@ -23,6 +23,10 @@ IMPLIED: Mapping[str, str] = {
     "model": "each model is one individual; intervals need many models",
 }
 """What it means that rows differ in a factor."""
+_WAYS = ("form", "label_order", "template", "language", "phase")
+"""Ways of asking the same thing."""
+_POOLING = ("item_statistics", "factors", "comparability", "internal_consistency", "reliability")
+"""Topics and analyses that take every administration for a row."""
 _WORDS = {
     "label_order": "orders of options",
     "entity": "entities",
@@ -44,12 +48,7 @@ def averaging(
     analysis: Analysis, options: Mapping[str, Any], over: Sequence[str]
 ) -> tuple[str, ...]:
     """The factors to average over: those asked for but those the analysis itself looks at."""
-    looked_at = set()
-    for option in analysis.options:
-        value = options.get(option.name, option.default)
-        looked_at |= {value} if isinstance(value, str) else set()
-        if isinstance(value, tuple):
-            looked_at |= {part for part in value if isinstance(part, str)}
+    looked_at = _looked_at(analysis, options)
     pairs = {"respondent": "model", "model": "respondent"}
     kept = looked_at | {pairs[name] for name in looked_at if name in pairs}
     taken = [name for name in over if name in FACTORS and name not in kept]
@@ -79,11 +78,14 @@ def averaging_notes(
 def cautions(
     workspace: Workspace, analysis: Analysis, rows: pd.DataFrame, options: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Where rows are copies of each other by design, because a model was asked again and again."""
-    by = set(options.get("by", ()) or ())
-    if not _varies(rows, "repetition") or "repetition" in by:
-        return ()
-    if options.get("factor") == "repetition":
+    """Where rows are copies of each other by design, or of kinds that had better stay apart."""
+    looked_at = _looked_at(analysis, options)
+    return (*_copies(workspace, rows, looked_at), *_pooled(analysis, rows, looked_at))
+
+
+def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tuple[str, ...]:
+    """Where a model was asked again and again."""
+    if "repetition" in looked_at or not _varies(rows, "repetition"):
         return ()
     fixed = sorted(
         {
@@ -94,19 +96,47 @@ def cautions(
         }
         & set(rows["respondent"].astype(str))
     )
-    contexts = _varies(rows, "context") and "context" not in by
-    found = []
     if fixed:
-        found.append(
+        return (
             f"Rows are repetitions at temperature 0 ({some_of(fixed)}): the same question "
             "asked again gives nearly the same answer, so such rows are copies, and n counts the "
-            "same thing several times. Average over repetitions, or let contexts make the rows."
+            "same thing several times. Average over repetitions, or let contexts make the rows.",
         )
-    elif not contexts:
-        found.append(
-            "Rows are repetitions of one model: what varies is chance in sampling, not individuals."
+    if "context" in looked_at or not _varies(rows, "context"):
+        return (
+            "Rows are repetitions of one model: what varies is chance in sampling, not "
+            "individuals.",
         )
-    return tuple(found)
+    return ()
+
+
+def _pooled(analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]) -> tuple[str, ...]:
+    """Where several ways of asking the same context are rows of one analysis."""
+    if analysis.topic not in _POOLING and analysis.name not in _POOLING:
+        return ()
+    named = [
+        f"{len(rows[name].unique())} {_WORDS.get(name, f'{name}s')}"
+        for name in _WAYS
+        if name not in looked_at and _varies(rows, name)
+    ]
+    if not named:
+        return ()
+    return (
+        f"Rows are pooled over {' and '.join(named)}, so that the same context stands in several "
+        "rows. Put them side by side, choose one under Which answers, or average over them.",
+    )
+
+
+def _looked_at(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
+    """The factors that an analysis itself sets side by side or compares."""
+    found: set[str] = set()
+    for option in analysis.options:
+        value = options.get(option.name, option.default)
+        if isinstance(value, str):
+            found.add(value)
+        elif isinstance(value, tuple):
+            found |= {part for part in value if isinstance(part, str)}
+    return found
 
 
 def _varies(frame: pd.DataFrame, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -24,20 +24,9 @@ from core.domain.frames import GROUPINGS
 from core.errors import UserError
 from core.workflow import analysis_choices
 from pages.shared import widgets
+from pages.shared.factor_words import factor_word
 
-_FACTOR_WORDS: Mapping[str, str] = {
-    "label_order": "order of options",
-    "entity_b": "second entity",
-    "template": "instructions",
-    "context_set": "kind of context",
-}
-_WIDE = (Text, Rows)
 _IN_A_ROW = 4
-
-
-def factor_word(factor: str) -> str:
-    """A factor as a reader calls it."""
-    return _FACTOR_WORDS.get(factor, factor)
 
 
 def option_form(
@@ -49,16 +38,42 @@ def option_form(
     """
     kept = analysis_choices.recall(widgets.workspace(), study, analysis)
     shown = [option for option in analysis.options if option.name not in leave_out]
-    small = [option for option in shown if not isinstance(option.kind, _WIDE)]
+    small = [option for option in shown if not _is_wide(option)]
+    wide = [option for option in shown if _is_wide(option)]
+    values = _grid(analysis, study, small[:_IN_A_ROW], kept)
+    for option in wide:
+        values[option.name] = _control(analysis, study, option, kept[option.name])
+    if small[_IN_A_ROW:]:
+        changed = [o.name for o in small[_IN_A_ROW:] if kept[o.name] != _default(o)]
+        label = f"More options ({len(changed)} changed)" if changed else "More options"
+        with st.expander(label):
+            values |= _grid(analysis, study, small[_IN_A_ROW:], kept)
+    return values
+
+
+def _is_wide(option: AnalysisOption) -> bool:
+    """Whether the control takes the width of the page."""
+    return isinstance(option.kind, Rows) or (
+        isinstance(option.kind, Text) and option.kind.lines > 1
+    )
+
+
+def _default(option: AnalysisOption) -> Any:
+    """The default as a control shows it."""
+    return "" if isinstance(option.kind, Beside) else option.default
+
+
+def _grid(
+    analysis: Analysis, study: str, options: Sequence[AnalysisOption], kept: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Controls side by side, a few in a row."""
     values: dict[str, Any] = {}
-    for start in range(0, len(small), _IN_A_ROW):
-        part = small[start : start + _IN_A_ROW]
-        for column, option in zip(st.columns(_IN_A_ROW), part, strict=False):
+    for start in range(0, len(options), _IN_A_ROW):
+        columns = st.columns(_IN_A_ROW, vertical_alignment="bottom")
+        part = options[start : start + _IN_A_ROW]
+        for column, option in zip(columns, part, strict=False):
             with column:
                 values[option.name] = _control(analysis, study, option, kept[option.name])
-    for option in shown:
-        if isinstance(option.kind, _WIDE):
-            values[option.name] = _control(analysis, study, option, kept[option.name])
     return values
 
 

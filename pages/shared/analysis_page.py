@@ -14,6 +14,7 @@ from core.workflow import answers, statistics, studies, units
 from core.workflow.computing import Question
 from core.workflow.studies import StudyRecord
 from pages.shared import analysis_options, analysis_progress, data_files, results, widgets
+from pages.shared.factor_words import factor_word
 
 ANALYSIS_PARAMETER = "analysis"
 OwnControls = Callable[[StudyRecord, Analysis], dict[str, Any]]
@@ -70,6 +71,7 @@ def _show(analysis: Analysis, question: Question, result: AnalysisResult) -> Non
 
 def _choose_analysis(topic: Topic) -> Analysis:
     names = [analysis.name for analysis in statistics.analyses() if analysis.topic == topic]
+    names.sort(key=lambda name: name != topic)  # what gives the page its name comes first
     wished = st.query_params.get(ANALYSIS_PARAMETER, "")
     default = wished if wished in names else topic if topic in names else names[0]
     chosen = default
@@ -93,7 +95,7 @@ def _which_answers(
         over = _rows(study, levels) if analysis.needs is ITEM_SCORES else ()
         where = {
             name: st.multiselect(
-                f"Only these: {analysis_options.factor_word(name)}", values,
+                f"Only these: {factor_word(name)}", values,
                 key=f"where:{study.code}:{name}", persist_state="session",
             )
             for name, values in levels.items()
@@ -126,7 +128,7 @@ def _rows(study: StudyRecord, levels: Mapping[str, list[Any]]) -> tuple[str, ...
         st.caption("A row is one administration: the bank answered once.")
         return ()
     chosen = st.multiselect(
-        "A row is one combination of", factors, factors, format_func=analysis_options.factor_word,
+        "A row is one combination of", factors, factors, format_func=factor_word,
         key=f"rows:{study.code}", persist_state="session",
         help="The unit of analysis. Take one out, and the scores of rows that differ in nothing "
         "else are averaged. What is set side by side or compared below is never averaged.",

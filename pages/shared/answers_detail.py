@@ -12,7 +12,7 @@ from core.workflow.answers import STATUS_WORDS, AnswerDetail, Try
 from core.workflow.collection import FAILURE_WORDS
 from core.workflow.studies import StudyRecord
 from pages.shared.collect_progress import moment
-from pages.shared.results import factor_word
+from pages.shared.factor_words import factor_word
 from pages.shared.widgets import plain, table, text_block, workspace
 
 _ROLES = {

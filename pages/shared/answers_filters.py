@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.workflow.answers import STATUS_WORDS
 from core.workflow.studies import StudyRecord
-from pages.shared.results import factor_word
+from pages.shared.factor_words import factor_word
 from pages.shared.widgets import STUDY_PARAMETER, plain
 
 _WRITTEN = "answers_address"

@@ -13,7 +13,7 @@ from core.workflow import answers
 from core.workflow.answers import STATUS_WORDS
 from core.workflow.studies import StudyRecord
 from pages.shared.answers_filters import View, from_address, name_of, to_address
-from pages.shared.results import factor_word
+from pages.shared.factor_words import factor_word
 from pages.shared.widgets import workspace
 
 PAGE_SIZE = 50

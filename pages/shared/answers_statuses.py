@@ -13,7 +13,7 @@ from core.domain.study import FACTORS
 from core.workflow import answers, statistics
 from core.workflow.studies import StudyRecord
 from pages.shared import answers_filters, data_files, widgets
-from pages.shared.results import factor_word
+from pages.shared.factor_words import factor_word
 
 COARSE = tuple(
     name for name in FACTORS if name not in ("context", "entity", "entity_b", "repetition")

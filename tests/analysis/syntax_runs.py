@@ -42,7 +42,13 @@ def run_python(folder, script):
     """What a Python script prints; it must end well and write no warning."""
     command = [sys.executable, "-W", "error", script]
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
@@ -62,6 +68,7 @@ def run_r(folder, script, *tables, locale="C.UTF-8"):
         text=True,
         encoding="utf-8",
         check=False,
+        timeout=120,
         env={**os.environ, "LC_ALL": locale},
     )
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ from core.analysis.cfa import cfa
 from core.analysis.cfa_models import written_model
 from core.analysis.cfa_scripts import cfa_syntax
 from core.analysis.cfa_text import proposed_text
+from core.analysis.progress import Cancelled, watched
 from core.errors import NotEnoughData, UserError
 from core.psychometrics.normality import normality
 from tests.analysis.score_frames import item_scores
@@ -451,6 +452,20 @@ def test_the_scripts_hold_the_models_and_the_answers():
     assert "x2" in files["cfa.R"]
     with pytest.raises(NotEnoughData, match="nothing to write"):
         cfa_syntax(schools().assign(subscale="one"), model="bifactor")
+
+
+def test_groups_are_told_to_whoever_watches_and_can_be_stopped():
+    frame = pd.concat([schools(), schools(respondent="b", start=5000)])
+    told = []
+    with watched(lambda *step: told.append(step)):
+        cfa(frame, estimator="ml")
+    assert told == [(0, 2, "groups"), (1, 2, "groups")]
+
+    def stop(done, total, what):
+        raise Cancelled
+
+    with watched(stop), pytest.raises(Cancelled):
+        cfa(frame)
 
 
 def test_every_column_is_explained():

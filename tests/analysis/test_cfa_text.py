@@ -74,7 +74,9 @@ def test_a_proposed_text_has_the_items_that_vary_anywhere():
     frame = pd.concat(
         [flat, item_scores(other, items=list("abcdef"), respondent="other", start=100)]
     )
-    assert proposed_text(frame, "general", by=("respondent",)).text == "General =~ b + c + d + e + f"
+    assert (
+        proposed_text(frame, "general", by=("respondent",)).text == "General =~ b + c + d + e + f"
+    )
     one = frame[frame["respondent"] == "other"]
     assert proposed_text(one, "general", by=("respondent",)).text == "General =~ c + d + e + f"
 

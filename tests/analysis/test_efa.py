@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from core.analysis.efa import efa
 from core.errors import NotEnoughData
 from core.psychometrics.efa import exploratory_factors
+from core.psychometrics.normality import normality
 from tests.analysis.score_frames import item_scores
 
 LOADINGS = np.array([[0.8, 0], [0.7, 0], [0.6, 0], [0, 0.8], [0, 0.7], [0, 0.6]])
@@ -43,6 +44,27 @@ def test_the_table_holds_the_numbers_of_the_pure_function():
     frame = tables(efa(item_scores(values), factors=2))["loadings"]
     pure = exploratory_factors(values, [f"i{n}" for n in range(1, 7)], 2)
     assert frame["loading"].to_numpy().reshape(6, 2) == pytest.approx(pure.loadings, abs=1e-12)
+
+
+def test_normality_is_that_of_the_items_with_its_coefficients_and_remarks():
+    values = answers(200)
+    found = tables(efa(item_scores(values)))["normality"].set_index("test")
+    own = normality(values, [f"i{n}" for n in range(1, 7)])
+    assert found.loc["Mardia skewness", ["value", "statistic", "df"]].tolist() == pytest.approx(
+        [own.mardia.b1, 200 * own.mardia.b1 / 6, 6 * 7 * 8 / 6]
+    )
+    assert found.loc["Mardia kurtosis", "value"] == pytest.approx(own.mardia.b2)
+    assert found.loc["Mardia kurtosis", "p_value"] == own.mardia.kurtosis.p_value
+    assert found.loc["Multivariate Shapiro-Wilk", "value"] == own.joint_shapiro.statistic
+    assert (found["remark"] == "").all()
+    few = tables(efa(item_scores(values[:9])))["normality"].set_index("test")
+    assert np.isnan(few.loc["Multivariate Shapiro-Wilk", "p_value"])
+    assert "12" in few.loc["Multivariate Shapiro-Wilk", "remark"]
+
+
+def test_every_column_is_explained():
+    for one in efa(item_scores(answers(100))).tables:
+        assert not [c.name for c in one.columns if not c.help and c.name != "respondent"]
 
 
 def test_each_group_is_analyzed_by_itself_and_one_without_variance_is_named():

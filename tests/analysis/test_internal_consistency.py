@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from core.analysis.internal_consistency import internal_consistency
+from core.analysis.reliability import reliability
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import GOLDEN, golden, item_scores
 
@@ -111,10 +112,42 @@ def test_one_thin_subscale_does_not_hide_the_others():
     assert "gpt, subscale bold: alpha is undefined (n = 3, 1 items that can vary)." in result.notes
 
 
-def test_an_item_never_answered_is_named():
+@pytest.mark.parametrize("missing", ["listwise", "pairwise"])
+def test_an_item_never_answered_is_left_out_and_named_and_costs_no_rows(missing):
     values = np.column_stack([HAND, [np.nan] * 3, HAND])
-    result = internal_consistency(item_scores(values, subscales=["x"] * 3 + ["y"] * 2))
-    assert any("subscale x: never answered: i3" in note for note in result.notes)
+    frame = item_scores(values, subscales=["x"] * 3 + ["y"] * 2)
+    result = internal_consistency(frame, missing=missing)
+    rows = result.tables[0].frame.set_index("subscale")
+    assert rows.loc["x", "alpha"] == pytest.approx(2 / 3)
+    assert rows.loc["x", ["n_items", "n_administrations", "dropped"]].tolist() == [2, 3, 0]
+    assert "gpt, subscale x: left out, never answered: i3." in result.notes
+    assert not any("undefined" in note for note in result.notes)
+    assert (result.n_used, result.n_left_out, result.n_missing) == (12, 0, 3)
+    alone = internal_consistency(frame[frame["item"] != "i3"], missing=missing)
+    pd.testing.assert_frame_equal(alone.tables[0].frame, result.tables[0].frame)
+
+
+def test_it_uses_the_rows_that_reliability_uses_where_an_item_was_never_answered():
+    values = np.random.default_rng(3).integers(1, 6, (20, 4)).astype(float)
+    values[:, 3] = np.nan
+    values[0, 0] = np.nan
+    frame = item_scores(values)
+    own = internal_consistency(frame).tables[0].frame.iloc[0]
+    other = reliability(frame, resamples=100).tables[0].frame.iloc[0]
+    assert other["coefficient"] == "α (Feldt)"
+    numbers = ("n_administrations", "alpha", "ci_low", "ci_high")
+    theirs = [other[name] for name in ("n", "value", "ci_low", "ci_high")]
+    assert [own[name] for name in numbers] == pytest.approx(theirs, abs=1e-12)
+
+
+def test_a_subscale_without_any_answer_is_undefined_and_the_others_are_not():
+    values = np.column_stack([HAND, np.full((3, 2), np.nan)])
+    result = internal_consistency(item_scores(values, subscales=["x", "x", "y", "y"]))
+    row = result.tables[0].frame.set_index("subscale").loc["y"]
+    assert np.isnan(row["alpha"])
+    assert row[["n_items", "n_administrations", "dropped"]].tolist() == [0, 0, 3]
+    assert "gpt, subscale y: left out, never answered: i3, i4." in result.notes
+    assert (result.n_used, result.n_left_out, result.n_missing) == (6, 0, 6)
 
 
 def test_items_that_cancel_leave_alpha_undefined():

@@ -26,15 +26,16 @@ def schools(factor="language", **factors):
     )
 
 
-def two_languages(n=500, *, loading=0.0, intercept=0.0, **factors):
-    """One factor; in German the third item may differ in loading or intercept, the mean by 0.5."""
+def two_languages(n=500, *, loading=0.0, intercept=0.0, noise=0.0, **factors):
+    """One factor; in German the third item may differ in some way, and the mean does by 0.5."""
     rng = np.random.default_rng(1)
     parts = []
     for number, language in enumerate(("English", "German")):
         slopes = np.array([0.8, 0.8, 0.7 + number * loading, 0.7, 0.6])
         origins = np.array([3, 3, 3 + number * intercept, 3, 3])
         trait = rng.normal(size=(n, 1)) + 0.5 * number
-        values = origins + trait * slopes + 0.6 * rng.normal(size=(n, 5))
+        spread = np.array([0.6, 0.6, 0.6 + number * noise, 0.6, 0.6])
+        values = origins + trait * slopes + spread * rng.normal(size=(n, 5))
         parts.append(item_scores(values, start=1 + number * n, language=language, **factors))
     return pd.concat(parts)
 
@@ -48,16 +49,18 @@ def frames(result):
 def test_the_steps_of_the_two_schools_are_those_printed_for_lavaan(factor):
     result = invariance(schools(factor), factor=factor, estimator="ml")
     steps = frames(result)["steps"]
-    assert steps["step"].tolist() == ["configural", "metric", "scalar"]
-    assert steps["df"].tolist() == [48, 54, 60]
-    assert steps["chi2"].tolist() == pytest.approx([115.851, 124.044, 164.103], abs=6e-4)
-    assert steps["cfi"].tolist() == pytest.approx([0.923, 0.921, 0.882], abs=6e-4)
-    assert steps["rmsea"].tolist() == pytest.approx([0.097, 0.093, 0.107], abs=6e-4)
-    assert steps["aic"].tolist() == pytest.approx([7484.4, 7480.6, 7508.6], abs=0.06)
-    assert steps["bic"].tolist() == pytest.approx([7706.8, 7680.8, 7686.6], abs=0.06)
-    assert steps["chi2_difference"].tolist()[1:] == pytest.approx([8.192, 40.059], abs=1e-3)
-    assert steps["df_difference"].tolist()[1:] == [6, 6]
-    assert steps["p_difference"].tolist()[1:] == pytest.approx([0.224, 0.0], abs=6e-4)
+    assert steps["step"].tolist() == ["configural", "metric", "scalar", "strict"]
+    assert steps["df"].tolist() == [48, 54, 60, 69]
+    assert steps["chi2"].tolist() == pytest.approx([115.851, 124.044, 164.103, 181.511], abs=6e-4)
+    assert steps["cfi"].tolist()[:3] == pytest.approx([0.923, 0.921, 0.882], abs=6e-4)
+    assert steps["rmsea"].tolist()[:3] == pytest.approx([0.097, 0.093, 0.107], abs=6e-4)
+    assert steps["aic"].tolist()[:3] == pytest.approx([7484.4, 7480.6, 7508.6], abs=0.06)
+    assert steps["bic"].tolist()[:3] == pytest.approx([7706.8, 7680.8, 7686.6], abs=0.06)
+    assert steps["chi2_difference"].tolist()[1:] == pytest.approx(
+        [8.192, 40.059, 181.511 - 164.103], abs=1e-3
+    )
+    assert steps["df_difference"].tolist()[1:] == [6, 6, 9]
+    assert steps["p_difference"].tolist()[1:3] == pytest.approx([0.224, 0.0], abs=6e-4)
     np.testing.assert_allclose(steps["cfi_difference"][1:], np.diff(steps["cfi"]))
     assert np.isnan(steps["chi2_difference"][0])
     levels = frames(result)["levels"].set_index("level")
@@ -77,7 +80,7 @@ def test_only_what_is_meant_is_held_equal_in_every_model():
     for kind, df in wanted.items():
         result = invariance(schools(), model=kind, estimator="ml")
         steps = frames(result)["steps"]
-        assert steps["df"].tolist() == df, kind
+        assert steps["df"].tolist() == [*df, df[-1] + 9], kind  # nine residual variances
         assert not any("cannot tell all parameters" in note for note in result.notes), kind
 
 
@@ -100,6 +103,17 @@ def test_a_loading_and_an_intercept_that_differ_are_found_at_their_steps():
     assert (first["parameter"], first["left"]) == ("intercept", "i3")
 
 
+def test_a_residual_variance_that_differs_is_found_at_the_last_step():
+    found = frames(invariance(two_languages(noise=0.4)))
+    steps = found["steps"].set_index("step")
+    assert steps.loc["strict", "equal"] == "loadings, intercepts, residual variances"
+    assert (steps.loc[["metric", "scalar"], "p_difference"] > 0.01).all()
+    assert steps.loc["strict", "p_difference"] < 1e-6
+    assert steps.loc["strict", "df_difference"] == 5
+    first = found["releases"].query("step == 'strict'").iloc[0]
+    assert (first["parameter"], first["left"], first["right"]) == ("variance", "i3", "i3")
+
+
 def test_gaps_and_constant_items_are_counted_and_named():
     frame = two_languages(n=200)
     frame.loc[(frame["item"] == "i5") & (frame["language"] == "German"), "score"] = 3.0
@@ -108,7 +122,7 @@ def test_gaps_and_constant_items_are_counted_and_named():
     listwise, full = (invariance(frame, estimator=kind) for kind in ("mlr", "fiml"))
     assert frames(listwise)["levels"]["dropped"].tolist() == [3, 1]
     assert frames(full)["levels"]["dropped"].tolist() == [0, 0]
-    assert frames(listwise)["steps"]["n_items"].tolist() == [4, 4, 4]
+    assert frames(listwise)["steps"]["n_items"].tolist() == [4] * 4
     for result in (listwise, full):
         assert any("at some level" in note and "i5" in note for note in result.notes)
         assert (result.n_missing, result.n_planned) == (4, 2000)
@@ -150,9 +164,9 @@ def test_a_step_with_more_parameters_than_the_answers_can_hold_has_no_numbers():
     frame = two_languages(n=50)
     result = invariance(frame[frame["item"].isin(["i1", "i2"])])
     steps = frames(result)["steps"]
-    assert steps["df"].tolist() == [-2, -1, 0]
-    assert steps["converged"].tolist() == [False, False, True]
-    assert steps["p_difference"].isna().all()
+    assert steps["df"].tolist() == [-2, -1, 0, 2]
+    assert steps["converged"].tolist() == [False, False, True, True]
+    assert steps["p_difference"][:3].isna().all()
     assert any(note.startswith("gpt: configural: The model has more par") for note in result.notes)
 
 

@@ -375,3 +375,17 @@ def test_whoever_watches_is_told_how_far_it_is():
     with progress.watched(lambda *step: seen.append(step)):
         item_statistics(frame)
     assert seen == [(0, 2, "groups and subscales"), (1, 2, "groups and subscales")]
+
+
+def test_an_item_nobody_answered_costs_the_others_nothing():
+    values = np.array([[1, 2, 5.0], [2, 4, 4], [4, 3, 2], [5, 5, 1]])
+    gap = np.column_stack([values[:, :2], [np.nan] * 4, values[:, 2:]])
+    found = item_statistics(item_scores(gap)).tables[0].frame
+    plain = item_statistics(item_scores(values)).tables[0].frame
+    others = found[found["item"] != "i3"]
+    for name in ("discrimination", "alpha_if_dropped", "n_discrimination"):
+        assert others[name].tolist() == pytest.approx(plain[name].tolist(), nan_ok=True)
+    (never,) = found[found["item"] == "i3"].to_dict("records")
+    assert never["n"] == 0
+    assert never["n_discrimination"] == 0
+    assert np.isnan(never["discrimination"])

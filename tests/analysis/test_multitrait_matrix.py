@@ -24,12 +24,9 @@ SUBSCALES = ["x", "x", "y", "y"]
 
 def study(values, name="asi", start=1, contexts=None, subscales=None, **factors):
     """One administration per row of `values`, each under a context of its own."""
-    frames = [
-        item_scores([row], subscales=subscales, study=name, start=start + number,
-                    context=(contexts or [f"c{n}" for n in range(len(values))])[number], **factors)
-        for number, row in enumerate(values)
-    ]  # fmt: skip
-    return pd.concat(frames, ignore_index=True)
+    frame = item_scores(values, subscales=subscales, study=name, start=start, **factors)
+    names = contexts or [f"c{number}" for number in range(len(values))]
+    return frame.assign(context=np.repeat(names, np.shape(values)[1]))
 
 
 def noisy(n=25, k=4, seed=0):
@@ -298,6 +295,16 @@ def test_incomplete_administrations_have_no_score_unless_half_is_enough():
     assert (half.n_used, half.n_missing, half.n_left_out) == (79, 1, 0)
 
 
+def test_an_item_nobody_answered_is_named_where_half_is_enough():
+    values = np.hstack([noisy(20), np.full((20, 1), np.nan)])
+    frame = study(values, subscales=["x", "x", "y", "y", "x"])
+    remark = multitrait_matrix(frame, incomplete="half").tables[2].frame.set_index("score")
+    assert "i5" in remark.loc["x", "remark"]
+    assert remark.loc["x", "n_alpha"] == 20
+    with pytest.raises(NotEnoughData, match="No scores can be correlated"):
+        multitrait_matrix(frame)
+
+
 def test_several_studies_analyzed_together_keep_their_scores_apart():
     frame = pd.concat([
         study(noisy(12, k=2), subscales=["s", "s"]),
@@ -306,6 +313,32 @@ def test_several_studies_analyzed_together_keep_their_scores_apart():
     table = pairs(multitrait_matrix(frame))
     assert list(table.index) == [("asi: s", "second: s")]
     assert not table["same_trait"].item()
+
+
+def test_a_reliability_of_nothing_corrects_nothing():
+    # two unrelated items: their alpha is 0, give or take rounding that differs with the unit
+    x, y = [[1, 1], [2, 2], [3, 3], [4, 5]], [[1, 1], [1, 3], [3, 1], [3, 3]]
+    for unit in np.arange(1, 30) / 7:
+        result = multitrait_matrix(study(np.hstack([x, y]) * unit, subscales=SUBSCALES))
+        row = pairs(result).loc[("x", "y")]
+        assert math.isfinite(row["r"])
+        assert math.isnan(row["corrected"])
+        assert NOT_CORRECTED in row["remark"]
+
+
+def test_a_language_the_other_study_has_not_is_averaged_over():
+    values = [noisy(12), noisy(12, seed=1)]
+    frame = pd.concat([
+        study(values[0], subscales=SUBSCALES, language="en"),
+        study(values[1], subscales=SUBSCALES, language="de", start=100),
+    ], ignore_index=True)  # fmt: skip
+    other = noisy(12, k=2, seed=2)
+    result = multitrait_matrix(frame, other=study(other, name="mss", language="fr"))
+    mean = (values[0] + values[1]) / 2
+    wanted = stats.pearsonr(mean[:, :2].mean(axis=1), other.mean(axis=1)).statistic
+    row = pairs(result).loc[("asi: x", "mss: s")]
+    assert (row["r"], row["n"]) == (pytest.approx(wanted, abs=1e-12), 12)
+    assert "asi: scores are averaged over language." in result.notes
 
 
 @given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.1, 10))
@@ -349,5 +382,5 @@ def test_what_cannot_be_correlated_is_an_error_with_a_next_step():
     with pytest.raises(NotEnoughData, match="no answers yet"):
         multitrait_matrix(one.iloc[:0])
     elsewhere = study(noisy(10, seed=2), name="mss", contexts=[f"d{n}" for n in range(10)])
-    with pytest.raises(NotEnoughData, match="there are 0"):
+    with pytest.raises(NotEnoughData, match="mss: nothing there is of the same"):
         multitrait_matrix(one, other=elsewhere)

@@ -89,6 +89,8 @@ def test_gaps_follow_the_rule_and_every_score_is_accounted_for():
     both = norm_comparison(frame, norms=[*norms, ("all items", 3, 1, 50)], missing="available")
     assert (both.n_used, both.n_left_out) == (10, 0)  # each counted once
     assert both.n_planned == frame.shape[0]
+    both = norm_comparison(frame, norms=[*norms, ("all items", 3, 1, 50)])
+    assert both.n_used == 8  # six on x, and the answers on y of the two complete ones
 
 
 @given(LIKERT, st.floats(-3, 3), st.randoms(use_true_random=False))

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from core.analysis import scale_coefficients
+from core.analysis.progress import watched
 from core.analysis.reliability import reliability
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import golden, item_scores
@@ -157,6 +158,17 @@ def test_factor_models_of_too_many_items_are_not_tried(monkeypatch):
     assert np.isnan(row["value"])
     assert "at most 5 items, and 6 vary" in row["remark"]
     assert row["n"] == 60
+
+
+def test_it_tells_how_far_it_is_group_by_group():
+    both = pd.concat([
+        item_scores(six_items(), respondent=name, start=start)
+        for name, start in (("one", 1), ("two", 500))
+    ])  # fmt: skip
+    seen = []
+    with watched(lambda done, total, what: seen.append((done, total, what))):
+        reliability(both, **FEW)
+    assert [step for step in seen if step[2] == "groups"] == [(0, 2, "groups"), (1, 2, "groups")]
 
 
 @pytest.mark.parametrize("values", [[[1, 2, 3]], [[2, 2], [2, 2], [2, 2]], [[1], [2], [3]]])

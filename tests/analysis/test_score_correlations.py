@@ -219,6 +219,165 @@ def test_blind_to_the_order_of_rows_and_swapping_levels_turns_the_difference_onl
         assert other.tables[1].frame["difference"].item() == pytest.approx(sign * own)
 
 
+def shifts(result):
+    return result.tables[1].frame.set_index("scale")
+
+
+BEFORE = [3.1, 2.7, 4, 3.6, 2.9, 3.3, 4.1, 3.8, 2.5, 3]
+AFTER = [3.4, 2.9, 4.4, 3.5, 3.3, 3.9, 4, 4.2, 2.9, 3.1]
+
+
+@pytest.mark.parametrize(
+    ("alternative", "p"),
+    # R 4.2.2: t.test(after, before, paired = TRUE, alternative = ...)
+    [("greater", 0.0031301671686066), ("less", 0.996869832831393), ("two-sided", 0.0062603343372)],
+)
+def test_an_expected_direction_is_tested_one_tailed_as_r_tests_it(alternative, p):
+    frame = answers({"original": [[x] for x in BEFORE], "rewritten": [[x] for x in AFTER]})
+    result = score_correlations(frame, alternative=alternative)
+    row = shifts(result).loc["s"]
+    assert (row["t"], row["df"]) == (pytest.approx(3.54545454545455, abs=1e-12), 9)
+    assert row["p"] == pytest.approx(p, abs=1e-12)
+    assert row["stars"] == ("" if alternative == "less" else "**")
+    assert {"two-sided": "two-tailed", "greater": "second above", "less": "second below"}[
+        alternative
+    ] in result.method
+    # correlations are two-sided whatever is expected of the means
+    wanted = stats.pearsonr(BEFORE, AFTER).pvalue
+    assert pearson(result)["p"].item() == pytest.approx(wanted, rel=1e-9)
+
+
+def test_the_effect_size_has_an_interval_by_the_noncentral_t():
+    frame = answers({"original": [[x] for x in BEFORE], "rewritten": [[x] for x in AFTER]})
+    row = shifts(score_correlations(frame)).loc["s"]
+    gain = np.subtract(AFTER, BEFORE)
+    assert row["d_z"] == pytest.approx(gain.mean() / gain.std(ddof=1), rel=1e-12)
+    for end, probability in (("d_z_low", 0.975), ("d_z_high", 0.025)):
+        noncentrality = row[end] * np.sqrt(10)
+        assert stats.nct.cdf(row["t"], 9, noncentrality) == pytest.approx(probability, abs=1e-6)
+
+
+def rewritten(pairs, **factors):
+    """One administration per (context, origin, scores): rewritten where the two names differ."""
+    frames = []
+    for number, (context, origin, values) in enumerate(pairs):
+        frame = item_scores([values], start=2**60 + number, context=context, **factors)
+        kind = "original" if context == origin else "rewritten"
+        frames.append(frame.assign(rewriting=kind, origin=origin))
+    return pd.concat(frames, ignore_index=True)
+
+
+def ablation(n=8, seed=0):
+    tables = noisy(["before", "after"], n=n, seed=seed)
+    rows = [(f"c{i}", f"c{i}", list(tables["before"][i])) for i in range(n)]
+    rows += [(f"c{i} harsh", f"c{i}", list(tables["after"][i])) for i in range(n)]
+    return rewritten(rows), tables
+
+
+def test_rewritten_contexts_are_paired_with_the_ones_they_were_made_from():
+    frame, tables = ablation()
+    result = score_correlations(frame, factor="rewriting", alternative="greater")
+    row = pearson(result).iloc[0]
+    before, after = (tables[one].mean(axis=1) for one in ("before", "after"))
+    assert (row["first"], row["second"], row["n_pairs"]) == ("original", "rewritten", 8)
+    assert row["r"] == pytest.approx(stats.pearsonr(before, after).statistic, abs=1e-12)
+    test = stats.ttest_rel(after, before, alternative="greater")
+    assert shifts(result).loc["s", "t"] == pytest.approx(test.statistic)
+    assert shifts(result).loc["s", "p"] == pytest.approx(test.pvalue)
+    # contexts nobody rewrote, and rewritings without their original, have no partner
+    lone = rewritten([("x", "x", [1, 2, 3, 4]), ("y harsh", "y", [2, 2, 2, 2])])
+    lone["administration"] += 10_000
+    more = score_correlations(pd.concat([frame, lone], ignore_index=True), factor="rewriting")
+    assert pearson(more)[["n_pairs", "without_partner"]].to_numpy().tolist() == [[8, 2]]
+
+
+def test_several_rewritings_of_one_context_are_averaged_into_one_pair():
+    frame, tables = ablation()
+    second = rewritten([("c0 harsher", "c0", [5, 5, 5, 5])])
+    second["administration"] += 10_000
+    result = score_correlations(pd.concat([frame, second], ignore_index=True), factor="rewriting")
+    after = tables["after"].mean(axis=1)
+    after[0] = (after[0] + 5) / 2
+    row = pearson(result).iloc[0]
+    assert row["n_pairs"] == 8
+    wanted = stats.pearsonr(tables["before"].mean(axis=1), after).statistic
+    assert row["r"] == pytest.approx(wanted, abs=1e-12)
+    assert any("Several rewritings of one context are averaged" in n and "c0" in n
+               for n in result.notes)  # fmt: skip
+    assert (result.n_used, result.n_left_out) == (17 * 4, 0)
+
+
+def test_a_rewritten_context_belongs_to_the_set_of_its_origin():
+    frame, _ = ablation()
+    sets = np.where(frame["origin"].isin(["c0", "c1", "c2", "c3"]), "personas", "conversations")
+    frame = frame.assign(context_set=np.where(frame["rewriting"] == "rewritten", "new", sets))
+    result = score_correlations(frame, factor="rewriting", by=("respondent", "context_set"))
+    rows = pearson(result).set_index("context_set")
+    assert rows["n_pairs"].to_dict() == {"personas": 4, "conversations": 4}
+
+
+def two_studies(first_form="original", second_form="original"):
+    tables = noisy(["one", "two"], n=10)
+    parts = [
+        answers({name: tables[name]}, factors={"study": name}).assign(form=form)
+        for name, form in (("one", first_form), ("two", second_form))
+    ]
+    parts[1]["administration"] += 1000
+    return pd.concat(parts, ignore_index=True), tables
+
+
+def test_studies_are_paired_on_all_factors():
+    frame, tables = two_studies()
+    result = score_correlations(frame, factor="study")
+    row = pearson(result).iloc[0]
+    wanted = stats.pearsonr(tables["one"].mean(axis=1), tables["two"].mean(axis=1)).statistic
+    assert (row["first"], row["second"], row["n_pairs"]) == ("one", "two", 10)
+    assert row["r"] == pytest.approx(wanted, abs=1e-12)
+    assert not any("also differ" in note for note in result.notes)
+
+
+def test_forms_run_as_separate_studies_are_paired_and_the_difference_is_named():
+    frame, tables = two_studies("original", "paraphrase")
+    result = score_correlations(frame, factor="study", by=("respondent", "form"))
+    row = pearson(result).iloc[0]
+    wanted = stats.pearsonr(tables["one"].mean(axis=1), tables["two"].mean(axis=1)).statistic
+    assert row["r"] == pytest.approx(wanted, abs=1e-12)
+    assert list(pearson(result).columns[:2]) == ["respondent", "scale"]
+    assert any("also differ in form (one: original, two: paraphrase)" in n for n in result.notes)
+    # a study with both forms keeps them apart
+    both = frame[frame["study"] == "one"].assign(form="paraphrase")
+    both["administration"] += 5000
+    kept = score_correlations(pd.concat([frame, both], ignore_index=True), factor="study")
+    assert pearson(kept)["n_pairs"].tolist() == [10]
+    assert not any("also differ" in note for note in kept.notes)
+
+
+def test_studies_in_different_formats_are_told_not_to_compare_means():
+    frame, _ = two_studies()
+    frame["format"] = np.where(frame["study"] == "one", "likert_5", "likert_6")
+    result = score_correlations(frame, factor="study", by=("respondent", "format"))
+    assert any("mean differences between them are not comparable" in n for n in result.notes)
+
+
+def test_a_frame_without_the_columns_of_rewriting_or_set_is_an_error_that_says_so():
+    frame = answers(noisy(["original", "b"]))
+    with pytest.raises(NotEnoughData, match="not kept by rewriting") as caught:
+        score_correlations(frame, factor="rewriting")
+    assert "rewritten" in caught.value.remedy
+    with pytest.raises(NotEnoughData, match="not kept by context_set"):
+        score_correlations(frame, by=("context_set",))
+
+
+def test_a_study_without_rewritten_contexts_is_an_error_with_a_next_step():
+    frame, _ = ablation()
+    with pytest.raises(NotEnoughData, match="one level only") as caught:
+        score_correlations(frame[frame["rewriting"] == "original"], factor="rewriting")
+    assert "rewritten from others" in caught.value.remedy
+    with pytest.raises(NotEnoughData, match="one level only") as caught:
+        score_correlations(answers(noisy(["original", "b"])), factor="study")
+    assert "two studies" in caught.value.remedy
+
+
 @pytest.mark.parametrize("factor", ["form", "repetition", "entity"])
 def test_one_level_or_one_pair_is_an_error_with_a_next_step(factor):
     levels = {"form": ["original"], "repetition": [1], "entity": ["x"]}[factor]

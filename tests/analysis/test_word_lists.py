@@ -27,6 +27,7 @@ def test_a_hyphenated_word_counts_by_its_parts_and_once():
 
 
 def test_entries_of_two_words_leave_the_others_of_their_list_alone():
+    assert word_counts(["kind-kindly"], {"x": ["hard work", "kind"]})["x"].tolist() == [1]
     lists = {"x": ["hard work", "KIND"], "y": ["hard work"], "none": [], "blank": [" "]}
     found = word_counts(["Hard workers are kind to hard-hearted work, hardly.", "kind"], lists)
     assert found.drop(columns="words").to_dict("list") == {

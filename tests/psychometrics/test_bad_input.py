@@ -13,10 +13,12 @@ import pytest
 from core.errors import NotEnoughData, UserError
 from core.psychometrics.cfa_fit import fit_cfa
 from core.psychometrics.cfa_invariance import invariance
+from core.psychometrics.cfa_presets import bifactor_model, one_factor_model, second_order_model
+from core.psychometrics.cfa_syntax import ModelTextError, parse_model
 from core.psychometrics.correlation import correlation
 from core.psychometrics.dif import differential_item_functioning
 from core.psychometrics.dif_purification import purified_dif
-from core.psychometrics.efa import exploratory_factors
+from core.psychometrics.efa import exploratory_factors, factors_of_correlations
 from core.psychometrics.graded_response import graded_response
 from core.psychometrics.grm_information import scale_information, trait_reliability
 from core.psychometrics.group_tests import one_sample_t, paired_t
@@ -295,6 +297,88 @@ def test_scores_out_of_the_range_of_numbers_are_named_with_their_size(size):
 def test_a_misspelt_item_is_refused_with_the_nearest_name(fit, text):
     with pytest.raises(UserError, match=r'"(item22|ITEM4)" .* Did you mean "item[24]"'):
         fit(SOUND, [f"item{number}" for number in range(1, 7)], text)
+
+
+TEXTS = {
+    "nothing": ("", "measures nothing"),
+    "a factor without items": (one_factor_model([]), "name is missing"),
+    "an item twice": ("A =~ i1 + i1", "said twice"),
+    "a factor of itself": ("A =~ A", "measured by itself"),
+    "a huge loading": ("A =~ 1e300*i1 + i2 + i3", "too large for a parameter"),
+    "a huge start": ("A =~ i1 + start(1e200)*i2 + i3", "too large for a parameter"),
+    "a character nobody sees": ("A =~ i1\x00 + i2", "is not a name"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), TEXTS.values(), ids=TEXTS.keys())
+@pytest.mark.parametrize("fit", [fit_cfa, fit_wlsmv])
+def test_a_text_that_is_no_model_is_one_message(fit, text, said):
+    with pytest.raises(ModelTextError, match=said):
+        fit(SOUND, names(SOUND), text)
+
+
+def test_a_model_with_nothing_to_estimate_is_refused():
+    text = "A =~ 1*i1 + 1*i2\nA ~~ 1*A\ni1 ~~ 1*i1\ni2 ~~ 1*i2"
+    with pytest.raises(ModelTextError, match="nothing to estimate"):
+        fit_cfa(SOUND, names(SOUND), text)
+
+
+@pytest.mark.parametrize("fit", [fit_cfa, fit_wlsmv])
+def test_a_model_read_before_is_held_to_the_items_of_the_data(fit):
+    with pytest.raises(ModelTextError, match="do not hold: i9"):
+        fit(SOUND, names(SOUND), parse_model("A =~ i1 + i2 + i9"))
+
+
+def test_a_parameter_to_be_freed_must_be_of_the_model():
+    groups = {"x": SOUND[:30], "y": SOUND[30:]}
+    strange = frozenset({("A", "=~", "i8")})
+    with pytest.raises(ModelTextError, match="not in the model: A =~ i8"):
+        invariance(groups, names(SOUND), two_factors(SOUND), partial=strange)
+
+
+@pytest.mark.parametrize("text", [bifactor_model, second_order_model])
+@pytest.mark.parametrize("fit", [fit_cfa, fit_wlsmv])
+@pytest.mark.parametrize("items", [3, 5, 6])
+def test_presets_of_too_few_subscales_or_items_say_what_is_wrong(fit, text, items):
+    subscales = {"A": names(SOUND)[:items], "B": names(SOUND)[items:]}
+    result = fit(SOUND, names(SOUND), text(subscales))
+    assert not set(infinite(result))
+    assert result.admissible or result.problems
+
+
+@pytest.mark.parametrize("trait", [np.full(60, np.nan), np.full(60, np.inf), np.ones(60)])
+def test_a_trait_that_says_nothing_leaves_items_untested_with_reasons(trait):
+    items = differential_item_functioning(SOUND, names(SOUND), every_other(SOUND), trait=trait)
+    assert all(item.problems and not item.tested for item in items.items)
+
+
+def test_a_trait_out_of_the_range_of_numbers_is_refused():
+    with pytest.raises(NotEnoughData, match="Trait scores reach 1e"):
+        differential_item_functioning(
+            SOUND, names(SOUND), every_other(SOUND), trait=np.linspace(0, 1e300, 60)
+        )
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_correlations_that_are_no_numbers_have_no_factors(value):
+    with pytest.raises(NotEnoughData):
+        factors_of_correlations(np.full((4, 4), value), list("abcd"), 1)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda: fit_cfa(SOUND, names(SOUND)[:4], "A =~ i1 + i2 + i3"),
+        lambda: fit_wlsmv(SOUND, names(SOUND)[:4], "A =~ i1 + i2 + i3"),
+        lambda: fit_cfa(SOUND[:, 0], ["i1"], "A =~ i1"),
+        lambda: fit_cfa(SOUND, names(SOUND), one_factor(SOUND), ci_level=2.0),
+        lambda: fit_wlsmv(SOUND, names(SOUND), one_factor(SOUND), ci_level=0.0),
+        lambda: invariance({"x": SOUND, "y": SOUND}, names(SOUND), one_factor(SOUND), levels=()),
+    ],
+)
+def test_what_does_not_fit_together_is_a_mistake_of_the_caller(mistake):
+    with pytest.raises(ValueError, match=r"scores for|coverage|level"):
+        mistake()
 
 
 @pytest.mark.parametrize("size", [1e-29, 1e-6, 1.0, 1e6, 1e29])

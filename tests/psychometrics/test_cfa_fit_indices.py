@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from core.psychometrics.cfa_fit import fit_cfa
 from core.psychometrics.cfa_fit_indices import (
     ChiSquares,
     cfi,
@@ -78,6 +79,29 @@ def test_the_yuan_bentler_factor_of_a_toy_worked_by_hand():
     assert saturated.trace == pytest.approx(11 / 9)
     assert baseline.trace == pytest.approx(1)
     assert saturated.trace - baseline.trace == pytest.approx(2 / 9)
+
+
+def test_the_yuan_bentler_test_of_a_toy_worked_by_hand():
+    """Two items, six rows: are they unrelated?
+
+    Variances are 10 / 6 = 5/3, the covariance is 6 / 6 = 1, so the determinant is 25/9 - 1 = 16/9
+    and ML's test is 6 log((25/9) / (16/9)) = 12 log(5/4) with 1 degree of freedom.
+
+    The inverse covariance is 9/16 [[5/3, -1], [-1, 5/3]], so the squared distances are
+    9/16 (5/3 (x^2 + y^2) - 2 x y) = 3, 3, 3, 3, 0, 0: their squares average 6, and the trace of the
+    saturated model is (6 - 2) / 2 = 2. The trace of the model adds, for each item, half of its
+    kurtosis less 1: mean x^4 = 17/3, over (5/3)^2 it is 2.04, so 2 (2.04 - 1) / 2 = 1.04.
+    The factor is (2 - 1.04) / 1 = 0.96, the scaled test 12 log(5/4) / 0.96 = 12.5 log(5/4).
+    Scaling of the log-likelihoods: 1.04 / 2 parameters, and 2 / 3 parameters.
+    """
+    x, y = [2, -2, 1, -1, 0, 0], [2, -2, -1, 1, 0, 0]
+    rows = np.array([x, y], dtype=float).T
+    fit = fit_cfa(rows, ["x", "y"], "F =~ x\nG =~ y\nF ~~ 0*G", estimator="MLR")
+    assert fit.fit.df == 1
+    assert fit.fit.chi2 == pytest.approx(12 * math.log(5 / 4), abs=1e-12)
+    assert fit.scaled.scaling_factor == pytest.approx(0.96, abs=1e-8)
+    assert fit.scaled.chi2 == pytest.approx(12.5 * math.log(5 / 4), abs=1e-7)
+    assert (fit.scaling_h0, fit.scaling_h1) == pytest.approx((0.52, 2 / 3), abs=1e-8)
 
 
 def test_means_add_their_number_to_the_trace():

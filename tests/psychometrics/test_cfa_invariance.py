@@ -85,10 +85,18 @@ def test_a_different_intercept_is_found_and_named():
 
 
 def test_a_different_loading_is_found_and_named():
-    ladder = invariance(two_languages(loading=-0.4), ITEMS, ONE).levels
+    answers = two_languages(loading=-0.4)
+    ladder = invariance(answers, ITEMS, ONE).levels
     assert ladder[1].difference.p < 1e-6
     worst = ladder[1].fit.release_indices[0]
     assert (worst.op, worst.right) == ("=~", "c")
+    freed = invariance(answers, ITEMS, ONE, partial=frozenset({("F", "=~", "c")})).levels[1]
+    assert freed.difference.p > 0.01
+    # 0.7 and 0.3, in units of a marker that loads 0.8
+    for group, true in ((0, 0.7 / 0.8), (1, 0.3 / 0.8)):
+        own = freed.fit.estimate("F", "=~", "c", group=group)
+        assert abs(own.estimate - true) < 3 * own.se
+        assert own.estimate == pytest.approx(true, abs=0.12)
 
 
 def test_missing_answers_do_not_stand_in_the_way():

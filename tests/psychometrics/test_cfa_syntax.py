@@ -69,6 +69,31 @@ def test_loadings_with_the_label_of_the_marker_are_fixed_with_it():
     assert fixed_cells("F =~ a*x1 + a*x2 + x3") == {("F", "=~", "x1"): 1, ("F", "=~", "x2"): 1}
 
 
+def test_a_free_first_loading_stays_free_where_its_item_is_left_out():
+    text = "F =~ NA*x1 + x2 + x3\nF ~~ 1*F\nG =~ x4 + NA*x5 + x6"
+    free = {
+        (p.left, p.right)
+        for p in parameter_table(parse_model(text).without(frozenset({"x1", "x4"}))).parameters
+        if p.op == "=~" and p.is_free
+    }
+    assert free == {("F", "x2"), ("F", "x3"), ("G", "x5"), ("G", "x6")}
+
+
+def test_a_marker_left_out_passes_its_role_to_the_next_item():
+    kept = parse_model("F =~ x1 + x2 + x3").without(frozenset({"x1"}))
+    fixed = [p for p in parameter_table(kept).parameters if p.op == "=~" and not p.is_free]
+    assert [(p.right, p.value) for p in fixed] == [("x2", 1.0)]
+
+
+def test_factors_that_lose_all_they_are_measured_by_go_too():
+    text = "A =~ x1 + x2\nB =~ x3 + x4\nTop =~ A\nA ~~ B\nx1 ~~ x3"
+    kept = parse_model(text).without(frozenset({"x1", "x2"}))
+    assert kept.factors == ("B",)
+    assert kept.items == ("x3", "x4")
+    assert {name for t in kept.terms for name in (t.left, t.right)} == {"B", "x3", "x4"}
+    assert parameter_table(kept).factors == ("B",)
+
+
 def test_a_factor_with_one_item_has_no_residual_variance():
     assert fixed_cells("F =~ x1\nG =~ x2 + x3 + x4")[("x1", "~~", "x1")] == 0.0
 

@@ -160,6 +160,15 @@ def test_correction_for_unreliability_by_hand():
     assert np.isnan(disattenuated(0.4, np.nan, 0.8))
 
 
+def test_the_interval_of_a_rank_correlation_equals_that_of_its_author():
+    # printed for ci.spear of D. Bonett's R package statpsych
+    second = [21, 4, 9, 12, 35, 18, 10, 22, 24, 1, 6, 8, 13, 16, 19]
+    first = [67, 28, 30, 28, 52, 40, 25, 37, 44, 10, 14, 20, 28, 40, 51]
+    own = correlation(np.array(first), np.array(second), kind="spearman")
+    printed = (0.8699639, 0.5840951, 0.9638297)
+    assert (own.r, own.low, own.high) == pytest.approx(printed, abs=5e-8)
+
+
 def test_fishers_interval_by_hand():
     # r = tanh(1), n = 103: z interval 1 ± 1.959964 / 10
     low, high = fisher_interval(np.tanh(1), 103)

@@ -126,3 +126,12 @@ def test_bad_summaries_give_no_test_but_a_reason(first, second):
 def test_a_negative_spread_is_refused():
     with pytest.raises(ValueError, match="negative"):
         compare_summaries(Summary(1, -1, 5), Summary(2, 1, 5))
+
+
+def test_a_group_of_scores_beyond_all_numbers_is_left_out_and_named():
+    rng = np.random.default_rng(4)
+    groups = {name: rng.normal(size=20) + place for place, name in enumerate("abc")}
+    result = known_groups(groups | {"huge": groups["a"] * 1e300})
+    assert result.groups == ("a", "b", "c")
+    assert result.f == known_groups(groups).f
+    assert result.problems == ("Left out for scores too large or too small to compute with: huge.",)

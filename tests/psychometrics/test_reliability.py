@@ -104,6 +104,12 @@ def test_bootstrap_and_feldt_intervals_agree_for_normal_items():
     assert resampled.high == pytest.approx(feldt.high, abs=0.005)
 
 
+def test_feldts_interval_equals_a_published_one():
+    # printed for the function of C. Evans: alpha .913, 873 rows, 20 items
+    low, high = feldt_interval(0.913, 873, 20)
+    assert (low, high) == pytest.approx((0.9044024, 0.9211588), abs=5e-8)
+
+
 def test_feldts_interval_covers_the_population_alpha_as_often_as_it_says():
     # parallel items of reliability 1/2, six of them: alpha 6/7
     results = [cronbach_alpha(simulated(n=60, seed=seed)) for seed in range(400)]

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -47,3 +49,14 @@ def test_bad_tables_give_no_mean_but_a_reason(table):
     result = retest_agreement(table)
     assert np.isnan(result.mean_r)
     assert any("Undefined" in text for text in result.problems)
+
+
+def test_pairs_that_agree_exactly_leave_the_mean_undefined_unless_all_do():
+    first = np.array([1.0, 2, 3, 4, 6])
+    third = np.array([2.0, 1, 4, 3, 5])
+    mixed = retest_agreement(np.column_stack([first, 2 * first, third]))
+    assert math.isnan(mixed.mean_r)
+    assert any("determine each other exactly" in problem for problem in mixed.problems)
+    assert retest_agreement(np.column_stack([first, 2 * first])).mean_r == 1
+    opposite = retest_agreement(np.column_stack([first, -first, first]))
+    assert math.isnan(opposite.mean_r)

@@ -21,6 +21,7 @@ NAMES = [f"y{number}" for number in range(1, 9)]
 TWO_FACTORS = "F =~ y1 + y2 + y3 + y4\nG =~ y5 + y6 + y7 + y8"
 LOADINGS = np.array([0.8, 0.7, 0.6, 0.5, 0.75, 0.65, 0.55, 0.45])
 CORRELATION = 0.4
+CUTS = [-1.3, -0.6, 0.2, 1.0]
 INDICES = {
     "chisq": "chi2",
     "pvalue": "p",
@@ -46,7 +47,7 @@ def simulated(rng, n):
     factors = rng.multivariate_normal([0, 0], [[1, CORRELATION], [CORRELATION, 1]], size=n)
     noise = rng.standard_normal((n, 8)) * np.sqrt(1 - LOADINGS**2)
     hidden = factors[:, [0] * 4 + [1] * 4] * LOADINGS + noise
-    return np.digitize(hidden, [-1.3, -0.6, 0.2, 1.0]).astype(float)
+    return np.digitize(hidden, CUTS).astype(float)
 
 
 @pytest.mark.parametrize("version", ["", ".scaled", ".robust"])
@@ -133,7 +134,7 @@ def test_an_item_outside_the_model_costs_no_rows():
     assert found.n == 243
 
 
-def test_known_loadings_are_recovered():
+def test_known_loadings_and_thresholds_are_recovered():
     found = fit_wlsmv(simulated(np.random.default_rng(21), 8000), NAMES, TWO_FACTORS)
     assert found.converged
     assert found.admissible
@@ -143,6 +144,11 @@ def test_known_loadings_are_recovered():
         assert abs(row.estimate - true) < 3.5 * row.se
     assert found.standardized_estimate("F", "~~", "G").estimate == pytest.approx(0.4, abs=0.03)
     assert found.scaled.p > 0.01
+    cuts = [each for each in found.parameters if each.op == "|"]
+    assert len(cuts) == 8 * len(CUTS)
+    for cut, true in zip(cuts, CUTS * 8, strict=True):
+        assert abs(cut.estimate - true) < 0.05
+        assert abs(cut.estimate - true) < 3.5 * cut.se
 
 
 def test_errors_and_test_hold_over_samples():

@@ -114,3 +114,15 @@ def test_a_filter_by_an_unknown_factor_is_refused(workspace):
     ask(workspace)
     with pytest.raises(NotEnoughData, match="no factor 'colour'"):
         statistics.run(workspace, "item_statistics", ["study"], {}, {"colour": ["red"]})
+
+
+def test_ways_of_asking_that_are_pooled_are_named(workspace):
+    ask(workspace, label_orders=("as_is", "inverted"))
+    pooled = "pooled over 2 orders of options"
+    assert any(pooled in note for note in items(workspace).notes)
+    for way in ({"over": ["label_order"]}, {"by": ("label_order",)}):
+        assert not any(pooled in note for note in items(workspace, **way).notes)
+    assert not any(
+        pooled in note
+        for note in items(workspace, "score_correlations", factor="label_order").notes
+    )

@@ -1,0 +1,136 @@
+"""Which of several measurement models describes the same answers best?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pandas as pd
+
+from core.analysis.cfa_comparison_tables import comparison_tables
+from core.analysis.cfa_competing import competing_models
+from core.analysis.cfa_model_list import named_models
+from core.analysis.cfa_models import ESTIMATORS, FactorEstimator, subscales_of_items
+from core.analysis.cfa_names import model_names
+from core.analysis.matrices import (
+    INDEPENDENCE,
+    by_columns,
+    data_notes,
+    distinct,
+    score_matrices,
+    some_of,
+)
+from core.analysis.options import By
+from core.analysis.progress import each
+from core.analysis.registry import Text, analysis
+from core.analysis.result import AnalysisResult
+from core.domain.frames import ITEM_SCORES
+from core.errors import NotEnoughData
+
+Models = Annotated[
+    str,
+    Text(
+        "Models",
+        lines=12,
+        help="Model texts in the notation of lavaan, each under a line ## Name. Empty: all models "
+        "that follow from the bank's subscales and keys.",
+    ),
+]
+
+
+@analysis(
+    title="Comparison of factor models",
+    question="Which of several measurement models describes the same answers best?",
+    topic="factors",
+    needs=ITEM_SCORES,
+    references=(
+        "Satorra & Bentler (2001) doi:10.1007/BF02296192",
+        "Satorra (2000), Scaled and adjusted restricted tests in multi-sample analysis",
+        "Akaike (1974) doi:10.1109/TAC.1974.1100705",
+        "Schwarz (1978) doi:10.1214/aos/1176344136",
+        "Yung, Thissen & McLeod (1999) doi:10.1007/BF02294531",
+        "Savalei & Kolenikov (2008) doi:10.1037/1082-989X.13.2.150",
+        "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
+    ),
+)
+def cfa_comparison(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    models: Models = "",
+    estimator: FactorEstimator = "mlr",
+) -> AnalysisResult:
+    """Fit of several models side by side, and tests of each against those it is a case of.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    by : tuple of factors
+        Groups to set side by side; models are compared within each.
+    models : str
+        Model texts as in confirmatory factor analysis, each under a line `## Name`; empty for the
+        models that follow from the bank.
+    estimator : "ml", "mlr", "fiml" or "wlsmv"
+        As in confirmatory factor analysis.
+
+    Returns
+    -------
+    AnalysisResult
+        `fit`, one row per group and model, with the distance of AIC and BIC from the lowest among
+        models of the same items; `differences`, one row per group and pair of models, the one with
+        more degrees of freedom first; `models`, the texts that were fitted, line by line.
+
+    Raises
+    ------
+    NotEnoughData
+        No model can be fitted in any group. If only some cannot, a remark says why.
+    ModelTextError
+        A text has no name, fewer than two models, or cannot be read.
+
+    Notes
+    -----
+    The unit of analysis is one administration. All models of a group are fitted to the same
+    administrations: those complete on all items that any of them uses (full information: all).
+    A pair is tested only where the first is known to be a special case of the second: from their
+    parameters, or, for models that follow from the bank, from theory. The difference of χ² is
+    scaled after Satorra and Bentler (2001) under MLR and full information, after Satorra (2000)
+    under WLSMV; p is adjusted after Holm over the tests of a group. Items of zero variance are
+    left out and named. Repeated administrations of one model are not independent; p is then too
+    small.
+    """
+    names = distinct(by)
+    matrices = score_matrices(item_scores, names, whole=True)
+    subscale_of, notes = subscales_of_items(item_scores)
+    in_text = model_names(subscale_of)
+    typed = named_models(models, in_text) if models.strip() else {}
+    if typed:
+        used = {safe for model in typed.values() for safe in model.items}
+        unused = [item for item, safe in in_text.items.items() if safe not in used]
+        if unused:
+            notes.append(f"Left out, because no model names them: {some_of(unused)}.")
+    found = [
+        competing_models(matrix, subscale_of, in_text, typed, estimator)
+        for matrix in each(matrices, "groups")
+    ]
+    notes += [note for one in found for note in one.notes]
+    if not any(model.usable for one in found for model in one.candidates):
+        reasons = [c.remark for one in found for c in one.candidates if c.remark]
+        raise NotEnoughData(
+            f"No factor model can be fitted. {' '.join([*notes, *dict.fromkeys(reasons)][:3])}",
+            "It needs more administrations (contexts or repetitions) than items, items that vary "
+            "over them, and three or more for each factor.",
+        )
+    n_used = sum(one.n_used for one in found)
+    return AnalysisResult(
+        tables=comparison_tables(found, by_columns(names)),
+        unit="one administration: a respondent answering the bank once under one context and "
+        "repetition (a row, where notes speak of rows)",
+        n_used=n_used,
+        n_missing=sum(matrix.n_missing for matrix in matrices),
+        method="Confirmatory factor analyses of the same administrations. "
+        f"{dict(ESTIMATORS)[estimator]}. Differences of χ² "
+        f"{'corrected, ' if estimator != 'ml' else ''}p adjusted after Holm within each group. "
+        "Scores are after reverse-keying.",
+        notes=(*data_notes(item_scores, matrices), *notes, INDEPENDENCE),
+        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+    )

@@ -1,0 +1,155 @@
+"""Heat maps of items by groups, items by factors, and scores by scores."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from core.analysis.result import AnalysisResult, ResultTable
+from core.charts.colors import INK, Theme
+from core.charts.heat_map import (
+    MARKS_PER_CELL,
+    MAX_COLUMNS,
+    ends_of,
+    heat_layers,
+    painted,
+    scale_in_words,
+)
+from core.charts.panels import (
+    MAX_MARKS,
+    Chart,
+    counted,
+    cut,
+    first_charts,
+    grouped,
+    most,
+    panels,
+    span,
+    table_of,
+    told,
+)
+
+
+def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Items by groups, one chart for each subscale, all colored by one scale."""
+    table = table_of(result, "map")
+    if table is None:
+        return ()
+    frame = grouped(table, ("subscale", "item", "value", "n"))
+    ends = ends_of(frame["value"])
+    what = next(column.title for column in table.columns if column.name == "value")
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        cells, left_out = _first_columns(own.drop(columns="subscale"))
+        cells = painted(cells, ends, theme)
+        title = f"{what}, {subscale}" if subscale else what
+        words = (
+            f"Heat map of {what[:1].lower()}{what[1:]}: "
+            f"{counted(cells['item'].nunique(), 'item')} by "
+            f"{counted(cells['group'].nunique(), 'group')}, "
+            f"n up to {counted(most(cells['n']), 'administration')}: {_cells_in_words(cells)}"
+            f"{left_out}"
+        )
+        spec = heat_layers(cells, "group", theme).properties(
+            data=cells, width="container",
+            title=alt.TitleParams(
+                title, subtitle=[scale_in_words(ends)], subtitleColor=INK[theme], anchor="start"
+            ),
+        )  # fmt: skip
+        charts.append(Chart(title, spec, words, cells))
+    return told(charts, frame["subscale"].nunique())
+
+
+def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
+    """Items by exploratory factors, a panel for each group."""
+    frame = grouped(table, ("item", "factor", "loading"), "item")
+    frame = frame.rename(columns={"factor": "column", "loading": "value"})
+    frame["column"] = "Factor " + frame["column"].astype(str)
+    cells, left_out = cut(frame, MARKS_PER_CELL)
+    ends = ends_of(cells["value"], signed=True)
+    cells = painted(cells.reset_index(drop=True), ends, theme)
+    words = (
+        f"Heat map of pattern loadings: {counted(cells['item'].nunique(), 'item')} by "
+        f"{counted(cells['column'].nunique(), 'factor')} in "
+        f"{counted(cells['group'].nunique(), 'group')}: {_cells_in_words(cells, 'column')}"
+        f"{left_out}"
+    )
+    title = "Loadings of exploratory factors"
+    layers = heat_layers(cells, "column", theme)
+    said = [scale_in_words(ends)]
+    return Chart(title, panels(layers, cells, title, theme, said), words, cells)
+
+
+def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Correlations of every score with every other, a panel for each group."""
+    table = table_of(result, "correlations")
+    if table is None:
+        return ()
+    kept = [name for name in ("score_1", "score_2", "kind", "r", "n", "same_trait")
+            if name in table.frame]  # fmt: skip
+    frame = grouped(table, kept, "score_1").rename(columns={"r": "value"})
+    if "kind" in frame:
+        frame = frame[frame["kind"] == frame["kind"].iloc[0]].drop(columns="kind")
+    order = list(dict.fromkeys([*frame["score_1"], *frame["score_2"]]))
+    kept_scores = order[: MAX_COLUMNS + 1]
+    frame = frame[frame["score_1"].isin(kept_scores) & frame["score_2"].isin(kept_scores)]
+    frame = _lower_half(frame, order)
+    cells, left_out = cut(frame, MARKS_PER_CELL)
+    if len(order) > len(kept_scores):
+        left_out += f" Only the first {len(kept_scores)} of {len(order)} scores are drawn."
+    ends = ends_of(cells["value"], signed=True)
+    cells = painted(cells.reset_index(drop=True), ends, theme)
+    words = (
+        f"Heat map of correlations between {counted(len(kept_scores), 'score')} in "
+        f"{counted(cells['group'].nunique(), 'group')}, n up to {most(cells['n']):,}: "
+        f"{_cells_in_words(cells, 'column')}{left_out}"
+    )
+    title = "Correlations of scores"
+    said = [scale_in_words(ends)]
+    if "same_trait" in cells and cells["same_trait"].any():
+        said.append("Thick outline: the same trait by different methods.")
+    layers = heat_layers(cells, "column", theme, order=order)
+    return (Chart(title, panels(layers, cells, title, theme, said), words, cells),)
+
+
+def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """As many groups and items as can be read, and what was left out."""
+    groups = list(dict.fromkeys(frame["group"]))
+    shown = frame[frame["group"].isin(groups[:MAX_COLUMNS])]
+    said = ""
+    if len(groups) > MAX_COLUMNS:
+        said = f" Only the first {MAX_COLUMNS} of {len(groups)} groups are drawn."
+    items = list(dict.fromkeys(shown["item"]))
+    room = MAX_MARKS // (MARKS_PER_CELL * min(len(groups), MAX_COLUMNS))
+    if len(items) > room:
+        said += f" Only the first {room} of {len(items)} items are drawn."
+        shown = shown[shown["item"].isin(items[:room])]
+    return shown.reset_index(drop=True), said
+
+
+def _cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
+    """Range, extremes and what is undefined."""
+    known = cells.dropna(subset=["value"])
+    undefined = len(cells) - len(known)
+    words, word = span(known["value"]), "in" if column == "group" else "with"
+    if len(known):
+        top, bottom = (
+            known.loc[[pick]].iloc[0] for pick in (known["value"].idxmax(), known["value"].idxmin())
+        )
+        words += (
+            f", highest {top['item']} {word} {top[column]}, lowest {bottom['item']} {word} "
+            f"{bottom[column]}"
+        )
+    return f"{words}; {undefined} undefined, outlined with a dash."
+
+
+def _lower_half(frame: pd.DataFrame, order: list[str]) -> pd.DataFrame:
+    """Each pair once, the later score as row `item`, the earlier as `column`."""
+    place = {name: number for number, name in enumerate(order)}
+    turned = frame["score_1"].map(place) < frame["score_2"].map(place)
+    rows = frame["score_2"].where(turned, frame["score_1"])
+    columns = frame["score_1"].where(turned, frame["score_2"])
+    own = frame.drop(columns=["score_1", "score_2"])
+    own.insert(1, "item", rows)
+    own.insert(2, "column", columns)
+    return own
