@@ -73,8 +73,8 @@ def validation_report(*, path: str) -> Mapping[str, Any]:
 
 def factor_model(*, file: str, model: str, estimator: str, repeats: int) -> Mapping[str, Any]:
     """Seconds of one fit, and its numbers by the names that lavaan gives them."""
-    from core.psychometrics.cfa_fit import fit_cfa
-    from core.psychometrics.wlsmv import fit_wlsmv
+    from core.psychometrics.factor_models.cfa_fit import fit_cfa
+    from core.psychometrics.ordered.wlsmv import fit_wlsmv
 
     items, scores = _scores(file)
     text = Path(model).read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def semopy_model(*, file: str, model: str, repeats: int) -> Mapping[str, Any]:
 
 def alpha(*, file: str, repeats: int) -> Mapping[str, Any]:
     """Alpha with Feldt's interval."""
-    from core.psychometrics.reliability import cronbach_alpha
+    from core.psychometrics.consistency.reliability import cronbach_alpha
 
     items, scores = _scores(file)
     result, times = clocked(lambda: cronbach_alpha(scores, names=items), repeats)
@@ -150,7 +150,7 @@ def pingouin_alpha(*, file: str, repeats: int) -> Mapping[str, Any]:
 
 def graded(*, file: str) -> Mapping[str, Any]:
     """A graded response model, fitted once."""
-    from core.psychometrics.graded_response import graded_response
+    from core.psychometrics.response_theory.graded_response import graded_response
 
     items, scores = _scores(file)
     with Stopwatch() as watch:

@@ -7,7 +7,7 @@ UserError
 ├── ConflictError     somebody else (another tab) changed the same thing first
 ├── CollectionError   the model service refused or could not be reached
 ├── NotEnoughData     an analysis cannot be computed from these responses
-├── ModelTextError    the text of a factor model cannot be read (core/psychometrics/cfa_syntax.py)
+├── ModelTextError    the text of a factor model cannot be read (factor_models/cfa_syntax.py)
 └── StoreError        the database file cannot be opened, read or written
 
 Anything else that escapes is a fault in Inkblot and is shown as one.

@@ -2,11 +2,31 @@
 
 import streamlit as st
 
-from pages.shared import analysis_page
+from core.analysis.result import AnalysisResult
+from core.workflow import statistics
+from pages.shared import analysis_page, widgets
+
+_MARKS = {
+    "yes": ":material/check_circle:",
+    "no": ":material/cancel:",
+}
+_MOST = 40
+
+
+def verdicts(result: AnalysisResult) -> None:
+    """The verdict of every group in a sentence."""
+    found = statistics.verdicts(result)
+    st.subheader("Verdict")
+    for group, reliable, sentence in found[:_MOST]:
+        mark = _MARKS.get(reliable, ":material/help:")
+        st.markdown(f"{mark} **{widgets.plain(group)}** {widgets.plain(sentence)}")
+    if len(found) > _MOST:
+        st.caption(f"The other {len(found) - _MOST:,} stand in the table of verdicts.")
+
 
 st.title("Validation report")
 st.caption(
     "Is the scale a reliable and valid measure of these models? Six criteria with ratings, for "
     "every model and kind of context; validity is judged only where the scale is reliable."
 )
-analysis_page.show("validation_report")
+analysis_page.show("validation_report", lead=verdicts)

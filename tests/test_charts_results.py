@@ -16,8 +16,8 @@ from core.charts import MAX_MARKS, charts_of
 from core.charts.colors import BACKGROUNDS, LIGHTS, color_at, contrast, readable_on
 from core.charts.curves import MAX_ITEMS
 from core.charts.panels import apart, short
-from core.psychometrics.graded_response import graded_response as fitted
-from core.psychometrics.grm_information import option_probabilities
+from core.psychometrics.response_theory.graded_response import graded_response as fitted
+from core.psychometrics.response_theory.grm_information import option_probabilities
 from tests.analysis.score_frames import item_scores
 from tests.charts_results import HOSTILE, NAN, answers, made, report, results, table
 from tests.test_charts import walk
@@ -175,7 +175,7 @@ def test_lights_have_a_shape_a_word_and_a_coefficient():
     first, second = chart.table.iloc[:6], chart.table.iloc[6:]
     assert first["rating"].tolist() == ["++", "+", "++", "−−", "+", "−"]
     assert first["label"].tolist() == [".85", ".75", ".55", "−.05", ".40", "RMSEA .11\nCFI .66"]
-    assert second["rating"].tolist() == ["−", "−", "−", "n.j.", "n.j.", "n.j."]
+    assert second["rating"].tolist() == ["−", "−", "−", "none", "none", "none"]
     assert second["label"].tolist()[3:] == ["—", "—", "—"]
     assert (second["fill"].iloc[3:] == BACKGROUNDS["light"]).all()
     assert "4 acceptable (circle), 5 not (triangle), 3 not judged" in chart.alt

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.analysis.cfa_found import Factored
-from core.analysis.cfa_groups import Prepared, fitted, missing_rule, n_scores_used, prepared_groups
-from core.analysis.cfa_models import (
+from core.analysis.factor_models.cfa_found import Factored
+from core.analysis.factor_models.cfa_groups import (
+    Prepared,
+    fitted,
+    missing_rule,
+    n_scores_used,
+    prepared_groups,
+)
+from core.analysis.factor_models.cfa_models import (
     ESTIMATORS,
     MODELS,
     EstimatorKind,
@@ -14,8 +20,8 @@ from core.analysis.cfa_models import (
     FactorModel,
     ModelText,
 )
-from core.analysis.cfa_scripts import cfa_syntax
-from core.analysis.cfa_tables import cfa_tables
+from core.analysis.factor_models.cfa_scripts import cfa_syntax
+from core.analysis.factor_models.cfa_tables import cfa_tables
 from core.analysis.matrices import INDEPENDENCE, by_columns, data_notes, distinct
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each

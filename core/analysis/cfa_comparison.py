@@ -6,11 +6,11 @@ from typing import Annotated
 
 import pandas as pd
 
-from core.analysis.cfa_comparison_tables import comparison_tables
-from core.analysis.cfa_competing import competing_models
-from core.analysis.cfa_model_list import named_models
-from core.analysis.cfa_models import ESTIMATORS, FactorEstimator, subscales_of_items
-from core.analysis.cfa_names import model_names
+from core.analysis.factor_models.cfa_comparison_tables import comparison_tables
+from core.analysis.factor_models.cfa_competing import competing_models
+from core.analysis.factor_models.cfa_model_list import named_models
+from core.analysis.factor_models.cfa_models import ESTIMATORS, FactorEstimator, subscales_of_items
+from core.analysis.factor_models.cfa_names import model_names
 from core.analysis.matrices import (
     INDEPENDENCE,
     by_columns,

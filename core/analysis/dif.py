@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.dif_tables import Compared, Labels, dif_tables, level_rows
+from core.analysis.factor_models.dif_tables import Compared, Labels, dif_tables, level_rows
 from core.analysis.matrices import (
     ScoreMatrix,
     by_columns,
@@ -24,10 +24,10 @@ from core.analysis.registry import Choice, Number, analysis
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.dif import differential_item_functioning
-from core.psychometrics.dif_purification import purified_dif
-from core.psychometrics.dif_result import DifResult
-from core.psychometrics.multiple_testing import Adjustment
+from core.psychometrics.comparisons.multiple_testing import Adjustment
+from core.psychometrics.response_theory.dif import differential_item_functioning
+from core.psychometrics.response_theory.dif_purification import purified_dif
+from core.psychometrics.response_theory.dif_result import DifResult
 
 COMPARED = (
     ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),

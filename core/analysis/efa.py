@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 
-from core.analysis.cfa_normality import Answers, normality_table
+from core.analysis.factor_models.cfa_normality import Answers, normality_table
 from core.analysis.matrices import (
     by_columns,
     data_notes,
@@ -22,8 +22,8 @@ from core.analysis.registry import Choice, Number, analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.efa import ExploratoryFactors, exploratory_factors
-from core.psychometrics.parallel_analysis import ParallelAnalysis, parallel_analysis
+from core.psychometrics.factor_models.efa import ExploratoryFactors, exploratory_factors
+from core.psychometrics.factor_models.parallel_analysis import ParallelAnalysis, parallel_analysis
 
 Row = tuple[Any, ...]
 _EIGENVALUES = (

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from core.analysis.graded_response_tables import (
+from core.analysis.factor_models.graded_response_tables import (
     Fitted,
     fit_table,
     information_table,
@@ -27,7 +27,7 @@ from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics import graded_response as model
+from core.psychometrics.response_theory import graded_response as model
 
 TRAIT_ORIGIN = (
     "The trait has mean 0 and standard deviation 1 within each group and subscale, so a and b of "

@@ -7,21 +7,20 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 
-from core.analysis.group_comparison_groups import TypedGroups, group_levels, grouped_scores
-from core.analysis.group_comparison_tables import (
+from core.analysis.comparisons.group_comparison_groups import (
+    TypedGroups,
+    group_levels,
+    grouped_scores,
+)
+from core.analysis.comparisons.group_comparison_tables import (
     ComparedScale,
     compare_scale,
     group_columns,
     pair_columns,
     test_columns,
 )
-from core.analysis.matrices import by_columns, data_notes, score_matrices
-from core.analysis.options import By, ConfidenceLevel
-from core.analysis.progress import each
-from core.analysis.registry import Choice, Rows, analysis
-from core.analysis.result import AnalysisResult
-from core.analysis.score_comparison import table
-from core.analysis.score_comparison_options import (
+from core.analysis.comparisons.score_comparison import table
+from core.analysis.comparisons.score_comparison_options import (
     ADJUSTMENT_NAMES,
     FORMAT_POINTS,
     INDEPENDENT_ROWS,
@@ -30,7 +29,12 @@ from core.analysis.score_comparison_options import (
     Complete,
     Tail,
 )
-from core.analysis.scores import scores_used
+from core.analysis.comparisons.scores import scores_used
+from core.analysis.matrices import by_columns, data_notes, score_matrices
+from core.analysis.options import By, ConfidenceLevel
+from core.analysis.progress import each
+from core.analysis.registry import Choice, Rows, analysis
+from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from core.analysis.matrices import (
@@ -24,10 +23,10 @@ from core.analysis.matrices import (
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
-from core.analysis.syntax import reliability_files, scale_groups
+from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.reliability import feldt_interval
+from core.psychometrics.consistency.reliability import feldt_interval
 
 FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.cfa_models import (
+from core.analysis.factor_models.cfa_models import (
     HOW,
     LIKELIHOODS,
     MODELS,
@@ -22,7 +22,7 @@ from core.analysis.cfa_models import (
     varying_items,
     written_model,
 )
-from core.analysis.invariance_tables import STEPS, Ladder, invariance_tables
+from core.analysis.factor_models.invariance_tables import STEPS, Ladder, invariance_tables
 from core.analysis.matrices import (
     INDEPENDENCE,
     Floats,
@@ -40,7 +40,7 @@ from core.analysis.registry import Choice, Number, analysis
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData, UserError
-from core.psychometrics.cfa_invariance import invariance as climb
+from core.psychometrics.factor_models.cfa_invariance import invariance as climb
 
 COMPARED = (
     ("language", "Languages"), ("respondent", "Respondents"), ("form", "Forms"),

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.item_statistics_columns import OBSERVED_RANGE
-from core.analysis.item_statistics_table import item_table, left_out_notes, undefined_notes
+from core.analysis.items.item_statistics_columns import OBSERVED_RANGE
+from core.analysis.items.item_statistics_table import item_table, left_out_notes, undefined_notes
 from core.analysis.matrices import (
     MISSING_CHOICES,
     by_columns,

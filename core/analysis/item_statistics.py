@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.analysis.item_statistics_columns import OBSERVED_RANGE, SUMMARY
-from core.analysis.item_statistics_summary import item_summary
-from core.analysis.item_statistics_table import item_table, left_out_notes, undefined_notes
+from core.analysis.items.item_statistics_columns import OBSERVED_RANGE, SUMMARY
+from core.analysis.items.item_statistics_summary import item_summary
+from core.analysis.items.item_statistics_table import item_table, left_out_notes, undefined_notes
 from core.analysis.matrices import (
     INDEPENDENCE,
     MISSING_CHOICES,
@@ -17,7 +17,7 @@ from core.analysis.matrices import (
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult, ResultTable, TextFile
-from core.analysis.syntax import item_files, scale_groups
+from core.analysis.scripts.syntax import item_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 
 

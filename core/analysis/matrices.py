@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.cells import Floats as Floats
-from core.analysis.cells import Integers as Integers
-from core.analysis.cells import Layout, cells_of, scores_of
+from core.analysis.items.cells import Floats as Floats
+from core.analysis.items.cells import Integers as Integers
+from core.analysis.items.cells import Layout, cells_of, scores_of
 from core.analysis.result import Column
 
 Missing = Literal["listwise", "pairwise"]

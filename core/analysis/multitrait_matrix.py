@@ -6,30 +6,19 @@ from typing import Annotated
 
 import pandas as pd
 
-from core.analysis.matrices import (
-    data_notes,
-    distinct,
-    score_matrices,
-)
-from core.analysis.multitrait_matrix_notes import (
+from core.analysis.comparisons.multitrait_matrix_notes import (
     item_counts,
     matching_notes,
     row_words,
     undefined_notes,
 )
-from core.analysis.multitrait_matrix_scores import row_factors, score_tables
-from core.analysis.multitrait_matrix_sources import named, study_pair, text_source
-from core.analysis.multitrait_matrix_tables import (
+from core.analysis.comparisons.multitrait_matrix_scores import row_factors, score_tables
+from core.analysis.comparisons.multitrait_matrix_sources import named, study_pair, text_source
+from core.analysis.comparisons.multitrait_matrix_tables import (
     correlated,
     result_tables,
 )
-from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second
-from core.analysis.odds_ratios_contrast import chosen_contrast
-from core.analysis.options import By, ConfidenceLevel
-from core.analysis.progress import each
-from core.analysis.registry import Beside, Choice, Factors, analysis
-from core.analysis.result import AnalysisResult
-from core.analysis.score_comparison_options import (
+from core.analysis.comparisons.score_comparison_options import (
     ADJUSTMENT_NAMES,
     INDEPENDENT_ROWS,
     Adjust,
@@ -37,9 +26,20 @@ from core.analysis.score_comparison_options import (
     Resamples,
     Seed,
 )
+from core.analysis.matrices import (
+    data_notes,
+    distinct,
+    score_matrices,
+)
+from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second
+from core.analysis.options import By, ConfidenceLevel
+from core.analysis.progress import each
+from core.analysis.registry import Beside, Choice, Factors, analysis
+from core.analysis.result import AnalysisResult
+from core.analysis.words.odds_ratios_contrast import chosen_contrast
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.correlation import Kind
+from core.psychometrics.comparisons.correlation import Kind
 from core.psychometrics.resampling import Bootstrap
 
 Split = Annotated[

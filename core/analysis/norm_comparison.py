@@ -12,21 +12,26 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.analysis import progress
-from core.analysis.administration_scores import GAP_RULES, GapRule, Gaps, administration_scores
-from core.analysis.cells import Cells, Floats, Layout, cells_of, scores_of
-from core.analysis.histogram import values_by_subscale
+from core.analysis.items.administration_scores import (
+    GAP_RULES,
+    GapRule,
+    Gaps,
+    administration_scores,
+)
+from core.analysis.items.cells import Cells, Floats, Layout, cells_of, scores_of
+from core.analysis.items.histogram import values_by_subscale
+from core.analysis.items.norm_comparison_columns import norm_columns
+from core.analysis.items.norm_rows import Norm, read_norms
 from core.analysis.matrices import ALL_ITEMS, by_columns, data_notes, distinct, laid_out
-from core.analysis.norm_comparison_columns import norm_columns
-from core.analysis.norm_rows import Norm, read_norms
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.registry import Choice, Rows, analysis
 from core.analysis.result import AnalysisResult, ResultTable
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.correlation import Alternative
-from core.psychometrics.group_tests import MeanTest
-from core.psychometrics.mean_comparison import Summary, against_norms, summary
-from core.psychometrics.multiple_testing import Adjustment, adjusted_p
+from core.psychometrics.comparisons.correlation import Alternative
+from core.psychometrics.comparisons.group_tests import MeanTest
+from core.psychometrics.comparisons.mean_comparison import Summary, against_norms, summary
+from core.psychometrics.comparisons.multiple_testing import Adjustment, adjusted_p
 
 NO_SUBSCALE = "(no subscale)"
 NOT_PEOPLE = (

@@ -18,7 +18,7 @@ Watcher = Callable[[int, int, str], None]
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
-class Cancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
+class Cancelled(Exception):
     """The analysis was told to stop."""
 
 

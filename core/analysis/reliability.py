@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 
+from core.analysis.comparisons.scale_coefficients import Scale, scale_coefficients
 from core.analysis.matrices import (
     INDEPENDENCE,
     by_columns,
@@ -18,8 +19,7 @@ from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
-from core.analysis.scale_coefficients import Scale, scale_coefficients
-from core.analysis.syntax import reliability_files, scale_groups
+from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.estimate import Estimate

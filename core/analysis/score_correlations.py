@@ -6,19 +6,20 @@ from typing import Annotated, Literal
 
 import pandas as pd
 
-from core.analysis.matrices import by_columns, data_notes, score_matrices
-from core.analysis.options import By, ConfidenceLevel
-from core.analysis.paired_scores import pairing, scores_of_pairs
-from core.analysis.progress import each
-from core.analysis.registry import Choice, analysis
-from core.analysis.result import AnalysisResult
-from core.analysis.score_comparison import Compared, Which, compare, compare_repetitions, table
-from core.analysis.score_comparison_columns import (
+from core.analysis.comparisons.paired_scores import pairing, scores_of_pairs
+from core.analysis.comparisons.score_comparison import (
+    Compared,
+    Which,
+    compare,
+    compare_repetitions,
+    table,
+)
+from core.analysis.comparisons.score_comparison_columns import (
     correlation_columns,
     difference_columns,
     repetition_columns,
 )
-from core.analysis.score_comparison_options import (
+from core.analysis.comparisons.score_comparison_options import (
     ADJUSTMENT_NAMES,
     FORMAT_POINTS,
     TAILS,
@@ -28,7 +29,12 @@ from core.analysis.score_comparison_options import (
     Seed,
     Tail,
 )
-from core.analysis.scores import scores_used
+from core.analysis.comparisons.scores import scores_used
+from core.analysis.matrices import by_columns, data_notes, score_matrices
+from core.analysis.options import By, ConfidenceLevel
+from core.analysis.progress import each
+from core.analysis.registry import Choice, analysis
+from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.resampling import Bootstrap

@@ -12,9 +12,10 @@ import pandas as pd
 from scipy.stats import kurtosis, skew
 
 from core.analysis import progress
-from core.analysis.administration_scores import GAP_RULES, Gaps, administration_scores
-from core.analysis.cells import cells_of, relative_scores, scores_of
-from core.analysis.histogram import bin_edges, values_by_subscale
+from core.analysis.items.administration_scores import GAP_RULES, Gaps, administration_scores
+from core.analysis.items.cells import cells_of, relative_scores, scores_of
+from core.analysis.items.histogram import bin_edges, values_by_subscale
+from core.analysis.items.score_distribution_columns import BINS, SCORES
 from core.analysis.matrices import (
     ALL_ITEMS,
     Floats,
@@ -29,7 +30,6 @@ from core.analysis.matrices import (
 from core.analysis.options import By
 from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult, ResultTable
-from core.analysis.score_distribution_columns import BINS, SCORES
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 

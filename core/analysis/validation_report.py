@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from core.analysis import progress
-from core.analysis.cfa_models import FactorEstimator, FactorModel
+from core.analysis.factor_models.cfa_models import FactorEstimator, FactorModel
 from core.analysis.matrices import INDEPENDENCE, by_columns, distinct
 from core.analysis.odds_ratios import (
     UNIT,
@@ -18,11 +18,9 @@ from core.analysis.odds_ratios import (
     Second,
     odds_ratio_scores,
 )
-from core.analysis.odds_ratios_contrast import Contrast, chosen_contrast
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult
-from core.analysis.validation_report_bands import (
+from core.analysis.report.validation_report_bands import (
     ConcurrentBands,
     ConsistencyBands,
     ConvergentBands,
@@ -33,9 +31,9 @@ from core.analysis.validation_report_bands import (
     bands_table,
     chosen_scheme,
 )
-from core.analysis.validation_report_criteria import computed
-from core.analysis.validation_report_missing import missing_rows
-from core.analysis.validation_report_options import (
+from core.analysis.report.validation_report_criteria import computed
+from core.analysis.report.validation_report_missing import missing_rows
+from core.analysis.report.validation_report_options import (
     Alternate,
     Convergent,
     Form,
@@ -45,15 +43,17 @@ from core.analysis.validation_report_options import (
     Seed,
     Texts,
 )
-from core.analysis.validation_report_plan import Computed, Plan
-from core.analysis.validation_report_scores import (
+from core.analysis.report.validation_report_plan import Computed, Plan
+from core.analysis.report.validation_report_scores import (
     baseline,
     beside_rows,
     groups_of,
     other_level,
     usual_rows,
 )
-from core.analysis.validation_report_tables import cautions, notes_of, report_tables
+from core.analysis.report.validation_report_tables import cautions, notes_of, report_tables
+from core.analysis.result import AnalysisResult
+from core.analysis.words.odds_ratios_contrast import Contrast, chosen_contrast
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.rating_bands import JUNG_2025
@@ -81,10 +81,6 @@ def validation_report(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent", "context_set"),
-    form_2: Form = "",
-    order_2: Order = "",
-    alternate: Alternate = None,
-    reordered: Reordered = None,
     convergent: Convergent = None,
     texts: Texts = None,
     lists: Lists = None,
@@ -92,6 +88,10 @@ def validation_report(
     first: First = "",
     second: Second = "",
     first_lists: FirstLists = "",
+    alternate: Alternate = None,
+    reordered: Reordered = None,
+    form_2: Form = "",
+    order_2: Order = "",
     model: FactorModel = "subscales",
     estimator: FactorEstimator = "mlr",
     consistency_bands: ConsistencyBands = _USUAL["internal consistency"],

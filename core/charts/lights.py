@@ -13,9 +13,12 @@ from core.charts.panels import Chart, counted, grouped, most, short, table_of
 
 MAX_GROUPS = 24
 _ROW = 66  # pixels
-_NOT_JUDGED = "n.j."
+_NOT_JUDGED, _NO_COEFFICIENT = "n.j.", "none"
 _SHAPES = {"green": "circle", "red": "triangle-up", "grey": "square"}
-_SHAPE_WORDS = "Circle: acceptable; triangle: not acceptable; empty square, n.j.: not judged."
+_SHAPE_WORDS = (
+    "Circle: acceptable; triangle: not acceptable; empty square: not judged (n.j.), or no "
+    "coefficient (none)."
+)
 
 
 def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -34,6 +37,7 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     cells["fill"] = cells["stroke"].mask(empty, BACKGROUNDS[theme])
     cells["label"] = _coefficients(cells)
     rating = cells["rating"].fillna("").astype(str)
+    rating = rating.mask((rating == "") & cells["value"].isna(), _NO_COEFFICIENT)
     cells["rating"] = rating.mask(rating == "", _NOT_JUDGED).str.replace("-", "−")
     said = ""
     if len(groups) > MAX_GROUPS:

@@ -19,6 +19,9 @@ MAX_PANELS = 6
 MAX_CHARTS = 12
 
 
+_DRAWING = ("fill", "ink", "outline", "shape", "stroke")
+
+
 @dataclass(frozen=True, eq=False)
 class Chart:
     """A picture, a sentence that says what it shows, and a table of exactly what is drawn."""
@@ -27,6 +30,11 @@ class Chart:
     spec: Any  # an Altair chart
     alt: str
     table: pd.DataFrame
+
+    @property
+    def data(self) -> pd.DataFrame:
+        """The table without the columns that only say how to draw it."""
+        return self.table.drop(columns=[name for name in _DRAWING if name in self.table])
 
     @property
     def panels(self) -> tuple[Any, ...]:

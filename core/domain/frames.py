@@ -8,11 +8,10 @@ import pandas as pd
 
 from core.domain.study import FACTORS
 
-
 CONTEXT_SET, REWRITING, ORIGIN = "context_set", "rewriting", "origin"
 GROUPINGS = ("study", *FACTORS, CONTEXT_SET, REWRITING)
-"""What answers can be set side by side by: study, factors, and two columns made from the contexts of
-a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for contexts
+"""What answers can be set side by side by: study, factors, and two columns made from the contexts
+of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for contexts
 rewritten from another, else "original", and `origin` then the code of the one it was made from."""
 
 

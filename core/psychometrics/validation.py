@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.psychometrics.correlation import Correlation
+from core.psychometrics.comparisons.correlation import Correlation
 from core.psychometrics.estimate import Estimate
 from core.psychometrics.rating_bands import (
     JUNG_2025,

@@ -17,15 +17,23 @@ from core.analysis.registry import (
 from core.domain.frames import GROUPINGS
 from core.errors import DesignError
 from core.store import studies as study_store
-from core.workflow import banks, drafts, texts
+from core.workflow import answers, banks, drafts, texts
 from core.workflow.workspace import Workspace
+
+_COMPARED = "factor"
+"""The option of analyses that compare the levels of a factor."""
 
 
 def recall(workspace: Workspace, study: str, analysis: Analysis) -> dict[str, Any]:
     """Every option with the value last chosen for this study, or its default."""
     found = drafts.recall(workspace, _name(study, analysis))
     kept = found.value if found and isinstance(found.value, dict) else {}
-    return {option.name: _fitting(option, kept.get(option.name)) for option in analysis.options}
+    found_here = {
+        option.name: _fitting(option, kept.get(option.name)) for option in analysis.options
+    }
+    if _COMPARED in found_here and _COMPARED not in kept:
+        found_here[_COMPARED] = _varying(workspace, study, analysis) or found_here[_COMPARED]
+    return found_here
 
 
 def keep(workspace: Workspace, study: str, analysis: Analysis, option: str, value: Any) -> None:
@@ -52,6 +60,14 @@ def offered(workspace: Workspace, of: str) -> tuple[str, ...]:
         return tuple(reversed(written))
     codes = [record.code for record in study_store.studies(workspace.database)]
     return tuple(code for code in reversed(codes) if code not in written)
+
+
+def _varying(workspace: Workspace, study: str, analysis: Analysis) -> str:
+    """The first factor on offer for comparison in which this study varies; empty where none."""
+    kind = next(option.kind for option in analysis.options if option.name == _COMPARED)
+    levels = answers.levels(workspace, study)
+    codes = [code for code, _ in kind.choices] if isinstance(kind, Choice) else []
+    return next((code for code in codes if len(levels.get(code, ())) > 1), "")
 
 
 def _name(study: str, analysis: Analysis) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.analysis import cfa_editing
-from core.analysis.cfa_models import MODELS, ModelKind
-from core.analysis.cfa_text import proposed_text
+from core.analysis.factor_models import cfa_editing
+from core.analysis.factor_models.cfa_models import MODELS, ModelKind
+from core.analysis.factor_models.cfa_text import proposed_text
 from core.errors import DesignError, NotEnoughData
 from core.workflow import analysis_frames, drafts
 from core.workflow.workspace import Workspace
@@ -82,7 +82,7 @@ def presets() -> dict[str, str]:
 
 def comparison(models: Mapping[str, str]) -> str:
     """Several models in one text, as `cfa_comparison` reads it."""
-    return "\n".join(f"{HEAD}{name}\n{text}" for name, text in models.items())
+    return "\n".join(f"{HEAD}{name}\n{_as_comments(text)}" for name, text in models.items())
 
 
 move = cfa_editing.moved
@@ -90,6 +90,14 @@ assignment = cfa_editing.assignment
 residual_pairs = cfa_editing.residual_pairs
 with_residual = cfa_editing.with_residual
 without_residual = cfa_editing.without_residual
+
+
+def _as_comments(text: str) -> str:
+    """The text with no comment that would begin a new model."""
+    return "\n".join(
+        f"#{line.lstrip(' #')}" if line.lstrip().startswith("##") else line
+        for line in text.splitlines()
+    )
 
 
 def _name(study: str) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 
 import core.analysis as _registered  # importing the package registers every analysis
 from core import charts, export
+from core.analysis.matrices import group_name
 from core.analysis.registry import Analysis, all_analyses, parse_option
 from core.analysis.result import AnalysisResult, ResultTable, TextFile
 from core.analysis.rows import averaged
@@ -156,6 +157,17 @@ def _apart(
     if "format" in chosen or options.get("factor") == "format":
         return {}
     return {"by": (*chosen, "format")}
+
+
+def verdicts(report: AnalysisResult) -> list[tuple[str, str, str]]:
+    """Of a validation report, each group's name, whether it is reliable, and the verdict."""
+    table = next(table for table in report.tables if table.name == "verdicts")
+    columns = list(table.frame.columns)
+    factors = columns[: columns.index("reliable")]
+    return [
+        (group_name([row[name] for name in factors]), str(row["reliable"]), str(row["verdict"]))
+        for row in table.frame.to_dict("records")
+    ]
 
 
 def software() -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from core.analysis import word_lists
+from core.analysis.words import word_lists
 from core.collect import ratings as rating_replies
 from core.domain.instrument import Instrument, Item, Rating, ResponseFormat, Wording
 from core.domain.study import Status

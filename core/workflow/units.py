@@ -94,7 +94,7 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
             for person in studies.people(workspace, str(code))
             if person.sampling.temperature == 0 and not person.simulation
         }
-        & set(rows["respondent"].astype(str))
+        & set(map(str, rows["respondent"].unique()))
     )
     if fixed:
         return (

@@ -24,12 +24,13 @@ def show(
     topic: Topic,
     *,
     own_controls: Mapping[str, tuple[tuple[str, ...], OwnControls]] | None = None,
+    lead: Callable[[AnalysisResult], None] | None = None,
     after: Callable[[StudyRecord], None] | None = None,
 ) -> None:
     """The page of a topic below its title.
 
     `own_controls` gives, by analysis, the options that the page draws itself and the function that
-    does; `after` is drawn below every result.
+    does; `lead` is drawn above every result and `after` below it.
     """
     with widgets.error_box():
         study = widgets.study_chooser()
@@ -54,6 +55,8 @@ def show(
         question = Question(analysis.name, (study.code, *beside), options, where, over)
         result = analysis_progress.result_of(question)
         if result is not None:
+            if lead:
+                lead(result)
             _show(analysis, question, result)
             if after:
                 after(study)

@@ -37,8 +37,9 @@ def show_result(
     st.caption(
         f"A row of the analysis is {plain(result.unit)}. {_counts(result)} {plain(result.method)}"
     )
-    for note in result.notes:
-        st.info(plain(note), icon=":material/info:")
+    if result.notes:
+        said = [plain(note) for note in result.notes]
+        st.info(said[0] if len(said) == 1 else "\n".join(f"- {note}" for note in said))
     charts = statistics.charts.charts_of(
         analysis.name, result, theme=theme(), significant_only=_significant_only(analysis)
     )
@@ -46,7 +47,7 @@ def show_result(
         _show_panels(chart, f"chart:{analysis.name}:{number}")
         with st.expander("The data of this chart"):
             st.caption(plain(chart.alt))
-            table(chart.table, alt=f"Data of the chart {chart.title}")
+            table(chart.data, alt=f"Data of the chart {chart.title}")
     for shown in result.tables:
         if len(shown.frame):  # an empty one, such as correlated residuals of none, is in the ZIP
             _show_table(analysis, result, shown, file_stem)

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core import export
-from core.analysis.word_lists import TOTAL, stereotype_scores
+from core.analysis.words.word_lists import TOTAL, stereotype_scores
 from core.workflow import banks, statistics, texts
 from pages.shared import widgets
 from pages.shared.data_files import file_stem
@@ -64,7 +64,7 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
     two = second.selectbox("Second group", rest, key=f"texts_two_{group}")
     stands = st.multiselect(
         "Lists whose words are the stereotype of the first group (the others: of the second)",
-        lists, default=lists[: len(lists) // 2], key=f"texts_sides_{study}",
+        lists, default=lists[: (len(lists) + 1) // 2], key=f"texts_sides_{study}",
     )  # fmt: skip
     sides = {name: 0 if name in stands else 1 for name in lists}
     scores = stereotype_scores(

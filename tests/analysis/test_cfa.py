@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from core.analysis.cfa import cfa
-from core.analysis.cfa_models import written_model
-from core.analysis.cfa_scripts import cfa_syntax
-from core.analysis.cfa_text import proposed_text
+from core.analysis.factor_models.cfa_models import written_model
+from core.analysis.factor_models.cfa_scripts import cfa_syntax
+from core.analysis.factor_models.cfa_text import proposed_text
 from core.analysis.progress import Cancelled, watched
 from core.errors import NotEnoughData, UserError
 from core.psychometrics.normality import normality

@@ -5,15 +5,15 @@ import pandas as pd
 import pytest
 
 from core.analysis.cfa import cfa
-from core.analysis.cfa_candidates import ALIKE, NOT_NESTED, OTHER_ITEMS, SAME_DF
 from core.analysis.cfa_comparison import cfa_comparison
-from core.analysis.cfa_nesting import IRREGULAR, known_case, special_case
+from core.analysis.factor_models.cfa_candidates import ALIKE, NOT_NESTED, OTHER_ITEMS, SAME_DF
+from core.analysis.factor_models.cfa_nesting import IRREGULAR, known_case, special_case
 from core.errors import NotEnoughData, UserError
-from core.psychometrics.cfa_compare import compare_models
-from core.psychometrics.cfa_fit import fit_cfa
-from core.psychometrics.cfa_syntax import parse_model
-from core.psychometrics.cfa_table import parameter_table
-from core.psychometrics.wlsmv_difference import compare_wlsmv
+from core.psychometrics.factor_models.cfa_compare import compare_models
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
+from core.psychometrics.factor_models.cfa_syntax import parse_model
+from core.psychometrics.factor_models.cfa_table import parameter_table
+from core.psychometrics.ordered.wlsmv_difference import compare_wlsmv
 from tests.analysis.score_frames import item_scores
 from tests.psychometrics.reference import expected, scores
 

@@ -6,21 +6,21 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from core.analysis.cfa_editing import (
+from core.analysis.factor_models.cfa_editing import (
     assignment,
     moved,
     residual_pairs,
     with_residual,
     without_residual,
 )
-from core.psychometrics.cfa_presets import (
+from core.psychometrics.factor_models.cfa_presets import (
     bifactor_model,
     one_factor_model,
     second_order_model,
     subscale_model,
     with_method_factor,
 )
-from core.psychometrics.cfa_syntax import ModelTextError, parse_model
+from core.psychometrics.factor_models.cfa_syntax import ModelTextError, parse_model
 
 SUBSCALES = {"F": ["a", "b", "c"], "G": ["d", "e", "f"], "H": ["g", "h", "i"]}
 PLAIN = subscale_model(SUBSCALES)

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from core.analysis.cfa_models import written_model
-from core.analysis.cfa_names import model_names, real_names
-from core.analysis.cfa_text import lost_factors, proposed_text, text_of, typed_model
+from core.analysis.factor_models.cfa_models import written_model
+from core.analysis.factor_models.cfa_names import model_names, real_names
+from core.analysis.factor_models.cfa_text import lost_factors, proposed_text, text_of, typed_model
 from core.errors import NotEnoughData
-from core.psychometrics.cfa_presets import bifactor_model, with_method_factor
-from core.psychometrics.cfa_syntax import parse_model
+from core.psychometrics.factor_models.cfa_presets import bifactor_model, with_method_factor
+from core.psychometrics.factor_models.cfa_syntax import parse_model
 from tests.analysis.score_frames import item_scores
 
 ANSWERS = np.random.default_rng(1).integers(1, 6, (30, 6)).astype(float)

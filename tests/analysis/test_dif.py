@@ -10,7 +10,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from core.analysis.dif import dif
 from core.errors import NotEnoughData
-from core.psychometrics.multiple_testing import adjusted_p
+from core.psychometrics.comparisons.multiple_testing import adjusted_p
 from tests.analysis.score_frames import item_scores
 from tests.psychometrics.simulated_answers import drawn
 

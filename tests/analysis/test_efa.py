@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.analysis.efa import efa
 from core.errors import NotEnoughData
-from core.psychometrics.efa import exploratory_factors
+from core.psychometrics.factor_models.efa import exploratory_factors
 from core.psychometrics.normality import normality
 from tests.analysis.score_frames import item_scores
 

@@ -10,7 +10,7 @@ from scipy.stats import pearsonr
 
 from core.analysis import progress
 from core.analysis.item_statistics import item_statistics
-from core.analysis.item_statistics_summary import item_summary
+from core.analysis.items.item_statistics_summary import item_summary
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import golden, item_scores
 

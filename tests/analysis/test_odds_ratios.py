@@ -11,7 +11,7 @@ from scipy import stats
 
 from core.analysis import progress
 from core.analysis.odds_ratios import odds_ratio_scores, odds_ratios
-from core.analysis.odds_ratios_contrast import chosen_contrast, pooled_odds
+from core.analysis.words.odds_ratios_contrast import chosen_contrast, pooled_odds
 from core.domain.frames import TEXTS, check_frame
 from core.errors import NotEnoughData
 

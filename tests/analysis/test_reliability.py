@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis import scale_coefficients
+from core.analysis.comparisons import scale_coefficients
 from core.analysis.progress import watched
 from core.analysis.reliability import reliability
 from core.errors import NotEnoughData

@@ -3,15 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.syntax import SyntaxGroup, cfa_files
-from core.psychometrics.cfa_fit import fit_cfa
-from core.psychometrics.cfa_presets import (
+from core.analysis.scripts.syntax import SyntaxGroup, cfa_files
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
+from core.psychometrics.factor_models.cfa_presets import (
     second_order_model,
     subscale_model,
     with_method_factor,
 )
-from core.psychometrics.cfa_syntax import ModelTextError
-from core.psychometrics.wlsmv import fit_wlsmv
+from core.psychometrics.factor_models.cfa_syntax import ModelTextError
+from core.psychometrics.ordered.wlsmv import fit_wlsmv
 from tests.analysis.syntax_runs import HOSTILE, run_python, run_r, written
 from tests.psychometrics.reference import scores
 

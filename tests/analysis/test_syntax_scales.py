@@ -12,7 +12,7 @@ from core.analysis.internal_consistency import internal_consistency, internal_co
 from core.analysis.item_statistics import item_statistics
 from core.analysis.registry import all_analyses
 from core.analysis.reliability import reliability, reliability_syntax
-from core.analysis.syntax import ScaleGroup, item_files, reliability_files, scale_groups
+from core.analysis.scripts.syntax import ScaleGroup, item_files, reliability_files, scale_groups
 from tests.analysis.score_frames import golden, item_scores
 from tests.analysis.syntax_runs import HOSTILE, run_python, run_r, written
 

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from core.analysis.syntax_text import (
+from core.analysis.scripts.syntax_text import (
     Names,
     comment,
     csv_text,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.word_lists import odds_ratio, stereotype_scores, word_counts
+from core.analysis.words.word_lists import odds_ratio, stereotype_scores, word_counts
 
 LISTS = {"warm": ["kind", "help"], "able": ["smart"]}
 

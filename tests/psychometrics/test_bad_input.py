@@ -11,36 +11,40 @@ import numpy as np
 import pytest
 
 from core.errors import NotEnoughData, UserError
-from core.psychometrics.cfa_fit import fit_cfa
-from core.psychometrics.cfa_invariance import invariance
-from core.psychometrics.cfa_presets import bifactor_model, one_factor_model, second_order_model
-from core.psychometrics.cfa_syntax import ModelTextError, parse_model
-from core.psychometrics.correlation import correlation
-from core.psychometrics.dif import differential_item_functioning
-from core.psychometrics.dif_purification import purified_dif
-from core.psychometrics.efa import exploratory_factors, factors_of_correlations
-from core.psychometrics.graded_response import graded_response
-from core.psychometrics.grm_information import scale_information, trait_reliability
-from core.psychometrics.group_tests import one_sample_t, paired_t
-from core.psychometrics.intraclass import intraclass
-from core.psychometrics.kappa import fleiss_kappa, weighted_kappa
-from core.psychometrics.known_groups import known_groups
-from core.psychometrics.krippendorff import krippendorff_alpha
-from core.psychometrics.mean_comparison import Summary, against_norms, welch_t
+from core.psychometrics.agreement.kappa import fleiss_kappa, weighted_kappa
+from core.psychometrics.agreement.krippendorff import krippendorff_alpha
+from core.psychometrics.comparisons.correlation import correlation
+from core.psychometrics.comparisons.group_tests import one_sample_t, paired_t
+from core.psychometrics.comparisons.known_groups import known_groups
+from core.psychometrics.comparisons.mean_comparison import Summary, against_norms, welch_t
+from core.psychometrics.comparisons.trait_matrix import trait_matrix
+from core.psychometrics.consistency.intraclass import intraclass
+from core.psychometrics.consistency.omega import omega_total, omega_total_standardized
+from core.psychometrics.consistency.omega_hierarchical import omega_hierarchical
+from core.psychometrics.consistency.reliability import cronbach_alpha
+from core.psychometrics.consistency.split_half import split_half
+from core.psychometrics.consistency.stability import form_agreement, retest_agreement
+from core.psychometrics.consistency.stratified_alpha import stratified_alpha
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
+from core.psychometrics.factor_models.cfa_invariance import invariance
+from core.psychometrics.factor_models.cfa_presets import (
+    bifactor_model,
+    one_factor_model,
+    second_order_model,
+)
+from core.psychometrics.factor_models.cfa_syntax import ModelTextError, parse_model
+from core.psychometrics.factor_models.efa import exploratory_factors, factors_of_correlations
+from core.psychometrics.factor_models.parallel_analysis import parallel_analysis
 from core.psychometrics.normality import normality, univariate_shapiro
-from core.psychometrics.omega import omega_total, omega_total_standardized
-from core.psychometrics.omega_hierarchical import omega_hierarchical
-from core.psychometrics.parallel_analysis import parallel_analysis
-from core.psychometrics.polychoric import polychoric
-from core.psychometrics.polychoric_covariance import ordered_moments
-from core.psychometrics.reliability import cronbach_alpha
+from core.psychometrics.ordered.polychoric import polychoric
+from core.psychometrics.ordered.polychoric_covariance import ordered_moments
+from core.psychometrics.ordered.wlsmv import fit_wlsmv
+from core.psychometrics.ordered.wlsmv_difference import compare_wlsmv
 from core.psychometrics.resampling import Bootstrap
-from core.psychometrics.split_half import split_half
-from core.psychometrics.stability import form_agreement, retest_agreement
-from core.psychometrics.stratified_alpha import stratified_alpha
-from core.psychometrics.trait_matrix import trait_matrix
-from core.psychometrics.wlsmv import fit_wlsmv
-from core.psychometrics.wlsmv_difference import compare_wlsmv
+from core.psychometrics.response_theory.dif import differential_item_functioning
+from core.psychometrics.response_theory.dif_purification import purified_dif
+from core.psychometrics.response_theory.graded_response import graded_response
+from core.psychometrics.response_theory.grm_information import scale_information, trait_reliability
 
 FEW = Bootstrap(20, 1)
 

@@ -8,10 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import NotEnoughData
-from core.psychometrics.cfa_compare import compare_models
-from core.psychometrics.cfa_fit import fit_cfa
-from core.psychometrics.cfa_presets import bifactor_model, second_order_model, subscale_model
-from core.psychometrics.cfa_syntax import ModelTextError, parse_model
+from core.psychometrics.factor_models.cfa_compare import compare_models
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
+from core.psychometrics.factor_models.cfa_presets import (
+    bifactor_model,
+    second_order_model,
+    subscale_model,
+)
+from core.psychometrics.factor_models.cfa_syntax import ModelTextError, parse_model
 from tests.psychometrics.reference import scores
 
 ITEMS = ["x1", "x2", "x3", "x4", "x5", "x6"]

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from core.psychometrics.cfa_fit import fit_cfa
-from core.psychometrics.cfa_fit_indices import (
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
+from core.psychometrics.factor_models.cfa_fit_indices import (
     ChiSquares,
     cfi,
     p_value,
@@ -16,8 +16,8 @@ from core.psychometrics.cfa_fit_indices import (
     scaled_indices,
     tli,
 )
-from core.psychometrics.cfa_prepare import prepare
-from core.psychometrics.cfa_reference import baseline_model, saturated_model
+from core.psychometrics.factor_models.cfa_prepare import prepare
+from core.psychometrics.factor_models.cfa_reference import baseline_model, saturated_model
 
 
 def test_cfi_tli_and_rmsea_of_round_numbers():

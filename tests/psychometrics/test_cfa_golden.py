@@ -7,7 +7,7 @@ differ by that share of itself; everything else is held to the tolerances below.
 import pandas as pd
 import pytest
 
-from core.psychometrics.cfa_fit import fit_cfa
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
 from tests.psychometrics.reference import expected, scores
 
 INDEX, LOADING, MODIFICATION, ERROR = 5e-6, 5e-5, 5e-4, 1e-5

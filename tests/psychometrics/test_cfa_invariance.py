@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.errors import NotEnoughData
-from core.psychometrics.cfa_compare import compare_models
-from core.psychometrics.cfa_fit import fit_cfa
-from core.psychometrics.cfa_invariance import invariance
+from core.psychometrics.factor_models.cfa_compare import compare_models
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
+from core.psychometrics.factor_models.cfa_invariance import invariance
 from tests.psychometrics.reference import scores
 
 HS = [f"x{k}" for k in range(1, 10)]

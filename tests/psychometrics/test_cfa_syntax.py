@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.psychometrics.cfa_presets import (
+from core.psychometrics.factor_models.cfa_presets import (
     bifactor_model,
     one_factor_model,
     second_order_model,
@@ -10,8 +10,8 @@ from core.psychometrics.cfa_presets import (
     with_correlated_residuals,
     with_method_factor,
 )
-from core.psychometrics.cfa_syntax import ModelTextError, parse_model
-from core.psychometrics.cfa_table import parameter_table
+from core.psychometrics.factor_models.cfa_syntax import ModelTextError, parse_model
+from core.psychometrics.factor_models.cfa_table import parameter_table
 
 ITEMS = ["x1", "x2", "x3", "x4", "x5", "x6"]
 SUBSCALES = {"F": ["x1", "x2", "x3"], "G": ["x4", "x5", "x6"]}

@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from core.psychometrics.correlation import correlation, disattenuated, fisher_interval, stars
+from core.psychometrics.comparisons.correlation import (
+    correlation,
+    disattenuated,
+    fisher_interval,
+    stars,
+)
 from core.psychometrics.resampling import Bootstrap
 from tests.psychometrics.reference import expected, scores
 

@@ -8,9 +8,9 @@ from scipy.stats import chi2
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from core.errors import NotEnoughData
-from core.psychometrics.dif import differential_item_functioning
-from core.psychometrics.dif_purification import purified_dif
-from core.psychometrics.multiple_testing import adjusted_p
+from core.psychometrics.comparisons.multiple_testing import adjusted_p
+from core.psychometrics.response_theory.dif import differential_item_functioning
+from core.psychometrics.response_theory.dif_purification import purified_dif
 from tests.psychometrics.simulated_answers import drawn
 
 ITEMS = 12

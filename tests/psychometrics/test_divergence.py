@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import wasserstein_distance
 
-from core.psychometrics.divergence import (
+from core.psychometrics.comparisons.divergence import (
     earth_movers_distance,
     entropy_bits,
     jensen_shannon_bits,

@@ -12,10 +12,10 @@ from statsmodels.multivariate.factor import Factor
 from statsmodels.multivariate.factor_rotation import rotate_factors
 
 from core.errors import NotEnoughData
-from core.psychometrics.efa import exploratory_factors, factors_of_correlations
-from core.psychometrics.minres import minres
-from core.psychometrics.oblimin import oblimin, oblimin_criterion
-from core.psychometrics.parallel_analysis import parallel_analysis
+from core.psychometrics.factor_models.efa import exploratory_factors, factors_of_correlations
+from core.psychometrics.factor_models.minres import minres
+from core.psychometrics.factor_models.oblimin import oblimin, oblimin_criterion
+from core.psychometrics.factor_models.parallel_analysis import parallel_analysis
 
 GOLDEN = Path(__file__).parent / "golden"
 HS = pd.read_csv(GOLDEN / "hs1939.csv")

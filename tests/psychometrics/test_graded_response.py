@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from core.errors import NotEnoughData
 from core.psychometrics.answer_options import numbered_answers
-from core.psychometrics.graded_response import graded_response
-from core.psychometrics.graded_response_likelihood import (
+from core.psychometrics.response_theory.graded_response import graded_response
+from core.psychometrics.response_theory.graded_response_likelihood import (
     chosen_options,
     expectation,
     observed_information,
     trait_grid,
 )
-from core.psychometrics.ordered_logit import category_terms
+from core.psychometrics.response_theory.ordered_logit import category_terms
 from tests.psychometrics.simulated_answers import drawn, simulated
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.psychometrics.graded_response import graded_response
-from core.psychometrics.graded_response_result import GradedItem
-from core.psychometrics.grm_information import (
+from core.psychometrics.response_theory.graded_response import graded_response
+from core.psychometrics.response_theory.graded_response_result import GradedItem
+from core.psychometrics.response_theory.grm_information import (
     expected_answer,
     item_information,
     option_probabilities,

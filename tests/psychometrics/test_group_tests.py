@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import nct, ttest_1samp, ttest_rel
 
-from core.psychometrics.group_tests import one_sample_t, paired_t
+from core.psychometrics.comparisons.group_tests import one_sample_t, paired_t
 from tests.psychometrics.reference import expected
 
 R = expected("tests_R")["paired_t"]

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.psychometrics.intraclass import FORMS, intraclass
+from core.psychometrics.consistency.intraclass import FORMS, intraclass
 from tests.psychometrics.reference import expected
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from core.psychometrics.kappa import fleiss_kappa, weighted_kappa
+from core.psychometrics.agreement.kappa import fleiss_kappa, weighted_kappa
 from core.psychometrics.resampling import Bootstrap
 from tests.psychometrics.reference import expected
 

@@ -3,8 +3,8 @@ import pytest
 from scipy.stats import f_oneway, ncf, ttest_ind, ttest_ind_from_stats
 from statsmodels.stats.oneway import anova_oneway
 
-from core.psychometrics.known_groups import known_groups
-from core.psychometrics.mean_comparison import (
+from core.psychometrics.comparisons.known_groups import known_groups
+from core.psychometrics.comparisons.mean_comparison import (
     Summary,
     against_norms,
     compare_summaries,

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.psychometrics.krippendorff import krippendorff_alpha
+from core.psychometrics.agreement.krippendorff import krippendorff_alpha
 from core.psychometrics.resampling import Bootstrap
 from tests.psychometrics.reference import expected
 

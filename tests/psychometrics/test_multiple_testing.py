@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.psychometrics.multiple_testing import adjusted_p
+from core.psychometrics.comparisons.multiple_testing import adjusted_p
 from tests.psychometrics.reference import expected
 
 R = expected("tests_R")["p_adjust"]

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.psychometrics.arrays import Floats
-from core.psychometrics.omega import omega_total, omega_total_standardized
+from core.psychometrics.consistency.omega import omega_total, omega_total_standardized
 from tests.psychometrics.reference import expected, scores
 
 SUBSCALES = [

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from core.psychometrics.arrays import Floats
-from core.psychometrics.omega_hierarchical import omega_hierarchical
+from core.psychometrics.consistency.omega_hierarchical import omega_hierarchical
 from tests.psychometrics.reference import expected, scores
 
 FACTORS = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]

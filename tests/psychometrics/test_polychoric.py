@@ -13,9 +13,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from core.errors import NotEnoughData
-from core.psychometrics.bivariate_normal import FAR, cell_probabilities, cumulative
-from core.psychometrics.polychoric import polychoric
-from core.psychometrics.polychoric_covariance import ordered_moments
+from core.psychometrics.ordered.bivariate_normal import FAR, cell_probabilities, cumulative
+from core.psychometrics.ordered.polychoric import polychoric
+from core.psychometrics.ordered.polychoric_covariance import ordered_moments
 
 GOLDEN = Path(__file__).parent / "golden"
 LAVAAN = json.loads((GOLDEN / "likert22_lavaan.json").read_text())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.discrete.discrete_model import Logit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from core.psychometrics.proportional_odds import proportional_odds
+from core.psychometrics.response_theory.proportional_odds import proportional_odds
 
 
 def example(seed=0, n=400):

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.psychometrics.arrays import Floats
-from core.psychometrics.reliability import cronbach_alpha, feldt_interval
+from core.psychometrics.consistency.reliability import cronbach_alpha, feldt_interval
+from core.psychometrics.consistency.stratified_alpha import stratified_alpha
 from core.psychometrics.resampling import Bootstrap
-from core.psychometrics.stratified_alpha import stratified_alpha
 from tests.psychometrics.reference import expected, scores
 
 SUBSCALES = [

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.psychometrics.shares import option_shares, share
+from core.psychometrics.comparisons.shares import option_shares, share
 from tests.psychometrics.reference import expected
 
 

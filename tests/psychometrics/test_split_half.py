@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.psychometrics.reliability import cronbach_alpha
-from core.psychometrics.split_half import split_half
+from core.psychometrics.consistency.reliability import cronbach_alpha
+from core.psychometrics.consistency.split_half import split_half
 from tests.psychometrics.reference import expected, scores
 from tests.psychometrics.test_reliability import simulated
 

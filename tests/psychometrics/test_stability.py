@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from core.psychometrics.correlation import correlation
-from core.psychometrics.stability import form_agreement, retest_agreement
+from core.psychometrics.comparisons.correlation import correlation
+from core.psychometrics.consistency.stability import form_agreement, retest_agreement
 
 
 def occasions(n: int = 30, k: int = 3):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from core.psychometrics.correlation import correlation
+from core.psychometrics.comparisons.correlation import correlation
+from core.psychometrics.comparisons.trait_matrix import trait_matrix
 from core.psychometrics.resampling import Bootstrap
-from core.psychometrics.trait_matrix import trait_matrix
 
 
 def table():

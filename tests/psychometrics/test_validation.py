@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.psychometrics.correlation import Correlation
+from core.psychometrics.comparisons.correlation import Correlation
 from core.psychometrics.estimate import Estimate
 from core.psychometrics.rating_bands import JUNG_2025, Bands
 from core.psychometrics.validation import Coefficient, Coefficients, ModelFit, validate

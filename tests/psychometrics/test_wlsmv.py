@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from core.errors import NotEnoughData, UserError
-from core.psychometrics.cfa_presets import bifactor_model
-from core.psychometrics.wlsmv import fit_wlsmv
-from core.psychometrics.wlsmv_difference import compare_wlsmv
+from core.psychometrics.factor_models.cfa_presets import bifactor_model
+from core.psychometrics.ordered.wlsmv import fit_wlsmv
+from core.psychometrics.ordered.wlsmv_difference import compare_wlsmv
 
 GOLDEN = Path(__file__).parent / "golden"
 LAVAAN = json.loads((GOLDEN / "likert22_lavaan.json").read_text())

@@ -1,0 +1,1 @@
+"""What the analyses of reliability and validity share: scores paired, grouped, correlated."""

@@ -1,0 +1,1 @@
+"""What the analyses of factor models share: model texts, tables, comparisons."""

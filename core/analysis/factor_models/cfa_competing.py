@@ -1,0 +1,144 @@
+"""The models that compete in one group: made ready for the same administrations, and fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from core.analysis.factor_models.cfa_candidates import Candidate, Compared, compared
+from core.analysis.factor_models.cfa_groups import (
+    Prepared,
+    check_steps,
+    fitted,
+    missing_rule,
+    n_scores_used,
+    prepared_preset,
+    prepared_text,
+)
+from core.analysis.factor_models.cfa_models import MODELS, EstimatorKind, ModelKind, varying_items
+from core.analysis.factor_models.cfa_names import ModelNames
+from core.analysis.matrices import ScoreMatrix, group_name
+from core.errors import UserError
+from core.psychometrics.factor_models.cfa_data import Missing
+from core.psychometrics.factor_models.cfa_model import ParsedModel
+
+KINDS: Mapping[ModelKind, str] = {
+    "general": "General factor",
+    "subscales": "Subscales",
+    "method": "Subscales and method",
+    "second_order": "Second order",
+    "bifactor": "Bifactor",
+}
+"""What the models that follow from the bank are called in the tables."""
+CI_LEVEL = 0.95  # of parameters, which no table here shows
+
+
+def competing_models(
+    matrix: ScoreMatrix,
+    subscale_of: Mapping[str, str],
+    names: ModelNames,
+    typed: Mapping[str, ParsedModel],
+    estimator: EstimatorKind,
+) -> Compared:
+    """All models of one group, fitted to the same administrations and compared in pairs.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        The answers of the group.
+    subscale_of : mapping
+        Subscale of each item of the answers.
+    names : ModelNames
+        Names that items have in model texts.
+    typed : mapping
+        Models that a user typed, by name; none for those that follow from the bank.
+    estimator : "ml", "mlr", "fiml" or "wlsmv"
+        As in `cfa`.
+
+    Raises
+    ------
+    NotEnoughData
+        WLSMV is asked for, and scores are no steps of an answer.
+    """
+    missing = missing_rule(estimator)
+    used = {safe for model in typed.values() for safe in model.items}
+    wanted = [not typed or names.items[item] in used for item in matrix.items]
+    common, constant = _same_rows(matrix, np.array(wanted, dtype=bool), missing)
+    where, notes = group_name(matrix.group), []
+    if constant:
+        notes.append(
+            f"{where}: left out, because all usable scores are equal or missing: "
+            f"{', '.join(constant)}."
+        )
+    if typed:
+        prepared = {
+            name: prepared_text(common, names, model, missing) for name, model in typed.items()
+        }
+    else:
+        prepared, impossible = _from_the_bank(common, subscale_of, missing)
+        notes += [f"{where}: not among the models: {one}" for one in impossible]
+    if estimator == "wlsmv":
+        check_steps(list(prepared.values()))
+    candidates = [_candidate(name, one, estimator) for name, one in prepared.items()]
+    for one in candidates:
+        notes += [f"{where}, {one.name}: {problem}" for problem in one.problems]
+    if len(candidates) < 2:
+        notes.append(f"{where}: there is only one model, so nothing is compared.")
+    n_used = n_scores_used(common.scores, missing) if any(c.usable for c in candidates) else 0
+    pairs = compared(candidates, of_the_bank=not typed)
+    return Compared(matrix, tuple(candidates), pairs, n_used, tuple(notes))
+
+
+def _same_rows(
+    matrix: ScoreMatrix, wanted: np.ndarray, missing: Missing
+) -> tuple[ScoreMatrix, list[str]]:
+    """The rows and items that count for every model, and the items that do not vary."""
+    columns = np.flatnonzero(wanted)
+    varying = varying_items([matrix.scores[:, columns]], missing)
+    constant = [matrix.items[k] for k in columns[~varying]]
+    columns = columns[varying]
+    present = ~np.isnan(matrix.scores[:, columns])
+    rows = present.all(axis=1) if missing == "listwise" else present.any(axis=1)
+    common = replace(
+        matrix,
+        items=tuple(matrix.items[k] for k in columns),
+        keyed=tuple(matrix.keyed[k] for k in columns),
+        administrations=matrix.administrations[rows],
+        scores=matrix.scores[np.ix_(rows, columns)],
+    )
+    return common, constant
+
+
+def _from_the_bank(
+    matrix: ScoreMatrix, subscale_of: Mapping[str, str], missing: Missing
+) -> tuple[dict[str, Prepared], list[str]]:
+    """The models that the items can have, and why they cannot have others."""
+    prepared: dict[str, Prepared] = {}
+    impossible: list[str] = []
+    one_subscale = len({subscale_of[item] for item in matrix.items}) < 2
+    for kind, name in KINDS.items():
+        if kind == "general" and one_subscale:
+            impossible.append(f"{dict(MODELS)[kind]}, since there is one subscale.")
+            continue
+        one = prepared_preset(matrix, subscale_of, kind, missing)
+        if one.model is None:
+            impossible.append(f"{dict(MODELS)[kind]}. {one.reason}")
+        else:
+            prepared[name] = one
+    return prepared, impossible
+
+
+def _candidate(name: str, prepared: Prepared, estimator: EstimatorKind) -> Candidate:
+    """One model fitted, or why it is not."""
+    model = prepared.model
+    if model is None:
+        return Candidate(name, prepared, None, f"Not fitted. {prepared.reason}")
+    try:
+        fit = fitted(prepared.scores, model, estimator, CI_LEVEL)
+    except UserError as error:
+        return Candidate(name, prepared, None, f"Not fitted. {model.sentence(error.problem)}")
+    untested = np.isnan(fit.fit.chi2) and fit.fit.df > 0
+    remark = "Not identified; see the notes." if untested else ""
+    return Candidate(name, prepared, fit, remark if fit.converged else "Not fitted; see the notes.")

@@ -1,0 +1,244 @@
+"""Edits of a model text that keep all of it but what they are about: comments, modifiers, order.
+
+Every function takes a text that `parse_model` can read, or one without statements, and returns one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from core.analysis.factor_models.cfa_marks import (
+    Statement,
+    Word,
+    bare_text,
+    one_name_on_the_left,
+    statements,
+    without_characters,
+)
+from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING, ParsedModel
+from core.psychometrics.factor_models.cfa_syntax import parse_model
+
+
+def assignment(text: str) -> dict[str, tuple[str, ...]]:
+    """The factors that each item loads on.
+
+    Parameters
+    ----------
+    text : str
+        A model text; one without statements has no items.
+
+    Returns
+    -------
+    dict
+        Items in order of first mention; factors in theirs. Items with residuals only have none.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    model = _read(text)
+    if model is None:
+        return {}
+    return {
+        item: tuple(factor for factor in model.factors if item in model.indicators(factor))
+        for item in model.items
+    }
+
+
+def moved(text: str, item: str, factors: Sequence[str]) -> str:
+    """The text with an item on these factors and on no others.
+
+    Parameters
+    ----------
+    text : str
+        A model text.
+    item : str
+        Its name in the text, or the name of an item that the text does not have yet.
+    factors : sequence of str
+        Names of factors; one the text has not is added. None takes the item out, residuals too.
+
+    Returns
+    -------
+    str
+        Modifiers stay with the loadings that stay, and a new loading has none. Where the first
+        loading of a factor goes and was free (`NA*`), the next one becomes free, since the factor's
+        unit is then set elsewhere. A factor without items goes, with all that is said of it.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    now = assignment(text).get(item, ())
+    if factors and set(now) == set(factors):
+        return text
+    text = one_name_on_the_left(text)
+    for factor in now:
+        if factor not in factors:
+            text = _without_loading(text, factor, item)
+    for factor in dict.fromkeys(factors):
+        if factor not in now:
+            text = _with_loading(text, factor, item)
+    return text if factors else _without_name(text, item)
+
+
+def residual_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of items whose residuals may covary, as written; not those fixed at 0.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    model = _read(text)
+    if model is None:
+        return ()
+    return tuple(
+        (t.left, t.right)
+        for t in model.terms
+        if t.op == COVARIANCE and t.left != t.right and t.left in model.items and t.fixed != 0
+    )
+
+
+def with_residual(text: str, a: str, b: str) -> str:
+    """The text in which the residuals of two items may covary; one that says so already stays.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    if {a, b} in [set(pair) for pair in residual_pairs(text)]:
+        return text
+    return _with_line(without_residual(text, a, b), f"{a} {COVARIANCE} {b}")
+
+
+def without_residual(text: str, a: str, b: str) -> str:
+    """The text that says nothing of a covariance of the residuals of two items.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    model = _read(text)
+    if model is None or not any(
+        t.op == COVARIANCE and {t.left, t.right} == {a, b} for t in model.terms
+    ):
+        return text
+    return _without_words(
+        one_name_on_the_left(text),
+        lambda s, word: s.op == COVARIANCE and {s.name, word.name} == {a, b},
+    )
+
+
+def _read(text: str) -> ParsedModel | None:
+    """The model; None where the text has no statement."""
+    return parse_model(text) if statements(text) else None
+
+
+def _with_line(text: str, line: str) -> str:
+    """The text with a line at its end."""
+    return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{line}"
+
+
+def _with_loading(text: str, factor: str, item: str) -> str:
+    """The text with an item more on a factor, behind the others."""
+    own = [s for s in statements(text) if s.op == LOADING and s.name == factor]
+    if not own:
+        return _with_line(text, f"{factor} {LOADING} {item}")
+    stop = own[-1].stop
+    return f"{text[:stop]} + {item}{text[stop:]}"
+
+
+def _without_loading(text: str, factor: str, item: str) -> str:
+    """The text with an item less on a factor; without the factor if that leaves it nothing."""
+
+    def is_it(statement: Statement, word: Word) -> bool:
+        own = statement.op == LOADING and statement.name == factor
+        return own and word.name == item
+
+    words = [w for s in statements(text) if s.op == LOADING and s.name == factor for w in s.words]
+    others = [word for word in words if word.name != item]
+    was_free = any(word.modifier == "NA" for word in words if word.name == item)
+    if others and words[0].name == item and was_free:
+        text = _freed(text, others[0], others)
+    text = _without_words(text, is_it)
+    return text if others else _without_name(text, factor)
+
+
+def _freed(text: str, first: Word, words: Sequence[Word]) -> str:
+    """The text with NA* before a word, unless its value is fixed or free already."""
+    said = {word.modifier for word in words if word.name == first.name}
+    if "NA" in said or any(_is_number(modifier) for modifier in said):
+        return text
+    more = f"NA*{first.name} + " if first.modifier else "NA*"
+    return f"{text[: first.start]}{more}{text[first.start :]}"
+
+
+def _is_number(modifier: str) -> bool:
+    """Whether a modifier fixes a value."""
+    try:
+        float(modifier)
+    except ValueError:
+        return False
+    return True
+
+
+def _without_name(text: str, name: str) -> str:
+    """The text that says nothing of a name; factors that this empties go too."""
+    before = {s.name for s in statements(text) if s.op == LOADING}
+    own = [(s.start, s.stop) for s in statements(text) if s.name == name]
+    text = without_characters(text, own)
+    text = _without_words(text, lambda statement, word: word.name == name)
+    after = {s.name for s in statements(text) if s.op == LOADING}
+    for emptied in sorted(before - after - {name}):
+        text = _without_name(text, emptied)
+    return text
+
+
+def _without_words(text: str, is_it: Callable[[Statement, Word], bool]) -> str:
+    """The text without some words; a statement that has no others goes whole."""
+    spans: list[tuple[int, int]] = []
+    for statement in statements(text):
+        gone = [k for k, word in enumerate(statement.words) if is_it(statement, word)]
+        if gone and len(gone) == len(statement.words):
+            spans.append((statement.start, statement.stop))
+        else:
+            spans += _words_with_signs(text, statement, gone)
+    return without_characters(text, spans)
+
+
+def _words_with_signs(
+    text: str, statement: Statement, gone: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Characters of some words of a statement, and of a plus sign beside each."""
+    spans: list[tuple[int, int]] = []
+    signs = _signs(text, statement)
+    for k in gone:
+        word = statement.words[k]
+        spans.append((word.start, word.stop))
+        sides = [side for side in (k - 1, k) if side in signs]
+        # A sign on the word's own line, so that what stands on other lines keeps its sign.
+        near = [side for side in sides if not _line_between(text, signs[side], word)]
+        side = [*near, *sides, *sorted(side for side in signs if side < k)[-1:]][0]
+        spans.append((signs[side], signs[side] + 1))
+        del signs[side]
+    return spans
+
+
+def _signs(text: str, statement: Statement) -> dict[int, int]:
+    """Position of the plus sign after each word but the last."""
+    bare = bare_text(text)
+    return {
+        k: bare.find("+", word.stop, following.start)
+        for k, (word, following) in enumerate(pairwise(statement.words))
+    }
+
+
+def _line_between(text: str, sign: int, word: Word) -> bool:
+    """Whether a line ends between a sign and a word."""
+    start, stop = (sign, word.start) if sign < word.start else (word.stop, sign)
+    return len(text[start:stop].splitlines()) > 1

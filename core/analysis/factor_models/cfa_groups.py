@@ -1,0 +1,226 @@
+"""One measurement model, or several, and the answers of a group made ready for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.factor_models.cfa_models import (
+    HOW,
+    EstimatorKind,
+    ModelKind,
+    WrittenModel,
+    subscales_of_items,
+    varying_items,
+    written_model,
+)
+from core.analysis.factor_models.cfa_names import UNNAMED, ModelNames, model_names
+from core.analysis.factor_models.cfa_text import lost_factors, text_of, typed_model, unused_items
+from core.analysis.matrices import Floats, ScoreMatrix, group_name, score_matrices, some_of
+from core.errors import NotEnoughData
+from core.psychometrics.factor_models.cfa_data import Missing
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
+from core.psychometrics.factor_models.cfa_model import ParsedModel
+from core.psychometrics.factor_models.cfa_result import CfaResult
+from core.psychometrics.ordered.wlsmv import fit_wlsmv
+
+MOST_STEPS = 10
+"""Different scores of an item up to which its answers are taken as steps of a normal variable."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The answers that a group's model is about; no model where they cannot have it."""
+
+    matrix: ScoreMatrix
+    scores: Floats  # (administrations, items that vary)
+    model: WrittenModel | None
+    loads: tuple[tuple[str, str], ...]  # factor and item, as users know them, of empty rows
+    dropped: tuple[str, ...] = ()  # items left out, as users know them
+    reason: str = ""  # why there is no model
+    kind: ModelKind | None = None  # none for a typed model
+
+    @property
+    def name(self) -> str:
+        """What notes call the group."""
+        return group_name(self.matrix.group)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be said about items left out, and about a model that is missing."""
+        left_out = (
+            f"{self.name}: left out, because all usable scores are equal or missing: "
+            f"{', '.join(self.dropped)}."
+        )
+        why_not = f"{self.name}: not fitted. {self.reason}"
+        return (*((left_out,) if self.dropped else ()), *((why_not,) if self.reason else ()))
+
+    @property
+    def item_names(self) -> tuple[str, ...]:
+        """The columns as users know them, where there is a model."""
+        return tuple(map(self.model.name, self.model.items)) if self.model else ()
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedGroups:
+    """All groups with what holds for them together."""
+
+    groups: tuple[Prepared, ...]
+    names: ModelNames
+    notes: tuple[str, ...]
+
+    @property
+    def matrices(self) -> tuple[ScoreMatrix, ...]:
+        """The answers of the groups."""
+        return tuple(group.matrix for group in self.groups)
+
+
+def prepared_groups(
+    item_scores: pd.DataFrame,
+    by: Sequence[str],
+    kind: ModelKind,
+    model_text: str,
+    estimator: EstimatorKind,
+) -> PreparedGroups:
+    """The chosen or typed model and the answers of each group.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points, NaN where there is no usable answer.
+    by : sequence of factors
+        Their values make the groups.
+    kind, model_text, estimator
+        As in `cfa`.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read or names an item that there is not.
+    NotEnoughData
+        There are no answers, or WLSMV is asked for with scores that are no steps of an answer.
+    """
+    matrices = score_matrices(item_scores, by, whole=True)
+    subscale_of, notes = subscales_of_items(item_scores)
+    names, missing = model_names(subscale_of), missing_rule(estimator)
+    if model_text.strip():
+        typed = typed_model(model_text, names)
+        unused = unused_items(typed, names)
+        if unused:
+            notes.append(f"Left out, because the model text does not name them: {some_of(unused)}.")
+        groups = tuple(prepared_text(matrix, names, typed, missing) for matrix in matrices)
+    else:
+        groups = tuple(prepared_preset(matrix, subscale_of, kind, missing) for matrix in matrices)
+    if estimator == "wlsmv":
+        check_steps(groups)
+    return PreparedGroups(groups, names, tuple(notes))
+
+
+def missing_rule(estimator: EstimatorKind) -> Missing:
+    """The rule for missing answers of an estimator."""
+    return "listwise" if estimator == "wlsmv" else HOW[estimator][1]
+
+
+def prepared_preset(
+    matrix: ScoreMatrix, subscale_of: Mapping[str, str], kind: ModelKind, missing: Missing
+) -> Prepared:
+    """The chosen model of those items of a group that vary."""
+    varying = varying_items([matrix.scores], missing)
+    dropped = tuple(item for item, kept in zip(matrix.items, varying, strict=True) if not kept)
+    items = [item for item, kept in zip(matrix.items, varying, strict=True) if kept]
+    keyed = [key for key, kept in zip(matrix.keyed, varying, strict=True) if kept]
+    loads = tuple((subscale_of[item] or UNNAMED, item) for item in matrix.items)
+    try:
+        model = written_model(kind, items, keyed, subscale_of)
+    except NotEnoughData as error:
+        return Prepared(matrix, matrix.scores[:, varying], None, loads, dropped, error.problem)
+    return Prepared(matrix, matrix.scores[:, varying], model, loads, dropped, kind=kind)
+
+
+def prepared_text(
+    matrix: ScoreMatrix, names: ModelNames, typed: ParsedModel, missing: Missing
+) -> Prepared:
+    """A typed model without those of its items that do not vary in a group."""
+    used = frozenset(typed.items)
+    mine = [names.items[item] for item in matrix.items]
+    columns = np.array([k for k, safe in enumerate(mine) if safe in used], dtype=np.int64)
+    columns = columns[varying_items([matrix.scores[:, columns]], missing)]
+    kept = tuple(mine[k] for k in columns)
+    gone = used - set(kept)
+    dropped = tuple(names.shown[safe] for safe in typed.items if safe in gone)
+    real = {**names.shown, **{f: names.shown.get(f, f) for f in typed.factors}}
+    loads = tuple((real[f], real[i]) for f in typed.factors for i in typed.indicators(f))
+    lost = [real[factor] for factor in lost_factors(typed, gone)]
+    if lost:
+        reason = f"No item that varies is left of {', '.join(lost)}."
+        return Prepared(matrix, matrix.scores[:, columns], None, loads, dropped, reason)
+    text = text_of(typed.without(gone)) if gone else typed.text
+    model = WrittenModel(text, kept, names.shown)
+    return Prepared(matrix, matrix.scores[:, columns], model, loads, dropped)
+
+
+def fitted(
+    scores: Floats, model: WrittenModel, estimator: EstimatorKind, ci_level: float
+) -> CfaResult:
+    """The model fitted to its answers.
+
+    Parameters
+    ----------
+    scores : (administrations, items of the model) array
+        Score points, NaN where there is none.
+    model : WrittenModel
+        Of these items.
+    estimator : "ml", "mlr", "fiml" or "wlsmv"
+        As in `cfa`.
+    ci_level : float in (0, 1)
+        Coverage of the intervals of parameters.
+
+    Raises
+    ------
+    NotEnoughData, ModelTextError
+        As for `fit_cfa` and `fit_wlsmv`; names are those of the model text.
+    """
+    if estimator == "wlsmv":
+        return fit_wlsmv(scores, model.items, model.text, ci_level=ci_level)
+    how, missing = HOW[estimator]
+    return fit_cfa(
+        scores, model.items, model.text, estimator=how, missing=missing, ci_level=ci_level
+    )
+
+
+def n_scores_used(scores: Floats, missing: Missing) -> int:
+    """Scores that count: all, or those of rows without gaps."""
+    present = np.isfinite(scores)
+    return int((present if missing == "fiml" else present[present.all(axis=1)]).sum())
+
+
+def check_steps(groups: Sequence[Prepared]) -> None:
+    """Refuse WLSMV for scores that are no steps of an answer.
+
+    Raises
+    ------
+    NotEnoughData
+        Some score is not a whole number, as averages are not, or an item has more than 10
+        different scores.
+    """
+    for group in groups:
+        if group.model is None:
+            continue
+        for safe, scores in zip(group.model.items, group.scores.T, strict=True):
+            item, different = group.model.name(safe), np.unique(scores[np.isfinite(scores)])
+            between = different[different % 1 != 0]
+            if len(between):
+                raise NotEnoughData(
+                    "WLSMV takes scores as the steps of ordered answers, but there are scores "
+                    f"between steps ({item}: {between[0]:g}), as averages have.",
+                    "Do not average over administrations, or choose MLR.",
+                )
+            if len(different) > MOST_STEPS:
+                raise NotEnoughData(
+                    f"WLSMV takes scores as the steps of ordered answers, at most {MOST_STEPS}, "
+                    f"and {item} has {len(different)} different scores.",
+                    "Choose MLR, which takes scores as numbers.",
+                )

@@ -1,0 +1,76 @@
+"""Scripts that fit the models of a confirmatory factor analysis in other software."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.analysis.factor_models.cfa_groups import Prepared, PreparedGroups, prepared_groups
+from core.analysis.factor_models.cfa_models import (
+    FactorEstimator,
+    FactorModel,
+    ModelText,
+    WrittenModel,
+)
+from core.analysis.matrices import distinct
+from core.analysis.options import By, ConfidenceLevel
+from core.analysis.result import TextFile
+from core.analysis.scripts.syntax import SyntaxGroup, cfa_files
+from core.errors import NotEnoughData
+
+
+def cfa_syntax(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    model: FactorModel = "subscales",
+    model_text: ModelText = "",
+    estimator: FactorEstimator = "mlr",
+    ci_level: ConfidenceLevel = 0.95,
+) -> tuple[TextFile, ...]:
+    """Scripts for lavaan and semopy, and their data, with the models that `cfa` fits.
+
+    Parameters
+    ----------
+    item_scores, by, model, model_text, estimator, ci_level
+        As in `cfa`.
+
+    Returns
+    -------
+    tuple of TextFile
+        Of every group that has a model, whether or not it can be fitted.
+
+    Raises
+    ------
+    NotEnoughData
+        No group has a model.
+    ModelTextError
+        The model text cannot be read.
+    """
+    prepared = prepared_groups(item_scores, distinct(by), model, model_text, estimator)
+    groups = [
+        _group(group, group.model, prepared) for group in prepared.groups if group.model is not None
+    ]
+    if not groups:
+        raise NotEnoughData(
+            "No group has items for this model, so there is nothing to write.",
+            "Choose another model, or ask more items.",
+        )
+    return cfa_files(groups, estimator=estimator, ci_level=ci_level)
+
+
+def _group(group: Prepared, model: WrittenModel, prepared: PreparedGroups) -> SyntaxGroup:
+    """One group as the writers take it; a factor with the name of an item keeps the text's."""
+    items = prepared.names.items
+    titles = {
+        safe: real
+        for safe, real in prepared.names.shown.items()
+        if safe != real and (real not in items or items[real] == safe)
+    }
+    return SyntaxGroup(
+        name=group.name,
+        scores=group.scores,
+        items=model.items,
+        model=model.text,
+        dropped=group.dropped,
+        titles=titles,
+    )

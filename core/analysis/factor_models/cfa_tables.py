@@ -1,0 +1,138 @@
+"""The tables of confirmatory factor analysis, in the order they are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from core.analysis.factor_models.cfa_estimates import (
+    correlations_table,
+    item_variances_table,
+    loadings_table,
+    residual_covariances_table,
+    thresholds_table,
+)
+from core.analysis.factor_models.cfa_found import (
+    LINE_COLUMNS,
+    Factored,
+    Row,
+    estimated,
+    table,
+    text_lines,
+)
+from core.analysis.factor_models.cfa_misfit import index_rows, modification_table, residuals_table
+from core.analysis.factor_models.cfa_normality import normality_table
+from core.analysis.result import Column, ResultTable
+from core.psychometrics.factor_models.cfa_result import CfaResult, FitIndices
+
+SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
+FROM_SCALED = "From the scaled χ²; where robust ones are there, rather read these."
+ROBUST = "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021)."
+FIT_COLUMNS = (
+    Column("chi2", "χ²", "points", "n times the misfit of model to answers; Jöreskog (1969)."),
+    Column("df", "df", "count", "Moments minus free parameters."),
+    Column("p", "p", "p", "Of answers this far from the model if it holds; under WLSMV only that "
+           "of the scaled χ² is to be believed. Jöreskog (1969)."),
+    Column("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor + shift. {SCALED}"),
+    Column("p_scaled", "p scaled", "p", f"Of the scaled χ². {SCALED}"),
+    Column("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {SCALED}"),
+    Column("shift", "Shift", "points", "χ² scaled = χ² / scaling factor + shift; 0 but for WLSMV."),
+    Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990)."),
+    Column("tli", "TLI", "correlation", "The same per df; Tucker & Lewis (1973)."),
+    Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990)."),
+    Column("rmsea_low", "RMSEA 90% CI low", "correlation", "Browne & Cudeck (1993)."),
+    Column("rmsea_high", "RMSEA 90% CI high", "correlation", "Browne & Cudeck (1993)."),
+    Column("srmr", "SRMR", "correlation", "Typical residual correlation; Bentler (1995)."),
+    Column("cfi_scaled", "CFI scaled", "correlation", FROM_SCALED),
+    Column("tli_scaled", "TLI scaled", "correlation", FROM_SCALED),
+    Column("rmsea_scaled", "RMSEA scaled", "correlation", FROM_SCALED),
+    Column("rmsea_scaled_low", "RMSEA scaled 90% CI low", "correlation", FROM_SCALED),
+    Column("rmsea_scaled_high", "RMSEA scaled 90% CI high", "correlation", FROM_SCALED),
+    Column("cfi_robust", "CFI robust", "correlation", ROBUST),
+    Column("tli_robust", "TLI robust", "correlation", ROBUST),
+    Column("rmsea_robust", "RMSEA robust", "correlation", ROBUST),
+    Column("rmsea_robust_low", "RMSEA robust 90% CI low", "correlation", ROBUST),
+    Column("rmsea_robust_high", "RMSEA robust 90% CI high", "correlation", ROBUST),
+    Column("aic", "AIC", "points", "Lower is better, same answers only; Akaike (1974)."),
+    Column("bic", "BIC", "points", "Lower is better, same answers only; Schwarz (1978)."),
+    Column("converged", "Converged", help="If not, there are no estimates."),
+    Column("admissible", "Admissible", help="No negative variance, no impossible correlation."),
+)  # fmt: skip
+
+
+def fit_cells(fit: CfaResult | None) -> Row:
+    """One cell per column of `FIT_COLUMNS`; NaN where there is nothing."""
+    nan = math.nan
+    if fit is None or not fit.converged:
+        df = nan if fit is None else fit.fit.df
+        return (nan, df, *(nan,) * (len(FIT_COLUMNS) - 4), False, False)
+    scaled = fit.scaled
+    return (
+        fit.fit.chi2, fit.fit.df, fit.fit.p,
+        *((scaled.chi2, scaled.p, scaled.scaling_factor, scaled.shift) if scaled else (nan,) * 4),
+        *_indices(fit.fit), fit.srmr, *_indices(scaled), *_indices(fit.robust),
+        fit.aic, fit.bic, True, fit.admissible,
+    )  # fmt: skip
+
+
+def _indices(version: FitIndices | None) -> tuple[float, ...]:
+    """CFI, TLI, RMSEA and its limits of one version."""
+    if version is None:
+        return (math.nan,) * 5
+    v = version
+    return v.cfi, v.tli, v.rmsea, v.rmsea_low, v.rmsea_high
+
+
+def cfa_tables(
+    found: Sequence[Factored], group: Sequence[Column], level: float, *, ordered: bool
+) -> tuple[ResultTable, ...]:
+    """All tables; `level` is the coverage of intervals, `ordered` adds thresholds."""
+    indices = (
+        (*lead, *row)
+        for lead, fit, model in estimated(found)
+        for row in index_rows(fit.modification_indices, model)
+    )
+    answers = [
+        (one.group, one.prepared.scores, one.prepared.item_names)
+        for one in found
+        if one.prepared.model
+    ]
+    return (
+        _fit_table(found, group),
+        loadings_table(found, group, level),
+        correlations_table(found, group, level),
+        residual_covariances_table(found, group, level),
+        item_variances_table(found, group),
+        residuals_table(found, group),
+        modification_table(indices, group),
+        *((thresholds_table(found, group, level),) if ordered else ()),
+        normality_table(answers, group),
+        _model_table(found, group),
+    )
+
+
+def _fit_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
+    columns = (
+        *group,
+        Column("n", "n", "count", "Administrations the model was fitted to."),
+        Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
+        Column("n_items", "Items", "count", "Items in the model; constant ones are left out."),
+        Column("n_parameters", "Parameters", "count", "Free parameters."),
+        *FIT_COLUMNS,
+    )
+    rows = []
+    for one in found:
+        fit, given = one.fit, len(one.matrix.scores)
+        counts = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
+        rows.append((*one.group, *counts, *fit_cells(fit)))
+    return table("fit", "Fit", rows, columns)
+
+
+def _model_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
+    rows = [
+        (*one.group, *line)
+        for one in found
+        if one.prepared.model
+        for line in text_lines(one.prepared.model)
+    ]
+    return table("model", "Model that was fitted", rows, (*group, *LINE_COLUMNS))

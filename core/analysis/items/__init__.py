@@ -1,0 +1,1 @@
+"""What the analyses of items and scores share."""

@@ -1,0 +1,87 @@
+"""What should strike a reader about an item: why a number is undefined or points the wrong way."""
+
+from __future__ import annotations
+
+import math
+
+from core.analysis.items.cells import Floats
+
+NO_ANSWER = "No usable answer."
+ONE_ANSWER = "Only one usable answer, so nothing can vary."
+ZERO_VARIANCE = "Zero variance: every answer got the same score, so discrimination is undefined."
+ALONE = "The only item of its subscale, so discrimination is undefined."
+UNDEFINED = (
+    "Discrimination is undefined: too few administrations with the answers it needs, or no "
+    "variance among them."
+)
+OPPOSITE_TO_KEY = (
+    "Answered in the direction opposite to its key: as worded it goes along with the other items. "
+    "The model may overlook the negation or agree with whatever is said (acquiescence), or the key "
+    "may be wrong."
+)
+AGAINST_REVERSED = (
+    "Answered in the direction opposite to its key: as worded it goes along with the other items, "
+    "reverse-keyed ones among them. The model may agree with whatever is said (acquiescence), or "
+    "the key may be wrong."
+)
+AGAINST_OTHERS = (
+    "Goes against the other items: it may be keyed the wrong way, be misunderstood, or be about "
+    "something else."
+)
+PERHAPS_CHANCE = "The interval includes 0, so it may be chance."
+ONE_DIFFERS = "All answers but one are the same: its discrimination rests on one administration."
+
+
+def item_remark(
+    scores: Floats,
+    *,
+    r: float,
+    raw_r: float,
+    interval: tuple[float, float],
+    keyed: int,
+    alone: bool,
+) -> str:
+    """What should strike a reader about one item; empty where nothing does.
+
+    Parameters
+    ----------
+    scores : (answers,)
+        The usable scores of the item.
+    r, raw_r : float
+        Its discrimination; and the same from answers as worded, without reverse-keying any item.
+    interval : (low, high)
+        Of `r`; NaN where it has none.
+    keyed : -1 or 1
+        Its key.
+    alone : bool
+        Whether it is the only item of its subscale.
+
+    Notes
+    -----
+    A negative discrimination after reverse-keying together with a positive one before says that
+    the item was answered in the same direction as the others although it means the opposite, as
+    acquiescence or an overlooked negation produces, and as a wrong key does.
+    """
+    if len(scores) < 2:
+        return ONE_ANSWER if len(scores) else NO_ANSWER
+    if (scores == scores[0]).all():
+        return ZERO_VARIANCE
+    if math.isnan(r):
+        return ALONE if alone else UNDEFINED
+    said = []
+    if r < 0:
+        opposite = OPPOSITE_TO_KEY if keyed < 0 else AGAINST_REVERSED
+        said.append(opposite if raw_r > 0 else AGAINST_OTHERS)
+        if interval[1] > 0:
+            said.append(PERHAPS_CHANCE)
+    if _one_differs(scores):
+        said.append(ONE_DIFFERS)
+    return " ".join(said)
+
+
+def _one_differs(scores: Floats) -> bool:
+    """Whether all of several scores but one are the same."""
+    others = scores[scores != scores[0]]
+    if len(scores) < 4 or len(others) not in (1, len(scores) - 1):
+        return False
+    return bool((others == others[0]).all())

@@ -1,0 +1,224 @@
+"""The statistics of every item, by group and subscale: what `item_statistics` and the map show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from core.analysis import progress
+from core.analysis.items.cells import Floats, cells_of, relative_scores, scores_of
+from core.analysis.items.item_statistics_columns import item_columns
+from core.analysis.items.item_statistics_remarks import item_remark
+from core.analysis.matrices import (
+    Covariances,
+    Missing,
+    ScoreMatrix,
+    by_columns,
+    covariances,
+    group_name,
+    laid_out,
+    some_of,
+)
+from core.analysis.result import Column
+from core.errors import NotEnoughData
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """One row per group and item, its columns, and the scores behind it."""
+
+    frame: pd.DataFrame
+    columns: tuple[Column, ...]
+    matrices: tuple[ScoreMatrix, ...]
+
+
+def item_table(
+    item_scores: pd.DataFrame, names: Sequence[str], missing: Missing, ci_level: float
+) -> ItemTable:
+    """The statistics of every item of an ITEM_SCORES frame within the groups of some factors.
+
+    Raises
+    ------
+    NotEnoughData
+        There is not a single score, or answers are not kept by one of the factors.
+    """
+    layouts = cells_of(item_scores, names).layouts()
+    matrices = laid_out(layouts, scores_of(item_scores))
+    if not any(matrix.n_used for matrix in matrices):
+        raise NotEnoughData(
+            "There are no scored answers.",
+            "Check under Responses why no answer could be used, or collect more.",
+        )
+    relative = relative_scores(item_scores)
+    rows = [
+        row
+        for matrix, layout in progress.each(
+            list(zip(matrices, layouts, strict=True)), "groups and subscales"
+        )
+        for row in _rows(matrix, _means(layout.filled(relative)), missing, ci_level)
+    ]
+    columns = (*by_columns(names), *item_columns(ci_level))
+    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
+    return ItemTable(frame, columns, matrices)
+
+
+def left_out_notes(matrices: Sequence[ScoreMatrix], missing: Missing) -> list[str]:
+    """A note on usable scores that means use but listwise discrimination does not."""
+    if missing != "listwise":
+        return []
+    n_left_out = sum(matrix.n_used - matrix.answered().complete().size for matrix in matrices)
+    if not n_left_out:
+        return []
+    scores = "score" if n_left_out == 1 else "scores"
+    return [
+        f"Discrimination and alpha leave out {n_left_out:,} usable {scores} in incomplete "
+        "administrations; means and variances use them."
+    ]
+
+
+def undefined_notes(table: ItemTable) -> list[str]:
+    """Notes on what is undefined or negative, naming group and items."""
+    items = table.frame
+    groups = list(dict.fromkeys(matrix.group for matrix in table.matrices))
+    place = {group: number for number, group in enumerate(groups)}
+    sizes = np.array([len(matrix.items) for matrix in table.matrices for _ in matrix.items])
+    owner = np.array([place[matrix.group] for matrix in table.matrices for _ in matrix.items])
+    notes = []
+    for where, reason in _reasons(items, sizes):
+        hits: dict[int, list[str]] = {}
+        for number, name in zip(owner[where], items["item"].to_numpy()[where], strict=True):
+            hits.setdefault(int(number), []).append(str(name))
+        for number, hit in hits.items():
+            plural = "item" if len(hit) == 1 else f"{len(hit)} items"
+            note = f"{group_name(groups[number])}: {plural} {some_of(hit)}: {reason}."
+            notes.append((number, note))
+    return [note for _, note in sorted(notes, key=lambda found: found[0])]
+
+
+def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str], ...]:
+    """Which items have a note, and what it says; `sizes` are the items of their subscales."""
+    alone, some = sizes == 1, items["n"].to_numpy() > 0
+    constant = items["zero_variance"].to_numpy(dtype=bool)
+    no_r = items["discrimination"].isna().to_numpy()
+    return (
+        (~some, "no usable answer"),
+        (constant, "zero variance, so discrimination is undefined"),
+        (no_r & alone, "the only item of its subscale, so discrimination is undefined"),
+        (
+            no_r & ~constant & ~alone & some,
+            "discrimination is undefined (too few administrations with the answers it needs, or "
+            "no variance among them)",
+        ),
+        (
+            items["ci_low"].isna().to_numpy() & ~no_r,
+            "no interval (it needs four administrations and |r| below 1)",
+        ),
+        ((sizes == 2) & ~no_r, "alpha if dropped is undefined (it needs two other items)"),
+        (
+            items["difficulty"].isna().to_numpy() & some,
+            "difficulty is undefined (only one score came up under the answer format)",
+        ),
+        (
+            items["discrimination"].to_numpy() < 0,
+            "negative discrimination; the table of items says what it may come from",
+        ),
+    )
+
+
+def _rows(
+    matrix: ScoreMatrix, difficulty: Floats, missing: Missing, ci_level: float
+) -> list[tuple[Any, ...]]:
+    """One row per item of a matrix."""
+    discriminations, alphas, as_worded, behind = _over_all_items(matrix, missing)
+    intervals = _fisher(discriminations, behind, ci_level).tolist()
+    rows = []
+    for i, item in enumerate(matrix.items):
+        scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
+        n = len(scores)
+        constant = bool(n > 1 and (scores == scores[0]).all())
+        variance = 0.0 if constant else float(scores.var(ddof=1)) if n > 1 else math.nan
+        mean = float(scores.mean()) if n else math.nan
+        r = float(discriminations[i])
+        low, high = intervals[i]
+        remark = item_remark(
+            scores, r=r, raw_r=float(as_worded[i]), interval=(low, high), keyed=matrix.keyed[i],
+            alone=len(matrix.items) == 1,
+        )  # fmt: skip
+        rows.append(
+            (
+                *matrix.group, matrix.subscale, item, matrix.keyed[i], n,
+                len(matrix.scores) - n, mean, variance, math.sqrt(variance), float(difficulty[i]),
+                r, low, high, int(behind[i]), constant, float(alphas[i]), remark,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floats, Floats, Floats]:
+    """Discriminations, alphas if dropped, discriminations as worded, and n, for every item.
+
+    Items that were never answered have none, and cost the others no administration.
+    """
+    kept = matrix.answered()
+    table = covariances(kept.scores, missing)
+    own = _discriminations(table)
+    found = (
+        own,
+        table.alpha_if_dropped(),
+        _as_worded(kept, own, missing),
+        _n_discrimination(kept.scores, missing),
+    )
+    if kept is matrix:
+        return found
+    places = [item in kept.items for item in matrix.items]
+    spread = [np.full(len(matrix.items), np.nan) for _ in found]
+    for whole, part in zip(spread, found, strict=True):
+        whole[places] = part
+    return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])
+
+
+def _means(values: Floats) -> Floats:
+    """The mean of each column, leaving gaps out; NaN where there are only gaps."""
+    known = ~np.isnan(values)
+    counts = known.sum(axis=0)
+    sums = np.where(known, values, 0).sum(axis=0)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _discriminations(table: Covariances) -> Floats:
+    """Corrected item-total correlations; NaN where undefined."""
+    own, rest = table.own, table.rest
+    # What rounding leaves of a constant sum is not variance.
+    defined = (own > 0) & (rest > 1e-12 * own.sum())
+    r = np.full(len(own), np.nan)
+    r[defined] = (table.rows - own)[defined] / np.sqrt((own * rest)[defined])
+    return r
+
+
+def _as_worded(matrix: ScoreMatrix, keyed: Floats, missing: Missing) -> Floats:
+    """Discriminations without reverse-keying any item; only asked for where one is negative."""
+    if not (keyed < 0).any() or len(set(matrix.keyed)) == 1:
+        return keyed
+    return _discriminations(covariances(matrix.scores * np.sign(matrix.keyed), missing))
+
+
+def _n_discrimination(scores: Floats, missing: Missing) -> Floats:
+    """For each item, the administrations that answered it and entered the covariances."""
+    answered = ~np.isnan(scores)
+    if missing == "listwise":
+        return np.full(scores.shape[1], answered.all(axis=1).sum())
+    return np.asarray((answered & (answered.sum(axis=1) > 1)[:, None]).sum(axis=0))
+
+
+def _fisher(r: Floats, n: Any, level: float) -> Floats:
+    """Fisher's intervals, (items, 2); NaN where r is undefined or perfect, or n is below 4."""
+    usable = (np.abs(r) <= 1 - 1e-12) & (n > 3)  # false where r is NaN
+    z = np.arctanh(np.where(usable, r, np.nan))
+    reach = norm.ppf((1 + level) / 2) / np.sqrt(np.where(usable, n - 3, np.nan))
+    return np.column_stack([np.tanh(z - reach), np.tanh(z + reach)])

@@ -1,0 +1,1 @@
+"""Scripts for R and Python that compute the same, with their data."""

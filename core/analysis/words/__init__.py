@@ -1,0 +1,1 @@
+"""Texts scored by lists of words."""

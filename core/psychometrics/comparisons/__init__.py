@@ -1,0 +1,1 @@
+"""Correlations, means, groups, shares and distributions, and many tests at once."""

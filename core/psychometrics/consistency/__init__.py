@@ -1,0 +1,1 @@
+"""Reliability: alpha, omega, split halves, forms and occasions."""

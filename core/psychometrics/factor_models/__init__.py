@@ -1,0 +1,1 @@
+"""Factor models of continuous scores: confirmatory, exploratory, invariance."""

@@ -1,0 +1,180 @@
+"""Fit indices that follow from a chi-square and its degrees of freedom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, stats
+
+from core.psychometrics.factor_models.cfa_result import FitIndices
+
+NAN = float("nan")
+RMSEA_CLOSE = 0.05
+"""Browne & Cudeck (1993): a model with an RMSEA up to here fits closely."""
+_COVERAGE = (0.95, 0.05)  # a 90 % interval, the convention for RMSEA
+
+
+@dataclass(frozen=True)
+class ChiSquares:
+    """The tests of a model and of its baseline, before any correction.
+
+    Parameters
+    ----------
+    model, model_df : chi-square and degrees of freedom of the model.
+    baseline, baseline_df : the same for the model in which items are unrelated.
+    n : rows (or n - 1 where the estimator uses that). n_groups : number of groups.
+    """
+
+    model: float
+    model_df: int
+    baseline: float
+    baseline_df: int
+    n: int
+    n_groups: int = 1
+
+
+@dataclass(frozen=True)
+class Rmsea:
+    """Point estimate, 90 % interval and p of close fit."""
+
+    estimate: float
+    low: float
+    high: float
+    p_close: float
+
+
+def p_value(chi2: float, df: int) -> float:
+    """Probability of a chi-square this large if the model holds; NaN without degrees of freedom."""
+    return float(stats.chi2.sf(chi2, df)) if df > 0 and np.isfinite(chi2) else NAN
+
+
+def cfi(model: float, model_df: float, baseline: float, baseline_df: float) -> float:
+    """Comparative fit index (Bentler 1990, doi:10.1037/0033-2909.107.2.238), kept in 0..1."""
+    misfit, worst = max(model - model_df, 0.0), max(model - model_df, baseline - baseline_df, 0.0)
+    if not np.isfinite(worst):
+        return NAN
+    return 1.0 - misfit / worst if worst > 0 else 1.0
+
+
+def tli(
+    model: float, model_df: float, baseline: float, baseline_df: float, *, ratio: float
+) -> float:
+    """Tucker-Lewis index (Tucker & Lewis 1973, doi:10.1007/BF02291170).
+
+    `ratio` is baseline over model degrees of freedom; corrections change the numbers that are
+    subtracted from chi-square, not this ratio.
+    """
+    spare = baseline - baseline_df
+    return 1.0 - (model - model_df) / spare * ratio if spare != 0 else NAN
+
+
+def rmsea(chi2: float, df: float, n: int, n_groups: int, *, stretch: float = 1.0) -> Rmsea:
+    """Root mean square error of approximation with its 90 % interval and test of close fit.
+
+    Steiger (1990); Browne & Cudeck (1993). With several groups it is multiplied by the root of
+    their number (Steiger 1998). `stretch` is the scaling factor for a robust version (Brosseau-
+    Liard, Savalei & Li 2012, doi:10.1080/00273171.2012.715252), else 1.
+    """
+    if df <= 0 or not np.isfinite(chi2):
+        return Rmsea(NAN, NAN, NAN, NAN)
+    unit = n_groups * stretch / (df * n)
+    low, high = (_noncentrality(chi2, df, coverage) for coverage in _COVERAGE)
+    close = RMSEA_CLOSE**2 / unit
+    return Rmsea(
+        float(np.sqrt(max(chi2 - df, 0.0) * unit)),
+        float(np.sqrt(low * unit)),
+        float(np.sqrt(high * unit)),
+        float(stats.ncx2.sf(chi2, df, close)),
+    )
+
+
+def _noncentrality(chi2: float, df: float, coverage: float) -> float:
+    """The noncentrality at which a chi-square up to this one has the given probability."""
+    if stats.chi2.cdf(chi2, df) < coverage:
+        return 0.0
+    high = 2 * chi2 + 100
+    return float(
+        optimize.brentq(
+            lambda x: float(stats.ncx2.cdf(chi2, df, x)) - coverage, 1e-12, high, xtol=1e-10
+        )
+    )
+
+
+def plain_indices(x: ChiSquares) -> FitIndices:
+    """Indices of the uncorrected chi-square."""
+    return _indices(x, x.model, x.baseline, rmsea(x.model, x.model_df, x.n, x.n_groups))
+
+
+def scaled_indices(x: ChiSquares, factor: float, baseline_factor: float) -> FitIndices:
+    """Indices of the chi-square divided by its scaling factor.
+
+    The interval of RMSEA sets the uncorrected chi-square against df times the factor, as lavaan
+    does; it therefore does not lie quite symmetrically with the point estimate.
+    """
+    model, baseline = x.model / factor, x.baseline / baseline_factor
+    point = rmsea(model, x.model_df, x.n, x.n_groups).estimate
+    around = rmsea(x.model, x.model_df * factor, x.n, x.n_groups)
+    return _indices(
+        x,
+        model,
+        baseline,
+        Rmsea(point, around.low, around.high, around.p_close),
+        scaling=(factor, baseline_factor),
+    )
+
+
+def robust_indices(
+    x: ChiSquares, model: float, factor: float, baseline: float, baseline_factor: float
+) -> FitIndices:
+    """Indices whose population value does not depend on the distribution of the answers.
+
+    `model` and `baseline` are uncorrected discrepancies, the factors their expected value over df
+    (Brosseau-Liard & Savalei 2014, doi:10.1080/00273171.2014.933697).
+    """
+    df, baseline_df = factor * x.model_df, baseline_factor * x.baseline_df
+    error = rmsea(model / factor, x.model_df, x.n, x.n_groups, stretch=factor)
+    ratio = x.baseline_df / x.model_df if x.model_df > 0 else NAN
+    return FitIndices(
+        NAN,
+        x.model_df,
+        NAN,
+        NAN,
+        x.baseline_df,
+        cfi(model, df, baseline, baseline_df) if x.model_df > 0 else NAN,
+        tli(model, df, baseline, baseline_df, ratio=ratio),
+        error.estimate,
+        error.low,
+        error.high,
+        error.p_close,
+        factor,
+        0.0,
+        baseline_factor,
+    )
+
+
+def _indices(
+    x: ChiSquares,
+    model: float,
+    baseline: float,
+    error: Rmsea,
+    *,
+    scaling: tuple[float, float] = (1.0, 1.0),
+) -> FitIndices:
+    """Indices of a chi-square, corrected or not."""
+    ratio = x.baseline_df / x.model_df if x.model_df > 0 else NAN
+    return FitIndices(
+        model,
+        x.model_df,
+        p_value(model, x.model_df),
+        baseline,
+        x.baseline_df,
+        cfi(model, x.model_df, baseline, x.baseline_df) if x.model_df > 0 else NAN,
+        tli(model, x.model_df, baseline, x.baseline_df, ratio=ratio),
+        error.estimate,
+        error.low,
+        error.high,
+        error.p_close,
+        scaling_factor=scaling[0],
+        baseline_scaling_factor=scaling[1],
+    )

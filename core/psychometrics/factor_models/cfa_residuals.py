@@ -1,0 +1,67 @@
+"""What a model leaves unexplained: residual correlations, explained variance, SRMR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.psychometrics.factor_models.cfa_data import GroupData
+from core.psychometrics.factor_models.cfa_result import GroupFit
+from core.psychometrics.factor_models.cfa_structure import Matrices
+
+Array = np.ndarray
+
+
+def group_fit(data: GroupData, at: Matrices, *, means: bool) -> GroupFit:
+    """Sample and implied matrices of one group side by side.
+
+    Parameters
+    ----------
+    data : GroupData
+        The group's rows.
+    at : Matrices
+        The model's matrices at the estimates.
+    means : bool
+        Whether the model has a mean structure; else implied means are the sample's.
+
+    Returns
+    -------
+    GroupFit
+        Correlations beside a variance that is not positive are NaN.
+    """
+    return GroupFit(
+        name=data.name,
+        n=data.n,
+        sample_covariance=data.covariance,
+        sample_means=data.means,
+        implied_covariance=at.covariance,
+        implied_means=at.means if means else data.means,
+        residual_correlations=correlations(data.covariance) - correlations(at.covariance),
+        factor_correlations=correlations(at.factor_covariance),
+        r_squared=1 - np.diag(at.residuals) / np.diag(at.covariance),
+    )
+
+
+def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bool) -> float:
+    """Standardised root mean square residual (Bentler 1995), groups weighted by their rows.
+
+    Residual covariances, and means where the model has them, over the sample's standard deviations,
+    variances included. Checked against lavaan's `srmr`. Parameters as for `group_fit`.
+    """
+    total, n = 0.0, sum(group.n for group in groups)
+    for at, group in zip(matrices, groups, strict=True):
+        spread = np.sqrt(np.diag(group.covariance))
+        gaps = (group.covariance - at.covariance) / np.outer(spread, spread)
+        squares = gaps[np.tril_indices(len(spread))] ** 2
+        if means:
+            squares = np.append(squares, ((group.means - at.means) / spread) ** 2)
+        total += group.n / n * float(np.sqrt(squares.mean()))
+    return total
+
+
+def correlations(covariance: Array) -> Array:
+    """Correlations of a covariance matrix; NaN beside a negative or zero variance."""
+    variances = np.diag(covariance)
+    spread = np.sqrt(np.where(variances > 0, variances, np.nan))
+    return np.asarray(covariance / np.outer(spread, spread))

@@ -1,0 +1,1 @@
+"""Factor models of ordered answers: polychoric correlations and WLSMV."""

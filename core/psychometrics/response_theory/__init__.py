@@ -1,0 +1,1 @@
+"""Item response theory and differential item functioning."""
