@@ -9,7 +9,7 @@ from core.workflow import computing
 from core.workflow.computing import Computation, Question
 from pages.shared import widgets
 
-PATIENCE_S = 0.6
+PATIENCE_S = 0.4
 """How long a page waits before it shows progress instead; most results are there by then."""
 LOOK_EVERY_S = 0.5
 

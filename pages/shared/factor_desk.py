@@ -43,18 +43,25 @@ def controls(study: StudyRecord, analysis: Analysis) -> dict[str, Any]:
     )  # fmt: skip
     if preset != kept["model"]:
         _keep(study.code, analysis, "model", preset)
-    found = widgets.workspace()
-    revision = (found.process, study.code, statistics.revision(found, [study.code]))
-    with st.expander("Edit the model", expanded=bool(kept["model_text"])):
-        note = widgets.last_note(_NOTE)
-        if note:
-            st.success(plain(note))
-        try:
-            proposed = _proposal(revision, study.code, preset)
-        except UserError as error:
-            widgets.show_problem(error)
-            proposed = Proposal("", {})
-        _desk(study, analysis, kept["model_text"], proposed)
+    edit = st.toggle(
+        "Edit the model", bool(kept["model_text"]), key=f"factor_edit:{study.code}",
+        help="Move items between factors, let residuals correlate, or write the text.",
+    )  # fmt: skip
+    if edit:
+        found = widgets.workspace()
+        revision = (found.process, study.code, statistics.revision(found, [study.code]))
+        with st.container(border=True):
+            note = widgets.last_note(_NOTE)
+            if note:
+                st.success(plain(note))
+            try:
+                proposed = _proposal(revision, study.code, preset)
+            except UserError as error:
+                widgets.show_problem(error)
+                proposed = Proposal("", {})
+            _desk(study, analysis, kept["model_text"], proposed)
+    elif kept["model_text"]:
+        st.caption("The model was edited; its text counts. Switch this on to see it.")
     return {"model": preset, "model_text": kept["model_text"]}
 
 

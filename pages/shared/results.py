@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pandas as pd
 import streamlit as st
@@ -15,6 +15,7 @@ from core.workflow import statistics
 from core.workflow.computing import Question
 from pages.shared.widgets import download, error_box, plain, table, workspace
 
+_LAST_DRAWN = "last_drawn"
 _DECIMALS: Mapping[str, str] = {
     "count": "%d",
     "points": "%.2f",
@@ -40,11 +41,9 @@ def show_result(
     if result.notes:
         said = [plain(note) for note in result.notes]
         st.info(said[0] if len(said) == 1 else "\n".join(f"- {note}" for note in said))
-    charts = statistics.charts.charts_of(
-        analysis.name, result, theme=theme(), significant_only=_significant_only(analysis)
-    )
-    for number, chart in enumerate(charts):
-        _show_panels(chart, f"chart:{analysis.name}:{number}")
+    drawn = _drawn(analysis, result, significant_only=_significant_only(analysis))
+    for number, (chart, panels) in enumerate(drawn):
+        _show_panels(chart, panels, f"chart:{analysis.name}:{number}")
         with st.expander("The data of this chart"):
             st.caption(plain(chart.alt))
             table(chart.data, alt=f"Data of the chart {chart.title}")
@@ -105,12 +104,32 @@ def _counts(result: AnalysisResult) -> str:
     )
 
 
-def _show_panels(chart: Chart, key: str) -> None:
+def _drawn(
+    analysis: Analysis, result: AnalysisResult, *, significant_only: bool
+) -> list[tuple[Chart, list[dict[str, Any]]]]:
+    """The charts with the specifications of their panels, drawn once for as long as they stand.
+
+    Altair checks every part of a specification, which takes longer than all else on a page with
+    many panels; a touch of another control must not wait for it.
+    """
+    state, found = st.session_state.get(_LAST_DRAWN), theme()
+    if state and state[0] is result and state[1:3] == (found, significant_only):
+        return cast("list[tuple[Chart, list[dict[str, Any]]]]", state[3])
+    charts = statistics.charts.charts_of(
+        analysis.name, result, theme=found, significant_only=significant_only
+    )
+    drawn = [(chart, [panel.to_dict() for panel in chart.panels]) for chart in charts]
+    st.session_state[_LAST_DRAWN] = (result, found, significant_only, drawn)
+    return drawn
+
+
+def _show_panels(chart: Chart, panels: list[dict[str, Any]], key: str) -> None:
     """The panels of a chart, one under another, as wide as the page."""
-    panels = chart.panels
     for number, panel in enumerate(panels, 1):
         which = f"Panel {number} of {len(panels)}. " if len(panels) > 1 else ""
-        st.altair_chart(panel, width="stretch", alt=which + chart.alt, key=f"{key}:{number}")
+        st.vega_lite_chart(
+            spec=panel, width="stretch", alt=which + chart.alt, key=f"{key}:{number}"
+        )
 
 
 def _show_table(

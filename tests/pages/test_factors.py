@@ -40,7 +40,9 @@ def open_page(analysis="cfa"):
     at = AppTest.from_file(APP, default_timeout=90)
     at.switch_page("pages/factors.py")
     at.query_params.update({"study": "study", "analysis": analysis})
-    return fine(at.run())
+    at = fine(at.run())
+    toggles = [t for t in at.toggle if t.label == "Edit the model"]
+    return fine(toggles[0].set_value(True).run()) if toggles else at
 
 
 def box(at, label):

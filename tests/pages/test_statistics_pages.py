@@ -23,7 +23,10 @@ WITH_CHARTS = (
     "internal_consistency", "item_statistics", "option_distribution", "score_distribution",
 )  # fmt: skip
 # These need more than this study has: rows than items, or two levels of some factor.
-ASK_FOR_MORE = ("cfa", "dif", "invariance", "score_correlations")
+ASK_FOR_MORE = (
+    "cfa", "cfa_comparison", "dif", "group_comparison", "invariance", "norm_comparison",
+    "odds_ratios", "score_correlations",
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +93,8 @@ def test_a_study_without_answers_leads_to_collect(workspace):
 
 def analyzed(workspace, name):
     try:
-        return statistics.run(workspace, name, ["study"], {}, {})
+        options = analysis_choices.recall(workspace, "study", statistics.by_name(name))
+        return statistics.run(workspace, name, ["study"], options, {})
     except NotEnoughData as error:
         return error
 

@@ -280,8 +280,8 @@ def test_a_new_analysis_file_appears_without_another_edit(tmp_path):
         "from core.analysis.registry import analysis\n"
         "from core.analysis.result import AnalysisResult, Column, ResultTable\n"
         "from core.domain.frames import ITEM_SCORES\n"
-        '@analysis(title="How many", question="How many scores are there?", needs=ITEM_SCORES,'
-        ' references=("none",))\n'
+        '@analysis(title="How many", question="How many scores are there?",'
+        ' topic="item_statistics", needs=ITEM_SCORES, references=("none",))\n'
         "def how_many(item_scores: pd.DataFrame) -> AnalysisResult:\n"
         '    frame = pd.DataFrame({"n": [len(item_scores)]})\n'
         '    table = ResultTable("n", "n", frame, (Column("n", "n", "count"),))\n'
