@@ -259,3 +259,14 @@ def test_free_residuals_of_a_model_text_are_drawn():
     pairs = chart.table[chart.table["kind"] == "residual correlation"]
     assert pairs[["from", "to"]].to_numpy().tolist() == [["i5", "i7"]]
     assert "residual correlation i5 with i7" in chart.alt
+
+
+def test_a_group_without_estimates_has_no_empty_panel_and_is_named():
+    given = result(TWO, groups=("a", "b"))
+    frame = next(t for t in given.tables if t.name == "loadings").frame
+    frame.loc[frame["respondent"] == "a", frame.columns.str.startswith("standardized")] = NAN
+    charts = [c for c in charts_of("cfa", given) if c.title.startswith("Loadings")]
+    assert len(charts) == 2
+    for chart in charts:
+        assert set(chart.table["group"]) == {"b"}
+        assert "Without estimates, not drawn: a." in chart.alt

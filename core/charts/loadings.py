@@ -34,6 +34,10 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     fit = table_of(result, "fit")
     n: dict[str, int] = dict(grouped(fit, ("n",), "n").itertuples(index=False)) if fit else {}
     frame["n"] = frame["group"].map(n)
+    fitted = frame["value"].notna().groupby(frame["group"], sort=False).any()
+    without = [str(group) for group, any_found in fitted.items() if not any_found]
+    frame = frame[~frame["group"].isin(without)]
+    not_drawn = f" Without estimates, not drawn: {', '.join(without)}." if without else ""
     charts = []
     for factor, own in first_charts(frame, "factor"):
         drawn, left_out = cut(own.drop(columns="factor"), 5)
@@ -48,7 +52,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{counted(drawn['item'].nunique(), 'item')} in "
             f"{counted(drawn['group'].nunique(), 'group')} ({counts}): {span(known)}; "
             f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
-            f"empty.{left_out}"
+            f"empty.{left_out}{not_drawn}"
         )
         low = min([0.0, *known, *drawn["ci_low"].dropna().clip(lower=-_FAR)])
         high = max([1.0, *known, *drawn["ci_high"].dropna().clip(upper=_FAR)])
