@@ -107,19 +107,20 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     the keys of administration and item only, whose texts are read once and looked up.
     """
     wide = item_scores_expression(studies, where)
-    rows = _read(database, wide.select(*_NARROW))
-    place = rows.column("item_position").to_numpy()
-    order = np.lexsort((rows.column("ordinal").to_numpy(), place))
-    rows = rows.take(pa.array(order))
+    rows = _read(database, wide.select(*_NARROW)).combine_chunks()
+    order = np.lexsort(
+        (rows.column("ordinal").to_numpy(), rows.column("item_position").to_numpy())
+    )
+    rows = rows.drop_columns(["item_position", "ordinal"]).take(pa.array(order))
     administrations = _read(database, _administrations(studies, where))
     items = _read(database, _items(where))
     looked_up = {
         **_looked_up(administrations, "administration_id", rows.column("administration")),
         **_looked_up(items, "item_key", rows.column("item_key")),
     }
-    return _pandas(rows.drop_columns(["item_position", "ordinal", "item_key"])).assign(**looked_up)[
-        list(ITEM_SCORES.columns)
-    ]
+    found = _pandas(rows.drop_columns(["item_key"]))
+    columns = looked_up | {name: found[name] for name in found}
+    return pd.DataFrame({name: columns[name] for name in ITEM_SCORES.columns}, copy=False)
 
 
 def option_counts(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
@@ -169,7 +170,13 @@ def _joined(studies: Sequence[str], where: Where) -> Any:
     ranges = _option.group_by(
         range_instrument=_option.instrument_id, range_format=_option.format
     ).aggregate(low=_option.points.min(), high=_option.points.max())
-    joined = _trial.join(_administrations(studies, where), "administration_id")
+    asked = _administrations(studies, where)
+    # here, where there is a row for each administration, and not below, where there are many
+    asked = asked.left_join(
+        ranges,
+        [asked.study_instrument == ranges.range_instrument, asked.format == ranges.range_format],
+    )
+    joined = _trial.join(asked, "administration_id")
     joined = joined.join(items, joined.item_id == items.item_key)
     joined = joined.left_join(answers, joined.trial_id == answers.answered_trial)
     failed = _attempt.filter(_attempt.outcome != "reply")
@@ -187,13 +194,6 @@ def _joined(studies: Sequence[str], where: Where) -> Any:
             joined.study_instrument == option.option_instrument,
             joined.format == option.option_format,
             joined.option == option.option_code,
-        ],
-    )
-    joined = joined.left_join(
-        ranges,
-        [
-            joined.study_instrument == ranges.range_instrument,
-            joined.format == ranges.range_format,
         ],
     )
     # Without a response, a trial whose calls all failed is an error, as in the tidy export.
@@ -214,15 +214,19 @@ def _read(database: Database, expression: Any) -> pa.Table:
 
 def _looked_up(table: pa.Table, key: str, wanted: pa.ChunkedArray) -> dict[str, Any]:
     """Every column of a small table for the keys wanted: text as categories, numbers as arrays."""
-    keys = table.column(key).to_numpy()
-    order = np.argsort(keys)
-    places = order[np.searchsorted(keys, wanted.to_numpy(), sorter=order)]
+    places = pd.Index(table.column(key).to_numpy()).get_indexer(pd.Index(wanted.to_numpy()))
+    if (places < 0).any():
+        raise KeyError(f"a {key} of the rows is not in the table")
     found = {}
     for name in table.column_names:
+        if name == key:
+            continue
         column = table.column(name).to_pandas()
         if pa.types.is_string(table.schema.field(name).type):
             codes, texts = pd.factorize(column)
-            found[name] = pd.Categorical.from_codes(codes[places], texts)
+            # of one byte where that is enough: a million places are read for each column
+            small = codes.astype(np.min_scalar_type(-len(texts) - 1))
+            found[name] = pd.Categorical.from_codes(small[places], texts)
         else:
             found[name] = column.to_numpy()[places]
     return found

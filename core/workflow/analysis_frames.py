@@ -128,7 +128,7 @@ def _about_contexts(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]
     }
     places = study.cat.codes.to_numpy(dtype=np.int64) * len(context.cat.categories)
     places += context.cat.codes.to_numpy(dtype=np.int64)
-    cells, back = np.unique(places, return_inverse=True)
+    back, cells = pd.factorize(places)
     names = [
         (study.cat.categories[c // len(context.cat.categories)],
          context.cat.categories[c % len(context.cat.categories)])

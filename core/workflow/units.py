@@ -141,4 +141,8 @@ def _looked_at(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
 
 def _varies(frame: pd.DataFrame, name: str) -> bool:
     """Whether rows differ in a column."""
-    return len(frame[name].unique()) > 1
+    column = frame[name]
+    if isinstance(column.dtype, pd.CategoricalDtype) and len(column):
+        codes = column.cat.codes.to_numpy()  # nothing has a code of its own, as a value would
+        return bool(codes.min() != codes.max())
+    return len(column.unique()) > 1

@@ -31,7 +31,13 @@ PAGES = (
     "", "banks?bank=hostile", "respondents", "design", "collect?study=hostile",
     "answers?study=hostile", "item_statistics?study=hostile", "data",
 )  # fmt: skip
-ANALYSES = ("internal_consistency", "option_distribution", "score_distribution")
+ANALYSES = (
+    "item_statistics?analysis=option_distribution", "item_statistics?analysis=score_distribution",
+    "item_statistics?analysis=item_map", "reliability?analysis=internal_consistency",
+    "reliability?analysis=reliability", "factors?analysis=cfa", "factors?analysis=efa",
+    "validity?analysis=multitrait_matrix", "validation_report?analysis=validation_report",
+)  # fmt: skip
+N_CONTEXTS = 15
 
 
 def hostile_study(path, server, monkeypatch):
@@ -49,12 +55,12 @@ def hostile_study(path, server, monkeypatch):
     bank_store.save_draft(workspace.database, bank, expected_revision=None, summary=HOSTILE)
     person = replace(service(server.base_url), label=HOSTILE, model=HOSTILE)
     respondents.save(workspace, person)
-    contexts = tuple(Context(f"c{n} {HOSTILE}", HOSTILE) for n in range(3))
+    contexts = tuple(Context(f"c{n} {HOSTILE}", HOSTILE) for n in range(N_CONTEXTS))
     context_sets.save(workspace, HOSTILE, contexts)
     design = Design("hostile", "hostile", (HOSTILE,), contexts=contexts, notes=HOSTILE)
     studies.freeze(workspace, design)
     collection.start(workspace, "hostile")
-    assert collection.wait(workspace, "hostile").n_done == 9
+    assert collection.wait(workspace, "hostile").n_done == 3 * N_CONTEXTS
     workspace.close()
 
 
@@ -62,7 +68,7 @@ def test_hostile_text_everywhere_reaches_no_other_host_and_shows_exactly(
     page, app, shot, monkeypatch
 ):
     def answer(number, _):
-        return Step(content=f"{number % 5 + 1} {HOSTILE}")
+        return Step(content=f"{number * number // 3 % 5 + 1} {HOSTILE}")
 
     with FaultServer(script=answer) as server:
         hostile_study(app.database, server, monkeypatch)
@@ -70,7 +76,7 @@ def test_hostile_text_everywhere_reaches_no_other_host_and_shows_exactly(
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     app.start()
-    visits = [*PAGES, *(f"item_statistics?study=hostile&analysis={name}" for name in ANALYSES)]
+    visits = [*PAGES, *(f"{path}&study=hostile" for path in ANALYSES)]
     for number, path in enumerate(visits):
         go(page, app, path)
         page.wait_for_timeout(1500)

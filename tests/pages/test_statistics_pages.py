@@ -20,7 +20,9 @@ from tests.workflow.studies import freeze, simulated
 APP = Path(__file__).parents[2] / "app.py"
 NAMES = [analysis.name for analysis in statistics.analyses()]
 WITH_CHARTS = (
-    "internal_consistency", "item_statistics", "option_distribution", "score_distribution",
+    "efa", "graded_response", "internal_consistency", "item_map", "item_statistics",
+    "multitrait_matrix", "option_distribution", "reliability", "score_distribution",
+    "validation_report",
 )  # fmt: skip
 # These need more than this study has: rows than items, or two levels of some factor.
 ASK_FOR_MORE = (
