@@ -45,6 +45,7 @@ from core.analysis.report.validation_report_options import (
 )
 from core.analysis.report.validation_report_plan import Computed, Plan
 from core.analysis.report.validation_report_scores import (
+    administrations_of,
     baseline,
     beside_rows,
     groups_of,
@@ -176,7 +177,8 @@ def validation_report(
         highest_rmsea,
         lowest_cfi,
     )
-    if baseline(item_scores).empty:
+    cases = administrations_of(item_scores)
+    if baseline(cases).empty:
         raise NotEnoughData(
             "There are no answers to the original form with the options in their own order, which "
             "all criteria start from.",
@@ -187,21 +189,26 @@ def validation_report(
         if texts is None
         else chosen_contrast(texts, lists, descriptor, first, second, first_lists)
     )
+    beside = [
+        None if frame is None else administrations_of(frame)
+        for frame in (alternate, reordered, convergent)
+    ]
     plan = Plan(
         names=names,
-        form=other_level(item_scores if alternate is None else alternate, "form", form_2),
-        order=other_level(item_scores if reordered is None else reordered, "label_order", order_2),
-        alternate=None if alternate is None else beside_rows(alternate, "form", form_2),
-        reordered=None if reordered is None else beside_rows(reordered, "label_order", order_2),
-        convergent=None if convergent is None else usual_rows(convergent),
+        form=other_level(cases if beside[0] is None else beside[0], "form", form_2),
+        order=other_level(cases if beside[1] is None else beside[1], "label_order", order_2),
+        alternate=None if beside[0] is None else beside_rows(beside[0], "form", form_2),
+        reordered=None if beside[1] is None else beside_rows(beside[1], "label_order", order_2),
+        convergent=None if beside[2] is None else usual_rows(beside[2]),
         downstream=_downstream(texts, contrast, names),
         model=model,
         estimator=estimator,
         ci_level=ci_level,
         bootstrap=Bootstrap(resamples, seed),
     )
-    groups = list(groups_of(item_scores, names))
-    found = [computed(group, own, plan) for group, own in progress.each(groups, "groups")]
+    groups, rows = list(groups_of(cases, names)), groups_of(item_scores, names)
+    both = [(group, own, few) for (group, own), (_, few) in zip(rows, groups, strict=True)]
+    found = [computed(*parts, plan) for parts in progress.each(both, "groups")]
     judged = [(one, validate(one.coefficients, scheme)) for one in found]
     notes = notes_of(judged)
     if not any(one.any_defined for one in found):
@@ -210,7 +217,8 @@ def validation_report(
             "It needs items that vary over several contexts or repetitions.",
         )
     missing = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
-    n_missing, n_used = int(item_scores["score"].isna().sum()), _n_used(item_scores, found)
+    n_missing, n_used = int(cases["missing"].sum()), _n_used(cases, found)
+    not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
         tables=(*report_tables(judged, by_columns(names), missing, ci_level), bands_table(scheme)),
         unit="one administration: a respondent answering the bank once under one context and "
@@ -221,7 +229,7 @@ def validation_report(
         "form, options in their own order. Validity is judged only of a reliable scale. How each "
         "coefficient was computed stands beside it. Scores are means of items after "
         "reverse-keying.",
-        notes=(*notes, *cautions(groups, plan, contrast), INDEPENDENCE),
+        notes=(*notes, *cautions(groups, not_asked, plan, contrast), INDEPENDENCE),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 
@@ -239,11 +247,11 @@ def _downstream(
     return scores.assign(**{name: scores[name].astype(str) for name in unit})
 
 
-def _n_used(item_scores: pd.DataFrame, found: Sequence[Computed]) -> int:
+def _n_used(cases: pd.DataFrame, found: Sequence[Computed]) -> int:
     """Scores behind any criterion, each counted once."""
     used = {one for own in found for one in own.used}
-    kept = item_scores["administration"].isin(list(used)) & item_scores["score"].notna()
-    return int(kept.sum())
+    kept = cases[cases["administration"].isin(list(used))]
+    return int((kept["planned"] - kept["missing"]).sum())
 
 
 def _source(name: str) -> str:

@@ -14,6 +14,8 @@ from core.charts.path_layers import path_layers
 from core.charts.path_layout import laid_out
 from core.charts.path_model import PathModel, path_models
 
+_TITLE_HEIGHT = 80  # pixels; a page takes title and margins out of the height of a chart
+
 
 def path_diagrams(
     result: AnalysisResult, theme: Theme, *, significant_only: bool = False
@@ -98,4 +100,5 @@ def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
         anchor="start",
     )
     layers = path_layers(model, layout, theme)
-    return alt.layer(*layers).properties(width="container", height=layout.height, title=heading)
+    height = layout.height + _TITLE_HEIGHT
+    return alt.layer(*layers).properties(width="container", height=height, title=heading)

@@ -108,9 +108,7 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     """
     wide = item_scores_expression(studies, where)
     rows = _read(database, wide.select(*_NARROW)).combine_chunks()
-    order = np.lexsort(
-        (rows.column("ordinal").to_numpy(), rows.column("item_position").to_numpy())
-    )
+    order = np.lexsort((rows.column("ordinal").to_numpy(), rows.column("item_position").to_numpy()))
     rows = rows.drop_columns(["item_position", "ordinal"]).take(pa.array(order))
     administrations = _read(database, _administrations(studies, where))
     items = _read(database, _items(where))

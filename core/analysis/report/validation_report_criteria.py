@@ -13,7 +13,8 @@ import pandas as pd
 from core.analysis.cfa import cfa
 from core.analysis.factor_models.cfa_models import ESTIMATORS, MODELS
 from core.analysis.factor_models.cfa_tables import FIT_COLUMNS
-from core.analysis.matrices import group_name, score_matrices
+from core.analysis.items.cells import cells_of, scores_of
+from core.analysis.matrices import ALL_ITEMS, ScoreMatrix, group_name, laid_out
 from core.analysis.report.validation_report_plan import Basis, Computed, Plan
 from core.analysis.report.validation_report_scores import (
     PERSON,
@@ -41,7 +42,9 @@ NO_BASELINE = (
 NO_PEOPLE = "Undefined: the other study holds none of these respondents under these contexts."
 
 
-def computed(group: tuple[Any, ...], own: pd.DataFrame, plan: Plan) -> Computed:
+def computed(
+    group: tuple[Any, ...], own: pd.DataFrame, cases: pd.DataFrame, plan: Plan
+) -> Computed:
     """Every criterion of one group.
 
     Parameters
@@ -50,14 +53,16 @@ def computed(group: tuple[Any, ...], own: pd.DataFrame, plan: Plan) -> Computed:
         Values of the factors set side by side.
     own : ITEM_SCORES frame
         The rows of the group, of all forms and orders.
+    cases : administrations
+        The same, one row for each administration; see `administrations_of`.
     plan : Plan
         What is to be computed, and what of other studies.
     """
     result = Computed(group)
     usual = baseline(own)
     _consistency(result, usual, plan)
-    _stability(result, own, usual, plan)
-    _external(result, own, usual, plan)
+    _stability(result, cases, plan)
+    _external(result, cases, plan)
     _factorial(result, usual, plan)
     return result
 
@@ -67,8 +72,9 @@ def _consistency(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
     if usual.empty:
         result.found["internal consistency"] = _undefined(NO_BASELINE)
         return
-    (whole,) = score_matrices(usual, (), whole=True)
-    parts = score_matrices(usual, ())
+    cells, scores = cells_of(usual, ()), scores_of(usual)
+    (whole,) = laid_out(cells.layouts(ALL_ITEMS), scores)
+    parts = cells.layouts()
     owner = {item: part.subscale or "(none)" for part in parts for item in part.items}
     if len(parts) > 1:
         estimate = stratified_alpha(
@@ -81,12 +87,14 @@ def _consistency(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
         )
     result.found["internal consistency"] = Coefficient.of(estimate)
     result.basis["internal consistency"] = Basis(estimate.method, estimate.n_left_out)
+    result.complete = _complete_on_varying(whole)
     if estimate.defined:
-        result.used |= _complete_on_varying(usual)
+        result.used |= result.complete
 
 
-def _stability(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
+def _stability(result: Computed, own: pd.DataFrame, plan: Plan) -> None:
     """Agreement with the alternate form, and with another order of the options."""
+    usual = baseline(own)
     group = dict(zip(plan.names, result.group, strict=True))
     alternate = asked_with(
         asked_with(own, "label_order", USUAL["label_order"]), "form", [plan.form]
@@ -128,8 +136,9 @@ def _agreement(
     result.used |= pairs.administrations
 
 
-def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
+def _external(result: Computed, own: pd.DataFrame, plan: Plan) -> None:
     """Correlations with another scale and with the score of texts, over contexts."""
+    usual = baseline(own)
     group = dict(zip(plan.names, result.group, strict=True))
     theirs: dict[Criterion, pd.DataFrame | None] = {
         "concurrent": plan.downstream, "convergent": plan.convergent,
@@ -194,15 +203,12 @@ def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
     if math.isfinite(rmsea):
         answered = usual.loc[usual["score"].notna(), "administration"]
         result.used |= (
-            {int(one) for one in answered.unique()}
-            if plan.estimator == "fiml"
-            else _complete_on_varying(usual)
+            {int(one) for one in answered.unique()} if plan.estimator == "fiml" else result.complete
         )
 
 
-def _complete_on_varying(usual: pd.DataFrame) -> set[int]:
+def _complete_on_varying(whole: ScoreMatrix) -> set[int]:
     """Administrations without a gap in the items that vary, which alpha and model are made of."""
-    (whole,) = score_matrices(usual, (), whole=True)
     kept = item_rows(whole.scores, whole.items).kept
     complete = np.isfinite(whole.scores[:, kept]).all(axis=1)
     return {int(one) for one in whole.administrations[complete]}

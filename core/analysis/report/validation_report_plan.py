@@ -19,9 +19,9 @@ from core.psychometrics.validation import Coefficient, Coefficients, ModelFit
 class Plan:
     """What the criteria are to be computed from; None for what is not there.
 
-    `alternate`, `reordered` and `convergent` are the rows of other studies that count;
-    `downstream` has the columns respondent, context and score (and language, if groups differ in
-    it); `form` and `order` are the levels held against the usual ones.
+    `alternate`, `reordered` and `convergent` are the administrations of other studies that count
+    (see `administrations_of`); `downstream` has the columns respondent, context and score (and
+    language, if groups differ in it); `form` and `order` are the levels held against the usual ones.
     """
 
     names: tuple[str, ...]
@@ -54,6 +54,8 @@ class Computed:
     factorial: ModelFit | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
     basis: dict[Criterion, Basis] = field(default_factory=dict)
+    complete: set[int] = field(default_factory=set)
+    """Administrations that internal consistency rests on."""
     used: set[int] = field(default_factory=set)
 
     @property

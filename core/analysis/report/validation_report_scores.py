@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.comparisons.paired_scores import paired_scores
-from core.analysis.matrices import Floats, some_of
+from core.analysis.comparisons.paired_scores import repeated_note, unit_numbers
+from core.analysis.items.cells import Floats, Integers
+from core.analysis.matrices import some_of
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
+
+Mask = npt.NDArray[np.bool_]
 
 USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
 """What the baseline is asked with; imported answers may say nothing."""
@@ -33,6 +37,23 @@ class Pairs:
     second: Floats
     administrations: frozenset[int]  # of the study itself, behind complete pairs
     notes: tuple[str, ...] = ()
+
+
+def administrations_of(item_scores: pd.DataFrame) -> pd.DataFrame:
+    """One row for each administration of an ITEM_SCORES frame, in order of appearance.
+
+    `score` is the mean of all items after reverse-keying, NaN where one has no score; `planned` and
+    `missing` count items. All criteria but consistency and factor model need no more than this.
+    """
+    cases = item_scores[~item_scores["administration"].duplicated().to_numpy()]
+    code, _ = pd.factorize(item_scores["administration"])
+    scores = item_scores["score"].groupby(code, sort=False)
+    planned, answered = scores.size().to_numpy(), scores.count().to_numpy()
+    return cases.drop(columns=["item", "subscale", "keyed", "status"]).assign(
+        score=scores.mean().where(answered == planned).to_numpy(),
+        planned=planned,
+        missing=planned - answered,
+    )
 
 
 def groups_of(
@@ -115,31 +136,41 @@ def usual_rows(frame: pd.DataFrame) -> pd.DataFrame:
     return own if len(own) else frame
 
 
-def same_people(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows of another study that belong to a group: its respondents and contexts.
+def belonging(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> Mask:
+    """Which rows of another study belong to a group: to its respondents and contexts.
 
-    `own` are the answers of the group; of its factors, only those count that studies share.
+    `own` are the administrations of the group; of its factors, only those count that studies share.
     """
-    near = frame
-    for name in PERSON:  # quick, so that the exact comparison has few rows left
-        near = near[_is_one_of(near[name], _distinct(own[name]))]
-    people = pd.MultiIndex.from_frame(_people(own[list(PERSON)].drop_duplicates()))
-    kept = pd.MultiIndex.from_frame(_people(near)).isin(people)
+    kept = np.ones(len(frame), dtype=bool)
+    people, wanted = np.zeros(len(frame), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
+    for name in PERSON:
+        ours, texts = _coded(own[name])
+        theirs, others = _coded(frame[name])
+        place = {text: number for number, text in enumerate(texts)}
+        here = np.array([place.get(text, -1) for text in others])[theirs]
+        kept &= here >= 0
+        people, wanted = people * len(texts) + here, wanted * len(texts) + ours
+    kept &= np.isin(people, wanted)
     for name, value in group.items():
-        if name in SHARED and name in near:
-            kept &= _is_one_of(near[name], [str(value)])
-    return near[kept]
+        if name in SHARED and name in frame:
+            kept &= _is_one_of(frame[name], [str(value)])
+    return kept
+
+
+def same_people(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of another study that belong to a group."""
+    return frame[belonging(frame, own, group)]
 
 
 def matched(
     first: pd.DataFrame, second: pd.DataFrame, names: Collection[str] = (), *, beside: bool
 ) -> Pairs:
-    """Scores of two sets of answers that agree in everything but form and order of options.
+    """Scores of two sets of administrations that agree in everything but form and order of options.
 
     Parameters
     ----------
-    first, second : ITEM_SCORES frames
-        Score: mean of all items after reverse-keying, of complete administrations.
+    first, second : administrations
+        See `administrations_of`.
     names : factors
         Set side by side.
     beside : bool
@@ -147,43 +178,41 @@ def matched(
         of the format, then need not agree between them, unless it is set side by side.
     """
     alone = beside or not set(_distinct(first["study"])) & set(_distinct(second["study"]))
-    first, second = _scored(first), _scored(second)
-    # ids of two studies could be the same; those of the study itself are not negative
-    theirs = second.assign(administration=-1 - np.arange(len(second))) if beside else second
-    parts = []
     free = [name for name in _DESIGN if alone and name not in names]
     apart = {name for name in free if _fixed(first, name) and _fixed(second, name)}
-    for level, part in (("1", first), ("2", theirs)):
-        same = dict.fromkeys(apart, "") | {"label_order": "", "subscale": "", "form": level}
-        parts.append(part.assign(**(same | ({"study": ""} if alone else {}))))
-    columns = ["study", *FACTORS, "administration", "item", "subscale", "score"]
-    scales, notes = paired_scores(
-        pd.concat([part[columns] for part in parts], ignore_index=True), "form", (), "listwise"
-    )
-    (own,) = scales
-    scores = own.scores.reindex(columns=["1", "2"])
-    x, y = (scores[level].to_numpy(dtype=np.float64) for level in ("1", "2"))
+    apart |= {"form", "label_order", *(["study"] if alone else [])}
+    same = [name for name in ("study", *FACTORS) if name not in apart]
+    unit, their_unit = unit_numbers([first, second], same)
+    alike, alike_too = _repeated(unit), _repeated(their_unit)
+    lost = int(alike.sum() + alike_too.sum())
+    unit, their_unit = unit[~alike], their_unit[~alike_too]
+    _, mine, theirs = np.intersect1d(unit, their_unit, assume_unique=True, return_indices=True)
+    one, other = first[~alike].iloc[mine], second[~alike_too].iloc[theirs]
+    x, y = (part["score"].to_numpy(dtype=np.float64) for part in (one, other))
     paired = np.isfinite(x) & np.isfinite(y)
-    planned = own.administrations.reindex(columns=["1", "2"])
-    both = planned.notna().all(axis=1).to_numpy()
-    used = {int(one) for ids in planned.to_numpy()[paired].ravel() for one in ids}
-    return Pairs(x[both], y[both], frozenset(one for one in used if one >= 0), notes)
+    # ids of two studies could be the same
+    used = [part["administration"][paired] for part in ((one,) if beside else (one, other))]
+    return Pairs(
+        x,
+        y,
+        frozenset(int(number) for ids in used for number in ids),
+        (repeated_note(lost),) if lost else (),
+    )
 
 
-def person_scores(frame: pd.DataFrame) -> pd.DataFrame:
+def person_scores(cases: pd.DataFrame) -> pd.DataFrame:
     """Mean score of the complete administrations of every respondent and context.
 
     Columns: `respondent` and `context` as text, `score`, NaN where no administration is complete.
     """
-    scored = _scored(frame)
-    table = _people(scored).assign(score=scored["score"])
+    table = pd.DataFrame({name: _text(cases[name]) for name in PERSON}, dtype="object")
+    table["score"] = cases["score"].to_numpy()
     return table.groupby(list(PERSON), sort=False, as_index=False)[["score"]].mean()
 
 
-def complete_ids(frame: pd.DataFrame) -> frozenset[int]:
+def complete_ids(cases: pd.DataFrame) -> frozenset[int]:
     """Administrations with a score on every item."""
-    complete = frame["score"].notna().groupby(frame["administration"]).all()
-    return frozenset(int(one) for one in complete.index[complete.to_numpy()])
+    return frozenset(int(one) for one in cases["administration"][cases["score"].notna()])
 
 
 def varied(
@@ -195,15 +224,12 @@ def varied(
     ]
 
 
-def _scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per administration: its score, as if it were an item, NaN where it is incomplete."""
-    grouped = frame.groupby("administration", sort=False)["score"]
-    means = grouped.mean().where(grouped.count() == grouped.size())
-    cases = frame.drop_duplicates("administration")
-    return cases.assign(score=means.loc[cases["administration"]].to_numpy())
+def _repeated(units: Integers) -> Mask:
+    """Which rows share their unit with another row."""
+    return np.asarray(np.bincount(units)[units] > 1)
 
 
-def _is_one_of(column: pd.Series[Any], values: Collection[str]) -> np.ndarray:
+def _is_one_of(column: pd.Series[Any], values: Collection[str]) -> Mask:
     """Whether each row has one of these; nothing is as good as empty text."""
     hit = column.isin(list(values)).to_numpy()
     return np.asarray(hit | column.isna().to_numpy() if "" in values else hit)
@@ -211,11 +237,8 @@ def _is_one_of(column: pd.Series[Any], values: Collection[str]) -> np.ndarray:
 
 def _distinct(column: pd.Series[Any]) -> list[str]:
     """The different values as text, in the order the column first has them."""
-    return list(_text(column.drop_duplicates()).unique())
-
-
-def _people(frame: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({name: _text(frame[name]) for name in PERSON})
+    codes, texts = _coded(column)
+    return [texts[code] for code in pd.unique(codes)]
 
 
 def _fixed(frame: pd.DataFrame, name: str) -> bool:
@@ -223,6 +246,22 @@ def _fixed(frame: pd.DataFrame, name: str) -> bool:
     return len(frame[name].unique()) <= 1
 
 
-def _text(column: pd.Series[Any]) -> pd.Series[Any]:
+def _text(column: pd.Series[Any]) -> Any:
     """The column as text, empty where it is missing."""
-    return column.astype("object").where(column.notna(), "").astype(str)
+    codes, texts = _coded(column)
+    return np.array(texts, dtype=object)[codes]
+
+
+def _coded(column: pd.Series[Any]) -> tuple[Integers, list[str]]:
+    """The column as text, empty where it is missing: a code for every row, and their texts.
+
+    A value becomes text once, however many rows have it.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy(), column.cat.categories
+    else:
+        codes, values = pd.factorize(column)
+    place: dict[str, int] = {}
+    # what is missing has the code -1, which is the last text
+    numbers = [place.setdefault(text, len(place)) for text in (*map(str, values), "")]
+    return np.array(numbers)[codes], list(place)

@@ -62,12 +62,18 @@ def notes_of(judged: Judged) -> list[str]:
 
 
 def cautions(
-    groups: Sequence[tuple[tuple[Any, ...], pd.DataFrame]], plan: Plan, contrast: Contrast | None
+    groups: Sequence[tuple[tuple[Any, ...], pd.DataFrame]],
+    not_asked: int,
+    plan: Plan,
+    contrast: Contrast | None,
 ) -> Iterator[str]:
-    """What is pooled within groups, what has not been asked, and how texts are scored."""
+    """What is pooled within groups, what has not been asked, and how texts are scored.
+
+    `groups` hold administrations; `not_asked` counts trials.
+    """
     pooled: dict[str, list[str]] = {}
-    for group, own in groups:
-        usual = baseline(own)
+    for group, cases in groups:
+        usual = baseline(cases)
         for name in (*varied(usual, plan.names), *varied(usual, plan.names, [REWRITING])):
             pooled.setdefault(name, []).append(group_name(group))
     for name, where in pooled.items():
@@ -76,7 +82,6 @@ def cautions(
             f"administrations differ in {name.replace('_', ' ')} as well. Each counts as a row; "
             "set them side by side, or average over them, if that is not meant."
         )
-    not_asked = sum(int((own["status"] == "not_asked").sum()) for _, own in groups)
     if not_asked:
         yield f"{not_asked} planned trials have not been asked yet; they count as missing."
     if contrast is not None:
