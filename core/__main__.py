@@ -168,6 +168,11 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
     options = statistics.options_from_text(analysis, texts)
     where = {k: v.split(",") for k, v in (_pair(text, "--where") for text in parsed.where)}
     over = _factors(parsed.over)
+    files = (
+        statistics.syntax(workspace, parsed.name, parsed.study, options, where, over)
+        if parsed.syntax
+        else ()
+    )
     result = statistics.run(workspace, parsed.name, parsed.study, options, where, over)
     suffix = parsed.out.suffix.lower() if parsed.out else ".csv"
     if suffix == ".json":
@@ -178,7 +183,6 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
         data = export.table_csv(_table(result, parsed.table))
     _write(parsed.out, data)
     if parsed.syntax:
-        files = statistics.syntax(workspace, parsed.name, parsed.study, options, where, over)
         _write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
     for note in result.notes:
         print(note, file=sys.stderr)

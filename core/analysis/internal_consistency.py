@@ -97,8 +97,8 @@ def internal_consistency(
     -----
     The unit of analysis is one administration. With k items, alpha = k / (k - 1) (1 - sum of the
     items' variances / variance of their sum). Items never answered are left out and named before
-    rows are judged, since listwise they would cost every row. So are items of zero variance: a
-    constant adds nothing to the variance of the score, true or error, so counting it in k would
+    rows are judged, since listwise they would cost every row. So are items of zero variance, whose
+    gaps cost no row either: a constant adds nothing to the variance of the score, true or error, so counting it in k would
     only lower alpha; psych::alpha and SPSS leave them out too. The interval takes
     (1 - population alpha) / (1 - alpha) as F with n - 1 and (n - 1)(k - 1) degrees of freedom;
     under "pairwise", n is the number of administrations with any answer, as in psych, which makes
@@ -130,7 +130,7 @@ def internal_consistency(
     notes: list[str] = []
     n_used = 0
     for matrix in matrices:
-        kept = matrix.answered()
+        kept = matrix.varying() if missing == "listwise" else matrix.answered()
         row, row_notes = _row(matrix, kept, missing, ci_level)
         rows.append(row)
         notes.extend(row_notes)
@@ -160,11 +160,19 @@ def _row(
     matrix: ScoreMatrix, kept: ScoreMatrix, missing: Missing, ci_level: float
 ) -> tuple[tuple[Any, ...], list[str]]:
     """The row of one matrix of which some items are kept, and what has to be said about it."""
-    table = covariances(kept.scores, missing)
+    judged = kept if kept.items else matrix.answered()  # with none, n is still that of the answers
+    table = covariances(judged.scores, missing)
     n, value = table.n, table.alpha()
-    constant = [item for item, own in zip(kept.items, table.own, strict=True) if own == 0]
-    never = [item for item in matrix.items if item not in kept.items]
-    k = len(kept.items) - len(constant)
+    answered = matrix.answered().items
+    never = [item for item in matrix.items if item not in answered]
+    constant = [item for item in answered if item not in kept.items]
+    # items that vary, but not over the administrations that are complete
+    constant += [
+        item
+        for item, own in zip(judged.items, table.own, strict=True)
+        if own == 0 and item in kept.items
+    ]
+    k = len(matrix.items) - len(never) - len(constant)
     low, high = feldt_interval(value, n, k, ci_level)
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     notes = []
@@ -173,7 +181,7 @@ def _row(
     if constant:
         notes.append(f"{where}: left out for zero variance: {some_of(constant)}.")
     if math.isnan(value):
-        notes.append(f"{where}: alpha is undefined (n = {n}, {k} items that can vary).")
+        notes.append(f"{where}: alpha is undefined (n = {n}; items that vary: {k}).")
     dropped = len(matrix.scores) - n
     row = (*matrix.group, matrix.subscale, k, len(constant), n, dropped, value, low, high)
     return row, notes

@@ -55,7 +55,18 @@ class ScoreMatrix:
 
     def answered(self) -> ScoreMatrix:
         """The matrix of the items that were answered at all; the others would cost every row."""
-        kept: list[int] = np.flatnonzero(np.isfinite(self.scores).any(axis=0)).tolist()
+        return self._of(np.isfinite(self.scores).any(axis=0))
+
+    def varying(self) -> ScoreMatrix:
+        """The matrix of the items with two different scores; gaps of the others cost no row."""
+        known = np.isfinite(self.scores)
+        low = np.where(known, self.scores, np.inf).min(axis=0, initial=np.inf)
+        high = np.where(known, self.scores, -np.inf).max(axis=0, initial=-np.inf)
+        return self._of(high > low)
+
+    def _of(self, chosen: npt.NDArray[np.bool_]) -> ScoreMatrix:
+        """The matrix of some items; without rows where none is chosen."""
+        kept: list[int] = np.flatnonzero(chosen).tolist()
         if len(kept) == len(self.items):
             return self
         rows = slice(None) if kept else slice(0)

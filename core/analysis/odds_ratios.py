@@ -48,7 +48,8 @@ Descriptor = Annotated[
     ),
 ]
 First = Annotated[
-    str, Text("First group", help="A level of the descriptor. May be empty if there are two.")
+    str,
+    Text("First group", help="A level of the descriptor, such as male; never guessed."),
 ]
 Second = Annotated[
     str, Text("Second group", help="A level of the descriptor. May be empty if there are two.")
@@ -57,8 +58,7 @@ FirstLists = Annotated[
     str,
     Text(
         "Lists that are the stereotype of the first group",
-        help="With commas between them; all others are that of the second group. Empty: the first "
-        "half of the lists.",
+        help="With commas between them; all others are that of the second group.",
     ),
 ]
 
@@ -96,10 +96,10 @@ def odds_ratios(
     descriptor : str
         Tag whose levels are the groups; may be empty if only one tag has two levels.
     first, second : str
-        The two levels; empty: the two there are, by the alphabet.
+        The two levels; the second may be empty where there are but two.
     first_lists : str
         Lists that are the stereotype of the first level, between commas; the others are that of
-        the second. Empty: the first half of the lists, the middle one included.
+        the second.
     by : tuple of factors
         Groups to set side by side in `summary` and `odds`.
     ci_level : float in (0, 1)

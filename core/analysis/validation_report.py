@@ -30,6 +30,7 @@ from core.analysis.report.validation_report_bands import (
     OrderBands,
     bands_table,
     chosen_scheme,
+    source_of,
 )
 from core.analysis.report.validation_report_criteria import computed
 from core.analysis.report.validation_report_missing import missing_rows
@@ -43,7 +44,7 @@ from core.analysis.report.validation_report_options import (
     Seed,
     Texts,
 )
-from core.analysis.report.validation_report_plan import Computed, Plan
+from core.analysis.report.validation_report_plan import Plan, scores_behind
 from core.analysis.report.validation_report_scores import (
     administrations_of,
     baseline,
@@ -217,7 +218,7 @@ def validation_report(
             "It needs items that vary over several contexts or repetitions.",
         )
     missing = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
-    n_missing, n_used = int(cases["missing"].sum()), _n_used(cases, found)
+    n_missing, n_used = int(cases["missing"].sum()), scores_behind(cases, found)
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
         tables=(*report_tables(judged, by_columns(names), missing, ci_level), bands_table(scheme)),
@@ -225,7 +226,7 @@ def validation_report(
         "repetition (a row, where notes speak of rows)",
         n_used=n_used,
         n_missing=n_missing,
-        method=f"Six criteria after Jung (2025), bands {_source(scheme.name)}. Baseline: original "
+        method=f"Six criteria after Jung (2025), bands {source_of(scheme)}. Baseline: original "
         "form, options in their own order. Validity is judged only of a reliable scale. How each "
         "coefficient was computed stands beside it. Scores are means of items after "
         "reverse-keying.",
@@ -245,14 +246,3 @@ def _downstream(
         texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides, unit=unit
     )
     return scores.assign(**{name: scores[name].astype(str) for name in unit})
-
-
-def _n_used(cases: pd.DataFrame, found: Sequence[Computed]) -> int:
-    """Scores behind any criterion, each counted once."""
-    used = {one for own in found for one in own.used}
-    kept = cases[cases["administration"].isin(list(used))]
-    return int((kept["planned"] - kept["missing"]).sum())
-
-
-def _source(name: str) -> str:
-    return f"of {name}" if name == JUNG_2025.name else name

@@ -6,7 +6,8 @@ own locked cursors) and to other dialects over exported files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import ibis
@@ -61,11 +62,17 @@ _direction = ibis.table(
 
 Where = Mapping[str, Sequence[Any]]
 
+_OF_STUDIES = """
+with study as (select * from main.study where code in (select unnest(?)))
+select * from ({sql})
+"""
+"""Compiling takes longer than reading a small study, so what is compiled is for any studies."""
+
 _NARROW = ("administration", "item_key", "item_position", "ordinal", "status", "score")
 
 
-def item_scores_expression(studies: Sequence[str], where: Where) -> Any:
-    """ITEM_SCORES as an unbound expression."""
+def item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
+    """ITEM_SCORES as an unbound expression, of some studies or (None) of all there are."""
     joined = _joined(studies, where)
     return joined.select(
         study=joined.study,
@@ -82,8 +89,8 @@ def item_scores_expression(studies: Sequence[str], where: Where) -> Any:
     )
 
 
-def option_counts_expression(studies: Sequence[str], where: Where) -> Any:
-    """OPTION_COUNTS as an unbound expression."""
+def option_counts_expression(studies: Sequence[str] | None, where: Where) -> Any:
+    """OPTION_COUNTS as an unbound expression, of some studies or (None) of all there are."""
     joined = _joined(studies, where)
     cell = [
         c for c in OPTION_COUNTS.columns if c in joined.columns and c not in ("option", "points")
@@ -106,12 +113,11 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     A million rows carry a dozen texts each, and nearly all of them repeat: the rows are read with
     the keys of administration and item only, whose texts are read once and looked up.
     """
-    wide = item_scores_expression(studies, where)
-    rows = _read(database, wide.select(*_NARROW)).combine_chunks()
+    rows = _read(database, _narrow, studies, where).combine_chunks()
     order = np.lexsort((rows.column("ordinal").to_numpy(), rows.column("item_position").to_numpy()))
     rows = rows.drop_columns(["item_position", "ordinal"]).take(pa.array(order))
-    administrations = _read(database, _administrations(studies, where))
-    items = _read(database, _items(where))
+    administrations = _read(database, _administrations, studies, where)
+    items = _read(database, _items, studies, where)
     looked_up = {
         **_looked_up(administrations, "administration_id", rows.column("administration")),
         **_looked_up(items, "item_key", rows.column("item_key")),
@@ -123,14 +129,19 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
 
 def option_counts(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
     """OPTION_COUNTS frame of some studies; items and options in bank order."""
-    table = _read(database, option_counts_expression(studies, where))
+    table = _read(database, option_counts_expression, studies, where)
     order = [(name, "ascending") for name in ("study", "item_position", "position", "option")]
     return _pandas(table.sort_by(order).select(list(OPTION_COUNTS.columns)))
 
 
-def _administrations(studies: Sequence[str], where: Where) -> Any:
+def _narrow(studies: Sequence[str] | None, where: Where) -> Any:
+    """ITEM_SCORES with keys in place of what is the same in many rows."""
+    return item_scores_expression(studies, where).select(*_NARROW)
+
+
+def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
     """Administrations of these studies that pass the filters, with what they differ in."""
-    study = _study.filter(_study.code.isin(list(studies)))
+    study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     administration = _administration
     for name, values in where.items():
         if name not in ("respondent", "model", "item"):
@@ -150,7 +161,8 @@ def _administrations(studies: Sequence[str], where: Where) -> Any:
     return joined.select("administration_id", "study", "study_instrument", *FACTORS)
 
 
-def _items(where: Where) -> Any:
+def _items(_studies: Sequence[str] | None, where: Where) -> Any:
+    """The items that pass the filters, of all banks."""
     item = _item.filter(_item.code.isin(list(where["item"]))) if "item" in where else _item
     return item.select(
         item_key=item.item_id, item_position=item.position, item=item.code,
@@ -158,8 +170,8 @@ def _items(where: Where) -> Any:
     )  # fmt: skip
 
 
-def _joined(studies: Sequence[str], where: Where) -> Any:
-    items = _items(where)
+def _joined(studies: Sequence[str] | None, where: Where) -> Any:
+    items = _items(studies, where)
     answers = _response.rename(answered_trial="trial_id")
     option = _option.select(
         option_instrument=_option.instrument_id, option_format=_option.format,
@@ -206,8 +218,18 @@ def _score(joined: Any) -> Any:
     return ibis.coalesce(joined.score, keyed)
 
 
-def _read(database: Database, expression: Any) -> pa.Table:
-    return database.arrow(str(ibis.to_sql(expression, dialect="duckdb")))
+def _read(
+    database: Database, expression: Callable[..., Any], studies: Sequence[str], where: Where
+) -> pa.Table:
+    """The rows of an expression, of these studies and filters."""
+    sql = _sql(expression, tuple((name, tuple(values)) for name, values in where.items()))
+    return database.arrow(_OF_STUDIES.format(sql=sql), [list(studies)])
+
+
+@functools.lru_cache(maxsize=64)
+def _sql(expression: Callable[..., Any], filters: tuple[tuple[str, tuple[Any, ...]], ...]) -> str:
+    """The SQL of an expression of all studies, under some filters; kept once it is compiled."""
+    return str(ibis.to_sql(expression(None, dict(filters)), dialect="duckdb"))
 
 
 def _looked_up(table: pa.Table, key: str, wanted: pa.ChunkedArray) -> dict[str, Any]:

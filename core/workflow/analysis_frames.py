@@ -132,7 +132,7 @@ def _about_contexts(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]
     names = [
         (study.cat.categories[c // len(context.cat.categories)],
          context.cat.categories[c % len(context.cat.categories)])
-        for c in cells
+        for c in cells.tolist()
     ]  # fmt: skip
     about = [_about(known.get(name), str(name[1])) for name in names]
     return {

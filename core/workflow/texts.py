@@ -163,10 +163,9 @@ def level_correlation(frame: pd.DataFrame, tag: str, quality: str) -> tuple[floa
 def _studies_with(workspace: Workspace, *, ratings: bool) -> tuple[str, ...]:
     found = []
     for record in studies.studies(workspace.database):
-        if record.kind == "imported":
-            continue
         bank = bank_store.instrument(workspace.database, record.instrument_id)
-        formats = [f for f in bank.formats if f.code in record.design.formats]
+        imported = record.kind == "imported"
+        formats = [f for f in bank.formats if imported or f.code in record.design.formats]
         if any(bool(f.ratings) if ratings else f.is_free_text for f in formats):
             found.append(record.code)
     return tuple(found)

@@ -109,7 +109,7 @@ def test_one_thin_subscale_does_not_hide_the_others():
     values = np.column_stack([HAND, [1, 2, 3]])
     result = internal_consistency(item_scores(values, subscales=["calm", "calm", "bold"]))
     assert result.tables[0].frame["alpha"].isna().tolist() == [False, True]
-    assert "gpt, subscale bold: alpha is undefined (n = 3, 1 items that can vary)." in result.notes
+    assert "gpt, subscale bold: alpha is undefined (n = 3; items that vary: 1)." in result.notes
 
 
 @pytest.mark.parametrize("missing", ["listwise", "pairwise"])
@@ -159,3 +159,13 @@ def test_nothing_to_compute_is_an_error_with_a_next_step():
     with pytest.raises(NotEnoughData, match=r"Alpha cannot be computed.*n = 1") as caught:
         internal_consistency(item_scores([[1, 2, 3]]))
     assert "two administrations" in caught.value.remedy
+
+
+def test_gaps_of_a_constant_item_cost_no_administration():
+    """A constant says nothing, so a missing answer to it takes nothing away."""
+    values = np.array([[1, 2, 3.0], [2, 2, 3], [4, 3, np.nan], [5, 5, 3], [3, 4, np.nan]])
+    with_constant = internal_consistency(item_scores(values)).tables[0].frame.iloc[0]
+    without = internal_consistency(item_scores(values[:, :2])).tables[0].frame.iloc[0]
+    assert with_constant["alpha"] == without["alpha"]
+    counts = ["n_items", "zero_variance_items", "n_administrations", "dropped"]
+    assert with_constant[counts].tolist() == [2, 1, 5, 0]

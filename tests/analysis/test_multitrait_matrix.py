@@ -249,9 +249,9 @@ def test_texts_of_the_same_contexts_give_a_score_of_their_own():
     values, texts = noisy(15), letters(20)
     result = multitrait_matrix(
         study(values, subscales=SUBSCALES), texts=texts, lists=LISTS, descriptor="gender",
-        first_lists="agentic",
+        first="man", first_lists="agentic",
     )  # fmt: skip
-    contrast = chosen_contrast(texts, LISTS, "gender", first_lists="agentic")
+    contrast = chosen_contrast(texts, LISTS, "gender", "man", first_lists="agentic")
     scores = odds_ratio_scores(
         texts, contrast.lists, "gender", contrast.levels, contrast.sides
     ).set_index("context")["score"]
@@ -270,7 +270,10 @@ def test_texts_need_lists_and_usable_texts():
     with pytest.raises(NotEnoughData, match="No lists of words"):
         multitrait_matrix(frame, texts=texts)
     with pytest.raises(NotEnoughData, match="No text of the study of texts"):
-        multitrait_matrix(frame, texts=texts.assign(status="refused"), lists=LISTS)
+        multitrait_matrix(
+            frame, texts=texts.assign(status="refused"), lists=LISTS, first="man",
+            first_lists="agentic",
+        )  # fmt: skip
 
 
 def test_a_constant_score_is_undefined_with_a_reason_and_does_not_hide_the_others():

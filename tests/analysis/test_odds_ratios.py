@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.analysis import progress
-from core.analysis.odds_ratios import odds_ratio_scores, odds_ratios
+from core.analysis.odds_ratios import odds_ratio_scores
+from core.analysis.odds_ratios import odds_ratios as analysis
 from core.analysis.words.odds_ratios_contrast import chosen_contrast, pooled_odds
 from core.domain.frames import TEXTS, check_frame
 from core.errors import NotEnoughData
@@ -48,6 +49,14 @@ TWO = letters(
 )  # fmt: skip
 
 
+MEN_ABLE = {"first": "man", "first_lists": "able"}
+
+
+def odds_ratios(texts, **options):
+    """The analysis; ability is the stereotype of men unless a test says otherwise."""
+    return analysis(texts, **(MEN_ABLE | options))
+
+
 def tables(result):
     return {table.name: table.frame for table in result.tables}
 
@@ -55,7 +64,7 @@ def tables(result):
 def test_worked_by_hand():
     found = odds_ratios(TWO, lists=LISTS)
     scores = tables(found)["scores"].set_index("context")
-    # able is the first half of the lists, so that of men (first by the alphabet); warm of women
+    # able is the stereotype of men, warm that of women
     able = (4 / 96) / (2 / 98), (6 / 94) / (1 / 49)
     warm = (3 / 97) / (1 / 99), (6 / 44) / (6 / 94)
     assert scores["or_able"].tolist() == pytest.approx(able, abs=1e-12)
@@ -111,7 +120,17 @@ def test_the_user_says_which_group_is_first_and_which_lists_are_its_stereotype()
     assert ratio.tolist() == pytest.approx([(2 / 98) / (4 / 96), (1 / 49) / (6 / 94)])
     assert "able (woman); warm (man)" in turned.notes[0]
     three = pd.concat([LISTS, pd.DataFrame([("good", "nice")], columns=LISTS.columns)])
-    assert chosen_contrast(TWO, three, "").sides == {"able": 0, "warm": 0, "good": 1}
+    sides = chosen_contrast(TWO, three, "", "man", first_lists="able, warm").sides
+    assert sides == {"able": 0, "warm": 0, "good": 1}
+
+
+@pytest.mark.parametrize("given", [{}, {"first": "man"}, {"first_lists": "able"}])
+def test_which_lists_are_whose_stereotype_is_never_guessed(given):
+    """By the alphabet female comes before male: a guess would turn every score round."""
+    with pytest.raises(NotEnoughData, match="not said which lists of words") as caught:
+        analysis(TWO, lists=LISTS, **given)
+    assert "(man or woman)" in caught.value.remedy
+    assert "the lists are: able, warm" in caught.value.remedy
 
 
 def test_unusable_texts_and_other_levels_are_counted_and_not_read():
@@ -156,7 +175,7 @@ def test_groups_are_computed_apart_and_further_factors_split_the_contexts():
 
 def test_a_list_may_be_called_like_anything_else():
     lists = LISTS.assign(list=["words", "words", "level"])
-    found = tables(odds_ratios(TWO, lists=lists))["scores"]
+    found = tables(odds_ratios(TWO, lists=lists, first_lists="words"))["scores"]
     own = tables(odds_ratios(TWO, lists=LISTS))["scores"]
     assert found[["or_words", "or_level"]].to_numpy().tolist() == (
         own[["or_able", "or_warm"]].to_numpy().tolist()
@@ -164,7 +183,7 @@ def test_a_list_may_be_called_like_anything_else():
 
 
 def test_other_analyses_get_the_same_scores():
-    contrast = chosen_contrast(TWO, LISTS, "gender")
+    contrast = chosen_contrast(TWO, LISTS, "gender", **MEN_ABLE)
     own = odds_ratio_scores(
         TWO, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides
     )
@@ -223,7 +242,11 @@ def test_blind_to_the_order_of_texts_and_exchanging_everything_changes_nothing(s
         ({"descriptor": "gender", "first": "boy"}, "'boy' is no level of gender", "man, woman"),
         ({"descriptor": "gender", "first": "man", "second": "man"}, "Both groups are 'man'", "man"),
         ({"descriptor": "gender", "first_lists": "cold"}, "no list 'cold'", "able, warm"),
-        ({"descriptor": "gender", "by": ("form",)}, "not kept by form", "another factor"),
+        (
+            {"descriptor": "gender", "by": ("form",), **MEN_ABLE},
+            "not kept by form",
+            "another factor",
+        ),
     ],
 )
 def test_what_is_missing_or_unknown_is_one_message_that_names_what_there_is(
@@ -231,14 +254,14 @@ def test_what_is_missing_or_unknown_is_one_message_that_names_what_there_is(
 ):
     texts = TWO.assign(tone=["warm", "cold"] * 2 + ["warm"])
     with pytest.raises(NotEnoughData, match=problem) as caught:
-        odds_ratios(texts, **({"lists": LISTS} | options))
+        analysis(texts, **({"lists": LISTS} | options))
     assert pd.Series([caught.value.remedy]).str.contains(remedy).all()
 
 
 def test_three_levels_need_a_choice_and_no_descriptor_is_said_plainly():
     third = pd.concat([TWO, letters([("c1", "neither", 1, 1, 9)], repetition=2)])
     with pytest.raises(NotEnoughData, match="gender has 3 levels") as caught:
-        odds_ratios(third, lists=LISTS)
+        analysis(third, lists=LISTS, first_lists="able")
     assert "man, neither, woman" in caught.value.remedy
     with pytest.raises(NotEnoughData, match="has 3 levels"):
         odds_ratios(third, lists=LISTS, first="man")

@@ -23,6 +23,7 @@ CRITERIA = [
     "factorial",
 ]  # fmt: skip
 SUBSCALES = ["H"] * 4 + ["B"] * 4
+MEN_ABLE = {"first": "man", "first_lists": "able"}
 LISTS = pd.DataFrame([("able", "smart"), ("warm", "kind")], columns=["list", "entry"])
 USUAL = {
     "study": "s", "respondent": "gpt", "model": "m", "language": "en", "format": "likert",
@@ -101,7 +102,7 @@ def others(trait):
     convergent = asked(
         trait[:90], seed=4, loading=0.9, subscales=["X"] * 5, study="mss", format="five"
     )
-    return {"convergent": convergent, "texts": written(trait[:40]), "lists": LISTS}
+    return {"convergent": convergent, "texts": written(trait[:40]), "lists": LISTS} | MEN_ABLE
 
 
 @pytest.fixture(scope="module")
@@ -193,9 +194,9 @@ def test_the_model_may_be_another(scale):
 def test_validity_correlates_the_scores_of_the_same_respondent_and_context(scale, others, full):
     scores = base(scale).groupby("context")["score"].mean()
     other = others["convergent"].groupby("context")["score"].mean()
-    texts = tables(odds_ratios(others["texts"], lists=LISTS))["scores"].set_index("context")[
-        "score"
-    ]
+    texts = tables(odds_ratios(others["texts"], lists=LISTS, **MEN_ABLE))["scores"].set_index(
+        "context"
+    )["score"]
     own = criteria(full)["value"]
     for criterion, second in (("convergent", other), ("concurrent", texts)):
         r = np.corrcoef(scores[second.index], second)[0, 1]
@@ -342,7 +343,7 @@ def test_of_other_studies_only_what_belongs_to_the_group_counts(scale, others):
             score=lambda frame: frame["score"] + np.repeat([0, 1], 450) * np.arange(900) % 5,
         ),
         texts=pd.concat([written(np.zeros((40, 2)), language="de"), others["texts"]]),
-        lists=LISTS, resamples=100,
+        lists=LISTS, **MEN_ABLE, resamples=100,
     )  # fmt: skip
     alone = criteria(validation_report(scale, **others, resamples=100))["value"]
     english = criteria(apart, language="en")["value"]
@@ -523,7 +524,8 @@ def test_answers_as_the_store_reads_them_give_the_same(scale, others, full):
         texts = [name for name in frame if frame[name].dtype.kind not in "iuf" and name != "text"]
         return frame.astype(dict.fromkeys(texts, "category"))
 
-    beside = {name: frame if name == "lists" else stored(frame) for name, frame in others.items()}
+    frames = ("convergent", "texts")
+    beside = others | {name: stored(others[name]) for name in frames}
     again = validation_report(stored(scale), **beside, resamples=200)
     for own, other in zip(again.tables, full.tables, strict=True):
         pd.testing.assert_frame_equal(own.frame, other.frame, check_dtype=False)

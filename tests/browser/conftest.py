@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import start
 
@@ -30,6 +30,7 @@ ARGUMENTS = (
     "--disable-sync",
 )
 PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)  # results are computed in the background
 _CONTENT_HEIGHT = """
 Math.ceil(document.querySelector("[data-testid='stMainBlockContainer']").scrollHeight) + 40
 """

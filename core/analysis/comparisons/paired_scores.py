@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from core.analysis.comparisons.matching import repeated_note, unit_numbers
 from core.analysis.comparisons.scores import (
     Incomplete,
     administration_labels,
@@ -18,7 +18,6 @@ from core.analysis.comparisons.scores import (
     level_place,
     shown_scales,
 )
-from core.analysis.items.cells import Integers, codes_of
 from core.analysis.matrices import distinct, group_name, some_of
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
 from core.domain.study import FACTORS
@@ -141,31 +140,6 @@ def paired_scores(
     Several rewritings of one context are averaged, so that a context is one pair.
     """
     return scores_of_pairs(pairing(item_scores, factor, by), incomplete)
-
-
-def unit_numbers(parts: Sequence[pd.DataFrame], names: Sequence[str]) -> list[Integers]:
-    """A number for every row of some frames, the same where rows agree in the columns named.
-
-    Numbers follow the order in which the frames, one after the other, first hold such a row.
-    """
-    ends = np.cumsum([len(part) for part in parts])
-    number = np.zeros(ends[-1], dtype=np.int64)
-    for name in names:
-        place: dict[Any, int] = {}
-        codes = []
-        for part in parts:
-            own, values = codes_of(part[name])
-            codes.append(np.array([place.setdefault(value, len(place)) for value in values])[own])
-        number = pd.factorize(number * max(len(place), 1) + np.concatenate(codes))[0]
-    return np.split(number, ends[:-1])
-
-
-def repeated_note(n: int) -> str:
-    """What to say of administrations that cannot be told apart."""
-    return (
-        f"{n} administrations are the same as another in study and every factor, so they cannot "
-        "be matched and were left out."
-    )
 
 
 def scores_of_pairs(

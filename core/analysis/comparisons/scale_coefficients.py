@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.analysis.matrices import ScoreMatrix
 from core.psychometrics.consistency.omega import omega_total
@@ -18,6 +18,11 @@ from core.psychometrics.resampling import Bootstrap
 
 MOST_ITEMS = 150
 """Factor models of more items take minutes and gigabytes."""
+
+ONE_FACTOR = (
+    "Takes one factor to be behind all items, which subscales make doubtful: see its fit under "
+    "Factors (one general factor)."
+)
 
 Coefficients = list[tuple[str, Estimate]]
 
@@ -60,7 +65,7 @@ def scale_coefficients(
             scores, strata, names=items, level=level, bootstrap=bootstrap
         ).coefficient
         found.append(("Stratified α", stratified))
-    modelled("ω total", lambda: omega_total(scores, names=items, level=level))
+    modelled("ω total", lambda: _with(omega_total(scores, names=items, level=level), owner))
     if owner:
         modelled(
             "ω hierarchical",
@@ -68,6 +73,13 @@ def scale_coefficients(
         )
     halves = split_half(scores, names=items, seed=bootstrap.seed)
     return Scale(matrix, rows.names, rows.n, found + _split_halves(halves))
+
+
+def _with(omega: Estimate, owner: Mapping[str, str]) -> Estimate:
+    """Omega of a scale with subscales, with what it takes for granted."""
+    if not owner or not omega.defined:
+        return omega
+    return replace(omega, problems=(*omega.problems, ONE_FACTOR))
 
 
 def _too_many(n: int, n_items: int, n_left_out: int) -> Estimate | None:

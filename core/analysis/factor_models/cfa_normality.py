@@ -19,7 +19,8 @@ Answers = tuple[tuple[Any, ...], Floats, Sequence[str]]
 
 _COLUMNS = (
     Column("test", "Test", help="Of all items of the group together."),
-    Column("value", "Value", "points", "Mardia's skewness b₁ (0 if normal) or kurtosis b₂ "
+    Column("value", "Value", "points", "With covariances of divisor n, as Mardia's own; psych "
+           "divides by n - 1. Skewness b₁ (0 if normal) or kurtosis b₂ "
            "(p (p + 2) for p items if normal), or the mean W of Shapiro and Wilk (1 if normal)."),
     Column("statistic", "Statistic", "points", "What p is taken from: χ² = n b₁ / 6 for skewness, "
            "z for kurtosis, W for Shapiro-Wilk. Mardia (1970); Villasenor & Gonzalez (2009)."),

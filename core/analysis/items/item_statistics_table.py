@@ -72,7 +72,7 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: Missing) -> list[st
     """A note on usable scores that means use but listwise discrimination does not."""
     if missing != "listwise":
         return []
-    n_left_out = sum(matrix.n_used - matrix.answered().complete().size for matrix in matrices)
+    n_left_out = sum(matrix.n_used - matrix.varying().complete().size for matrix in matrices)
     if not n_left_out:
         return []
     scores = "score" if n_left_out == 1 else "scores"
@@ -163,9 +163,10 @@ def _rows(
 def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floats, Floats, Floats]:
     """Discriminations, alphas if dropped, discriminations as worded, and n, for every item.
 
-    Items that were never answered have none, and cost the others no administration.
+    Items without variance have none, and their gaps cost the others no administration; without
+    one of them, alpha is as it is.
     """
-    kept = matrix.answered()
+    kept = matrix.varying() if missing == "listwise" else matrix.answered()
     table = covariances(kept.scores, missing)
     own = _discriminations(table)
     found = (
@@ -174,10 +175,11 @@ def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floa
         _as_worded(kept, own, missing),
         _n_discrimination(kept.scores, missing),
     )
-    if kept is matrix:
+    if len(kept.items) == len(matrix.items):
         return found
     places = [item in kept.items for item in matrix.items]
     spread = [np.full(len(matrix.items), np.nan) for _ in found]
+    spread[1][np.isfinite(matrix.scores).any(axis=0)] = table.alpha()
     for whole, part in zip(spread, found, strict=True):
         whole[places] = part
     return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])

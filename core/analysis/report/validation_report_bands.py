@@ -67,6 +67,11 @@ def chosen_scheme(
     return scheme if scheme == JUNG_2025 else replace(scheme, name="set by the user")
 
 
+def source_of(scheme: RatingScheme) -> str:
+    """Where bands come from, as it stands after the word "bands"."""
+    return f"of {scheme.name}" if scheme.name == JUNG_2025.name else scheme.name
+
+
 def bands_table(scheme: RatingScheme) -> ResultTable:
     """What the ratings rest on, so that they can be read without the options."""
     columns = (

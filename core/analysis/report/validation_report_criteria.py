@@ -15,16 +15,15 @@ from core.analysis.factor_models.cfa_models import ESTIMATORS, MODELS
 from core.analysis.factor_models.cfa_tables import FIT_COLUMNS
 from core.analysis.items.cells import cells_of, scores_of
 from core.analysis.matrices import ALL_ITEMS, ScoreMatrix, group_name, laid_out
+from core.analysis.report.validation_report_people import PERSON, same_people
 from core.analysis.report.validation_report_plan import Basis, Computed, Plan
 from core.analysis.report.validation_report_scores import (
-    PERSON,
     USUAL,
     asked_with,
     baseline,
     complete_ids,
     matched,
     person_scores,
-    same_people,
     varied,
 )
 from core.errors import UserError
@@ -61,8 +60,9 @@ def computed(
     result = Computed(group)
     usual = baseline(own)
     _consistency(result, usual, plan)
-    _stability(result, cases, plan)
-    _external(result, cases, plan)
+    usual_cases = baseline(cases)
+    _stability(result, cases, usual_cases, plan)
+    _external(result, cases, usual_cases, plan)
     _factorial(result, usual, plan)
     return result
 
@@ -92,14 +92,11 @@ def _consistency(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
         result.used |= result.complete
 
 
-def _stability(result: Computed, own: pd.DataFrame, plan: Plan) -> None:
+def _stability(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
     """Agreement with the alternate form, and with another order of the options."""
-    usual = baseline(own)
     group = dict(zip(plan.names, result.group, strict=True))
-    alternate = asked_with(
-        asked_with(own, "label_order", USUAL["label_order"]), "form", [plan.form]
-    )
-    shuffled = asked_with(asked_with(own, "form", USUAL["form"]), "label_order", [plan.order])
+    alternate = asked_with(own, form=[plan.form], label_order=USUAL["label_order"])
+    shuffled = asked_with(own, form=USUAL["form"], label_order=[plan.order])
     asked: tuple[tuple[What, str, pd.DataFrame | None, pd.DataFrame], ...] = (
         ("alternate form", plan.form, plan.alternate, alternate),
         ("option order", plan.order, plan.reordered, shuffled),
@@ -136,9 +133,8 @@ def _agreement(
     result.used |= pairs.administrations
 
 
-def _external(result: Computed, own: pd.DataFrame, plan: Plan) -> None:
+def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
     """Correlations with another scale and with the score of texts, over contexts."""
-    usual = baseline(own)
     group = dict(zip(plan.names, result.group, strict=True))
     theirs: dict[Criterion, pd.DataFrame | None] = {
         "concurrent": plan.downstream, "convergent": plan.convergent,

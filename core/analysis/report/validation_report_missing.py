@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from core.analysis.comparisons.matching import unit_numbers
+from core.analysis.report.validation_report_people import as_text, belonging
 from core.analysis.report.validation_report_plan import Plan
-from core.analysis.report.validation_report_scores import same_people
 from core.domain.study import Status
 
 Row = tuple[Any, ...]
+
+_KEYS, _COUNTS = ("study", "form", "label_order"), ("planned", "missing")
 
 
 def missing_rows(
@@ -31,9 +35,10 @@ def missing_rows(
     yield from _counted(group, "this study", cases)
     for name, frame in brought.items():
         if frame is not None:
-            yield from _counted(group, name, same_people(frame, cases, factors))
+            kept = belonging(frame, cases, factors)
+            yield from _counted(group, name, frame[[*_KEYS, *_COUNTS]][kept])
     if texts is not None:
-        theirs = same_people(texts, cases, factors)
+        theirs = texts.loc[belonging(texts, cases, factors), ["status", "text"]]
         usable = theirs["status"].eq(Status.ANSWERED) & theirs["text"].notna()
         lost = int((~usable).sum())
         yield from _row(group, ("texts", "", "", ""), len(theirs), lost)
@@ -41,11 +46,14 @@ def missing_rows(
 
 def _counted(group: tuple[Any, ...], name: str, cases: pd.DataFrame) -> Iterator[Row]:
     """One row per study, form and order of options."""
-    keys = ["study", "form", "label_order"]
-    counts = cases.groupby(keys, sort=False, observed=True, dropna=False)[["planned", "missing"]]
-    for key, planned, missing in counts.sum().itertuples():
-        cells = ("" if value is None or value != value else str(value) for value in key)
-        yield from _row(group, (name, *cells), int(planned), int(missing))
+    if cases.empty:
+        return
+    (number,) = unit_numbers([cases], _KEYS)
+    planned, missing = (np.bincount(number, cases[count]) for count in _COUNTS)
+    first = np.unique(number, return_index=True)[1]
+    keys = zip(*(as_text(cases[key].iloc[first]) for key in _KEYS), strict=True)
+    for key, all_of_them, lost in zip(keys, planned, missing, strict=True):
+        yield from _row(group, (name, *key), int(all_of_them), int(lost))
 
 
 def _row(group: tuple[Any, ...], labels: Row, planned: int, missing: int) -> Iterator[Row]:

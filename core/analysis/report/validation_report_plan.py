@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,8 @@ class Plan:
 
     `alternate`, `reordered` and `convergent` are the administrations of other studies that count
     (see `administrations_of`); `downstream` has the columns respondent, context and score (and
-    language, if groups differ in it); `form` and `order` are the levels held against the usual ones.
+    language, if groups differ in it); `form` and `order` are the levels held against the usual
+    ones.
     """
 
     names: tuple[str, ...]
@@ -77,3 +78,10 @@ class Computed:
         return any(
             math.isfinite(value) for value in (*(o.value for o in self.found.values()), *fit)
         )
+
+
+def scores_behind(cases: pd.DataFrame, found: Iterable[Computed]) -> int:
+    """How many scores of these administrations are behind any criterion, each counted once."""
+    used = {one for own in found for one in own.used}
+    kept = cases[cases["administration"].isin(list(used))]
+    return int((kept["planned"] - kept["missing"]).sum())

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.comparisons.paired_scores import repeated_note, unit_numbers
+from core.analysis.comparisons.matching import repeated_note, unit_numbers
 from core.analysis.items.cells import Floats, Integers
 from core.analysis.matrices import some_of
+from core.analysis.report.validation_report_people import (
+    PERSON,
+    Mask,
+    as_text,
+    distinct_texts,
+    is_one_of,
+)
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 
-Mask = npt.NDArray[np.bool_]
-
 USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
 """What the baseline is asked with; imported answers may say nothing."""
 PREFERRED = {"form": ("alternate", "paraphrase"), "label_order": ("random",)}
-PERSON = ("respondent", "context")
-SHARED = ("respondent", "model", "language", "context")
-"""What groups have in common with other studies of the same respondents and contexts."""
 NAMES = {"form": "form", "label_order": "order of options"}
 _DESIGN = ("format", "template", "entity", "entity_b", "phase", "repetition")
 
@@ -76,14 +77,24 @@ def groups_of(
         yield tuple("" if value is None or value != value else value for value in key), own
 
 
-def asked_with(frame: pd.DataFrame, factor: str, levels: Collection[str]) -> pd.DataFrame:
-    """The rows whose form or order of options is one of these."""
-    return frame[_is_one_of(frame[factor], levels)]
+def asked_with(
+    frame: pd.DataFrame,
+    *,
+    form: Collection[str] | None = None,
+    label_order: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """The rows whose form and order of options are among these; None: whatever they are."""
+    wanted = {"form": form, "label_order": label_order}
+    kept = np.ones(len(frame), dtype=bool)
+    for name, levels in wanted.items():
+        if levels is not None:
+            kept &= is_one_of(frame[name], levels)
+    return frame[kept]
 
 
 def baseline(frame: pd.DataFrame) -> pd.DataFrame:
     """The original form with the options in their own order."""
-    return asked_with(asked_with(frame, "form", USUAL["form"]), "label_order", USUAL["label_order"])
+    return asked_with(frame, form=USUAL["form"], label_order=USUAL["label_order"])
 
 
 def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
@@ -96,7 +107,7 @@ def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
     NotEnoughData
         What was typed is not there.
     """
-    levels = [level for level in _distinct(frame[factor]) if level not in USUAL[factor]]
+    levels = [level for level in distinct_texts(frame[factor]) if level not in USUAL[factor]]
     wanted = typed.strip()
     if wanted and wanted not in levels:
         raise NotEnoughData(
@@ -124,9 +135,9 @@ def beside_rows(frame: pd.DataFrame, factor: str, typed: str) -> pd.DataFrame:
     What else could differ is as in the baseline, as far as the study has such answers.
     """
     level = other_level(frame, factor, typed)
-    own = asked_with(frame, factor, (level,)) if level else frame
+    own = asked_with(frame, **{factor: (level,)}) if level else frame
     rest = "label_order" if factor == "form" else "form"
-    usual = asked_with(own, rest, USUAL[rest])
+    usual = asked_with(own, **{rest: USUAL[rest]})
     return usual if len(usual) else own
 
 
@@ -134,32 +145,6 @@ def usual_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """The baseline of another study, or all of it where it has none."""
     own = baseline(frame)
     return own if len(own) else frame
-
-
-def belonging(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> Mask:
-    """Which rows of another study belong to a group: to its respondents and contexts.
-
-    `own` are the administrations of the group; of its factors, only those count that studies share.
-    """
-    kept = np.ones(len(frame), dtype=bool)
-    people, wanted = np.zeros(len(frame), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
-    for name in PERSON:
-        ours, texts = _coded(own[name])
-        theirs, others = _coded(frame[name])
-        place = {text: number for number, text in enumerate(texts)}
-        here = np.array([place.get(text, -1) for text in others])[theirs]
-        kept &= here >= 0
-        people, wanted = people * len(texts) + here, wanted * len(texts) + ours
-    kept &= np.isin(people, wanted)
-    for name, value in group.items():
-        if name in SHARED and name in frame:
-            kept &= _is_one_of(frame[name], [str(value)])
-    return kept
-
-
-def same_people(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of another study that belong to a group."""
-    return frame[belonging(frame, own, group)]
 
 
 def matched(
@@ -177,7 +162,7 @@ def matched(
         `second` is of another study: what is the same throughout each of the two, such as the name
         of the format, then need not agree between them, unless it is set side by side.
     """
-    alone = beside or not set(_distinct(first["study"])) & set(_distinct(second["study"]))
+    alone = beside or not set(distinct_texts(first["study"])) & set(distinct_texts(second["study"]))
     free = [name for name in _DESIGN if alone and name not in names]
     apart = {name for name in free if _fixed(first, name) and _fixed(second, name)}
     apart |= {"form", "label_order", *(["study"] if alone else [])}
@@ -205,7 +190,7 @@ def person_scores(cases: pd.DataFrame) -> pd.DataFrame:
 
     Columns: `respondent` and `context` as text, `score`, NaN where no administration is complete.
     """
-    table = pd.DataFrame({name: _text(cases[name]) for name in PERSON}, dtype="object")
+    table = pd.DataFrame({name: as_text(cases[name]) for name in PERSON}, dtype="object")
     table["score"] = cases["score"].to_numpy()
     return table.groupby(list(PERSON), sort=False, as_index=False)[["score"]].mean()
 
@@ -229,39 +214,6 @@ def _repeated(units: Integers) -> Mask:
     return np.asarray(np.bincount(units)[units] > 1)
 
 
-def _is_one_of(column: pd.Series[Any], values: Collection[str]) -> Mask:
-    """Whether each row has one of these; nothing is as good as empty text."""
-    hit = column.isin(list(values)).to_numpy()
-    return np.asarray(hit | column.isna().to_numpy() if "" in values else hit)
-
-
-def _distinct(column: pd.Series[Any]) -> list[str]:
-    """The different values as text, in the order the column first has them."""
-    codes, texts = _coded(column)
-    return [texts[code] for code in pd.unique(codes)]
-
-
 def _fixed(frame: pd.DataFrame, name: str) -> bool:
     """Whether all rows agree."""
     return len(frame[name].unique()) <= 1
-
-
-def _text(column: pd.Series[Any]) -> Any:
-    """The column as text, empty where it is missing."""
-    codes, texts = _coded(column)
-    return np.array(texts, dtype=object)[codes]
-
-
-def _coded(column: pd.Series[Any]) -> tuple[Integers, list[str]]:
-    """The column as text, empty where it is missing: a code for every row, and their texts.
-
-    A value becomes text once, however many rows have it.
-    """
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, values = column.cat.codes.to_numpy(), column.cat.categories
-    else:
-        codes, values = pd.factorize(column)
-    place: dict[str, int] = {}
-    # what is missing has the code -1, which is the last text
-    numbers = [place.setdefault(text, len(place)) for text in (*map(str, values), "")]
-    return np.array(numbers)[codes], list(place)

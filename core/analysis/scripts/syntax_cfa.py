@@ -121,6 +121,7 @@ def cfa_files(
     python_parts = {
         **parts,
         "options": comment(PYTHON_NOTES[estimator]).rstrip("\n"),
+        "note": repr(PYTHON_NOTES[estimator]),
         "groups": "\n".join(_python_group(name, model) for name, model in pairs),
     }
     return (

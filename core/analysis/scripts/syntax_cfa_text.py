@@ -154,6 +154,7 @@ answers = pd.DataFrame(
     [[float(cell or "nan") for cell in line[1:]] for line in lines], columns=header[1:]
 )
 
+NOTE = @note@
 # Every parameter is written out: a number before * fixes it, p1, p2 and so on are estimated.
 groups = [
 @groups@
@@ -197,6 +198,7 @@ def analyze(group):
 
 
 sys.stdout.reconfigure(errors="backslashreplace")
+print(NOTE)
 logging.disable(logging.WARNING)  # semopy remarks on factors whose variance is fixed instead
 for group in groups:
     print(f"\\n== {group['name']} ==")

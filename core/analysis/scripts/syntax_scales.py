@@ -51,7 +51,7 @@ from core.analysis.scripts.syntax_text import (
 )
 
 BOTH_PACKAGES = "suppressPackageStartupMessages({\n  library(psych)\n  library(lavaan)\n})"
-Rule = Literal["varying", "listwise", "pairwise"]
+Rule = Literal["listwise", "pairwise"]
 _Scale = tuple[str, str, list[str], list[str]]  # group, scale, columns, their subscales
 
 
@@ -115,7 +115,7 @@ def reliability_files(
     groups: Sequence[ScaleGroup],
     *,
     ci_level: float,
-    rule: Rule = "varying",
+    rule: Rule = "listwise",
     alpha_only: bool = False,
     title: str = "Reliability",
 ) -> tuple[TextFile, ...]:
@@ -127,9 +127,8 @@ def reliability_files(
         Every group with the subscales of its items.
     ci_level : float in (0, 1)
         Two-sided coverage of the intervals.
-    rule : "varying", "listwise" or "pairwise"
-        Rows complete on the items that vary, as `reliability` takes them; rows complete on the
-        items ever answered, or all pairs of answers, as `internal_consistency` does.
+    rule : "listwise" or "pairwise"
+        Rows complete on the items that vary, or all pairs of answers.
     alpha_only : bool
         Cronbach's alpha of the subscales only.
     title : str
@@ -218,7 +217,7 @@ def item_files(
 
     Notes
     -----
-    The unit is one administration. Items never answered are left out before rows are judged.
+    The unit is one administration. Items without variance are left out before rows are judged.
     """
     names, labels = Names(), group_labels([group.name for group in groups])
     data = _data(groups, labels, names)

@@ -56,21 +56,11 @@ def alpha(covariance):
 """
 
 PYTHON_USABLE = {
-    "varying": '''
+    "listwise": '''
 
 def usable(x, strata):
     """Items that vary, on the rows complete in them."""
     kept = np.flatnonzero(varying(x))
-    x = x[:, kept]
-    x = x[~np.isnan(x).any(axis=1)]
-    still = varying(x)
-    return x[:, still], kept[still], strata[kept[still]]
-''',
-    "listwise": '''
-
-def usable(x, strata):
-    """Items ever answered, on the rows complete in them; then those that vary."""
-    kept = np.flatnonzero(~np.isnan(x).all(axis=0))
     x = x[:, kept]
     x = x[~np.isnan(x).any(axis=1)]
     still = varying(x)

@@ -40,17 +40,10 @@ attempt <- function(expression) tryCatch(expression, error = function(e) NULL)
 """
 
 R_USABLE = {
-    "varying": """
+    "listwise": """
 # items without variance go first, so that they cost no rows; then incomplete rows
 usable <- function(x) {
   x <- varying(x)
-  varying(x[complete.cases(x), , drop = FALSE])
-}
-""",
-    "listwise": """
-# items never answered go first, then incomplete rows, then items without variance
-usable <- function(x) {
-  x <- answered(x)
   varying(x[complete.cases(x), , drop = FALSE])
 }
 """,

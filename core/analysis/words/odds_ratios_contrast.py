@@ -60,6 +60,8 @@ def chosen_contrast(
 ) -> Contrast:
     """What the user chose, completed where only one choice is left.
 
+    Which lists are whose stereotype is never guessed: the other way round, every score would turn.
+
     Parameters
     ----------
     texts : TEXTS frame
@@ -69,9 +71,10 @@ def chosen_contrast(
     descriptor : str
         Name of the descriptor; empty if there is only one with two levels or more.
     first, second : str
-        Its levels. Both empty: the two there are, by the alphabet. One empty: the other of two.
+        Its levels; the second may be empty where there are but two.
     first_lists : str
-        Names of lists between commas; empty: the first half of them, the middle one included.
+        Names, between commas, of the lists that are the stereotype of the first level; the others
+        are that of the second.
 
     Raises
     ------
@@ -81,7 +84,15 @@ def chosen_contrast(
     words = _words(lists)
     tag = _descriptor(texts, descriptor.strip())
     levels = _levels(texts, tag, first.strip(), second.strip())
-    return Contrast(words, tag, levels, _sides(words, first_lists))
+    sides = _sides(words, first_lists)
+    if not first.strip() or not first_lists.strip():
+        there = " or ".join(_levels_of(texts, tag)[:20])
+        raise NotEnoughData(
+            f"It is not said which lists of words are the stereotype of which {tag}.",
+            f"Type the first group ({there}) and the lists that are its stereotype; the lists are: "
+            f"{', '.join(words)}. The others count for the other group.",
+        )
+    return Contrast(words, tag, levels, sides)
 
 
 def pooled_odds(
@@ -193,5 +204,4 @@ def _sides(words: Mapping[str, tuple[str, ...]], typed: str) -> dict[str, int]:
         raise NotEnoughData(
             f"There is no list '{unknown[0]}'.", f"The lists are: {', '.join(words)}."
         )
-    own = names or list(words)[: (len(words) + 1) // 2]
-    return {name: 0 if name in own else 1 for name in words}
+    return {name: 0 if name in names else 1 for name in words}
