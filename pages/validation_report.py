@@ -6,10 +6,7 @@ from core.analysis.result import AnalysisResult
 from core.workflow import statistics
 from pages.shared import analysis_page, widgets
 
-_MARKS = {
-    "yes": ":material/check_circle:",
-    "no": ":material/cancel:",
-}
+_MARKS = {True: ":material/check_circle:", False: ":material/cancel:", None: ":material/help:"}
 _MOST = 40
 
 
@@ -17,9 +14,8 @@ def verdicts(result: AnalysisResult) -> None:
     """The verdict of every group in a sentence."""
     found = statistics.verdicts(result)
     st.subheader("Verdict")
-    for group, reliable, sentence in found[:_MOST]:
-        mark = _MARKS.get(reliable, ":material/help:")
-        st.markdown(f"{mark} **{widgets.plain(group)}** {widgets.plain(sentence)}")
+    for group, passed, sentence in found[:_MOST]:
+        st.markdown(f"{_MARKS[passed]} **{widgets.plain(group)}** {widgets.plain(sentence)}")
     if len(found) > _MOST:
         st.caption(f"The other {len(found) - _MOST:,} stand in the table of verdicts.")
 

@@ -30,6 +30,11 @@ from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData, UserError
 
+WEIGHTED = (
+    "Under WLSMV read the scaled χ² and the scaled or robust indices: the plain ones have no known "
+    "distribution."
+)
+
 
 @analysis(
     title="Confirmatory factor analysis",
@@ -126,7 +131,12 @@ def cfa(
         method=f"Confirmatory factor analysis. {what}. {dict(ESTIMATORS)[estimator]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
         "have variance 1. Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes, INDEPENDENCE),
+        notes=(
+            *data_notes(item_scores, matrices),
+            *notes,
+            *((WEIGHTED,) if estimator == "wlsmv" else ()),
+            INDEPENDENCE,
+        ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 

@@ -98,8 +98,9 @@ def internal_consistency(
     The unit of analysis is one administration. With k items, alpha = k / (k - 1) (1 - sum of the
     items' variances / variance of their sum). Items never answered are left out and named before
     rows are judged, since listwise they would cost every row. So are items of zero variance, whose
-    gaps cost no row either: a constant adds nothing to the variance of the score, true or error, so counting it in k would
-    only lower alpha; psych::alpha and SPSS leave them out too. The interval takes
+    gaps cost no row either: a constant adds nothing to the variance of the score, true or error,
+    so counting it in k would only lower alpha; psych::alpha and SPSS leave them out too. The
+    interval takes
     (1 - population alpha) / (1 - alpha) as F with n - 1 and (n - 1)(k - 1) degrees of freedom;
     under "pairwise", n is the number of administrations with any answer, as in psych, which makes
     it somewhat too narrow. Repeated administrations of one model are not independent, so the

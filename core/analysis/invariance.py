@@ -131,9 +131,9 @@ def invariance(
     notes += [note for one in found for note in one.notes]
     if not any(one.found_any for one in found):
         raise NotEnoughData(
-            f"No levels of {factor} can be compared. {' '.join(notes[:3])}",
-            "It needs two levels of the factor, each with more administrations than items, and "
-            "three items or more for each factor of the model.",
+            f"No levels of {factor} can be compared. {' '.join(notes[:1])}",
+            "It needs two levels, each with more administrations than items and a model that can "
+            "be fitted: leave a level out by a filter, choose a simpler model, or collect more.",
         )
     n_used = sum(one.n_used for one in found)
     word = dict(COMPARED)[factor].lower()

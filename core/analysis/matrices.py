@@ -64,7 +64,7 @@ class ScoreMatrix:
         high = np.where(known, self.scores, -np.inf).max(axis=0, initial=-np.inf)
         return self._of(high > low)
 
-    def _of(self, chosen: npt.NDArray[np.bool_]) -> ScoreMatrix:
+    def _of(self, chosen: Any) -> ScoreMatrix:
         """The matrix of some items; without rows where none is chosen."""
         kept: list[int] = np.flatnonzero(chosen).tolist()
         if len(kept) == len(self.items):

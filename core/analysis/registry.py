@@ -7,6 +7,7 @@ Options are read from the function's own signature, so the form a page draws, th
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -179,6 +180,8 @@ def parse_option(option: AnalysisOption, text: str) -> Any:
 def parse_numbers(option: AnalysisOption, kind: Numbers, text: str) -> tuple[float, ...]:
     """The numbers typed with spaces, commas or semicolons between them."""
     allowed = f"numbers from {kind.low:g} to {kind.high:g}"
+    if re.fullmatch(r"\s*-?\d+,\d+(\s+-?\d+,\d+)+\s*", text):  # decimal commas
+        text = text.replace(",", ".")
     try:
         values = tuple(float(word) for word in text.replace(",", " ").replace(";", " ").split())
     except ValueError:

@@ -114,7 +114,10 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     the keys of administration and item only, whose texts are read once and looked up.
     """
     rows = _read(database, _narrow, studies, where).combine_chunks()
-    order = np.lexsort((rows.column("ordinal").to_numpy(), rows.column("item_position").to_numpy()))
+    keys = ["administration", "ordinal", "item_position"]  # studies share ordinals
+    order = np.lexsort(
+        [rows.column(k).to_numpy() for k in (keys if len(studies) > 1 else keys[1:])]
+    )
     rows = rows.drop_columns(["item_position", "ordinal"]).take(pa.array(order))
     administrations = _read(database, _administrations, studies, where)
     items = _read(database, _items, studies, where)

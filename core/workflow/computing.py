@@ -58,8 +58,21 @@ class Computation:
         return self._ended.wait(seconds)
 
     def cancel(self) -> None:
-        """Ask it to stop, which it does before its next step."""
-        self._stop.set()
+        """Give it up at once; what is under way stops before its next step and is not kept."""
+        with _guard:
+            if not self.ended:
+                self.state = "cancelled"
+                self._stop.set()
+                self._ended.set()
+
+    def end(
+        self, state: State, result: AnalysisResult | None = None, error: Exception | None = None
+    ) -> None:
+        """Take the end of the computation, unless it was given up before."""
+        with _guard:
+            if not self.ended:
+                self.state, self.result, self.error = state, result, error
+                self._ended.set()
 
     def value(self) -> AnalysisResult:
         """The result; raises what kept it from being computed."""
@@ -69,7 +82,8 @@ class Computation:
             raise RuntimeError(f"the computation is {self.state}")
         return self.result
 
-    def _watch(self, done: int, total: int, what: str) -> None:
+    def watch(self, done: int, total: int, what: str) -> None:
+        """Take how far it is; stops the analysis where it was given up."""
         if self._stop.is_set():
             raise Cancelled
         self.done, self.total, self.what = done, total, what
@@ -105,20 +119,19 @@ def _compute(workspace: Workspace, computation: Computation) -> None:
     """Compute and keep the result, or what kept it from being computed."""
     asked = computation.question
     with _slots:
+        if computation.ended:  # given up while it waited
+            return
         computation.state = "running"
         try:
-            computation._watch(0, 0, "")  # it may have been cancelled while it waited
-            with watched(computation._watch):
-                computation.result = statistics.run(
+            with watched(computation.watch):
+                found = statistics.run(
                     workspace, asked.analysis, asked.studies, asked.options, asked.where, asked.over
                 )
-            computation.state = "done"
+            computation.end("done", found)
         except Cancelled:
-            computation.state = "cancelled"
+            computation.end("cancelled")
         except Exception as error:  # noqa: BLE001  # raised again where the result is asked for
-            computation.error, computation.state = error, "failed"
-        finally:
-            computation._ended.set()
+            computation.end("failed", error=error)
 
 
 def _key(workspace: Workspace, question: Question) -> str:

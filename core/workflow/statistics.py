@@ -159,15 +159,25 @@ def _apart(
     return {"by": (*chosen, "format")}
 
 
-def verdicts(report: AnalysisResult) -> list[tuple[str, str, str]]:
-    """Of a validation report, each group's name, whether it is reliable, and the verdict."""
+def verdicts(report: AnalysisResult) -> list[tuple[str, bool | None, str]]:
+    """Of a validation report, each group's name, whether it passed, and the verdict.
+
+    None where a criterion that decides it has no coefficient.
+    """
     table = next(table for table in report.tables if table.name == "verdicts")
     columns = list(table.frame.columns)
     factors = columns[: columns.index("reliable")]
     return [
-        (group_name([row[name] for name in factors]), str(row["reliable"]), str(row["verdict"]))
+        (group_name([row[name] for name in factors]), _passed(row), str(row["verdict"]))
         for row in table.frame.to_dict("records")
     ]
+
+
+def _passed(row: Mapping[Any, Any]) -> bool | None:
+    """Whether a scale is reliable and valid, as far as that is known."""
+    if "no" in (row["reliable"], row["valid"]):
+        return False
+    return True if row["valid"] == "yes" else None
 
 
 def software() -> dict[str, str]:

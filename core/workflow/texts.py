@@ -10,7 +10,7 @@ from scipy import stats
 
 from core.analysis.words import word_lists
 from core.collect import ratings as rating_replies
-from core.domain.instrument import Instrument, Item, Rating, ResponseFormat, Wording
+from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
 from core.domain.study import Status
 from core.errors import BankError, NotEnoughData
 from core.files.instrument_files import Draft
@@ -164,11 +164,18 @@ def _studies_with(workspace: Workspace, *, ratings: bool) -> tuple[str, ...]:
     found = []
     for record in studies.studies(workspace.database):
         bank = bank_store.instrument(workspace.database, record.instrument_id)
-        imported = record.kind == "imported"
-        formats = [f for f in bank.formats if imported or f.code in record.design.formats]
+        if record.kind == "imported":  # whatever the file calls the answer, the reply is the text
+            found += [record.code] if not ratings and _asks_for_texts(bank) else []
+            continue
+        formats = [f for f in bank.formats if f.code in record.design.formats]
         if any(bool(f.ratings) if ratings else f.is_free_text for f in formats):
             found.append(record.code)
     return tuple(found)
+
+
+def _asks_for_texts(bank: Instrument) -> bool:
+    """Whether a bank has the format of free texts."""
+    return any(response_format.code == FREE_TEXT for response_format in bank.formats)
 
 
 def _tags(item: Item) -> dict[str, str]:

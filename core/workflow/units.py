@@ -25,7 +25,10 @@ IMPLIED: Mapping[str, str] = {
 """What it means that rows differ in a factor."""
 _WAYS = ("form", "label_order", "template", "language", "phase")
 """Ways of asking the same thing."""
-_POOLING = ("item_statistics", "factors", "comparability", "internal_consistency", "reliability")
+_POOLING = (
+    "item_statistics", "factors", "comparability", "internal_consistency", "reliability",
+    "group_comparison",
+)  # fmt: skip
 """Topics and analyses that take every administration for a row."""
 _WORDS = {
     "label_order": "orders of options",
@@ -122,8 +125,9 @@ def _pooled(analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]) -> tupl
     if not named:
         return ()
     return (
-        f"Rows are pooled over {' and '.join(named)}, so that the same context stands in several "
-        "rows. Put them side by side, choose one under Which answers, or average over them.",
+        f"Rows are pooled over {' and '.join(named)}, so that the same context counts "
+        "several times: n is too large, and intervals and p are too small. Put them side by side, "
+        "or choose one or average over them under Which answers.",
     )
 
 

@@ -44,10 +44,11 @@ def option_form(
     for option in wide:
         values[option.name] = _control(analysis, study, option, kept[option.name])
     if small[_IN_A_ROW:]:
-        changed = [o.name for o in small[_IN_A_ROW:] if kept[o.name] != _default(o)]
-        label = f"More options ({len(changed)} changed)" if changed else "More options"
-        with st.expander(label):
+        changed = [o.kind.label for o in small[_IN_A_ROW:] if kept[o.name] != _default(o)]
+        with st.expander("More options"):  # another label would close it
             values |= _grid(analysis, study, small[_IN_A_ROW:], kept)
+        if changed:
+            st.caption(f"Changed under More options: {widgets.plain(', '.join(changed))}.")
     return values
 
 
@@ -129,8 +130,11 @@ def _numbers(option: AnalysisOption, key: str, kept: Any) -> Any:
     typed = st.text_input(kind.label, shown, key=key, help=kind.help or None)
     try:
         return parse_numbers(option, kind, typed)
-    except UserError as error:
-        widgets.show_problem(error)
+    except UserError:
+        st.error(
+            f"{widgets.plain(typed)} cannot be read. Type numbers from {kind.low:g} to "
+            f"{kind.high:g} with spaces between them, such as {shown or '0.5'}."
+        )
         return kept
 
 

@@ -229,7 +229,9 @@ def _kept(study: str, key: str, text: str) -> None:
     except UserError as error:
         st.session_state[_NOTE] = error
     else:
-        st.session_state[_NOTE] = f"The model is kept as {name}; compare it under Compare models."
+        st.session_state[_NOTE] = (
+            f"The model is kept as {name}; compare it under Comparison of factor models."
+        )
 
 
 def _change(study: str, analysis: Analysis, said: str, change: Callable[[], str]) -> None:

@@ -8,6 +8,7 @@ from core.analysis.cfa import cfa
 from core.analysis.cfa_comparison import cfa_comparison
 from core.analysis.factor_models.cfa_candidates import ALIKE, NOT_NESTED, OTHER_ITEMS, SAME_DF
 from core.analysis.factor_models.cfa_nesting import IRREGULAR, known_case, special_case
+from core.analysis.factor_models.cfa_text import proposed_text
 from core.errors import NotEnoughData, UserError
 from core.psychometrics.factor_models.cfa_compare import compare_models
 from core.psychometrics.factor_models.cfa_fit import fit_cfa
@@ -335,3 +336,13 @@ def test_every_column_is_explained():
     for one in cfa_comparison(schools(), models=TEXTS).tables:
         unexplained = [c.name for c in one.columns if not c.help and c.name != "respondent"]
         assert not unexplained, one.name
+
+
+def test_a_preset_written_out_is_known_as_what_it_is():
+    """The page hands presets over as texts when other models stand beside them."""
+    texts = {kind: proposed_text(schools(), kind).text for kind in ("general", "subscales")}
+    typed = "\n".join(f"## {kind}\n{text}" for kind, text in texts.items())
+    own = pairs(cfa_comparison(schools(), models=typed)).loc[("general", "subscales")]
+    preset = pairs(cfa_comparison(schools())).loc[("General factor", "Subscales")]
+    assert own["nested"] == preset["nested"] == "yes"
+    assert own["chi2_difference"] == pytest.approx(preset["chi2_difference"], abs=1e-9)

@@ -1,5 +1,8 @@
 """Analyses over the answers of a study that crosses more than one thing."""
 
+import pytest
+
+from core.errors import NotEnoughData
 from core.workflow import collection, statistics
 from tests.workflow.studies import freeze, simulated
 
@@ -46,3 +49,31 @@ def test_forms_that_point_the_other_way_are_turned_before_they_are_scored(worksp
         share = agreed[form, keyed] / (items[form, keyed] * 20)
         same = keyed == (1 if form == "original" else -1)
         assert abs(means[form, keyed] - (share if same else 1 - share)) < 1e-12
+
+
+def test_the_verdicts_of_a_report_say_whether_each_group_passed(workspace):
+    collected(workspace, bank="attitude_22", forms=("original", "alternate"), n_personas=40)
+    report = analyzed(workspace, "validation_report", resamples=100)
+    ((group, passed, sentence),) = statistics.verdicts(report)
+    assert group == "Simulated · personas"
+    table = report.tables[0].frame.iloc[0]
+    assert sentence == table["verdict"]
+    assert passed is (False if "no" in (table["reliable"], table["valid"]) else None)
+
+
+def test_numbers_may_be_typed_with_commas_between_or_within_them():
+    analysis = statistics.by_name("validation_report")
+    for text in ("0.8 0.7 0.5", "0.8, 0.7, 0.5", "0.8;0.7;0.5", "0,8 0,7 0,5"):
+        found = statistics.options_from_text(analysis, {"form_bands": text})
+        assert found == {"form_bands": (0.8, 0.7, 0.5)}
+    with pytest.raises(NotEnoughData, match="cannot be 'high'"):
+        statistics.options_from_text(analysis, {"form_bands": "high"})
+
+
+def test_rows_of_the_command_line_are_read_by_their_columns():
+    analysis = statistics.by_name("norm_comparison")
+    found = statistics.options_from_text(analysis, {"norms": "all items, 2.5, 0.8, 512; x,1,1,9"})
+    assert found == {"norms": (("all items", 2.5, 0.8, 512.0), ("x", 1.0, 1.0, 9.0))}
+    for wrong in ("all items, 2.5", "all items, much, 1, 5"):
+        with pytest.raises(NotEnoughData, match="Option 'norms'"):
+            statistics.options_from_text(analysis, {"norms": wrong})

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from core.domain.instrument import Rating
+from core.domain.instrument import Instrument, Item, Rating, ResponseFormat, Wording
 from core.errors import BankError, NotEnoughData
-from core.workflow import collection, text_prompts, texts
+from core.files.instrument_files import Draft
+from core.workflow import answers, banks, collection, statistics, text_prompts, texts
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -170,3 +171,39 @@ def test_the_correlation_of_levels_with_mean_ratings_by_hand():
     assert levels == 3
     assert correlation == pytest.approx(1.0, abs=1e-12)  # means 2, 4, 6
     assert texts.level_correlation(frame.head(3), "second", "tragedy")[1] == 2
+
+
+def test_imported_texts_are_scored_like_collected_ones(workspace):
+    free = ResponseFormat("free_text", ())
+    letters = tuple(
+        Item(f"{who}{n}", (Wording("en", f"A letter for {who} {n}"),), tags=(f"gender={who}",))
+        for who in ("male", "female") for n in range(2)
+    )  # fmt: skip
+    words = tuple(
+        Item(entry, (Wording("en", entry),), name)
+        for name, entry in (("agentic", "leader"), ("communal", "kind"))
+    )
+    for code, items, kind in (("letters", letters, "prompts"), ("lists", words, "words")):
+        banks.import_bank(
+            workspace, Draft(Instrument(code, code, items, (free,), ("en",), kind=kind))
+        )
+    rows = [
+        f"letters,{item.code},text,m,c{c},free_text,{text}"
+        for c in range(4)
+        for item in letters
+        for text in ["leader kind word word" if item.code[0] == "m" else "leader kind kind word"]
+    ]
+    head = "instrument,item,answer,model,context,format,raw"
+    answers.import_tidy(workspace, "l.csv", "\n".join([head, *rows]).encode(), study="letters")
+    assert texts.text_studies(workspace) == ("letters",)
+    options = {"lists": "lists", "first": "male", "first_lists": "agentic"}
+    found = statistics.run(workspace, "odds_ratios", ["letters"], options, {})
+    scores = next(table for table in found.tables if table.name == "scores").frame
+    assert scores["or_agentic"].tolist() == pytest.approx([1.0] * 4)
+    assert scores["or_communal"].tolist() == pytest.approx([(2 / 2) / (1 / 3)] * 4)
+
+
+def test_a_study_of_options_is_no_study_of_texts(workspace):
+    answers.import_tidy(workspace, "a.csv", b"item,answer\nq1,1\nq2,2\n", study="plain")
+    with pytest.raises(NotEnoughData, match="'plain' did not ask for texts"):
+        statistics.run(workspace, "odds_ratios", ["plain"], {}, {})

@@ -79,15 +79,13 @@ class Compared:
     notes: tuple[str, ...]
 
 
-def compared(candidates: Sequence[Candidate], *, of_the_bank: bool) -> tuple[Comparison, ...]:
+def compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
     """Every pair of models that have estimates.
 
     Parameters
     ----------
     candidates : sequence of Candidate
         Fitted to the same administrations by the same estimator.
-    of_the_bank : bool
-        Whether they are the models whose relations are known from theory.
 
     Returns
     -------
@@ -100,7 +98,7 @@ def compared(candidates: Sequence[Candidate], *, of_the_bank: bool) -> tuple[Com
     for (one, first), (other, second) in combinations(usable, 2):
         swapped = first.fit.df < second.fit.df
         ordered = ((other, second), (one, first)) if swapped else ((one, first), (other, second))
-        pairs.append(_pair(*ordered, weighted, of_the_bank=of_the_bank))
+        pairs.append(_pair(*ordered, weighted))
     adjusted = adjusted_p(np.array([pair.p for pair in pairs], dtype=np.float64)).tolist()
     return tuple(replace(pair, p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True))
 
@@ -122,8 +120,6 @@ def _pair(
     restricted: tuple[Candidate, CfaResult],
     freer: tuple[Candidate, CfaResult],
     weighted: dict[str, WeightedFit],
-    *,
-    of_the_bank: bool,
 ) -> Comparison:
     """One pair: tested where the first is a special case of the second."""
     (one, first), (other, second) = restricted, freer
@@ -136,7 +132,7 @@ def _pair(
     if df == 0:
         alike = abs(first.fit.chi2 - second.fit.chi2) <= 1e-4 * max(1.0, first.fit.chi2)
         return replace(blank, remark=ALIKE if alike else SAME_DF)
-    nested, irregular = _nested(restricted, freer, of_the_bank=of_the_bank)
+    nested, irregular = _nested(restricted, freer)
     if not nested:
         remark = NOT_NESTED if math.isfinite(first.aic) else NOT_NESTED_NO_AIC
         return replace(blank, nested="not known", remark=remark)
@@ -160,12 +156,10 @@ def _tested(
 def _nested(
     restricted: tuple[Candidate, CfaResult],
     freer: tuple[Candidate, CfaResult],
-    *,
-    of_the_bank: bool,
 ) -> tuple[bool, bool]:
     """Whether the first is a special case of the second, and one without a regular test."""
     (one, first), (other, second) = restricted, freer
-    if of_the_bank and one.prepared.kind and other.prepared.kind:
+    if one.prepared.kind and other.prepared.kind:
         n_subscales = len({factor for factor, _ in one.prepared.loads})
         known = known_case(one.prepared.kind, other.prepared.kind, n_subscales)
         if known is not None:

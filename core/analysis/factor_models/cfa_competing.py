@@ -23,6 +23,7 @@ from core.analysis.matrices import ScoreMatrix, group_name
 from core.errors import UserError
 from core.psychometrics.factor_models.cfa_data import Missing
 from core.psychometrics.factor_models.cfa_model import ParsedModel
+from core.psychometrics.factor_models.cfa_syntax import parse_model
 
 KINDS: Mapping[ModelKind, str] = {
     "general": "General factor",
@@ -74,7 +75,8 @@ def competing_models(
         )
     if typed:
         prepared = {
-            name: prepared_text(common, names, model, missing) for name, model in typed.items()
+            name: _recognized(prepared_text(common, names, model, missing), subscale_of, missing)
+            for name, model in typed.items()
         }
     else:
         prepared, impossible = _from_the_bank(common, subscale_of, missing)
@@ -87,7 +89,7 @@ def competing_models(
     if len(candidates) < 2:
         notes.append(f"{where}: there is only one model, so nothing is compared.")
     n_used = n_scores_used(common.scores, missing) if any(c.usable for c in candidates) else 0
-    pairs = compared(candidates, of_the_bank=not typed)
+    pairs = compared(candidates)
     return Compared(matrix, tuple(candidates), pairs, n_used, tuple(notes))
 
 
@@ -128,6 +130,19 @@ def _from_the_bank(
         else:
             prepared[name] = one
     return prepared, impossible
+
+
+def _recognized(typed: Prepared, subscale_of: Mapping[str, str], missing: Missing) -> Prepared:
+    """A typed model, known as the preset of the bank that it says word for word, if it does."""
+    if typed.model is None:
+        return typed
+    said = set(parse_model(typed.model.text).terms)
+    own = typed.matrix
+    for kind in KINDS:
+        preset = prepared_preset(own, subscale_of, kind, missing)
+        if preset.model is not None and set(parse_model(preset.model.text).terms) == said:
+            return replace(typed, kind=kind, loads=preset.loads)
+    return typed
 
 
 def _candidate(name: str, prepared: Prepared, estimator: EstimatorKind) -> Candidate:

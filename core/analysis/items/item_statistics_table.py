@@ -53,7 +53,7 @@ def item_table(
     if not any(matrix.n_used for matrix in matrices):
         raise NotEnoughData(
             "There are no scored answers.",
-            "Check under Responses why no answer could be used, or collect more.",
+            "Check on the page Answers why no answer could be used, or collect more.",
         )
     relative = relative_scores(item_scores)
     rows = [

@@ -12,8 +12,7 @@ from core.psychometrics.comparisons.mean_comparison import Summary
 
 WHAT_TO_TYPE = (
     "Type a row for each scale you have norms of: the name of a subscale (or 'all items'), mean "
-    "and SD of people's scores as a mean per item, and how many people there were. On the command "
-    'line: --option "norms=scale,mean,sd,n", rows divided by semicolons.'
+    "and SD of people's scores as a mean per item, and how many people there were."
 )
 
 

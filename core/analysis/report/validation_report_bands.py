@@ -86,12 +86,32 @@ def bands_table(scheme: RatingScheme) -> ResultTable:
     )  # fmt: skip
     nan = math.nan
     rows = [
-        (criterion, *own.edges, *(nan,) * (3 - len(own.edges)), nan, nan, scheme.name)
+        (
+            criterion,
+            *own.edges,
+            *(nan,) * (3 - len(own.edges)),
+            nan,
+            nan,
+            _source(own == JUNG_2025.bands[criterion]),
+        )
         for criterion, own in scheme.bands.items()
     ]
     factorial = scheme.factorial
     rows.append(
-        ("factorial", nan, nan, nan, factorial.highest_rmsea, factorial.lowest_cfi, scheme.name)
+        (
+            "factorial",
+            nan,
+            nan,
+            nan,
+            factorial.highest_rmsea,
+            factorial.lowest_cfi,
+            _source(factorial == JUNG_2025.factorial),
+        )
     )
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
     return ResultTable("bands", "Bands of the ratings", frame, columns)
+
+
+def _source(usual: object) -> str:
+    """Where bands come from."""
+    return JUNG_2025.name if usual else "set by the user"

@@ -50,6 +50,10 @@ def notes_of(judged: Judged) -> list[str]:
     for one, validation in judged:
         for own in validation.criteria:
             if not math.isnan(own.value):
+                for problem in own.problems:
+                    notes.setdefault(f"{own.criterion}: {problem}", []).append(
+                        group_name(one.group)
+                    )
                 continue
             reason = next((p for p in own.problems if p.startswith("Undefined")), own.reason)
             if NOT_COLLECTED in own.problems:
