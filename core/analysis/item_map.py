@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.items.cells import known_ends
 from core.analysis.items.item_statistics_columns import OBSERVED_RANGE
 from core.analysis.items.item_statistics_table import item_table, left_out_notes, undefined_notes
 from core.analysis.matrices import (
@@ -37,8 +38,7 @@ STATISTICS: Mapping[str, tuple[str, Unit, str]] = {
     "difficulty": (
         "Difficulty",
         "proportion",
-        "Mean score as a share of the range of scores that came up under the answer format; "
-        "Crocker & Algina (1986).",
+        "Mean score as a share of the range of the answer format; Crocker & Algina (1986).",
     ),
     "alpha_if_dropped": (
         "α if dropped",
@@ -158,7 +158,11 @@ def item_map(
             *(left_out_notes(matrices, missing) if statistic in _N else ()),
             *(undefined_notes(items) if long["value"].isna().any() else ()),
             *_too_wide(len(groups)),
-            *((OBSERVED_RANGE,) if statistic == "difficulty" else ()),
+            *(
+                (OBSERVED_RANGE,)
+                if statistic == "difficulty" and not known_ends(item_scores).all()
+                else ()
+            ),
             NO_INTERVALS,
         ),
     )

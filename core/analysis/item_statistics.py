@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.analysis.items.cells import known_ends
 from core.analysis.items.item_statistics_columns import OBSERVED_RANGE, SUMMARY
 from core.analysis.items.item_statistics_summary import item_summary
 from core.analysis.items.item_statistics_table import item_table, left_out_notes, undefined_notes
@@ -95,9 +96,10 @@ def item_statistics(
     item and entered the covariances. Repeated administrations of one model are not independent,
     so the interval is then too narrow. Alpha if dropped leaves constant items out, as
     `internal_consistency` does. Difficulty is the mean of (score - lowest) / (highest - lowest),
-    with the lowest and highest score that came up anywhere in the data under the same response
-    format, because a frame of scores does not hold the options; undefined where only one score
-    came up. Agrees with psych 2.4.12 to 1e-6 (tests/golden/item_statistics).
+    with the ends of the answer format, or, where their points are not known (columns `lowest` and
+    `highest`), the lowest and highest score that came up anywhere in the data under the same
+    format; undefined where these are the same. Agrees with psych 2.4.12 to 1e-6
+    (tests/golden/item_statistics).
     """
     names = distinct(by)
     items = item_table(item_scores, names, missing, ci_level)
@@ -120,7 +122,7 @@ def item_statistics(
             *data_notes(item_scores, matrices),
             *left_out_notes(matrices, missing),
             *undefined_notes(items),
-            OBSERVED_RANGE,
+            *(() if known_ends(item_scores).all() else (OBSERVED_RANGE,)),
             INDEPENDENCE,
         ),
     )

@@ -87,8 +87,9 @@ def score_distribution(
     The unit of analysis is one administration; its score is the mean of its items' scores.
     Skewness and kurtosis are the adjusted estimators G1 and G2 of Joanes and Gill (1998); they
     need three and four administrations and some variance. Floor and ceiling are the shares of
-    administrations with every answer at the lowest or highest item score that came up anywhere in
-    the data under the same response format; undefined where only one score ever came up. A note
+    administrations with every answer at the lowest or highest option of the answer format, or,
+    where the points of the options are not known, the lowest or highest item score that came up
+    anywhere in the data under it; undefined where these are the same. A note
     names those above 15%, a floor or ceiling effect after Terwee et al. (2007).
     Repeated administrations of one model are not independent: n overstates what is known.
     """

@@ -15,6 +15,11 @@ of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewr
 rewritten from another, else "original", and `origin` then the code of the one it was made from."""
 
 
+LOWEST, HIGHEST = "lowest", "highest"
+"""Columns that the workflow adds to ITEM_SCORES: points of the ends of the answer format, NaN where
+its options have no points."""
+
+
 @dataclass(frozen=True)
 class FrameSpec:
     """One tidy table: what a row is, its columns, and the key that makes a row unique."""

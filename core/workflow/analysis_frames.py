@@ -9,9 +9,18 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.registry import Analysis, Beside
-from core.domain.frames import CONTEXT_SET, ITEM_SCORES, ORIGIN, REWRITING, TEXTS
+from core.domain.frames import (
+    CONTEXT_SET,
+    HIGHEST,
+    ITEM_SCORES,
+    LOWEST,
+    ORIGIN,
+    REWRITING,
+    TEXTS,
+)
 from core.domain.study import FACTORS, Context
 from core.errors import NotEnoughData
+from core.store import banks as bank_store
 from core.store import frames, studies
 from core.workflow import banks, texts
 from core.workflow.workspace import Workspace
@@ -50,7 +59,9 @@ def frame_of(
 def item_scores(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
     """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS)."""
     frame = frames.item_scores(workspace.database, list(codes), where)
-    return frame.assign(**_about_contexts(workspace, frame)) if len(frame) else frame
+    if frame.empty:
+        return frame
+    return frame.assign(**_about_contexts(workspace, frame), **_ends(workspace, frame))
 
 
 def brought_in(
@@ -93,6 +104,21 @@ def _beside(workspace: Workspace, kind: Beside, name: str) -> pd.DataFrame:
             f"The study '{name}' ({kind.label}) has no answers.", "Run it, or choose another."
         )
     return found
+
+
+def _ends(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
+    """The lowest and highest points of the options of every row's answer format."""
+    study, answered_in = frame["study"].astype("category"), frame["format"].astype("category")
+    names = list(answered_in.cat.categories)
+    ends = np.full((len(study.cat.categories), len(names) + 1, 2), np.nan)  # last: no format
+    for place, code in enumerate(study.cat.categories):
+        record = studies.get(workspace.database, str(code))
+        for found in bank_store.instrument(workspace.database, record.instrument_id).formats:
+            points = [option.points for option in found.options if option.points is not None]
+            if found.code in names and points:
+                ends[place, names.index(found.code)] = min(points), max(points)
+    rows = ends[study.cat.codes.to_numpy(), answered_in.cat.codes.to_numpy()]
+    return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1]}
 
 
 def _texts(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:

@@ -389,3 +389,20 @@ def test_an_item_nobody_answered_costs_the_others_nothing():
     assert never["n"] == 0
     assert never["n_discrimination"] == 0
     assert np.isnan(never["discrimination"])
+
+
+def test_difficulty_takes_the_ends_of_the_options_where_they_are_known():
+    """Answers 1 to 3 of options 0 to 5: the range is that of the options."""
+    values = [[1, 2], [3, 2], [2, 1], [1, 3]]
+    frame = item_scores(values).assign(lowest=0.0, highest=5.0)
+    found = item_statistics(frame)
+    assert found.tables[0].frame["difficulty"].tolist() == pytest.approx([1.75 / 5, 2 / 5])
+    assert not any("so difficulty takes" in note for note in found.notes)
+    for unknown in (
+        item_scores(values),
+        frame.assign(lowest=np.nan),
+        frame.assign(highest=2.0),  # an imported score lies beyond it
+    ):
+        found = item_statistics(unknown)
+        assert found.tables[0].frame["difficulty"].tolist() == pytest.approx([0.75 / 2, 1 / 2])
+        assert any("so difficulty takes" in note for note in found.notes)

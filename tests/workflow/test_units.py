@@ -126,3 +126,12 @@ def test_ways_of_asking_that_are_pooled_are_named(workspace):
         pooled in note
         for note in items(workspace, "score_correlations", factor="label_order").notes
     )
+
+
+def test_the_ends_of_the_answer_format_come_from_the_bank(workspace):
+    ask(workspace)
+    frame = analysis_frames.item_scores(workspace, ["study"], {})
+    options = studies.frozen_bank(workspace, "study").formats[0].options
+    points = [option.points for option in options]
+    assert set(frame["lowest"]) == {min(points)}
+    assert set(frame["highest"]) == {max(points)}

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from core.domain.frames import HIGHEST, LOWEST
 from core.errors import NotEnoughData
 
 Floats = npt.NDArray[np.float64]
@@ -119,19 +120,43 @@ def scores_of(item_scores: pd.DataFrame) -> Floats:
 
 
 def relative_scores(item_scores: pd.DataFrame) -> Floats:
-    """Scores with 0 for the lowest and 1 for the highest that came up under the same format.
+    """Scores with 0 for the lowest and 1 for the highest option of their format.
 
-    A frame of scores does not say which options a format has, so its ends are those that came up
-    anywhere in the frame, after reverse-keying. NaN where only one score ever came up.
+    Where the frame does not say which they are, the lowest and highest score that came up anywhere
+    under the same format take their place, after reverse-keying. NaN where they are the same.
     """
+    scores = scores_of(item_scores)
+    lowest, highest = observed_ends(item_scores)
+    known = known_ends(item_scores)
+    if known.any():
+        ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
+        lowest = np.where(known, ends[:, 0], lowest)
+        highest = np.where(known, ends[:, 1], highest)
+    reach = np.where(highest > lowest, highest - lowest, np.nan)
+    return np.asarray((scores - lowest) / reach)
+
+
+def known_ends(item_scores: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Whether the frame says, for each row, which scores its answer format allows.
+
+    It does not where scores lie beyond what it says, as imported ones may.
+    """
+    if LOWEST not in item_scores or HIGHEST not in item_scores:
+        return np.zeros(len(item_scores), dtype=np.bool_)
+    ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
+    lowest, highest = observed_ends(item_scores)
+    beyond = (lowest < ends[:, 0]) | (highest > ends[:, 1])
+    return np.asarray(np.isfinite(ends).all(axis=1) & ~beyond)
+
+
+def observed_ends(item_scores: pd.DataFrame) -> tuple[Floats, Floats]:
+    """For each row, the lowest and highest score that came up under its answer format."""
     scores = scores_of(item_scores)
     code, labels = codes_of(item_scores["format"])
     ends = (
         pd.Series(scores).groupby(code, sort=False).agg(["min", "max"]).reindex(range(len(labels)))
     )
-    low, reach = ends["min"].to_numpy(), (ends["max"] - ends["min"]).to_numpy()
-    reach = np.where(reach > 0, reach, np.nan)
-    return np.asarray((scores - low[code]) / reach[code])
+    return np.asarray(ends["min"].to_numpy()[code]), np.asarray(ends["max"].to_numpy()[code])
 
 
 def codes_of(column: pd.Series[Any]) -> tuple[Integers, list[Any]]:

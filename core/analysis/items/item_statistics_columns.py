@@ -9,8 +9,9 @@ GOOD_FROM, GOOD_TO = 0.4, 0.7
 """Discriminations between these, both included, count as good."""
 
 OBSERVED_RANGE = (
-    "Difficulty takes the lowest and highest score that came up under an answer format as its "
-    "range: where an end was never chosen, the range is narrower than the options printed."
+    "The points of the options are not known, or scores lie beyond them, so difficulty takes the "
+    "lowest and highest score that came up under an answer format as its range: where an end was "
+    "never chosen, the range is narrower than the options printed."
 )
 
 _R = "Of the items with a defined discrimination; each correlates with its own subscale."
@@ -38,7 +39,7 @@ def item_columns(ci_level: float) -> tuple[Column, ...]:
             "Difficulty",
             "proportion",
             "Mean score as a share of the possible range: (M - lowest) / (highest - lowest). "
-            "Lowest and highest are those that came up anywhere under the answer format. High "
+            "Lowest and highest are those of the options of the answer format. High "
             "values: a high score is easily reached; Crocker & Algina (1986).",
         ),
         Column(

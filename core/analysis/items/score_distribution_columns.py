@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from core.analysis.result import Column
 
-_ENDS = (
-    "Lowest and highest are those that came up in the data under the format; Terwee et al. (2007)."
-)
+_ENDS = "Lowest and highest are those of the options of the answer format; Terwee et al. (2007)."
 
 SCORES = (
     Column("subscale", "Score", help="A subscale, or all items."),
