@@ -94,6 +94,9 @@ def model_views(*, small: str, large: str, patience: float | None) -> Mapping[st
         def changed() -> None:
             app.selectbox(key=_option("cfa", "estimator")).set_value("ml")
 
+        def opened() -> None:
+            app.toggle(key=f"factor_edit:{validation_study.SCALE}").set_value(True)
+
         def moved() -> None:
             first, second = validation_study.subscales()
             item = app.selectbox(key=f"move_item:{validation_study.SCALE}").value
@@ -102,7 +105,12 @@ def model_views(*, small: str, large: str, patience: float | None) -> Mapping[st
             chooser.set_value([second if chooser.value == [first] else first])
             app.button(key="factor_move").click()
 
-        return {"first view": _nothing, "an option changed": changed, "an item moved": moved}
+        return {
+            "first view": _nothing,
+            "an option changed": changed,
+            "the model opened": opened,
+            "an item moved": moved,
+        }
 
     return _used(small, large, patience, "factors", "cfa", steps)
 

@@ -145,7 +145,7 @@ def test_without_norms_it_says_what_to_type():
         with pytest.raises(NotEnoughData, match="no norms to compare with") as caught:
             norm_comparison(item_scores([[1, 2], [5, 4]]), norms=norms)
         assert "name of a subscale (or 'all items')" in caught.value.remedy
-        assert "scale,mean,sd,n" in caught.value.remedy
+        assert "mean and SD of people's scores as a mean per item" in caught.value.remedy
 
 
 def test_a_scale_that_is_not_in_the_study_is_answered_with_the_nearest_names():
