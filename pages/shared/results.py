@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Literal, cast
 
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from core.analysis.registry import Analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable
@@ -16,6 +17,7 @@ from core.workflow.computing import Question
 from pages.shared.widgets import download, error_box, plain, table, workspace
 
 _LAST_DRAWN = "last_drawn"
+_MOST_STYLED = 20_000  # cells; beyond, giving each cell a text of its own makes a page wait
 _DECIMALS: Mapping[str, str] = {
     "count": "%d",
     "points": "%.2f",
@@ -141,18 +143,21 @@ def _show_table(
         help="The table as a manuscript prints it: rounded, no leading zeros where a value cannot "
         "exceed 1, with a note (APA, 7th edition).",
     )  # fmt: skip
-    n_rows = len(shown.frame)
+    n_rows, columns = len(shown.frame), shown.columns
     alt = f"{shown.title}: {n_rows:,} {'row' if n_rows == 1 else 'rows'}"
     if apa:
         table(statistics.export.apa_table(shown), alt=alt)
         note = statistics.export.apa_note(result, shown, statistics.software())
         st.caption(plain(note))
     else:
-        titles = {column.name: column.title for column in shown.columns}
+        small = small_p_columns(shown)  # these come with texts of their own
+        formats = {c.title: None if c.title in small else _DECIMALS.get(c.unit) for c in columns}
         table(
-            without_negative_zero(shown).rename(columns=titles),
+            titled(shown),
             alt=alt,
-            column_config={c.title: _column_config(c, shown.frame[c.name]) for c in shown.columns},
+            column_config={
+                c.title: _column_config(c, shown.frame[c.name], formats[c.title]) for c in columns
+            },
         )
     name = f"{file_stem}-{shown.name}.csv"
     download("CSV", statistics.export.table_csv(shown), name, key=f"csv:{shown.name}")
@@ -170,13 +175,35 @@ def without_negative_zero(shown: ResultTable) -> pd.DataFrame:
     return frame
 
 
-def _column_config(column: Column, values: pd.Series) -> Any:
+def small_p_columns(shown: ResultTable) -> list[Hashable]:
+    """Titles of the columns with a p that three decimals would show as 0."""
+    if shown.frame.size > _MOST_STYLED:
+        return []
+    columns = [(c, shown.frame[c.name]) for c in shown.columns if c.unit == "p"]
+    return [c.title for c, p in columns if pd.api.types.is_numeric_dtype(p) and p.lt(0.001).any()]
+
+
+def titled(shown: ResultTable) -> pd.DataFrame | Styler:
+    """The table under its titles; a p below .001 is said to be so, for it is never 0."""
+    frame = without_negative_zero(shown).rename(columns={c.name: c.title for c in shown.columns})
+    small = small_p_columns(shown)
+    if not small:
+        return frame
+    styled = frame.reset_index(drop=True).style.format(precision=3, na_rep="")
+    return styled.format(_p_text, subset=small, na_rep="")
+
+
+def _p_text(p: Any) -> str:
+    return "< .001" if p < 0.001 else f"{p:.3f}"
+
+
+def _column_config(column: Column, values: pd.Series, number_format: str | None) -> Any:
     """Rounding and tooltip; text columns stay text, so that nothing in them becomes a link."""
     if pd.api.types.is_bool_dtype(values):
         return st.column_config.CheckboxColumn(column.title, help=plain(column.help) or None)
     if pd.api.types.is_numeric_dtype(values):
         return st.column_config.NumberColumn(
-            column.title, help=plain(column.help) or None, format=_DECIMALS.get(column.unit)
+            column.title, help=plain(column.help) or None, format=number_format
         )
     return st.column_config.TextColumn(
         column.title, help=plain(column.help) or None, pinned=column.name == "item"

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from core.domain.study import Respondent
 from core.errors import UserError
@@ -161,7 +162,7 @@ def readable_choices() -> None:
         st.html(f"<style>.stButtonGroup [data-variant][data-selected] {{color:{color}}}</style>")
 
 
-def table(frame: pd.DataFrame, *, alt: str, key: str | None = None, **options: Any) -> Any:
+def table(frame: pd.DataFrame | Styler, *, alt: str, key: str | None = None, **options: Any) -> Any:
     """A table of text and numbers, read out as `alt` by a screen reader."""
     options.setdefault("placeholder", "")
     return st.dataframe(frame, hide_index=True, alt=alt, key=key, **options)

@@ -157,6 +157,25 @@ def test_no_table_shows_a_negative_zero():
     assert frame["r"][0] == -0.004
 
 
+def test_a_small_p_is_never_shown_as_nothing():
+    frame = pd.DataFrame({"p": [1e-9, 0.0012, float("nan")], "t": [2.5, 1 / 3, float("nan")]})
+    columns = (Column("p", "p, two-sided", "p"), Column("t", "t"))
+    shown = results.titled(ResultTable("t", "T", frame, columns))
+    shown._compute()
+    cells = shown._translate(False, False)["body"]
+    texts = [[cell["display_value"] for cell in row if cell["type"] == "td"] for row in cells]
+    assert texts == [["< .001", "2.500"], ["0.001", "0.333"], ["", ""]]
+    assert shown.data["p, two-sided"].tolist()[:2] == [1e-9, 0.0012]  # sorted as numbers
+
+
+def test_a_table_without_a_small_p_and_a_large_one_stay_plain():
+    columns = (Column("p", "p", "p"),)
+    for values in ([0.001, 0.5], [1e-9] * 20_001):
+        table = ResultTable("t", "T", pd.DataFrame({"p": values}), columns)
+        assert isinstance(results.titled(table), pd.DataFrame)
+        assert results.small_p_columns(table) == []
+
+
 def test_the_item_column_stays_in_view(collected):
     at = open_page(study="study", analysis="item_statistics")
     shown = next(d for d in at.dataframe if "Item" in d.value.columns)
