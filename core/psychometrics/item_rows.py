@@ -39,14 +39,27 @@ def item_rows(scores: Floats, names: Sequence[str] | None = None) -> UsableItems
         return usable_items(table, labels)
     except NotEnoughData as nothing:
         why = f"Undefined: {nothing.problem[0].lower()}{nothing.problem[1:]}"
+        if not len(table):
+            why = "Undefined: there are no rows."
         none = np.empty(0, dtype=np.int64)
         return UsableItems(np.empty((0, 0)), (), none, len(table), (why,))
 
 
 def too_little(rows: UsableItems, *, items: int = 2, n: int = 2) -> str:
     """Why these rows cannot carry a coefficient; empty where they can."""
+    if not rows.n_items:
+        return rows.problems[0]  # `item_rows` has said why nothing is left
     if rows.n < n:
-        return f"Undefined: it needs {n} complete rows, and there are {rows.n}."
+        return f"Undefined: it needs {n} complete rows, and there {_are(rows.n)}."
     if rows.n_items < items:
-        return f"Undefined: it needs {items} items that vary, and there are {rows.n_items}."
+        return f"Undefined: it needs {items} items that vary, and there {_are(rows.n_items)}."
     return ""
+
+
+def with_reason(rows: UsableItems, reason: str) -> tuple[str, ...]:
+    """What is to be said of the rows and why nothing is computed from them, each once."""
+    return tuple(dict.fromkeys((*rows.problems, reason)))
+
+
+def _are(count: int) -> str:
+    return f"is {count}" if count == 1 else f"are {count}"

@@ -13,7 +13,7 @@ from scipy.optimize import least_squares
 from core.psychometrics.arrays import Floats
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.factor_models.covariance_fit import fit_covariance
-from core.psychometrics.item_rows import item_rows, too_little
+from core.psychometrics.item_rows import item_rows, too_little, with_reason
 from core.psychometrics.usable_items import UsableItems
 from core.psychometrics.wording import listed
 
@@ -70,7 +70,7 @@ def omega_total(
     result = Estimate(math.nan, math.nan, math.nan, level, rows.n, rows.n_left_out, method)
     reason = _too_little(rows)
     if reason:
-        return replace(result, problems=(*rows.problems, reason))
+        return replace(result, problems=with_reason(rows, reason))
     spread = rows.scores.std(axis=0)
     correlation = np.atleast_2d(np.corrcoef(rows.scores, rowvar=False))
     k = rows.n_items
@@ -121,7 +121,7 @@ def omega_total_standardized(scores: Floats, *, names: Sequence[str] | None = No
     result = Estimate(math.nan, n=rows.n, n_left_out=rows.n_left_out, method=method)
     reason = too_little(rows, items=3, n=3)
     if reason:
-        return replace(result, problems=(*rows.problems, reason))
+        return replace(result, problems=with_reason(rows, reason))
     correlation = np.atleast_2d(np.corrcoef(rows.scores, rowvar=False))
     loadings, converged = _minimum_residuals(correlation)
     if not converged:

@@ -18,7 +18,7 @@ from core.psychometrics.consistency.alpha_moments import (
     resampled_interval,
 )
 from core.psychometrics.estimate import Estimate, check_level
-from core.psychometrics.item_rows import item_rows, too_little
+from core.psychometrics.item_rows import item_rows, too_little, with_reason
 from core.psychometrics.resampling import Bootstrap
 
 
@@ -74,7 +74,7 @@ def cronbach_alpha(
     )
     reason = too_little(rows)
     if reason:
-        return replace(result, problems=(*rows.problems, reason))
+        return replace(result, problems=with_reason(rows, reason))
     value = float(alpha_coefficients(Moments.of(rows.scores), [np.arange(rows.n_items)])[0])
     if math.isnan(value):
         return replace(result, problems=(*rows.problems, FLAT))

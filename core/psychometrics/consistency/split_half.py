@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from core.psychometrics.arrays import Floats
-from core.psychometrics.item_rows import item_rows, too_little
+from core.psychometrics.item_rows import item_rows, too_little, with_reason
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def split_half(
     reason = too_little(rows)
     if reason:
         return SplitHalf(
-            nan, nan, nan, nan, nan, 0, False, rows.n, rows.n_left_out, (*rows.problems, reason)
+            nan, nan, nan, nan, nan, 0, False, rows.n, rows.n_left_out, with_reason(rows, reason)
         )
     k, problems = rows.n_items, list(rows.problems)
     covariance = np.cov(rows.scores, rowvar=False)

@@ -18,7 +18,7 @@ from core.psychometrics.consistency.alpha_moments import (
 )
 from core.psychometrics.consistency.reliability import cronbach_alpha
 from core.psychometrics.estimate import Estimate, check_level
-from core.psychometrics.item_rows import item_rows, too_little
+from core.psychometrics.item_rows import item_rows, too_little, with_reason
 from core.psychometrics.resampling import Bootstrap
 from core.psychometrics.usable_items import UsableItems
 from core.psychometrics.wording import listed
@@ -89,7 +89,7 @@ def stratified_alpha(
         np.array([place for place, own in enumerate(kept) if own == label], dtype=np.int64)
         for label in labels
     ]
-    problems = (*rows.problems, *_strata_problems(rows, labels, groups))
+    problems = _strata_problems(rows, labels, groups)
     result = Estimate(
         math.nan,
         level=check_level(level),
@@ -123,10 +123,10 @@ def stratified_alpha(
 def _strata_problems(
     rows: UsableItems, labels: Sequence[Hashable], groups: Sequence[Integers]
 ) -> tuple[str, ...]:
-    """What is wrong with the subscales as strata."""
+    """What is to be said of the rows, and what is wrong with the subscales as strata."""
     reason = too_little(rows)
     if reason:
-        return (reason,)
+        return with_reason(rows, reason)
     sizes = [len(group) for group in groups]
     single = [str(label) for label, size in zip(labels, sizes, strict=True) if size == 1]
     empty = [str(label) for label, size in zip(labels, sizes, strict=True) if size == 0]
@@ -138,4 +138,4 @@ def _strata_problems(
         )
     if empty:
         problems.append(f"Constant, so without a part in the reliability: {listed(empty)}.")
-    return tuple(problems)
+    return (*rows.problems, *problems)
