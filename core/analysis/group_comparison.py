@@ -29,7 +29,7 @@ from core.analysis.comparisons.score_comparison_options import (
     Complete,
     Tail,
 )
-from core.analysis.comparisons.scores import scores_used
+from core.analysis.comparisons.scores import remedy, scores_used
 from core.analysis.matrices import by_columns, data_notes, score_matrices
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
@@ -148,7 +148,11 @@ def group_comparison(
     if not any(one.defined for one in found):
         raise NotEnoughData(
             f"No groups can be compared. {' '.join(notes[:3])}".strip(),
-            "It needs two groups of two contexts or more each, with scores that vary.",
+            remedy(
+                item_scores,
+                incomplete,
+                "It needs two groups of two contexts or more each, with scores that vary.",
+            ),
         )
     used: dict[str, set[int]] = {}
     for scale, one in zip(scales, found, strict=True):

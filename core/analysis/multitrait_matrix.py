@@ -26,6 +26,7 @@ from core.analysis.comparisons.score_comparison_options import (
     Resamples,
     Seed,
 )
+from core.analysis.comparisons.scores import remedy
 from core.analysis.matrices import (
     data_notes,
     distinct,
@@ -169,8 +170,12 @@ def multitrait_matrix(
     if not any(group.defined for group in groups):
         raise NotEnoughData(
             f"No scores can be correlated. {' '.join(notes[-3:])}".strip(),
-            "It needs two scores that vary over three contexts or more: subscales, levels of a "
-            "factor to keep apart, or another study of the same models and contexts.",
+            remedy(
+                item_scores,
+                incomplete,
+                "It needs two scores that vary over three contexts or more: subscales, levels of a "
+                "factor to keep apart, or another study of the same models and contexts.",
+            ),
         )
     n_planned, n_missing, n_used = item_counts(sources, groups)
     return AnalysisResult(

@@ -29,7 +29,7 @@ from core.analysis.comparisons.score_comparison_options import (
     Seed,
     Tail,
 )
-from core.analysis.comparisons.scores import scores_used
+from core.analysis.comparisons.scores import remedy, scores_used
 from core.analysis.matrices import by_columns, data_notes, score_matrices
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
@@ -155,10 +155,14 @@ def score_correlations(
     if not compared.any_defined:
         raise NotEnoughData(
             f"No scores can be paired by {factor}. {' '.join(compared.notes[:3])}".strip(),
-            _REMEDIES.get(
-                factor,
-                f"It needs two levels of {factor}, asked in several contexts (or whatever else "
-                "differs) that are the same under both.",
+            remedy(
+                item_scores,
+                incomplete,
+                _REMEDIES.get(
+                    factor,
+                    f"It needs two levels of {factor}, asked in several contexts (or whatever else "
+                    "differs) that are the same under both.",
+                ),
             ),
         )
     lead = by_columns(names)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from core.analysis.group_comparison import group_comparison
+from core.analysis.multitrait_matrix import multitrait_matrix
 from core.analysis.score_correlations import score_correlations
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
@@ -387,3 +391,29 @@ def test_one_level_or_one_pair_is_an_error_with_a_next_step(factor):
     lone = answers(noisy([*levels, 2], n=1), factor)
     with pytest.raises(NotEnoughData, match="No scores can be paired"):
         score_correlations(lone, factor=factor)
+
+
+@pytest.mark.parametrize(
+    "analysis",
+    [
+        partial(score_correlations, factor="form"),
+        partial(group_comparison, factor="form"),
+        partial(multitrait_matrix, split=("form",)),
+    ],
+)
+def test_an_item_that_nobody_answered_is_named_with_what_to_do(analysis):
+    tables = noisy(["original", "negated"])
+    frame = answers({level: np.c_[rows, [np.nan] * len(rows)] for level, rows in tables.items()})
+    with pytest.raises(NotEnoughData) as refused:
+        analysis(frame)
+    assert refused.value.remedy.startswith("Item i5 never got a usable answer")
+    assert "answers to half of the items" in refused.value.remedy
+    assert analysis(frame, incomplete="half").n_used == 200
+
+
+def test_without_such_an_item_the_remedy_is_another():
+    tables = noisy(["original", "negated"], n=2)
+    tables["original"][0, 0] = tables["negated"][1, 1] = np.nan
+    with pytest.raises(NotEnoughData) as refused:
+        score_correlations(answers(tables), factor="form")
+    assert "never got" not in refused.value.remedy

@@ -10,6 +10,7 @@ import pandas as pd
 
 from core.analysis.matrices import ALL_ITEMS
 from core.errors import NotEnoughData
+from core.psychometrics.wording import listed
 
 Incomplete = Literal["listwise", "half"]
 
@@ -62,6 +63,20 @@ def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd
     kept = item_scores[["administration", *names]].drop_duplicates("administration")
     found = pd.DataFrame({name: labels(kept[name]) for name in names}, index=kept.index)
     return found.set_index(pd.Index(kept["administration"].astype("object")))
+
+
+def remedy(item_scores: pd.DataFrame, incomplete: Incomplete, otherwise: str) -> str:
+    """What to do where no score is known: first about items that never got a usable answer."""
+    answered = item_scores["score"].notna().groupby(labels(item_scores["item"]), sort=False).any()
+    never = [str(item) for item in answered.index[~answered]]
+    if incomplete != "listwise" or not never:
+        return otherwise
+    which = f"Item {never[0]}" if len(never) == 1 else f"Items {listed(never)}"
+    return (
+        f"{which} never got a usable answer, so no scale with {'it' if len(never) == 1 else 'them'}"
+        " is ever complete: take scores with answers to half of the items, or choose the other "
+        "items above."
+    )
 
 
 def shown_scales(scales: Iterable[str]) -> list[str]:
