@@ -213,11 +213,23 @@ def test_only_the_first_items_have_curves_and_the_reader_is_told():
     assert "Only the first 12 of 15 items are drawn." in chart.alt
 
 
+def test_information_of_items_is_shown_by_levels_of_the_trait_in_their_order():
+    frame = answers("gpt")
+    result = graded_response(frame[frame["subscale"] == "B"], levels=9)
+    chart = next(c for c in charts_of("graded_response", result) if c.title[:4] == "Item")
+    (table,) = [t.frame for t in result.tables if t.name == "item_information"]
+    across = ["−4", "−3", "−2", "−1", "0", "1", "2", "3", "4"]
+    assert list(dict.fromkeys(chart.table["trait"])) == across
+    shown = chart.table[chart.table["trait"] == "−2"]["value"]
+    np.testing.assert_array_equal(shown, table["at_-2"])
+
+
 def test_models_that_did_not_converge_have_no_curve():
     result = results()["graded_response"]
     tables = [
         replace(t, frame=t.frame.assign(converged=False)) if t.name == "items" else
-        replace(t, frame=t.frame.assign(information=NAN)) if t.name == "information" else t
+        replace(t, frame=t.frame.assign(information=NAN)) if t.name == "information" else
+        replace(t, frame=t.frame.iloc[:0]) if t.name == "item_information" else t
         for t in result.tables
     ]  # fmt: skip
     assert charts_of("graded_response", replace(result, tables=tuple(tables))) == ()

@@ -11,6 +11,7 @@ from core.analysis.factor_models.graded_response_tables import (
     Fitted,
     fit_table,
     information_table,
+    item_information_table,
     items_table,
 )
 from core.analysis.matrices import (
@@ -96,7 +97,9 @@ def graded_response(
     -------
     AnalysisResult
         `items`, one row per group and item: `options` chosen by somebody, `n`, `a`, `a_se`, and
-        `b1`, `b1_se` and so on, `converged`. `information`, one row per group, subscale and level
+        `b1`, `b1_se` and so on, `converged`. `item_information`, one row per group and item:
+        `highest`, `highest_at`, and information at whole levels of the trait. `information`, one
+        row per group, subscale and level
         of the trait: `information`, `standard_error`, `reliability`. `fit`, one row per group and
         subscale: log-likelihood, AIC, BIC, convergence, marginal and empirical reliability.
 
@@ -133,6 +136,7 @@ def graded_response(
     return AnalysisResult(
         tables=(
             items_table(found, group),
+            item_information_table(found, group, trait),
             information_table(found, group, trait),
             fit_table(found, group),
         ),

@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import BAND, INK, MARK, Theme, option_colors
+from core.charts.maps import item_information_charts
 from core.charts.panels import (
     MAX_MARKS,
     Chart,
@@ -43,9 +44,12 @@ _HEIGHT = 280
 
 
 def graded_response_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """Option curves of each group and subscale, and the information of each subscale."""
+    """Option curves of each group and subscale, information of each item and each subscale."""
     items, information = table_of(result, "items"), table_of(result, "information")
+    by_item = table_of(result, "item_information")
     charts = list(_option_curve_charts(items, theme)) if items is not None else []
+    if by_item is not None:
+        charts += item_information_charts(by_item, theme)
     if information is not None:
         charts += _information_charts(information, theme)
     return tuple(charts)

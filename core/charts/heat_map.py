@@ -16,6 +16,7 @@ _ROW = 24  # pixels
 MARKS_PER_CELL = 2
 _NARROW_TEXT = 10  # columns from which the numbers are smaller
 _FEW = 5  # columns whose names can stand upright
+JOINED = {"group": "In", "trait": "At"}  # how a reader says "item ... group"
 _UNDEFINED = "Dashed: undefined."
 
 
@@ -42,15 +43,20 @@ def painted(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd.
 
 
 def heat_layers(
-    cells: pd.DataFrame, column: str, theme: Theme, *, order: list[str] | None = None
+    cells: pd.DataFrame,
+    column: str,
+    theme: Theme,
+    *,
+    order: list[str] | None = None,
+    upright: bool = False,
 ) -> Any:
-    """Cells and the values in them; `column` is the field across."""
+    """Cells and the values in them; `column` is the field across, its names `upright` if short."""
     across = order or list(dict.fromkeys(cells[column]))
     down = order or list(dict.fromkeys(cells["item"]))
     shown = set(cells[column])
     x = alt.X(
         f"{column}:N", title=None, sort=[name for name in across if name in shown],
-        axis=_top_axis(len(shown)),
+        axis=_top_axis(1 if upright else len(shown)),
         scale=alt.Scale(paddingInner=0.03),
     )  # fmt: skip
     listed = set(cells["item"])
@@ -61,7 +67,7 @@ def heat_layers(
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("item:N", title="Of"),
-        alt.Tooltip(f"{column}:N", title="In" if column == "group" else "With"),
+        alt.Tooltip(f"{column}:N", title=JOINED.get(column, "With")),
         alt.Tooltip("value:Q", title="Value", format=".3f"),
     ]
     if "n" in cells:

@@ -8,6 +8,7 @@ import pandas as pd
 from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, Theme
 from core.charts.heat_map import (
+    JOINED,
     MARKS_PER_CELL,
     MAX_COLUMNS,
     ends_of,
@@ -80,6 +81,32 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
     return Chart(title, panels(layers, cells, title, theme, said), words, cells)
 
 
+def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+    """Items by levels of the trait, one chart for each subscale, a panel for each group."""
+    levels = {c.name: c.title.removeprefix("At ") for c in table.columns if c.title[:3] == "At "}
+    wide = grouped(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
+    frame = wide.melt(["group", "subscale", "item", "n"], var_name="trait", value_name="value")
+    ends = ends_of(frame["value"])
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        own = own[own.groupby("group")["value"].transform("count") > 0]
+        if own.empty:
+            continue
+        cells, left_out = cut(own.drop(columns="subscale"), MARKS_PER_CELL)
+        cells = painted(cells.reset_index(drop=True), ends, theme)
+        title = f"Item information, {subscale}" if subscale else "Item information"
+        words = (
+            f"Heat map of information: {counted(cells['item'].nunique(), 'item')} by levels of the "
+            f"trait in SD, in {counted(cells['group'].nunique(), 'group')}, n up to "
+            f"{counted(most(cells['n']), 'administration')}: "
+            f"{_cells_in_words(cells, 'trait')}{left_out}"
+        )
+        layers = heat_layers(cells, "trait", theme, upright=True)
+        said = [f"Across: trait in SD. {scale_in_words(ends)}"]
+        charts.append(Chart(title, panels(layers, cells, title, theme, said), words, cells))
+    return tuple(charts)
+
+
 def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Correlations of every score with every other, a panel for each group."""
     table = table_of(result, "correlations")
@@ -131,7 +158,7 @@ def _cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
     """Range, extremes and what is undefined."""
     known = cells.dropna(subset=["value"])
     undefined = len(cells) - len(known)
-    words, word = span(known["value"]), "in" if column == "group" else "with"
+    words, word = span(known["value"]), JOINED.get(column, "With").lower()
     if len(known):
         top, bottom = (
             known.loc[[pick]].iloc[0] for pick in (known["value"].idxmax(), known["value"].idxmin())

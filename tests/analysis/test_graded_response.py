@@ -61,6 +61,7 @@ def test_true_parameters_lie_within_four_standard_errors(fitted):
 
 def test_information_follows_from_the_parameters_in_the_table(fitted):
     rows, levels = tables(fitted)["items"], tables(fitted)["information"]
+    own = tables(fitted)["item_information"].set_index("item")
     trait, total = levels["trait"].to_numpy(), 0.0
     for _, row in rows.iterrows():
         cuts = row[["b1", "b2", "b3"]].to_numpy(dtype=float)
@@ -71,10 +72,23 @@ def test_information_follows_from_the_parameters_in_the_table(fitted):
             return -np.diff(np.hstack([edge, above, 0 * edge]))
 
         slope = (chances(trait + 1e-5) - chances(trait - 1e-5)) / 2e-5
-        total = total + (slope**2 / chances(trait)).sum(axis=1)
+        of_item = (slope**2 / chances(trait)).sum(axis=1)
+        total = total + of_item
+        shown = own.loc[row["item"], [f"at_{level}" for level in range(-4, 5)]]
+        assert shown.to_numpy(dtype=float) == pytest.approx(of_item[::4], rel=1e-5)
+        assert own.loc[row["item"], "highest"] == pytest.approx(of_item.max(), rel=1e-5)
+        assert own.loc[row["item"], "highest_at"] == trait[of_item.argmax()]
     assert levels["information"].to_numpy() == pytest.approx(total, rel=1e-5)
     assert levels["standard_error"].to_numpy() == pytest.approx(1 / np.sqrt(total), rel=1e-5)
     assert (trait[0], trait[-1], len(trait)) == (-4, 4, 33)
+
+
+def test_information_of_items_in_a_narrow_range_and_without_convergence():
+    narrow = tables(graded_response(frame_of(), limit=1.5))["item_information"]
+    assert [n for n in narrow if n.startswith("at_")] == ["at_-1", "at_0", "at_1"]
+    assert narrow["highest_at"].abs().max() <= 1.5
+    stopped = tables(graded_response(frame_of(), steps=1))["item_information"]
+    assert stopped[["highest", "highest_at", "at_0"]].isna().all(axis=None)
 
 
 def test_marginal_reliability_is_the_mean_over_a_normal_trait(fitted):

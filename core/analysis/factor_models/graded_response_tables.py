@@ -1,4 +1,4 @@
-"""The tables of the graded response analysis: items, test information, fit."""
+"""The tables of the graded response analysis: items, their information, the test's, fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from core.analysis.matrices import Floats, ScoreMatrix
 from core.analysis.result import Column, ResultTable
 from core.psychometrics.answer_options import listed
 from core.psychometrics.response_theory.graded_response_result import GradedItem, GradedResponseFit
-from core.psychometrics.response_theory.grm_information import scale_information, trait_reliability
+from core.psychometrics.response_theory.grm_information import (
+    item_information,
+    scale_information,
+    trait_reliability,
+)
 
 SAMEJIMA = "Samejima (1969)."
 
@@ -89,6 +93,45 @@ def _curve(item: GradedItem, most: int) -> tuple[float, ...]:
     thresholds = [value for pair in pairs for value in pair]
     blank = [math.nan] * (2 * most - len(thresholds))
     return (item.discrimination, item.discrimination_se, *thresholds, *blank)
+
+
+def item_information_table(
+    found: Sequence[Fitted], group: Sequence[Column], trait: Floats
+) -> ResultTable:
+    """One row per group and item: its information at whole levels of the trait, and its highest.
+
+    The highest is looked for among the levels of `trait`. NaN where nothing converged, or the item
+    was left out.
+    """
+    whole = np.arange(np.ceil(trait.min()), np.floor(trait.max()) + 1)
+    columns = [
+        *group,
+        Column("subscale", "Subscale", help="As in the bank."),
+        Column("item", "Item", help="As named in the bank."),
+        Column("n", "n", "count", "Administrations with a score for the item."),
+        Column("highest", "Highest", "points", "Highest information of the item over the range of "
+               f"the trait, Σ P'² / P over its options. {SAMEJIMA}"),
+        Column("highest_at", "Highest at", "points", "Level of the trait, in SD, where it is."),
+    ]  # fmt: skip
+    columns += [
+        Column(f"at_{level:g}", f"At {level:g}".replace("-", "−"), "points",
+               f"Information at a trait of {level:g} SD, 1 / SD². The items of a subscale add up "
+               "to the test information there.")
+        for level in whole.tolist()
+    ]  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    for one in found:
+        known = {i.name: i for i in one.fit.items} if one.fit and one.fit.converged else {}
+        answers = np.isfinite(one.matrix.scores).sum(axis=0).tolist()
+        for name, n in zip(one.matrix.items, answers, strict=True):
+            cells = (math.nan,) * (2 + whole.size)
+            if name in known:
+                over = item_information(known[name], trait)
+                best = int(over.argmax())
+                at = item_information(known[name], whole).tolist()
+                cells = (float(over[best]), float(trait[best]), *at)
+            rows.append((*one.matrix.group, one.matrix.subscale, name, n, *cells))
+    return _table("item_information", "Item information", rows, columns)
 
 
 def information_table(
