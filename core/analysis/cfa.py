@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pandas as pd
 
 from core.analysis.factor_models.cfa_found import Factored
@@ -34,6 +37,8 @@ WEIGHTED = (
     "Under WLSMV read the scaled χ² and the scaled or robust indices: the plain ones have no known "
     "distribution."
 )
+
+_COSTLY = 0.1  # share of administrations whose loss is worth a remark
 
 
 @analysis(
@@ -134,6 +139,7 @@ def cfa(
         notes=(
             *data_notes(item_scores, matrices),
             *notes,
+            *_costly_gaps(prepared.groups, estimator),
             *((WEIGHTED,) if estimator == "wlsmv" else ()),
             INDEPENDENCE,
         ),
@@ -154,3 +160,16 @@ def _factored(group: Prepared, estimator: EstimatorKind, ci_level: float) -> Fac
     problems = tuple(f"{group.name}: {model.sentence(problem)}" for problem in fit.problems)
     n_used = n_scores_used(group.scores, missing_rule(estimator))
     return Factored(group, fit, n_used, (*group.notes, *problems))
+
+
+def _costly_gaps(groups: Sequence[Prepared], estimator: EstimatorKind) -> tuple[str, ...]:
+    """What may be done where complete administrations are few."""
+    present_in = [np.isfinite(one.scores) for one in groups if one.model]
+    some = sum(int(present.any(axis=1).sum()) for present in present_in)
+    lost = some - sum(int(present.all(axis=1).sum()) for present in present_in)
+    if estimator not in ("ml", "mlr") or lost <= _COSTLY * some:
+        return ()
+    return (
+        f"Gaps in the answers cost {lost / some:.0%} of the administrations. Full information, "
+        "another estimator, keeps them; it takes answers as missing at random.",
+    )

@@ -369,6 +369,21 @@ def test_a_gap_in_an_item_that_the_text_does_not_name_costs_no_administration():
     assert found["fit"][["n", "dropped"]].iloc[0].tolist() == [301, 0]
 
 
+def test_costly_gaps_are_told_with_the_estimator_that_keeps_their_rows():
+    values = np.array(scores("hs1939", HS))
+    values[np.arange(40), np.arange(40) % 9] = np.nan
+    frame = item_scores(values, items=HS, subscales=HS_SUBSCALES)
+
+    def told(**options):
+        return [n for n in cfa(frame, **options).notes if n.startswith("Gaps in the answers cost")]
+
+    (said,) = told(estimator="mlr")
+    assert said.startswith("Gaps in the answers cost 13% of the administrations.")
+    assert told(estimator="fiml") == []
+    frame = frame[~frame["administration"].isin(range(1, 31))]  # 10 of 271 are left
+    assert told(estimator="ml") == []
+
+
 def test_a_constant_item_is_taken_out_of_the_text_and_the_model_shows_it():
     values = scores("hs1939").copy()
     values[:, 1] = 3
