@@ -90,7 +90,7 @@ def compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
     Returns
     -------
     tuple of Comparison
-        p adjusted after Holm over the pairs that are tested.
+        p adjusted after Holm over the pairs that are tested, those of equal models once.
     """
     usable = [(one, one.usable[0]) for one in candidates if one.usable]
     weighted = _weighted([one for one, _ in usable])
@@ -99,8 +99,28 @@ def compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
         swapped = first.fit.df < second.fit.df
         ordered = ((other, second), (one, first)) if swapped else ((one, first), (other, second))
         pairs.append(_pair(*ordered, weighted))
-    adjusted = adjusted_p(np.array([pair.p for pair in pairs], dtype=np.float64)).tolist()
-    return tuple(replace(pair, p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True))
+    return _adjusted(pairs)
+
+
+def _adjusted(pairs: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """The pairs with p adjusted; models that fit alike put one question, which counts once."""
+    same: dict[str, str] = {}
+    for pair in pairs:
+        if pair.remark == ALIKE:
+            same[pair.freer] = same.get(pair.restricted, pair.restricted)
+    asked = [(same.get(p.restricted, p.restricted), same.get(p.freer, p.freer)) for p in pairs]
+    tested = [math.isfinite(pair.p) for pair in pairs]
+    once = {
+        question: pair.p
+        for question, pair, known in zip(asked, pairs, tested, strict=True)
+        if known
+    }
+    values = adjusted_p(np.array([*once.values()], dtype=np.float64)).tolist()
+    found = dict(zip(once, values, strict=True))
+    return tuple(
+        replace(pair, p_adjusted=max(found[question], pair.p) if known else math.nan)
+        for pair, question, known in zip(pairs, asked, tested, strict=True)
+    )
 
 
 def _weighted(candidates: Sequence[Candidate]) -> dict[str, WeightedFit]:
