@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import pandas as pd
 
+from core.analysis.factor_models.cfa_comparison_scripts import cfa_comparison_syntax
 from core.analysis.factor_models.cfa_comparison_tables import comparison_tables
-from core.analysis.factor_models.cfa_competing import competing_models
-from core.analysis.factor_models.cfa_model_list import named_models
-from core.analysis.factor_models.cfa_models import ESTIMATORS, FactorEstimator, subscales_of_items
-from core.analysis.factor_models.cfa_names import model_names
+from core.analysis.factor_models.cfa_competing import Models, competing_models, question
+from core.analysis.factor_models.cfa_models import ESTIMATORS, FactorEstimator
 from core.analysis.matrices import (
     INDEPENDENCE,
     by_columns,
     data_notes,
     distinct,
-    score_matrices,
-    some_of,
 )
 from core.analysis.options import By
 from core.analysis.progress import each
-from core.analysis.registry import Text, analysis
+from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-
-Models = Annotated[
-    str,
-    Text(
-        "Models",
-        lines=12,
-        help="Model texts in the notation of lavaan, each under a line ## Name. Empty: all models "
-        "that follow from the bank's subscales and keys.",
-    ),
-]
 
 
 @analysis(
@@ -51,6 +36,7 @@ Models = Annotated[
         "Savalei & Kolenikov (2008) doi:10.1037/1082-989X.13.2.150",
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
     ),
+    syntax=cfa_comparison_syntax,
 )
 def cfa_comparison(
     item_scores: pd.DataFrame,
@@ -98,21 +84,11 @@ def cfa_comparison(
     left out and named. Repeated administrations of one model are not independent; p is then too
     small.
     """
-    names = distinct(by)
-    matrices = score_matrices(item_scores, names, whole=True)
-    subscale_of, notes = subscales_of_items(item_scores)
-    in_text = model_names(subscale_of)
-    typed = named_models(models, in_text) if models.strip() else {}
-    if typed:
-        used = {safe for model in typed.values() for safe in model.items}
-        unused = [item for item, safe in in_text.items.items() if safe not in used]
-        if unused:
-            notes.append(f"Left out, because no model names them: {some_of(unused)}.")
+    asked = question(item_scores, by, models)
     found = [
-        competing_models(matrix, subscale_of, in_text, typed, estimator)
-        for matrix in each(matrices, "groups")
+        competing_models(matrix, asked, estimator) for matrix in each(asked.matrices, "groups")
     ]
-    notes += [note for one in found for note in one.notes]
+    notes = [*asked.notes, *(note for one in found for note in one.notes)]
     if not any(model.usable for one in found for model in one.candidates):
         reasons = [c.remark for one in found for c in one.candidates if c.remark]
         raise NotEnoughData(
@@ -122,15 +98,15 @@ def cfa_comparison(
         )
     n_used = sum(one.n_used for one in found)
     return AnalysisResult(
-        tables=comparison_tables(found, by_columns(names)),
+        tables=comparison_tables(found, by_columns(distinct(by))),
         unit="one administration: a respondent answering the bank once under one context and "
         "repetition (a row, where notes speak of rows)",
         n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in matrices),
+        n_missing=sum(matrix.n_missing for matrix in asked.matrices),
         method="Confirmatory factor analyses of the same administrations. "
         f"{dict(ESTIMATORS)[estimator]}. Differences of χ² "
         f"{'corrected, ' if estimator != 'ml' else ''}p adjusted after Holm within each group. "
         "Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes, INDEPENDENCE),
-        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+        notes=(*data_notes(item_scores, asked.matrices), *notes, INDEPENDENCE),
+        n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,
     )

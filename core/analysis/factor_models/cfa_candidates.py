@@ -11,7 +11,7 @@ import numpy as np
 
 from core.analysis.factor_models.cfa_groups import Prepared
 from core.analysis.factor_models.cfa_models import WrittenModel
-from core.analysis.factor_models.cfa_nesting import IRREGULAR, known_case, special_case
+from core.analysis.factor_models.cfa_nesting import IRREGULAR, nested
 from core.analysis.matrices import ScoreMatrix
 from core.psychometrics.comparisons.multiple_testing import adjusted_p
 from core.psychometrics.factor_models.cfa_compare import ModelDifference, compare_models
@@ -152,8 +152,8 @@ def _pair(
     if df == 0:
         alike = abs(first.fit.chi2 - second.fit.chi2) <= 1e-4 * max(1.0, first.fit.chi2)
         return replace(blank, remark=ALIKE if alike else SAME_DF)
-    nested, irregular = _nested(restricted, freer)
-    if not nested:
+    known, irregular = nested((one.prepared, first.table), (other.prepared, second.table))
+    if not known:
         remark = NOT_NESTED if math.isfinite(first.aic) else NOT_NESTED_NO_AIC
         return replace(blank, nested="not known", remark=remark)
     if math.isnan(first.fit.chi2 + second.fit.chi2):
@@ -171,18 +171,3 @@ def _tested(
         return indices.chi2, indices.p, indices.problems
     test = difference_test(restricted, freer)
     return test.chi2, test.p, test.problems
-
-
-def _nested(
-    restricted: tuple[Candidate, CfaResult],
-    freer: tuple[Candidate, CfaResult],
-) -> tuple[bool, bool]:
-    """Whether the first is a special case of the second, and one without a regular test."""
-    (one, first), (other, second) = restricted, freer
-    if one.prepared.kind and other.prepared.kind:
-        n_subscales = len({factor for factor, _ in one.prepared.loads})
-        known = known_case(one.prepared.kind, other.prepared.kind, n_subscales)
-        if known is not None:
-            return known
-    fewer_factors = len(first.factors) < len(second.factors)
-    return special_case(first.table, second.table), fewer_factors

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+import pandas as pd
 
 from core.analysis.factor_models.cfa_candidates import Candidate, Compared, compared
 from core.analysis.factor_models.cfa_groups import (
@@ -17,9 +19,17 @@ from core.analysis.factor_models.cfa_groups import (
     prepared_preset,
     prepared_text,
 )
-from core.analysis.factor_models.cfa_models import MODELS, EstimatorKind, ModelKind, varying_items
-from core.analysis.factor_models.cfa_names import ModelNames
-from core.analysis.matrices import ScoreMatrix, group_name
+from core.analysis.factor_models.cfa_model_list import named_models
+from core.analysis.factor_models.cfa_models import (
+    MODELS,
+    EstimatorKind,
+    ModelKind,
+    subscales_of_items,
+    varying_items,
+)
+from core.analysis.factor_models.cfa_names import ModelNames, model_names
+from core.analysis.matrices import ScoreMatrix, distinct, group_name, score_matrices, some_of
+from core.analysis.registry import Text
 from core.errors import UserError
 from core.psychometrics.factor_models.cfa_data import Missing
 from core.psychometrics.factor_models.cfa_model import ParsedModel
@@ -33,37 +43,69 @@ KINDS: Mapping[ModelKind, str] = {
     "bifactor": "Bifactor",
 }
 """What the models that follow from the bank are called in the tables."""
+Models = Annotated[
+    str,
+    Text(
+        "Models",
+        lines=12,
+        help="Model texts in the notation of lavaan, each under a line ## Name. Empty: all models "
+        "that follow from the bank's subscales and keys.",
+    ),
+]
 CI_LEVEL = 0.95  # of parameters, which no table here shows
 
 
-def competing_models(
-    matrix: ScoreMatrix,
-    subscale_of: Mapping[str, str],
-    names: ModelNames,
-    typed: Mapping[str, ParsedModel],
-    estimator: EstimatorKind,
-) -> Compared:
-    """All models of one group, fitted to the same administrations and compared in pairs.
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is to be compared: the answers of every group, and the models that a user typed."""
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        The answers of the group.
-    subscale_of : mapping
-        Subscale of each item of the answers.
-    names : ModelNames
-        Names that items have in model texts.
-    typed : mapping
-        Models that a user typed, by name; none for those that follow from the bank.
-    estimator : "ml", "mlr", "fiml" or "wlsmv"
-        As in `cfa`.
+    matrices: tuple[ScoreMatrix, ...]
+    subscale_of: Mapping[str, str]
+    names: ModelNames
+    typed: Mapping[str, ParsedModel]  # by name; none for the models that follow from the bank
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Rivals:
+    """The models of one group, ready for the same administrations."""
+
+    matrix: ScoreMatrix  # the administrations and items that count for every model
+    prepared: Mapping[str, Prepared]
+    notes: tuple[str, ...]
+
+
+def question(item_scores: pd.DataFrame, by: Sequence[str], models: str) -> Question:
+    """The groups and the models of a comparison, as `cfa_comparison` takes them.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no answers.
+    ModelTextError
+        A text has no name, fewer than two models, or cannot be read.
+    """
+    matrices = score_matrices(item_scores, distinct(by), whole=True)
+    subscale_of, notes = subscales_of_items(item_scores)
+    names = model_names(subscale_of)
+    typed = named_models(models, names) if models.strip() else {}
+    if typed:
+        used = {safe for model in typed.values() for safe in model.items}
+        unused = [item for item, safe in names.items.items() if safe not in used]
+        if unused:
+            notes = [*notes, f"Left out, because no model names them: {some_of(unused)}."]
+    return Question(matrices, subscale_of, names, typed, tuple(notes))
+
+
+def rivals(matrix: ScoreMatrix, asked: Question, estimator: EstimatorKind) -> Rivals:
+    """All models of one group, made ready for the same administrations.
 
     Raises
     ------
     NotEnoughData
         WLSMV is asked for, and scores are no steps of an answer.
     """
-    missing = missing_rule(estimator)
+    missing, typed, names = missing_rule(estimator), asked.typed, asked.names
     used = {safe for model in typed.values() for safe in model.items}
     wanted = [not typed or names.items[item] in used for item in matrix.items]
     common, constant = _same_rows(matrix, np.array(wanted, dtype=bool), missing)
@@ -75,22 +117,37 @@ def competing_models(
         )
     if typed:
         prepared = {
-            name: _recognized(prepared_text(common, names, model, missing), subscale_of, missing)
+            name: _recognized(
+                prepared_text(common, names, model, missing), asked.subscale_of, missing
+            )
             for name, model in typed.items()
         }
     else:
-        prepared, impossible = _from_the_bank(common, subscale_of, missing)
+        prepared, impossible = _from_the_bank(common, asked.subscale_of, missing)
         notes += [f"{where}: not among the models: {one}" for one in impossible]
     if estimator == "wlsmv":
         check_steps(list(prepared.values()))
-    candidates = [_candidate(name, one, estimator) for name, one in prepared.items()]
+    return Rivals(common, prepared, tuple(notes))
+
+
+def competing_models(matrix: ScoreMatrix, asked: Question, estimator: EstimatorKind) -> Compared:
+    """All models of one group, fitted to the same administrations and compared in pairs.
+
+    Raises
+    ------
+    NotEnoughData
+        WLSMV is asked for, and scores are no steps of an answer.
+    """
+    ready = rivals(matrix, asked, estimator)
+    where, notes = group_name(matrix.group), list(ready.notes)
+    candidates = [_candidate(name, one, estimator) for name, one in ready.prepared.items()]
     for one in candidates:
         notes += [f"{where}, {one.name}: {problem}" for problem in one.problems]
     if len(candidates) < 2:
         notes.append(f"{where}: there is only one model, so nothing is compared.")
-    n_used = n_scores_used(common.scores, missing) if any(c.usable for c in candidates) else 0
-    pairs = compared(candidates)
-    return Compared(matrix, tuple(candidates), pairs, n_used, tuple(notes))
+    usable = any(c.usable for c in candidates)
+    n_used = n_scores_used(ready.matrix.scores, missing_rule(estimator)) if usable else 0
+    return Compared(matrix, tuple(candidates), compared(candidates), n_used, tuple(notes))
 
 
 def _same_rows(

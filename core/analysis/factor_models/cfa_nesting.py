@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from core.analysis.factor_models.cfa_groups import Prepared
 from core.analysis.factor_models.cfa_models import ModelKind
 from core.psychometrics.factor_models.cfa_model import (
     COVARIANCE,
@@ -34,6 +35,19 @@ Variances and correlations are not kept within their bounds by the search, so th
 1 is no border (Savalei & Kolenikov, 2008). But where all loadings of a factor are 0, the fit does
 not change with them to first order.
 """
+
+
+def nested(
+    restricted: tuple[Prepared, ParameterTable], freer: tuple[Prepared, ParameterTable]
+) -> tuple[bool, bool]:
+    """Whether the first model is a special case of the second, and one without a regular test."""
+    (one, few), (other, many) = restricted, freer
+    if one.kind and other.kind:
+        n_subscales = len({factor for factor, _ in one.loads})
+        known = known_case(one.kind, other.kind, n_subscales)
+        if known is not None:
+            return known
+    return special_case(few, many), len(few.factors) < len(many.factors)
 
 
 def known_case(

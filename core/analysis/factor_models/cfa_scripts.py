@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.analysis.factor_models.cfa_groups import Prepared, PreparedGroups, prepared_groups
+from core.analysis.factor_models.cfa_groups import Prepared, prepared_groups
 from core.analysis.factor_models.cfa_models import (
     FactorEstimator,
     FactorModel,
     ModelText,
     WrittenModel,
 )
+from core.analysis.factor_models.cfa_names import ModelNames
 from core.analysis.matrices import distinct
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.result import TextFile
@@ -48,7 +49,9 @@ def cfa_syntax(
     """
     prepared = prepared_groups(item_scores, distinct(by), model, model_text, estimator)
     groups = [
-        _group(group, group.model, prepared) for group in prepared.groups if group.model is not None
+        script_group(group.name, group, group.model, prepared.names)
+        for group in prepared.groups
+        if group.model is not None
     ]
     if not groups:
         raise NotEnoughData(
@@ -58,19 +61,22 @@ def cfa_syntax(
     return cfa_files(groups, estimator=estimator, ci_level=ci_level)
 
 
-def _group(group: Prepared, model: WrittenModel, prepared: PreparedGroups) -> SyntaxGroup:
+def script_group(
+    name: str, group: Prepared, model: WrittenModel, names: ModelNames, answers: str = ""
+) -> SyntaxGroup:
     """One group as the writers take it; a factor with the name of an item keeps the text's."""
-    items = prepared.names.items
+    items = names.items
     titles = {
         safe: real
-        for safe, real in prepared.names.shown.items()
+        for safe, real in names.shown.items()
         if safe != real and (real not in items or items[real] == safe)
     }
     return SyntaxGroup(
-        name=group.name,
+        name=name,
         scores=group.scores,
         items=model.items,
         model=model.text,
         dropped=group.dropped,
         titles=titles,
+        answers=answers,
     )

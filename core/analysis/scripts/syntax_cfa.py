@@ -12,6 +12,7 @@ from core.analysis.result import TextFile
 from core.analysis.scripts.syntax_cfa_text import (
     LAVAAN,
     LAVAAN_CALLS,
+    LAVAAN_DIFFERENCES,
     LAVAAN_NOTES,
     PYTHON_NOTES,
     SEMOPY,
@@ -53,6 +54,7 @@ class SyntaxGroup:
     model : model text, as `cfa_syntax.parse_model` reads it.
     dropped : items that the model leaves out, as users know them; named in the scripts.
     titles : names in the text to the names users know, where the two differ.
+    answers : whose answers these are, where several models share them; by default its own.
     """
 
     name: str
@@ -61,6 +63,7 @@ class SyntaxGroup:
     model: str
     dropped: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
+    answers: str = ""
 
 
 def cfa_files(
@@ -69,6 +72,7 @@ def cfa_files(
     estimator: EstimatorName,
     ci_level: float,
     title: str = "Confirmatory factor analysis",
+    pairs: Sequence[tuple[int, int]] = (),
 ) -> tuple[TextFile, ...]:
     """Data and scripts with which others can fit the same models.
 
@@ -82,6 +86,8 @@ def cfa_files(
         Two-sided coverage of the intervals.
     title : str
         What the analysis is called; any text.
+    pairs : sequence of (restricted, freer)
+        Places in `groups` of models whose difference of chi-square `cfa.R` is to test.
 
     Returns
     -------
@@ -102,6 +108,7 @@ def cfa_files(
     """
     names, labels = Names(), Names(frozenset())
     group_names = group_labels([group.name for group in groups])
+    row_names = _row_names(groups, group_names)
     models = [_model(group, estimator, names, labels) for group in groups]
     about = _about(groups, group_names, title)
     parts = {
@@ -109,23 +116,22 @@ def cfa_files(
         "level": repr(ci_level),
         "names": names.table(),
     }
-    pairs = list(zip(group_names, models, strict=True))
+    written = list(zip(group_names, row_names, models, strict=True))
     r_parts = {
         **parts,
         "options": comment(LAVAAN_NOTES[estimator]).rstrip("\n"),
         "call": LAVAAN_CALLS[estimator],
-        "groups": ",\n".join(
-            _r_group(name, model, means=estimator == "fiml") for name, model in pairs
-        ),
+        "groups": ",\n".join(_r_group(*one, means=estimator == "fiml") for one in written),
+        "differences": filled(LAVAAN_DIFFERENCES, {"pairs": _r_pairs(pairs)}) if pairs else "",
     }
     python_parts = {
         **parts,
         "options": comment(PYTHON_NOTES[estimator]).rstrip("\n"),
         "note": repr(PYTHON_NOTES[estimator]),
-        "groups": "\n".join(_python_group(name, model) for name, model in pairs),
+        "groups": "\n".join(_python_group(*one) for one in written),
     }
     return (
-        TextFile("data.csv", _data(groups, group_names, models, names)),
+        TextFile("data.csv", _data(groups, row_names, models, names)),
         TextFile("cfa.R", r_script(filled(LAVAAN, r_parts))),
         TextFile("cfa.py", filled(SEMOPY, python_parts)),
     )
@@ -155,20 +161,36 @@ def _about(groups: Sequence[SyntaxGroup], names: Sequence[str], title: str) -> s
     return lines
 
 
-def _r_group(name: str, model: ParsedModel, *, means: bool) -> str:
+def _row_names(groups: Sequence[SyntaxGroup], group_names: Sequence[str]) -> list[str]:
+    """What the rows of each group are called in the data: as the group, or as what it shares."""
+    shared = list(dict.fromkeys(group.answers for group in groups if group.answers))
+    labels = dict(zip(shared, group_labels(shared), strict=True))
+    return [
+        labels.get(group.answers, name) for group, name in zip(groups, group_names, strict=True)
+    ]
+
+
+def _r_pairs(pairs: Sequence[tuple[int, int]]) -> str:
+    """The pairs of models as R counts them."""
+    return ",\n".join(f"  c({one + 1}, {other + 1})" for one, other in pairs)
+
+
+def _r_group(name: str, rows: str, model: ParsedModel, *, means: bool) -> str:
     """One group as an element of a list in R."""
     lines = ",\n".join(f"      {r_text(line)}" for line in lavaan_lines(model, means=means))
     return (
-        f"  list(\n    name = {r_text(name)},\n    items = {r_texts(model.items)},\n"
+        f"  list(\n    name = {r_text(name)},\n    rows = {r_text(rows)},\n"
+        f"    items = {r_texts(model.items)},\n"
         f'    model = paste(\n{lines},\n      sep = "\\n"\n    )\n  )'
     )
 
 
-def _python_group(name: str, model: ParsedModel) -> str:
+def _python_group(name: str, rows: str, model: ParsedModel) -> str:
     """One group as an element of a list in Python."""
     lines = "".join(f"            {python_text(line)},\n" for line in semopy_lines(model))
     return (
-        f'    {{\n        "name": {python_text(name)},\n        "items": {list(model.items)!r},\n'
+        f'    {{\n        "name": {python_text(name)},\n        "rows": {python_text(rows)},\n'
+        f'        "items": {list(model.items)!r},\n'
         f'        "model": [\n{lines}        ],\n'
         f'        "starts": {semopy_starts(model)!r},\n    }},'
     )
@@ -176,19 +198,19 @@ def _python_group(name: str, model: ParsedModel) -> str:
 
 def _data(
     groups: Sequence[SyntaxGroup],
-    group_names: Sequence[str],
+    row_names: Sequence[str],
     models: Sequence[ParsedModel],
     names: Names,
 ) -> str:
     """The scores of all groups below each other, a column for every item of a model."""
     columns = items_of(models)
-    rows: list[tuple[str, list[float]]] = []
-    for group, label in zip(groups, group_names, strict=True):
+    tables: dict[str, Floats] = {}
+    for group, label in zip(groups, row_names, strict=True):
         shown = [group.titles.get(own, own) for own in group.items]
         place = {names.given.get(("item", own)): number for number, own in enumerate(shown)}
-        table = np.full((len(group.scores), len(columns)), np.nan)
+        table = tables.setdefault(label, np.full((len(group.scores), len(columns)), np.nan))
         for number, column in enumerate(columns):
             if column in place:
                 table[:, number] = group.scores[:, place[column]]
-        rows += [(label, row) for row in table.tolist()]
+    rows = [(label, row) for label, table in tables.items() for row in table.tolist()]
     return csv_text([GROUP, *columns], rows)

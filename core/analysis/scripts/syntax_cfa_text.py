@@ -76,7 +76,7 @@ wanted <- c(
 )
 
 analyze <- function(group) {
-  rows <- answers[answers$group == group$name, ]
+  rows <- answers[answers$group == group$rows, ]
 @call@  if (!lavInspect(fit, "converged")) stop("the search found no maximum")
   measures <- fitMeasures(fit)
   list(
@@ -112,6 +112,27 @@ for (result in results) {
   cat("\\nLargest modification indices\\n")
   print(result$indices, digits = 6)
 }
+@differences@"""
+
+LAVAAN_DIFFERENCES = """
+# Differences of chi-square: the first model of each pair is a special case of the second. lavaan
+# corrects them as Inkblot does: Satorra and Bentler (2001), and Satorra (2000) for ordered answers.
+pairs <- list(
+@pairs@
+)
+
+differences <- lapply(pairs, function(pair) {
+  restricted <- results[[pair[1]]]
+  freer <- results[[pair[2]]]
+  names <- list(restricted = restricted$name, freer = freer$name)
+  if (is.null(restricted$fit) || is.null(freer$fit)) return(c(names, chi2 = NA, df = NA, p = NA))
+  test <- tryCatch(lavTestLRT(restricted$fit, freer$fit), error = function(e) NULL)
+  if (is.null(test)) return(c(names, chi2 = NA, df = NA, p = NA))
+  c(names, chi2 = test[2, "Chisq diff"], df = test[2, "Df diff"], p = test[2, "Pr(>Chisq)"])
+})
+differences <- do.call(rbind, lapply(differences, as.data.frame))
+cat("\\nDifferences of chi-square\\n")
+print(differences, digits = 6)
 """
 
 PYTHON_NOTES: Mapping[EstimatorName, str] = {
@@ -173,7 +194,7 @@ def indices(chi2, df, rows):
 
 def analyze(group):
     \"\"\"Print fit and loadings of one group.\"\"\"
-    own = answers[group_of_row == group["name"]]
+    own = answers[group_of_row == group["rows"]]
     rows = own[group["items"]].dropna().reset_index(drop=True)
     # semopy would mend such a table in silence and fit what it made of it
     if len(rows) <= rows.shape[1] or rows.nunique().min() < 2:
