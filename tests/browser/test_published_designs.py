@@ -76,7 +76,10 @@ def test_opinions_in_six_languages_in_both_phases_by_a_service(page, app, shot):
         freeze_preset(page, app, shot, "Opinions", 3, "Service")
         study = "opinions_six_languages"
         run(page, app, study, "Start", 36)
+        expect(page.get_by_text("All have their reply.")).to_be_visible()  # drawn anew at the end
+        settled(page)
         page.get_by_text("A second phase: does the model give way?").click()
+        settled(page)
         page.get_by_role("button", name="Plan 36 more trials").click()
         expect(page.get_by_text("36 with the opposite one")).to_be_visible()
         run(page, app, study, "Continue", 72)
