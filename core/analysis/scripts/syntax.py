@@ -4,14 +4,16 @@ An analysis offers them through `syntax=` of `@analysis`: a function with its ow
 returns files. The writers are here:
 
 - `cfa_files`: factor models, with lavaan and semopy;
+- `invariance_files`: steps of measurement invariance, with lavaan;
 - `reliability_files`: alpha, stratified alpha, omega, split-half, with psych, lavaan and numpy;
 - `item_files`: discrimination and alpha without each item, with psych and numpy.
 
-Every writer gives `data.csv` and two scripts that read it from their own folder. Names that users
+Every writer gives `data.csv` and scripts that read it from their own folder. Names that users
 typed stay data everywhere (`syntax_text`).
 """
 
 from core.analysis.scripts.syntax_cfa import SyntaxGroup, cfa_files
+from core.analysis.scripts.syntax_invariance import LevelGroup, invariance_files
 from core.analysis.scripts.syntax_scales import (
     ScaleGroup,
     item_files,
@@ -20,9 +22,11 @@ from core.analysis.scripts.syntax_scales import (
 )
 
 __all__ = [
+    "LevelGroup",
     "ScaleGroup",
     "SyntaxGroup",
     "cfa_files",
+    "invariance_files",
     "item_files",
     "reliability_files",
     "scale_groups",
