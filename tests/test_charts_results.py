@@ -304,6 +304,26 @@ def test_dots_beyond_the_usual_range_are_not_pulled_back_to_it():
     (dots,) = [chart for chart in charted if chart.title == "Loadings on F"]
     layer = next(one for one in dots.spec.to_dict()["layer"] if one["mark"]["type"] == "point")
     assert layer["encoding"]["x"]["scale"]["domain"] == [-1.25, 1.25]
+    tips = {
+        one["mark"]["shape"]: one["transform"][0]["filter"]
+        for one in dots.spec.to_dict()["layer"] if one["mark"].get("shape")
+    }  # fmt: skip
+    assert tips == {
+        "triangle-left": "(isValid(datum.ci_low) && datum.ci_low < -1.25)",
+        "triangle-right": "(isValid(datum.ci_high) && datum.ci_high > 1.25)",
+    } or tips == {
+        "triangle-left": "isValid(datum.ci_low) && datum.ci_low < -1.25",
+        "triangle-right": "isValid(datum.ci_high) && datum.ci_high > 1.25",
+    }
+    assert "A tip: the interval goes on beyond the chart" in json.dumps(dots.spec.to_dict())
+
+
+def test_models_with_impossible_estimates_are_marked_beside_the_others():
+    columns = ("model", "n", "bic_difference", "admissible")
+    rows = [("One", 50, 0.0, False), ("Two", 50, 3.5, True), ("Three", 50, NAN, False)]
+    (chart,) = charts_of("cfa_comparison", made(table("fit", columns, rows)))
+    assert chart.table["label"].tolist() == ["0.00 (impossible estimates)", "3.50", "—"]
+    assert "1 with impossible estimates." in chart.alt
 
 
 def test_results_without_their_tables_have_no_chart():

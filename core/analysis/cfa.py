@@ -38,6 +38,10 @@ WEIGHTED = (
     "distribution."
 )
 
+TWO_SUBSCALES = (
+    "A second-order factor above two subscales is not identified by itself: both raw loadings are "
+    "held at 1, so its part in the subscales only restates their correlation."
+)
 _COSTLY = 0.1  # share of administrations whose loss is worth a remark
 
 
@@ -141,6 +145,7 @@ def cfa(
             *notes,
             *_costly_gaps(prepared.groups, estimator),
             *((WEIGHTED,) if estimator == "wlsmv" else ()),
+            *((TWO_SUBSCALES,) if _rests_on_two(prepared.groups) else ()),
             INDEPENDENCE,
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
@@ -160,6 +165,16 @@ def _factored(group: Prepared, estimator: EstimatorKind, ci_level: float) -> Fac
     problems = tuple(f"{group.name}: {model.sentence(problem)}" for problem in fit.problems)
     n_used = n_scores_used(group.scores, missing_rule(estimator))
     return Factored(group, fit, n_used, (*group.notes, *problems))
+
+
+def _rests_on_two(groups: Sequence[Prepared]) -> bool:
+    """Whether a second-order factor has two subscales only."""
+    return any(
+        one.model is not None
+        and one.kind == "second_order"
+        and len({factor for factor, _ in one.loads}) == 2
+        for one in groups
+    )
 
 
 def _costly_gaps(groups: Sequence[Prepared], estimator: EstimatorKind) -> tuple[str, ...]:

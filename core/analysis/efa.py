@@ -55,6 +55,7 @@ _FACTORS = (
     Column("correlation", "Correlation", "correlation", "Between the two factors, as rotated; "
            "Jennrich & Sampson (1966)."),
 )  # fmt: skip
+_FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
 
 
 @analysis(
@@ -134,6 +135,11 @@ def efa(
             continue
         n_used += chance.n * len(chance.names)
         notes.append(f"{where}: {_suggestion(chance, number)}")
+        if chance.n < _FEW_PER_ITEM * len(chance.names):
+            notes.append(
+                f"{where}: {chance.n} administrations are few for {len(chance.names)} items; in "
+                "another sample the loadings may look different."
+            )
         answers.append((matrix.group, matrix.scores, matrix.items))
         said = (*chance.problems, *found.problems)
         notes.extend(f"{where}: {problem}" for problem in dict.fromkeys(said))
@@ -158,7 +164,8 @@ def efa(
         unit="one administration, complete on all items of its group",
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"Minres on {correlation} correlations, direct oblimin; number of factors "
+        method=f"Minres on {correlation.replace('pearson', 'Pearson')} correlations, direct "
+        "oblimin; number of factors "
         f"{'chosen' if factors else 'by parallel analysis (components, 95th percentile)'}, seed "
         f"{seed}. Scores are after reverse-keying.",
         notes=(*data_notes(item_scores, matrices), *notes),
@@ -167,8 +174,13 @@ def efa(
 
 
 def _suggestion(chance: ParallelAnalysis, number: int) -> str:
-    suggested = "an unknown number of" if chance.n_suggested is None else str(chance.n_suggested)
-    return f"{suggested} factor(s) stand out from chance; {number} shown (n = {chance.n})."
+    found = chance.n_suggested
+    stand_out = (
+        "how many factors stand out from chance is not known"
+        if found is None
+        else f"{found} factor{' stands' if found == 1 else 's stand'} out from chance"
+    )
+    return f"{stand_out}; {number} shown (n = {chance.n})."
 
 
 def _eigenvalues(chance: ParallelAnalysis) -> Iterator[Row]:

@@ -63,8 +63,10 @@ Groups = Annotated[
 ]
 _MATCHED = (
     "The same contexts are under several of the groups, and this test takes them as different "
-    "ones. Score correlations compares them pair by pair, which shows smaller differences."
+    "ones; a comparison pair by pair would show smaller differences."
 )
+_PAIRED_THERE = "Score correlations makes it."
+_PAIRED = {"rewriting", "language", "form", "format", "template", "label_order", "entity", "phase"}
 
 
 @analysis(
@@ -182,11 +184,16 @@ def group_comparison(
             *data_notes(item_scores, score_matrices(item_scores, names)),
             *notes,
             *((FORMAT_POINTS,) if factor == "format" and not groups else ()),
-            *((_MATCHED,) if known.matched else ()),
+            *((_matched(factor, typed=bool(groups)),) if known.matched else ()),
             INDEPENDENT_ROWS,
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )  # fmt: skip
+
+
+def _matched(factor: str, *, typed: bool) -> str:
+    """That pairs are not used, and where they are."""
+    return f"{_MATCHED} {_PAIRED_THERE}" if factor in _PAIRED and not typed else _MATCHED
 
 
 def _rows(

@@ -151,8 +151,8 @@ def item_map(
         "repetition",
         n_used=sum(matrix.n_used for matrix in matrices),
         n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"{title} of every item in every group: {says} Discrimination and alpha from "
-        f"{rule}. Scores are after reverse-keying.",
+        method=f"{title} of every item in every group: {says} "
+        f"{f'From {rule}. ' if statistic in _N else ''}Scores are after reverse-keying.",
         notes=(
             *data_notes(item_scores, matrices),
             *(left_out_notes(matrices, missing) if statistic in _N else ()),

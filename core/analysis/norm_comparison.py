@@ -37,8 +37,9 @@ NO_SUBSCALE = "(no subscale)"
 NOT_PEOPLE = (
     "Rows of a model are not a sample of people: n is the number of times it was asked, so p "
     "and intervals say how sure the model's mean is, not that the model is a person like those of "
-    "the norms. Read the size of the difference first. It also takes the items to mean the same to "
-    "model and people; see Measurement invariance."
+    "the norms. Read the size of the difference first. Its interval does not take the variances of "
+    "model and people as equal, that of d does, so one may hold 0 where the other does not. It "
+    "also takes the items to mean the same to model and people; see Measurement invariance."
 )
 
 

@@ -154,7 +154,7 @@ def score_correlations(
             compare_repetitions(compared, scale, ci_level)
     if not compared.any_defined:
         raise NotEnoughData(
-            f"No scores can be paired by {factor}. {' '.join(compared.notes[:3])}".strip(),
+            f"No scores can be paired by {factor}. {' '.join(compared.notes[:1])}".strip(),
             remedy(
                 item_scores,
                 incomplete,

@@ -51,6 +51,7 @@ from core.analysis.report.validation_report_scores import (
     beside_rows,
     groups_of,
     other_level,
+    refuse_itself,
     usual_rows,
 )
 from core.analysis.report.validation_report_tables import cautions, notes_of, report_tables
@@ -190,6 +191,7 @@ def validation_report(
         if texts is None
         else chosen_contrast(texts, lists, descriptor, first, second, first_lists)
     )
+    refuse_itself(item_scores, convergent)
     beside = [
         None if frame is None else administrations_of(frame)
         for frame in (alternate, reordered, convergent)

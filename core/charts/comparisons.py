@@ -105,11 +105,16 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_of(result, "fit")
     if table is None:
         return ()
-    kept = {"model": "item", "bic_difference": "value", "n": "n"}
+    kept = {"model": "item", "bic_difference": "value", "n": "n", "admissible": "admissible"}
     frame = _without_intervals(grouped(table, kept, "model"))
+    impossible = frame["value"].notna() & ~frame["admissible"].astype(bool)
+    frame = frame.drop(columns="admissible")
     drawn, left_out = cut(frame, 5)
     drawn = drawn.reset_index(drop=True)
-    drawn["label"] = [two_decimals(value) for value in drawn["value"]]
+    drawn["label"] = [
+        two_decimals(value) + (" (impossible estimates)" if bad else "")
+        for value, bad in zip(drawn["value"], impossible[: len(drawn)], strict=True)
+    ]
     known = drawn.dropna(subset=["value"])
     lowest = known.sort_values("value", kind="stable").drop_duplicates("group")
     winners = "; ".join(
@@ -119,7 +124,8 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"Dot plot of BIC above the lowest of {counted(drawn['item'].nunique(), 'model')} in "
         f"{counted(drawn['group'].nunique(), 'group')}, n up to "
         f"{counted(most(drawn['n']), 'administration')}; lowest, {winners or 'none is defined'}; "
-        f"{len(drawn) - len(known)} undefined.{left_out}"
+        f"{len(drawn) - len(known)} undefined; "
+        f"{int(impossible[: len(drawn)].sum())} with impossible estimates.{left_out}"
     )
     title = "BIC above that of the best model"
     axis = DotAxis("Difference in BIC", _wide(free_ends(drawn, (0.0,))), (0.0,), of="Model")

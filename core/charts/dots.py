@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
@@ -54,6 +54,8 @@ def free_ends(table: pd.DataFrame, lines: Sequence[float] = ()) -> tuple[float, 
 def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     """Points with intervals, dashed lines and a shaded band; rows without a value stay empty.
 
+    An interval that goes on beyond the axis ends in a tip.
+
     `table` has the columns group, item, value, ci_low, ci_high, n, and label where values are
     written above their points.
     """
@@ -84,7 +86,7 @@ def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
             alt.Tooltip("n:Q", title="n"),
         ],
     )
-    layers = [rules, points]
+    layers = [rules, points, *(_arrow(base, across, end, axis, theme) for end in ("low", "high"))]
     if "label" in table:
         labels = base.transform_filter("isValid(datum.value)").encode(
             x=across("value"), text="label:N"
@@ -107,3 +109,22 @@ def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
         layers.insert(0, line.encode(x=across("at")))
     height = alt.Step(_LABELLED_ROW if "label" in table else _ROW)
     return alt.layer(*layers).properties(height=height)
+
+
+def _arrow(
+    base: Any,
+    across: Callable[[str], Any],
+    end: Literal["low", "high"],
+    axis: DotAxis,
+    theme: Theme,
+) -> Any:
+    """A tip where an interval goes on beyond the axis."""
+    beyond, shape = (
+        (f"datum.ci_low < {axis.ends[0]!r}", "triangle-left")
+        if end == "low"
+        else (f"datum.ci_high > {axis.ends[1]!r}", "triangle-right")
+    )
+    tips = base.transform_filter(f"isValid(datum.ci_{end}) && {beyond}")
+    return tips.mark_point(shape=shape, filled=True, size=70, color=INK[theme], opacity=1).encode(
+        x=across(f"ci_{end}")
+    )

@@ -54,10 +54,12 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
             f"empty.{left_out}{not_drawn}"
         )
+        beyond = int(((drawn["ci_low"] < -_FAR) | (drawn["ci_high"] > _FAR)).sum())
+        said = ["A tip: the interval goes on beyond the chart; see the table."] if beyond else []
         low = min([0.0, *known, *drawn["ci_low"].dropna().clip(lower=-_FAR)])
         high = max([1.0, *known, *drawn["ci_high"].dropna().clip(upper=_FAR)])
         axis = DotAxis("Standardized loading with interval", (low, high), (0.0,))
         title = f"Loadings on {factor}"
-        spec = panels(dots(drawn, axis, theme), drawn, title, theme)
+        spec = panels(dots(drawn, axis, theme), drawn, title, theme, said)
         charts.append(Chart(title, spec, words, drawn))
     return told(charts, frame["factor"].nunique())

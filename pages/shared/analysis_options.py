@@ -93,7 +93,7 @@ def _control(analysis: Analysis, study: str, option: AnalysisOption, kept: Any) 
 def _number(option: AnalysisOption, key: str, kept: Any) -> Any:
     kind: Any = option.kind
     low, high = option.number(kind.low), option.number(kind.high)
-    return st.number_input(kind.label, low, high, kept, key=key, help=kind.help or None)
+    return st.number_input(kind.label, low, high, kept, key=key, help=_tooltip(kind))
 
 
 def _choice(option: AnalysisOption, key: str, kept: Any) -> Any:
@@ -102,14 +102,14 @@ def _choice(option: AnalysisOption, key: str, kept: Any) -> Any:
     codes = list(words)
     return st.selectbox(
         kind.label, codes, codes.index(kept), format_func=words.__getitem__, key=key,
-        help=kind.help or None,
+        help=_tooltip(kind),
     )  # fmt: skip
 
 
 def _factors(option: AnalysisOption, key: str, kept: Any) -> Any:
     kind: Any = option.kind
     chosen = st.multiselect(
-        kind.label, GROUPINGS, list(kept), format_func=factor_word, key=key, help=kind.help or None
+        kind.label, GROUPINGS, list(kept), format_func=factor_word, key=key, help=_tooltip(kind)
     )
     return tuple(chosen)
 
@@ -117,17 +117,15 @@ def _factors(option: AnalysisOption, key: str, kept: Any) -> Any:
 def _text(option: AnalysisOption, key: str, kept: Any) -> Any:
     kind: Any = option.kind
     if kind.lines == 1:
-        return st.text_input(kind.label, kept, key=key, help=kind.help or None)
-    return st.text_area(
-        kind.label, kept, key=key, help=kind.help or None, height=28 * kind.lines + 20
-    )
+        return st.text_input(kind.label, kept, key=key, help=_tooltip(kind))
+    return st.text_area(kind.label, kept, key=key, help=_tooltip(kind), height=28 * kind.lines + 20)
 
 
 def _numbers(option: AnalysisOption, key: str, kept: Any) -> Any:
     """Numbers typed in one field; unreadable ones are told and leave what was there."""
     kind: Any = option.kind
     shown = " ".join(f"{value:g}" for value in kept)
-    typed = st.text_input(kind.label, shown, key=key, help=kind.help or None)
+    typed = st.text_input(kind.label, shown, key=key, help=_tooltip(kind))
     try:
         return parse_numbers(option, kind, typed)
     except UserError:
@@ -136,6 +134,11 @@ def _numbers(option: AnalysisOption, key: str, kept: Any) -> Any:
             f"{kind.high:g} with spaces between them, such as {shown or '0.5'}."
         )
         return kept
+
+
+def _tooltip(kind: Any) -> str | None:
+    """The help of an option to the letter: a * of a model text is no Markdown."""
+    return widgets.plain(kind.help) or None
 
 
 def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
@@ -161,6 +164,13 @@ def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
         },
     )  # fmt: skip
     complete = edited.dropna()
+    unfinished = len(edited.dropna(how="all")) - len(complete)
+    if unfinished:
+        titles = ", ".join(title for _, title, _ in kind.columns)
+        st.caption(
+            f":material/warning: {unfinished} unfinished "
+            f"{'row is' if unfinished == 1 else 'rows are'} not used: each needs {titles}."
+        )
     return tuple(
         tuple(
             float(cell) if what == "number" else str(cell).strip()
@@ -175,7 +185,7 @@ def _beside(option: AnalysisOption, key: str, kept: Any) -> Any:
     names = analysis_choices.offered(widgets.workspace(), kind.of)
     wished = kept if kept in names else ""
     return st.selectbox(
-        kind.label, ["", *names], ["", *names].index(wished), key=key, help=kind.help or None,
+        kind.label, ["", *names], ["", *names].index(wished), key=key, help=_tooltip(kind),
         format_func=lambda name: name or "(none)",
     )  # fmt: skip
 

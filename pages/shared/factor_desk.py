@@ -184,7 +184,7 @@ def _text_area(study: StudyRecord, analysis: Analysis, text: str) -> None:
     if st.session_state.get(f"{key}:shown") != text or key not in st.session_state:
         st.session_state[key] = st.session_state[f"{key}:shown"] = text
     st.text_area(
-        "Model text", key=key, height=340, help=_SYNTAX_HELP,
+        "Model text", key=key, height=340, help=plain(_SYNTAX_HELP),
         on_change=_typed, args=(study.code, analysis, key),
     )  # fmt: skip
 

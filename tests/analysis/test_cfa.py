@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from core.analysis.cfa import cfa
+from core.analysis.cfa import TWO_SUBSCALES, cfa
+from core.analysis.factor_models.cfa_groups import UNIT_CHANGED
 from core.analysis.factor_models.cfa_models import written_model
 from core.analysis.factor_models.cfa_scripts import cfa_syntax
 from core.analysis.factor_models.cfa_text import proposed_text
 from core.analysis.progress import Cancelled, watched
 from core.errors import NotEnoughData, UserError
+from core.psychometrics.factor_models.cfa_fit import fit_cfa
 from core.psychometrics.normality import normality
 from tests.analysis.score_frames import item_scores
 from tests.psychometrics.reference import expected, scores
@@ -367,6 +369,34 @@ def test_a_gap_in_an_item_that_the_text_does_not_name_costs_no_administration():
     frame = item_scores(values, items=HS, subscales=HS_SUBSCALES)
     found = frames(cfa(frame, model_text="F =~ x1 + x2 + x3 + x4"))
     assert found["fit"][["n", "dropped"]].iloc[0].tolist() == [301, 0]
+
+
+@pytest.mark.parametrize("seed", [54, 149])
+def test_a_first_item_that_hardly_loads_does_not_hide_the_maximum(seed):
+    rng = np.random.default_rng(seed)
+    found = np.clip(np.round(3 + rng.normal(size=(40, 1)) + rng.normal(size=(40, 8))), 1, 5)
+    found[:, 0] = rng.permutation(found[:, 0])
+    names = [f"i{k}" for k in range(1, 9)]
+    assert not fit_cfa(found, names, "F =~ " + " + ".join(names), estimator="ML").converged
+    result = cfa(item_scores(found, items=names), estimator="ml")
+    assert any(UNIT_CHANGED in note for note in result.notes)
+    turned = "F =~ " + " + ".join(names[::-1])
+    best = fit_cfa(found, names, turned, estimator="ML")
+    assert best.converged
+    row = result.tables[0].frame.iloc[0]
+    assert (row["df"], row["chi2"]) == (best.fit.df, pytest.approx(best.fit.chi2, abs=1e-4))
+    mine = result.tables[1].frame.set_index("item")["standardized"]
+    for name in names:
+        other = best.standardized_estimate("F", "=~", name).estimate
+        assert abs(mine[name]) == pytest.approx(abs(other), abs=1e-3)
+
+
+def test_a_second_order_factor_above_two_subscales_is_said_to_rest_on_their_correlation():
+    frame = item_scores(scores("likert22", LIKERT), subscales=LIKERT_SUBSCALES)
+    assert TWO_SUBSCALES in cfa(frame, model="second_order").notes
+    assert TWO_SUBSCALES not in cfa(frame).notes
+    three = item_scores(scores("hs1939", HS), items=HS, subscales=HS_SUBSCALES)
+    assert TWO_SUBSCALES not in cfa(three, model="second_order").notes
 
 
 def test_costly_gaps_are_told_with_the_estimator_that_keeps_their_rows():

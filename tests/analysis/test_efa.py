@@ -62,6 +62,13 @@ def test_normality_is_that_of_the_items_with_its_coefficients_and_remarks():
     assert "12" in few.loc["Multivariate Shapiro-Wilk", "remark"]
 
 
+def test_few_administrations_for_the_items_are_pointed_out():
+    values = np.random.default_rng(3).normal(size=(60, 6)).cumsum(axis=1)
+    few = efa(item_scores(values[:29]))
+    assert any("29 administrations are few for 6 items" in note for note in few.notes)
+    assert not any("are few for" in note for note in efa(item_scores(values[:30])).notes)
+
+
 def test_every_column_is_explained():
     for one in efa(item_scores(answers(100))).tables:
         assert not [c.name for c in one.columns if not c.help and c.name != "respondent"]

@@ -184,7 +184,13 @@ def test_the_same_contexts_under_several_groups_are_pointed_out():
     apart = group_comparison(frame, factor="form")
     assert not any("pair by pair" in note for note in apart.notes)
     frame["context"] = frame["context"].str.extract(r"(\d+)$")[0].to_numpy()
-    assert any("pair by pair" in n for n in group_comparison(frame, factor="form").notes)
+    (note,) = [n for n in group_comparison(frame, factor="form").notes if "pair by pair" in n]
+    assert note.endswith("Score correlations makes it.")
+    people = frame.assign(respondent=frame["form"], form="original")
+    (note,) = [
+        n for n in group_comparison(people, factor="respondent", by=()).notes if "pair by pair" in n
+    ]
+    assert "Score correlations" not in note  # it pairs no respondents
 
 
 def test_formats_are_told_not_to_be_compared_by_means():

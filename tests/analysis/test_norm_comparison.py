@@ -165,6 +165,7 @@ def test_a_scale_that_is_not_in_the_study_is_answered_with_the_nearest_names():
         ([("", 3, 1, 10)], "Row 1 of the norms names no scale"),
         ([("s", 3, math.nan, 10)], "Row 1 of the norms lacks a number"),
         ([("", math.nan, math.nan, math.nan), ("s", 3, -1, 10)], "Row 2 of the norms has mean 3"),
+        ([("s", 3, 0, 10)], "Row 1 of the norms has mean 3 and SD 0"),
         ([("s", math.inf, 1, 10)], "Row 1 of the norms has mean inf"),
         ([("s", 3, 1, 1)], "Row 1 of the norms has n = 1"),
         ([("s", 3, 1, 10.5)], "Row 1 of the norms has n = 10.5"),

@@ -112,6 +112,20 @@ def test_the_interval_has_the_level_asked_for(tmp_path):
     assert (row["ci.lower"], row["ci.upper"]) == pytest.approx((own.low, own.high), abs=1e-4)
 
 
+@pytest.mark.parametrize("seed", [54, 149])
+def test_lavaan_finds_the_maximum_behind_a_first_item_that_hardly_loads(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    values = np.clip(np.round(3 + rng.normal(size=(40, 1)) + rng.normal(size=(40, 8))), 1, 5)
+    values[:, 0] = rng.permutation(values[:, 0])
+    items = LIKERT[:8]
+    model = "F =~ " + " + ".join(items)
+    files = cfa_files([SyntaxGroup("g", values, items, model)], estimator="ml", ci_level=0.95)
+    (measures,) = run_r(written(files, tmp_path), "cfa.R", MEASURES)
+    best = fit_cfa(values, items, model, estimator="ML", scaling="std.lv")
+    found = measures.set_index("name")["value"]
+    assert (found["df"], found["chisq"]) == (20, pytest.approx(best.fit.chi2, abs=1e-4))
+
+
 def printed(text):
     """What the Python script says of each group: fit by name, loadings by factor and item."""
     groups = []

@@ -320,6 +320,24 @@ def test_groups_are_judged_each_by_itself(trait, scale, others, full):
     assert criteria(pooled).loc["alternate form", "n"] == 240
 
 
+def test_a_study_is_no_other_scale_beside_itself(scale):
+    with pytest.raises(NotEnoughData, match="is chosen as another scale beside itself") as refused:
+        validation_report(scale, convergent=scale)
+    assert refused.value.remedy
+
+
+def test_pairs_lost_to_gaps_are_noted_for_every_criterion(scale, others):
+    gaps = others["convergent"].copy()
+    first = gaps["item"] == gaps["item"].iloc[0]
+    lost = gaps["context"].isin([f"c{k}" for k in range(20)]) & first
+    gaps.loc[lost, ["score", "status"]] = [np.nan, "refused"]
+    result = validation_report(scale, **(others | {"convergent": gaps}), resamples=100)
+    (note,) = [note for note in result.notes if note.startswith("Convergent:")]
+    n, missing = criteria(result).loc["convergent", ["n", "missing"]]
+    assert (n, missing) == (70, 20)
+    assert "20 of 90 pairs were left out: a missing score." in note
+
+
 def test_of_other_studies_only_what_belongs_to_the_group_counts(scale, others):
     first = scale["context"].str.len() == 3
     halves = pd.concat([scale[first], scale[~first].assign(respondent="other")], ignore_index=True)

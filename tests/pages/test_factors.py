@@ -115,6 +115,11 @@ def test_a_text_that_cannot_be_read_says_where_and_changes_nothing_else(collecte
     assert len(loadings(at)) == 20
 
 
+def test_the_help_on_model_texts_shows_every_asterisk(collected):
+    at = open_page()
+    assert r"0\.8\*a fixes" in box(at, "Model text").proto.help
+
+
 def test_models_that_were_kept_are_compared(collected):
     at = open_page()
     items = loadings(at)["Item"].tolist()

@@ -204,7 +204,7 @@ def pair_columns(ci_level: float) -> tuple[Column, ...]:
         _SCALE,
         Column("first", "First"),
         Column("second", "Second"),
-        Column("difference", "Difference", "points", "Mean of second minus first."),
+        Column("difference", "Second − first", "points", "Difference of the means."),
         Column("ci_low", f"{interval} low", "points", "Two-sided, by Welch's t (1947)."),
         Column("ci_high", f"{interval} high", "points", "Two-sided, by Welch's t (1947)."),
         Column("t", "t", "points", "Welch (1947): variances may differ."),

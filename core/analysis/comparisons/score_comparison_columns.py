@@ -48,7 +48,7 @@ def difference_columns(ci_level: float) -> tuple[Column, ...]:
         *_pair_columns(),
         Column("mean_first", "M first", "points", "Over the pairs with both scores."),
         Column("mean_second", "M second", "points", "Over the pairs with both scores."),
-        Column("difference", "Difference", "points", "Mean of second minus first."),
+        Column("difference", "Second − first", "points", "Difference of the means."),
         Column("ci_low", f"{interval} low", "points", "By t with n - 1 degrees of freedom."),
         Column("ci_high", f"{interval} high", "points", "By t with n - 1 degrees of freedom."),
         Column("t", "t", "points", "Paired t test; Student (1908)."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,12 @@ from core.psychometrics.ordered.wlsmv import fit_wlsmv
 
 MOST_STEPS = 10
 """Different scores of an item up to which its answers are taken as steps of a normal variable."""
+
+UNIT_CHANGED = (
+    "With the first loading of each factor fixed at 1 the search found no maximum, as happens "
+    "where that item hardly loads on its factor. So the variances of factors are 1 instead: the "
+    "same model, fit and standardized estimates, with raw loadings in another unit."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +184,13 @@ def fitted(
     ci_level : float in (0, 1)
         Coverage of the intervals of parameters.
 
+    Returns
+    -------
+    CfaResult
+        With the first loading of each factor 1; where the search then finds no maximum, as behind
+        an item that hardly loads on its factor, with variances of factors 1, and a problem that
+        says so. Fit and standardized estimates do not depend on it.
+
     Raises
     ------
     NotEnoughData, ModelTextError
@@ -186,9 +199,17 @@ def fitted(
     if estimator == "wlsmv":
         return fit_wlsmv(scores, model.items, model.text, ci_level=ci_level)
     how, missing = HOW[estimator]
-    return fit_cfa(
+    fit = fit_cfa(
         scores, model.items, model.text, estimator=how, missing=missing, ci_level=ci_level
     )
+    if fit.converged:
+        return fit
+    other = fit_cfa(
+        scores, model.items, model.text,
+        estimator=how, missing=missing, ci_level=ci_level, scaling="std.lv",
+    )  # fmt: skip
+    same_model = other.converged and other.fit.df == fit.fit.df
+    return replace(other, problems=(UNIT_CHANGED, *other.problems)) if same_model else fit
 
 
 def n_scores_used(scores: Floats, missing: Missing) -> int:

@@ -77,10 +77,10 @@ def _people(numbers: Sequence[str | float], number: int) -> Summary:
             f"Row {number} of the norms lacks a number.", "Fill in mean, SD and n of every row."
         )
     mean, sd, n = (float(value) for value in numbers)
-    if not (math.isfinite(mean) and math.isfinite(sd) and sd >= 0):
+    if not (math.isfinite(mean) and math.isfinite(sd) and sd > 0):
         raise NotEnoughData(
             f"Row {number} of the norms has mean {mean:g} and SD {sd:g}.",
-            "Type a mean, and an SD of 0 or more.",
+            "Type a mean, and an SD above 0: people differ.",
         )
     if not (math.isfinite(n) and n >= 2 and n == int(n)):
         raise NotEnoughData(

@@ -215,9 +215,11 @@ def _keep(
 ) -> None:
     """Enter a correlation as the coefficient of a criterion."""
     own = Coefficient.of(found)
-    result.found[what] = Coefficient(
-        own.value, own.low, own.high, own.n, (*own.problems, *problems)
-    )
+    said = (*own.problems, *problems)
+    if found.n_left_out and not any("left out" in problem for problem in said):
+        both = own.n + found.n_left_out
+        said = (f"{found.n_left_out} of {both} pairs were left out: a missing score.", *said)
+    result.found[what] = Coefficient(own.value, own.low, own.high, own.n, said)
     result.basis[what] = Basis(method, found.n_left_out)
 
 

@@ -217,3 +217,21 @@ def _repeated(units: Integers) -> Mask:
 def _fixed(frame: pd.DataFrame, name: str) -> bool:
     """Whether all rows agree."""
     return len(frame[name].unique()) <= 1
+
+
+def refuse_itself(item_scores: pd.DataFrame, convergent: pd.DataFrame | None) -> None:
+    """Refuse a study as its own other scale: it would agree with itself perfectly.
+
+    Raises
+    ------
+    NotEnoughData
+        A study stands on both sides.
+    """
+    if convergent is None:
+        return
+    same = sorted(set(item_scores["study"].astype(str)) & set(convergent["study"].astype(str)))
+    if same:
+        raise NotEnoughData(
+            f"Study {', '.join(same)} is chosen as another scale beside itself.",
+            "Choose a study of another scale as the convergent one, or none.",
+        )

@@ -11,24 +11,24 @@ LAVAAN_CALLS: Mapping[EstimatorName, str] = {
     "ml": """\
   fit <- cfa(group$model, data = rows, estimator = "ML", missing = "listwise",
              likelihood = "normal", information = "expected", meanstructure = FALSE,
-             std.lv = FALSE, auto.fix.first = TRUE)
+             std.lv = std.lv, auto.fix.first = !std.lv)
 """,
     "mlr": """\
   fit <- cfa(group$model, data = rows, estimator = "MLR", missing = "listwise",
              likelihood = "normal", information = "observed", meanstructure = FALSE,
-             std.lv = FALSE, auto.fix.first = TRUE)
+             std.lv = std.lv, auto.fix.first = !std.lv)
 """,
     "fiml": """\
   fit <- cfa(group$model, data = rows, estimator = "MLR", missing = "fiml",
              likelihood = "normal", information = "observed", meanstructure = TRUE,
-             std.lv = FALSE, auto.fix.first = TRUE)
+             std.lv = std.lv, auto.fix.first = !std.lv)
 """,
     "wlsmv": """\
   # incomplete rows go first: lavaan stops where its own deletion empties a category
   rows <- rows[complete.cases(rows[group$items]), group$items]
   fit <- cfa(group$model, data = rows, estimator = "WLSMV", ordered = group$items,
              missing = "listwise", parameterization = "delta",
-             std.lv = FALSE, auto.fix.first = TRUE)
+             std.lv = std.lv, auto.fix.first = !std.lv)
 """,
 }
 """The call of each estimator. What lavaan would choose by itself is written out, so that a later
@@ -51,8 +51,8 @@ LAVAAN = """\
 # Run it in the folder that holds data.csv, for example with: Rscript cfa.R
 @about@
 @options@
-# The first loading of a factor is 1 unless the model says otherwise. Each factor model is fitted
-# to its own group. RMSEA has its usual 90% interval; other intervals cover ci_level.
+# The first loading of a factor is 1 unless the model says otherwise, or no maximum is found so.
+# Each factor model is fitted to its own group. RMSEA has its usual 90% interval; other intervals cover ci_level.
 # Rows are taken as independent; repeated administrations of one model are not.
 
 library(lavaan)
@@ -75,9 +75,16 @@ wanted <- c(
   "rmsea.ci.lower.robust", "rmsea.ci.upper.robust", "aic", "bic"
 )
 
+fit_group <- function(group, rows, std.lv = FALSE) {
+@call@  fit
+}
+
 analyze <- function(group) {
   rows <- answers[answers$group == group$rows, ]
-@call@  if (!lavInspect(fit, "converged")) stop("the search found no maximum")
+  fit <- fit_group(group, rows)
+  # an item that hardly loads on its factor is no unit for it
+  if (!lavInspect(fit, "converged")) fit <- fit_group(group, rows, std.lv = TRUE)
+  if (!lavInspect(fit, "converged")) stop("the search found no maximum")
   measures <- fitMeasures(fit)
   list(
     name = group$name,

@@ -125,7 +125,7 @@ def error_problems(standardized: Sequence[Estimate]) -> list[str]:
             "nothing about them; the model is probably not identified."
         )
     if beyond:
-        out.append(f"Standardised loadings beyond 1: {listed(beyond)}.")
+        out.append(f"Standardized loadings beyond 1: {listed(beyond)}.")
     return out
 
 
