@@ -52,7 +52,8 @@ LAVAAN = """\
 @about@
 @options@
 # The first loading of a factor is 1 unless the model says otherwise, or no maximum is found so.
-# Each factor model is fitted to its own group. RMSEA has its usual 90% interval; other intervals cover ci_level.
+# Each factor model is fitted to its own group. RMSEA has its usual 90% interval; other intervals
+# cover ci_level.
 # Rows are taken as independent; repeated administrations of one model are not.
 
 library(lavaan)
