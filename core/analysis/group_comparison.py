@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 
+from core.analysis.alternatives import or_instead
 from core.analysis.comparisons.group_comparison_groups import (
     TypedGroups,
     group_levels,
@@ -61,6 +62,7 @@ Groups = Annotated[
         "contexts not listed are left out.",
     ),
 ]
+_TWO_GROUPS = "It needs two groups of two contexts or more each, with scores that vary."
 _MATCHED = (
     "The same contexts are under several of the groups, and this test takes them as different "
     "ones; a comparison pair by pair would show smaller differences."
@@ -153,7 +155,7 @@ def group_comparison(
             remedy(
                 item_scores,
                 incomplete,
-                "It needs two groups of two contexts or more each, with scores that vary.",
+                _TWO_GROUPS if groups else or_instead(_TWO_GROUPS, item_scores, COMPARED, factor),
             ),
         )
     used: dict[str, set[int]] = {}

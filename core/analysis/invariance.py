@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from core.analysis.alternatives import or_instead
 from core.analysis.factor_models.cfa_groups import n_scores_used
 from core.analysis.factor_models.cfa_models import (
     HOW,
@@ -34,6 +35,10 @@ from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData, UserError
 from core.psychometrics.factor_models.cfa_invariance import invariance as climb
 
+_TWO_LEVELS = (
+    "It needs two levels, each with more administrations than items and a model that can be "
+    "fitted: leave a level out by a filter, choose a simpler model, or collect more."
+)
 MARKER = (
     "With the first loading of a factor fixed at 1, its first item is taken to be invariant; if it "
     "is not, other items seem to differ."
@@ -107,8 +112,7 @@ def invariance(
     if not any(one.found_any for one in found):
         raise NotEnoughData(
             f"No levels of {factor} can be compared. {' '.join(notes[:1])}",
-            "It needs two levels, each with more administrations than items and a model that can "
-            "be fitted: leave a level out by a filter, choose a simpler model, or collect more.",
+            or_instead(_TWO_LEVELS, item_scores, COMPARED, factor),
         )
     n_used = sum(one.n_used for one in found)
     word = dict(COMPARED)[factor].lower()

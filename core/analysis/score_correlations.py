@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import pandas as pd
 
+from core.analysis.alternatives import or_instead
 from core.analysis.comparisons.paired_scores import pairing, scores_of_pairs
 from core.analysis.comparisons.score_comparison import (
     Compared,
@@ -49,6 +50,10 @@ COMPARED = (
 INDEPENDENT_PAIRS = (
     "Intervals and p take pairs as independent. Pairs of one model are not, so the true "
     "uncertainty is larger."
+)
+_TWO_LEVELS = (
+    "It needs two levels of {factor}, asked in several contexts (or whatever else differs) that "
+    "are the same under both."
 )
 _REMEDIES = {
     "study": "Choose two studies that asked the same models under the same contexts.",
@@ -158,10 +163,11 @@ def score_correlations(
             remedy(
                 item_scores,
                 incomplete,
-                _REMEDIES.get(
+                or_instead(
+                    _REMEDIES.get(factor, _TWO_LEVELS.format(factor=factor)),
+                    item_scores,
+                    COMPARED,
                     factor,
-                    f"It needs two levels of {factor}, asked in several contexts (or whatever else "
-                    "differs) that are the same under both.",
                 ),
             ),
         )

@@ -39,7 +39,9 @@ def correlation_columns(ci_level: float) -> tuple[Column, ...]:
             "Over the pairs of scores of the group; Holm (1979) or Benjamini & Hochberg (1995).",
         ),
         Column(
-            "stars", "Stars of p", help="Of p before adjusting: * below .05, ** below .01, *** .001."
+            "stars",
+            "Stars of p",
+            help="Of p before adjusting: * below .05, ** below .01, *** .001.",
         ),
         Column("n", "n", "count", "Rows that have both scores."),
         Column(
