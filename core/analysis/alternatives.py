@@ -7,6 +7,15 @@ from collections.abc import Sequence
 import pandas as pd
 
 
+def varying(item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those of the factors offered, with their titles, that have several levels."""
+    return [
+        (name, title)
+        for name, title in offered
+        if name in item_scores and len(item_scores[name].unique()) > 1
+    ]
+
+
 def or_instead(
     remedy: str, item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]], chosen: str
 ) -> str:
@@ -23,11 +32,8 @@ def or_instead(
     chosen : str
         What was chosen of it.
     """
-
-    def varies(name: str) -> bool:
-        return name in item_scores and len(item_scores[name].unique()) > 1
-
-    others = [title.split(" (")[0].lower() for name, title in offered if varies(name)]
-    if varies(chosen) or not others:
+    found = varying(item_scores, offered)
+    others = [title.split(" (")[0].lower() for _, title in found]
+    if not others or chosen in dict(found):
         return remedy
     return f"{remedy} These answers differ in {', '.join(others)}, which can be compared instead."

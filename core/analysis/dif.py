@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.alternatives import varying
 from core.analysis.factor_models.dif_tables import Compared, Labels, dif_tables, level_rows
+from core.analysis.factor_models.invariance_levels import level_of_each
 from core.analysis.matrices import (
     ScoreMatrix,
     by_columns,
@@ -148,7 +150,7 @@ def dif(
     """
     names = tuple(name for name in distinct(by) if name != factor)
     matrices = score_matrices(item_scores, names)
-    level_of = _level_of(item_scores, factor)
+    level_of = level_of_each(item_scores, factor)
     found = []
     for matrix in each(matrices, "scales"):
         levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
@@ -174,15 +176,6 @@ def dif(
         notes=(*data_notes(item_scores, matrices), *notes, *CAUTIONS),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
-
-
-def _level_of(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
-    """The level of the factor that each administration was under."""
-    own = item_scores[["administration", factor]].drop_duplicates("administration")
-    return {
-        int(administration): "(none)" if pd.isna(level) or level == "" else str(level)
-        for administration, level in zip(own["administration"], own[factor], strict=True)
-    }
 
 
 def _compared(
@@ -235,8 +228,10 @@ def _problems(result: DifResult) -> list[str]:
 
 def _remedy(item_scores: pd.DataFrame, fewest: int) -> str:
     """What to compare instead."""
-    varying = [name for name, _ in COMPARED if len(item_scores[name].unique()) > 1]
-    listed = ", ".join(varying) or "none of those that can be compared"
+    listed = (
+        ", ".join(name for name, _ in varying(item_scores, COMPARED))
+        or "none of those that can be compared"
+    )
     return (
         f"It needs two levels with {fewest} administrations each, and two items. Factors with "
         f"several levels in these answers: {listed}."

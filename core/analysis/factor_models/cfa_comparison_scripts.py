@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from core.analysis.factor_models.cfa_competing import Models, question, rivals
+from core.analysis.factor_models.cfa_competing import CI_LEVEL, Models, question, rivals
 from core.analysis.factor_models.cfa_groups import Prepared
 from core.analysis.factor_models.cfa_models import FactorEstimator, WrittenModel
 from core.analysis.factor_models.cfa_nesting import nested
@@ -20,8 +20,6 @@ from core.errors import NotEnoughData
 from core.psychometrics.factor_models.cfa_model import ParameterTable
 from core.psychometrics.factor_models.cfa_syntax import parse_model
 from core.psychometrics.factor_models.cfa_table import parameter_table
-
-CI_LEVEL = 0.95
 
 
 def cfa_comparison_syntax(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from core.analysis.factor_models.cfa_groups import Prepared, prepared_groups
@@ -64,19 +66,24 @@ def cfa_syntax(
 def script_group(
     name: str, group: Prepared, model: WrittenModel, names: ModelNames, answers: str = ""
 ) -> SyntaxGroup:
-    """One group as the writers take it; a factor with the name of an item keeps the text's."""
-    items = names.items
-    titles = {
-        safe: real
-        for safe, real in names.shown.items()
-        if safe != real and (real not in items or items[real] == safe)
-    }
+    """One group as the writers take it."""
     return SyntaxGroup(
         name=name,
         scores=group.scores,
         items=model.items,
         model=model.text,
         dropped=group.dropped,
-        titles=titles,
+        titles=titles_of(names.shown, names.items),
         answers=answers,
     )
+
+
+def titles_of(shown: Mapping[str, str], items: Mapping[str, str]) -> dict[str, str]:
+    """Names in a model text to those that users know, where the two differ.
+
+    `shown` has all of them, `items` the text's name of each item. A factor with the name of an item
+    keeps the text's.
+    """
+    return {
+        safe: real for safe, real in shown.items() if safe != real and items.get(real, safe) == safe
+    }

@@ -124,11 +124,11 @@ def question(
     """
     matrices = score_matrices(item_scores, by, whole=True)
     subscale_of, notes = subscales_of_items(item_scores)
-    level_of = _level_of(item_scores, factor)
+    level_of = level_of_each(item_scores, factor)
     return Question(matrices, subscale_of, level_of, tuple(notes), kind, estimator, fewest)
 
 
-def _level_of(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
+def level_of_each(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
     """The level of the factor that each administration was under."""
     own = item_scores[["administration", factor]].drop_duplicates("administration")
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.analysis.factor_models.cfa_models import FactorModel, LikelihoodEstimator, WrittenModel
+from core.analysis.factor_models.cfa_scripts import titles_of
 from core.analysis.factor_models.invariance_levels import (
     Factor,
     Fewest,
@@ -58,17 +59,12 @@ def invariance_syntax(
 
 
 def _group(ready: Levels, model: WrittenModel) -> LevelGroup:
-    """One group as the writer takes it; a factor with the name of an item keeps the text's."""
-    items = {model.name(safe): safe for safe in model.items}
+    """One group as the writer takes it."""
     return LevelGroup(
         name=group_name(ready.matrix.group),
         scores=ready.scores,
         items=model.items,
         model=ready.text,
-        titles={
-            safe: real
-            for safe, real in model.shown.items()
-            if safe != real and items.get(real, safe) == safe
-        },
+        titles=titles_of(model.shown, {model.name(safe): safe for safe in model.items}),
         scaling=ready.scaling,
     )

@@ -19,12 +19,13 @@ from core.analysis.scripts.syntax_cfa_text import (
     EstimatorName,
 )
 from core.analysis.scripts.syntax_model import (
+    allowed,
     items_of,
     lavaan_lines,
-    renamed,
     semopy_lines,
     semopy_starts,
     single_items_are_factors,
+    under_columns,
 )
 from core.analysis.scripts.syntax_text import (
     GROUP,
@@ -144,12 +145,7 @@ def _model(
     model = parse_model(group.model, items=group.items)
     if estimator == "wlsmv":
         model = single_items_are_factors(model)
-    factors = set(model.factors)
-
-    def name(own: str) -> str:
-        return names.of("factor" if own in factors else "item", group.titles.get(own, own))
-
-    return renamed(model, name, lambda own: labels.of("label", own))
+    return allowed(model, group.titles, names, labels)
 
 
 def _about(groups: Sequence[SyntaxGroup], names: Sequence[str], title: str) -> str:
@@ -206,11 +202,7 @@ def _data(
     columns = items_of(models)
     tables: dict[str, Floats] = {}
     for group, label in zip(groups, row_names, strict=True):
-        shown = [group.titles.get(own, own) for own in group.items]
-        place = {names.given.get(("item", own)): number for number, own in enumerate(shown)}
         table = tables.setdefault(label, np.full((len(group.scores), len(columns)), np.nan))
-        for number, column in enumerate(columns):
-            if column in place:
-                table[:, number] = group.scores[:, place[column]]
+        under_columns(table, columns, group.scores, group.items, group.titles, names)
     rows = [(label, row) for label, table in tables.items() for row in table.tolist()]
     return csv_text([GROUP, *columns], rows)

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.analysis.matrices import Floats
 from core.analysis.result import TextFile
-from core.analysis.scripts.syntax_model import items_of, lavaan_lines, renamed
+from core.analysis.scripts.syntax_model import allowed, items_of, lavaan_lines, under_columns
 from core.analysis.scripts.syntax_text import (
     GROUP,
     Names,
@@ -150,7 +150,10 @@ def invariance_files(
     """
     names, labels = Names(frozenset({GROUP, LEVEL})), Names(frozenset())
     group_names = group_labels([group.name for group in groups])
-    models = [_model(group, names, labels) for group in groups]
+    models = [
+        allowed(parse_model(group.model, items=group.items), group.titles, names, labels)
+        for group in groups
+    ]
     about = comment(f"Levels of {factor} are compared in {len(groups)} group(s).")
     parts = {
         "about": about.rstrip("\n"),
@@ -162,17 +165,6 @@ def invariance_files(
         TextFile("data.csv", _data(groups, group_names, models, names)),
         TextFile("invariance.R", r_script(filled(_SCRIPT, parts))),
     )
-
-
-def _model(group: LevelGroup, names: Names, labels: Names) -> ParsedModel:
-    """The model with names that the files allow."""
-    model = parse_model(group.model, items=group.items)
-    factors = set(model.factors)
-
-    def name(own: str) -> str:
-        return names.of("factor" if own in factors else "item", group.titles.get(own, own))
-
-    return renamed(model, name, lambda own: labels.of("label", own))
 
 
 def _r_group(name: str, group: LevelGroup, model: ParsedModel) -> str:
@@ -196,13 +188,9 @@ def _data(
     columns = items_of(models)
     rows: list[tuple[str, list[float]]] = []
     for group, label in zip(groups, group_names, strict=True):
-        shown = [group.titles.get(own, own) for own in group.items]
-        place = {names.given.get(("item", own)): number for number, own in enumerate(shown)}
         for level, scores in enumerate(group.scores.values(), start=1):
             table = np.full((len(scores), 1 + len(columns)), np.nan)
             table[:, 0] = level
-            for number, column in enumerate(columns, start=1):
-                if column in place:
-                    table[:, number] = scores[:, place[column]]
+            under_columns(table[:, 1:], columns, scores, group.items, group.titles, names)
             rows += [(label, row) for row in table.tolist()]
     return csv_text([GROUP, LEVEL, *columns], rows)

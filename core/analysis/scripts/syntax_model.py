@@ -6,10 +6,12 @@ stands before a `*` as R code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from core.analysis.matrices import Floats
+from core.analysis.scripts.syntax_text import Names
 from core.psychometrics.factor_models.cfa_model import (
     COVARIANCE,
     INTERCEPT,
@@ -84,6 +86,34 @@ def semopy_starts(model: ParsedModel) -> dict[str, str]:
     rows = [row for row in parameter_table(model).parameters if row.op == LOADING]
     anchored = {row.left for row in rows if not row.is_free}
     return {f"p{row.free + 1}": row.right for row in rows if row.left not in anchored}
+
+
+def allowed(
+    model: ParsedModel, titles: Mapping[str, str], names: Names, labels: Names
+) -> ParsedModel:
+    """The model with names that the files allow; `titles` as of the groups of a writer."""
+    factors = set(model.factors)
+
+    def name(own: str) -> str:
+        return names.of("factor" if own in factors else "item", titles.get(own, own))
+
+    return renamed(model, name, lambda own: labels.of("label", own))
+
+
+def under_columns(
+    table: Floats,
+    columns: Sequence[str],
+    scores: Floats,
+    items: Sequence[str],
+    titles: Mapping[str, str],
+    names: Names,
+) -> None:
+    """Put the scores of a group into a table of the data, each item under its column there."""
+    shown = [titles.get(own, own) for own in items]
+    place = {names.given.get(("item", own)): number for number, own in enumerate(shown)}
+    for number, column in enumerate(columns):
+        if column in place:
+            table[:, number] = scores[:, place[column]]
 
 
 def items_of(models: Iterable[ParsedModel]) -> Sequence[str]:
