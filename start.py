@@ -46,7 +46,8 @@ CHECKS = (
     ("format", ("ruff", "format", "--check", ".")),
     ("types", ("mypy",)),
     ("layers", ("lint-imports",)),
-    ("tests", ("pytest",)),
+    # a file stays with one worker, so that what its tests share is made once
+    ("tests", ("pytest", "-n", "2", "--dist", "loadfile", "--durations", "25")),
 )
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
             "microsoft-edge", "msedge")  # fmt: skip
