@@ -49,6 +49,30 @@ def retry_at(moment) -> Step:
     return Step(status=429, headers={"Retry-After": format_datetime(moment, usegmt=True)})
 
 
+def filtered(content: str | None = None) -> Step:
+    """A reply that the provider's content filter ended, as OpenAI and Azure send it."""
+    message = {"role": "assistant", "content": content}
+    choice = {"index": 0, "message": message, "finish_reason": "content_filter"}
+    return Step(extra={"choices": [choice]})
+
+
+AZURE_FILTER = {
+    "error": {
+        "message": "The response was filtered due to the prompt triggering Azure OpenAI's content "
+        "management policy. Please modify your prompt and retry.",
+        "type": None,
+        "param": "prompt",
+        "code": "content_filter",
+        "status": 400,
+        "innererror": {
+            "code": "ResponsibleAIPolicyViolation",
+            "content_filter_result": {"hate": {"filtered": True, "severity": "high"}},
+        },
+    }
+}
+"""What Azure sends with status 400 where its filter withholds a reply because of the prompt."""
+
+
 @dataclass(frozen=True)
 class Seen:
     """One request as it arrived, and when."""

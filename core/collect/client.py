@@ -69,7 +69,11 @@ class TokenChance:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a service returned, verbatim. None where it did not say."""
+    """What a service returned, verbatim. None where it did not say.
+
+    A content filter may withhold a reply with an error: then `http_status` is the error's, and
+    `message` says so in plain words.
+    """
 
     text: str
     finish_reason: str = ""
@@ -77,6 +81,8 @@ class Reply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     first_token: tuple[TokenChance, ...] = ()  # most probable first; empty: not asked, not given
+    message: str = ""
+    http_status: int | None = None
 
 
 class FailureKind(StrEnum):
@@ -107,13 +113,17 @@ RETRIED = frozenset(
 
 @dataclass
 class CallFailure(Exception):
-    """A request that gave no reply. `message` is in plain words and holds no key."""
+    """A request that gave no reply. `message` is in plain words and holds no key.
+
+    `filtered` says that the provider's content filter withheld the reply.
+    """
 
     kind: FailureKind
     message: str
     http_status: int | None = None
     retry_after_s: float | None = None
     partial: Reply | None = field(default=None)
+    filtered: bool = False
 
     def __str__(self) -> str:
         """The plain words."""

@@ -21,7 +21,7 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHt
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply
 from core.collect.endpoints import check_address, check_resolved, cleaned_key, is_private
 from core.collect.prompts import json_schema
-from core.collect.replies import broken, read_json, read_reply, status_failure
+from core.collect.replies import broken, read_json, read_reply, status_failure, withheld
 from core.errors import CollectionError
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
@@ -71,9 +71,17 @@ class OpenAIClient:
         return f"OpenAIClient({self._base_url!r})"
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """The model's reply, verbatim but for the key; CallFailure where there is none."""
-        found = await self._call("/chat/completions", _body(request))
-        return read_reply(found, self._key)
+        """The model's reply, verbatim but for the key; CallFailure where there is none.
+
+        A reply that the provider's content filter withheld with an error is an empty reply.
+        """
+        try:
+            found = await self._call("/chat/completions", _body(request))
+            return read_reply(found, self._key)
+        except CallFailure as failure:
+            if not failure.filtered:
+                raise
+            return withheld(failure)
 
     async def models(self) -> tuple[str, ...]:
         """The names of the models the service offers, in its order."""

@@ -20,7 +20,7 @@ from core.domain.study import Status
 
 __all__ = ["PARSER_VERSION", "Parsed", "parse", "parse_block"]
 
-PARSER_VERSION = 2
+PARSER_VERSION = 3
 """Raised whenever the same reply may come to something else, so that codings can be told apart."""
 
 LONGEST_REPLY = 8_000  # characters; what is longer is an essay and is never searched for an option

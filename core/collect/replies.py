@@ -8,12 +8,14 @@ import math
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from core.collect.client import CallFailure, FailureKind, Reply, TokenChance
 from core.collect.endpoints import redacted
+from core.domain.study import CONTENT_FILTER, REFUSAL
 
 LONGEST_MESSAGE = 300
 MAX_TOKENS = 2**31 - 1
@@ -30,6 +32,28 @@ _STATUS: Mapping[int, tuple[FailureKind, str]] = {
 _SERVER = (FailureKind.SERVER, "The service has a problem of its own")
 _REJECTED = (FailureKind.REJECTED, "The service did not accept the request")
 _OUT_OF_CREDIT = "insufficient_quota"  # sent with 429, though waiting does not help
+_FILTERED = "The provider's content filter withheld the reply"
+# How services say it: in `code` or `type` of an error or of one inside it (OpenAI and Azure,
+# gateways that pass Azure's on, Alibaba), in its message (DeepSeek, xAI), or by flagging the input
+# (OpenRouter).
+_FILTER_CODES = frozenset(
+    {
+        "content_filter",
+        "content_policy_violation",
+        "contentpolicyviolation",
+        "responsibleaipolicyviolation",
+        "data_inspection_failed",
+        "datainspectionfailed",
+    }
+)
+_FILTER_WORDS = (
+    "content exists risk",
+    "content violates usage guidelines",
+    "content management policy",
+)
+_FILTER_REASONS = ("content_filter", "sensitive")  # the second is Zhipu's
+_FILTER_STATUSES = (400, 403, 422)
+_DEEPEST_ERROR = 5
 
 
 def read_json(content: bytes) -> Any:
@@ -53,7 +77,9 @@ def read_reply(found: Any, key: str | None) -> Reply:
     message = _mapping(choice.get("message"))
     text, finish_reason = _text(message.get("content")), _word(choice.get("finish_reason"))
     if refusal := _word(message.get("refusal")):
-        text, finish_reason = refusal, "refusal"
+        text, finish_reason = refusal, REFUSAL
+    elif finish_reason.startswith(_FILTER_REASONS):
+        finish_reason = CONTENT_FILTER
     usage = _mapping(found.get("usage"))
     reply = Reply(
         text=redacted(text, key),
@@ -68,6 +94,16 @@ def read_reply(found: Any, key: str | None) -> Reply:
         failure.partial = reply
         raise failure
     return reply
+
+
+def withheld(failure: CallFailure) -> Reply:
+    """The reply that a content filter withheld: what came of it, if anything did."""
+    return replace(
+        failure.partial or Reply(""),
+        finish_reason=CONTENT_FILTER,
+        message=failure.message,
+        http_status=failure.http_status,
+    )
 
 
 def _first_token(logprobs: Any) -> tuple[TokenChance, ...]:
@@ -106,8 +142,7 @@ def status_failure(
         found = json.loads(content)
     except (ValueError, RecursionError):
         found = content.decode("utf-8", "replace")
-    kind, words = _kind(status, found)
-    failure = _worded(kind, words, status, found, key)
+    failure = _error(status, found, key)
     failure.retry_after_s = _retry_after_s(headers)
     return failure
 
@@ -121,10 +156,45 @@ def _error_inside(found: Mapping[str, Any], key: str | None) -> CallFailure:
     """What a reply without a choice means: some services report errors with status 200."""
     code = _mapping(found.get("error")).get("code")
     if isinstance(code, int) and 400 <= code < 600:
-        kind, words = _kind(code, found)
-        return _worded(kind, words, code, found, key)
+        return _error(code, found, key)
+    if _is_filtered(found.get("error")):
+        return _filtered(None, found, key)
     words = "The service sent a reply without an answer"
     return _worded(FailureKind.BROKEN_REPLY, words, None, found, key)
+
+
+def _error(status: int, found: object, key: str | None) -> CallFailure:
+    """What an error of that status means."""
+    if status in _FILTER_STATUSES and _is_filtered(found):
+        return _filtered(status, found, key)
+    kind, words = _kind(status, found)
+    return _worded(kind, words, status, found, key)
+
+
+def _filtered(status: int | None, found: object, key: str | None) -> CallFailure:
+    failure = _worded(FailureKind.REJECTED, _FILTERED, status, found, key)
+    failure.filtered = True
+    return failure
+
+
+def _is_filtered(found: object, depth: int = 0) -> bool:
+    """Whether an error, or one inside it, says that a content filter withheld the reply."""
+    if isinstance(found, list):
+        found = found[0] if found else None
+    if not isinstance(found, Mapping) or depth > _DEEPEST_ERROR:
+        return False
+    if found.get("flagged_input"):
+        return True
+    for name, value in found.items():
+        if isinstance(value, str):
+            said = value.casefold()
+            if name in ("code", "type") and said.rpartition(".")[2] in _FILTER_CODES:
+                return True
+            if name in ("message", "error") and any(words in said for words in _FILTER_WORDS):
+                return True
+        elif _is_filtered(value, depth + 1):
+            return True
+    return False
 
 
 def _worded(

@@ -20,6 +20,13 @@ FACTORS = (
 line. `respondent` is the label of model plus settings, `model` the model's own name."""
 
 
+CONTENT_FILTER = "content_filter"
+"""Why a reply ended, where the provider's content filter withheld it: a refusal."""
+
+REFUSAL = "refusal"
+"""Why a reply ended, where the service says that the model refused."""
+
+
 class Status(StrEnum):
     """What one trial came to."""
 

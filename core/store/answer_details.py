@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from core.domain.study import CONTENT_FILTER, Status
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
 
@@ -116,6 +117,12 @@ class AnswerDetail:
         replied = [one for one in self.tries if one.reply is not None]
         read = [one for one in replied if one.attempt_id == self.attempt_id]
         return (read or replied)[-1].reply if replied else None
+
+    @property
+    def withheld_by_filter(self) -> bool:
+        """Whether it counts as refused because the provider's content filter withheld the reply."""
+        reasons = {one.finish_reason for one in self.tries if one.attempt_id == self.attempt_id}
+        return self.status == Status.REFUSED and CONTENT_FILTER in reasons
 
     @property
     def messages(self) -> tuple[Mapping[str, str], ...]:

@@ -8,7 +8,7 @@ import math
 from core.collect import parsing, prompts, ratings
 from core.collect.client import Question, Reply
 from core.collect.parsing import Parsed
-from core.domain.study import Status
+from core.domain.study import CONTENT_FILTER, REFUSAL, Status
 from core.store.collection import Coding, PlannedCall
 
 MOST_SHARED = 0.01  # of the probability, of tokens that could begin several options
@@ -17,11 +17,20 @@ MOST_SHARED = 0.01  # of the probability, of tokens that could begin several opt
 class Reader:
     """Reads the replies to one call, which may be asked for several times.
 
-    A trial takes the first reply in which its answer is usable; where none is, the last one.
+    A trial takes the first reply in which its answer is usable; where none is, the last one. A
+    reply that a content filter withheld is the last, unless `filter_ends` is False.
     """
 
-    def __init__(self, question: Question, call: PlannedCall, *, most_replies: int) -> None:
+    def __init__(
+        self,
+        question: Question,
+        call: PlannedCall,
+        *,
+        most_replies: int,
+        filter_ends: bool = True,
+    ) -> None:
         self.most_replies = most_replies
+        self._filter_ends = filter_ends
         self._question = question
         self._trials = [planned.trial_id for planned in call.items]
         self._waiting = {planned.trial_id for planned in call.items if planned.waiting}
@@ -32,7 +41,8 @@ class Reader:
         """Read a reply; whether nothing is left to ask for."""
         self._replies += 1
         self._coded = ()
-        last = self._replies >= self.most_replies
+        withheld = self._filter_ends and reply.finish_reason == CONTENT_FILTER
+        last = withheld or self._replies >= self.most_replies
         parsed = dict(zip(self._trials, read(reply, self._question), strict=True))
         self._coded = tuple(
             Coding(
@@ -60,7 +70,13 @@ def read(reply: Reply, question: Question) -> tuple[Parsed, ...]:
 
 
 def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Parsed, ...]:
-    """As `read`, from the words of a reply."""
+    """As `read`, from the words of a reply.
+
+    A reply that the provider's content filter withheld or cut off is a refusal, as is one that the
+    service itself calls so, whatever its words.
+    """
+    if finish_reason in (CONTENT_FILTER, REFUSAL):
+        return (Parsed(Status.REFUSED, None),) * len(question.items)
     if question.response_format.is_free_text:
         return (_free_text(text, finish_reason),) * len(question.items)
     if question.response_format.ratings:

@@ -261,6 +261,7 @@ def _row(
 ) -> store.AttemptRow:
     """An attempt as it is kept, with what its trials came to."""
     request, reply, failure = attempt.request, attempt.reply, attempt.failure
+    said = failure or reply
     return store.AttemptRow(
         study_id=study_id,
         call_id=attempt.call_id,
@@ -277,8 +278,8 @@ def _row(
         sent_at=attempt.sent_at,
         latency_s=attempt.latency_s,
         outcome="reply" if failure is None else str(failure.kind),
-        http_status=failure.http_status if failure else None,
-        message=redact(failure.message) if failure else "",
+        http_status=said.http_status if said else None,
+        message=redact(said.message) if said else "",
         reply=reply.text if reply else None,
         finish_reason=reply.finish_reason if reply else "",
         model=reply.model if reply else "",

@@ -134,7 +134,8 @@ def _changes(found: AnsweredCall, asked: Asked) -> Iterator[Change]:
     if not any(planned.waiting for planned in found.call.items):
         return
     question = asked.question(found.call)
-    reader = Reader(question, found.call, most_replies=len(found.replies))
+    most = len(found.replies)
+    reader = Reader(question, found.call, most_replies=most, filter_ends=False)
     for kept in found.replies:
         done = reader.judge(_reply(kept))
         for coding in reader.codings():

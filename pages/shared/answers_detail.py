@@ -94,6 +94,11 @@ def _reply(answer: AnswerDetail) -> None:
 
 def _read_how(answer: AnswerDetail) -> None:
     """Who read it so, after how many replies, how probable it was, and what was read before."""
+    if answer.withheld_by_filter:
+        st.caption(
+            "The provider's content filter withheld the reply or cut it off. This counts as a "
+            "refusal and is not asked again."
+        )
     if answer.set_by_person:
         st.caption("Set by a person's coding, in place of Inkblot's own reading.")
     elif answer.parser is not None:
@@ -173,7 +178,8 @@ def _tries(tries: tuple[Try, ...]) -> None:
             "Cost ($)": number(format="%.6f", help="US dollars, by the prices entered."),
             "Ended by": st.column_config.TextColumn(
                 help="Why the model stopped, in the service's word: stop = it was done, length = "
-                "it reached the limit of tokens."
+                "it reached the limit of tokens, content_filter = the provider's content filter "
+                "withheld the reply."
             ),
         },
     )
