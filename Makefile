@@ -1,9 +1,11 @@
 # Short names for what start.py and the tools in .venv do. `make help` lists them.
 PYTHON ?= python3
 BIN := .venv/bin
+COMPILE := $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types arch cover bench
+.PHONY: help setup run test lint types arch cover bench lock
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-7s %s\n", $$1, $$2}'
@@ -32,3 +34,8 @@ cover: ## the tests, and which lines of core they never reach
 
 bench: ## the benchmarks
 	$(PYTHON) start.py --bench
+
+lock: ## pin every package with its hashes, from the files requirements*.in
+	$(COMPILE) requirements.in -o requirements.txt
+	$(COMPILE) requirements-dev.in -c requirements.txt -o requirements-dev.txt
+	$(COMPILE) requirements-first.in --no-deps -o requirements-first.txt

