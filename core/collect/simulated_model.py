@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 from core.domain.identifiers import stable_id
 from core.domain.instrument import Item, Option, ResponseFormat
+from core.domain.keying import keyed_points
 from core.domain.study import SimulationSettings
 from core.errors import DesignError
 
@@ -178,8 +179,7 @@ def _scores(
         chosen = np.where(biased, first, chosen)
         at_random = generator.integers(len(ordered), size=n)
         chosen = np.where(way < simulation.noise, at_random, chosen)
-        score = points[chosen]
-        scores[:, column] = score if item.keyed > 0 else points[0] + points[-1] - score
+        scores[:, column] = keyed_points(points[chosen], points[0], points[-1], item.keyed)
     return scores
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from core.domain.keying import keyed_points
+
 ORIGINAL = "original"
 FREE_TEXT = "free_text"
 """The response format without options: what a model writes is kept as a text."""
@@ -130,6 +132,10 @@ class Item:
         """+1 where who agrees with the original agrees with this form too, -1 where disagrees."""
         return self.directions.get(form, -1 if form in INVERTED_FORMS else 1)
 
+    def sign(self, form: str) -> int:
+        """+1 where agreeing with this form means more of what is measured, -1 where less."""
+        return self.keyed * self.direction(form)
+
 
 @dataclass(frozen=True)
 class Party:
@@ -161,6 +167,15 @@ class Instrument:
     def item(self, code: str) -> Item | None:
         """The item of that code, or None."""
         return next((item for item in self.items if item.code == code), None)
+
+    def score(self, item: str, form: str, response_format: str, option: str) -> float | None:
+        """The score of an answer after keying; None where the bank gives the option no points."""
+        asked, answered_in = self.item(item), self.format(response_format)
+        chosen = answered_in.option(option) if answered_in else None
+        ends = answered_in.points_range() if answered_in else None
+        if asked is None or chosen is None or chosen.points is None or ends is None:
+            return None
+        return float(keyed_points(chosen.points, *ends, asked.sign(form)))
 
     def subscales(self) -> tuple[str, ...]:
         """Names of its subscales, in order of first use."""

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from core.store.database import Database
+from core.store.scoring import point_ranges_sql, score_sql
 
 _JOINS = {
     "a": " join administration a using (administration_id)",
@@ -112,6 +113,10 @@ where s.study_id = ? order by i.position
 _TRIES = """
 select list(distinct tries) from response where study_id = ? and tries is not null
 """
+_SCORE = score_sql(
+    keyed="i.keyed", form="a.form", exception="d.direction", given="r.score", points="o.points",
+    low="b.low", high="b.high",
+)  # fmt: skip
 _TIDY = """
 select s.code as study, n.code as instrument, i.code as item, p.label as model, a.language,
     a.entity, a.entity_b, a.context, a.form, a.format, a.template, a.label_order, a.phase,
@@ -120,9 +125,7 @@ select s.code as study, n.code as instrument, i.code as item, p.label as model, 
         as call,
     t.position, coalesce(r.option, '') as answer,
     coalesce(x.reply, '') as raw, r.status,
-    coalesce(r.score, case when i.keyed * coalesce(d.direction,
-            case when a.form in ('negation', 'opposite') then -1 else 1 end) = 1
-        then o.points else b.low + b.high - o.points end) as score,
+    $score as score,
     case when lone then m.latency_s end as latency_s,
     case when lone then m.tokens_in end as tokens_in,
     case when lone then m.tokens_out end as tokens_out,
@@ -148,14 +151,13 @@ from (select *, call is not null or coalesce(position, 1) = 1 as lone from trial
     ) r using (trial_id)
     left join answer_option o on o.instrument_id = s.instrument_id and o.format = a.format
         and o.code = r.option
-    left join (select instrument_id, format, min(points) as low, max(points) as high
-               from answer_option group by 1, 2) b
-        on b.instrument_id = s.instrument_id and b.format = a.format
+    left join ($ranges) b
+        on b.range_instrument = s.instrument_id and b.range_format = a.format
     left join item_direction d on d.item_id = i.item_id and d.form = a.form
     left join attempt m on m.attempt_id = r.attempt_id
     left join attempt_text x on x.attempt_id = r.attempt_id
 where t.study_id = ? order by t.ordinal
-"""
+""".replace("$score", _SCORE).replace("$ranges", point_ranges_sql())
 
 Filters = Mapping[str, Sequence[Any]]
 

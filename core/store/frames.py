@@ -16,8 +16,8 @@ import pandas as pd
 import pyarrow as pa
 
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
-from core.domain.instrument import INVERTED_FORMS
 from core.domain.study import FACTORS, Status
+from core.store import scoring
 from core.store.database import Database
 
 NOT_ASKED = "not_asked"
@@ -82,7 +82,7 @@ def item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
         subscale=joined.subscale,
         keyed=joined.keyed,
         status=joined.status,
-        score=_score(joined),
+        score=scoring.score(joined),
         item_position=joined.item_position,
         item_key=joined.item_key,
         ordinal=joined.ordinal,
@@ -175,14 +175,12 @@ def _items(_studies: Sequence[str] | None, where: Where) -> Any:
 
 def _joined(studies: Sequence[str] | None, where: Where) -> Any:
     items = _items(studies, where)
-    answers = _response.rename(answered_trial="trial_id")
+    answers = _response.rename(answered_trial="trial_id", given="score")
     option = _option.select(
         option_instrument=_option.instrument_id, option_format=_option.format,
         option_position=_option.position, option_code=_option.code, points=_option.points,
     )  # fmt: skip
-    ranges = _option.group_by(
-        range_instrument=_option.instrument_id, range_format=_option.format
-    ).aggregate(low=_option.points.min(), high=_option.points.max())
+    ranges = scoring.point_ranges()
     asked = _administrations(studies, where)
     # here, where there is a row for each administration, and not below, where there are many
     asked = asked.left_join(
@@ -196,7 +194,7 @@ def _joined(studies: Sequence[str] | None, where: Where) -> Any:
     tried = failed.select(tried_call=failed.call_id).distinct()
     joined = joined.left_join(tried, joined.call_id == tried.tried_call)
     turned = _direction.select(
-        turned_item=_direction.item_id, turned_form=_direction.form, turned=_direction.direction
+        turned_item=_direction.item_id, turned_form=_direction.form, exception=_direction.direction
     )
     joined = joined.left_join(
         turned, [joined.item_id == turned.turned_item, joined.form == turned.turned_form]
@@ -212,13 +210,6 @@ def _joined(studies: Sequence[str] | None, where: Where) -> Any:
     # Without a response, a trial whose calls all failed is an error, as in the tidy export.
     unanswered = ibis.ifelse(joined.tried_call.isnull(), NOT_ASKED, Status.ERROR.value)  # noqa: PD003
     return joined.mutate(status=ibis.coalesce(joined.status, unanswered))
-
-
-def _score(joined: Any) -> Any:
-    by_name = ibis.ifelse(joined.form.isin(sorted(INVERTED_FORMS)), -1, 1)
-    same = joined.keyed * ibis.coalesce(joined.turned, by_name) == 1
-    keyed = ibis.ifelse(same, joined.points, joined.low + joined.high - joined.points)
-    return ibis.coalesce(joined.score, keyed)
 
 
 def _read(

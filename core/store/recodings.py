@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from core.store.collection import OPTION_MARK, PlannedCall, PlannedItem
 from core.store.database import Database
+from core.store.scoring import point_ranges_sql, score_sql
 
 Cause = Literal["parser", "person", "undo"]
 
@@ -83,13 +84,16 @@ select r.trial_id, r.status as old_status, r.option as old_option, r.attempt_id 
 from person_set v join response r using (trial_id)
 where v.study_id = ? and v.trial_id in (select unnest(?::bigint[]))
 """
-_MEANS = """
+_ROW = {
+    "keyed": "i.keyed", "form": "a.form", "exception": "d.direction", "low": "b.low",
+    "high": "b.high",
+}  # fmt: skip
+_NEW_SCORE = "case when c.trial_id is null then r.score else c.score end"
+_MEANS = f"""
 with scored as (
     select p.label as respondent, a.format, i.code as item, i.position,
-        i.keyed * coalesce(d.direction,
-            case when a.form in ('negation', 'opposite') then -1 else 1 end) = 1 as same,
-        case when same then o.points else low + high - o.points end as before,
-        case when same then n.points else low + high - n.points end as after,
+        {score_sql(**_ROW, given="r.score", points="o.points")} as before,
+        {score_sql(**_ROW, given=_NEW_SCORE, points="n.points")} as after,
         before is distinct from after as moved
     from trial t join response r using (trial_id) join study s on s.study_id = t.study_id
         join administration a using (administration_id) join respondent p using (respondent_id)
@@ -100,16 +104,15 @@ with scored as (
             and o.code = r.option
         left join answer_option n on n.instrument_id = s.instrument_id and n.format = a.format
             and n.code = case when c.trial_id is null then r.option else c.option end
-        left join (select instrument_id, format, min(points) as low, max(points) as high
-                   from answer_option group by 1, 2) b
-            on b.instrument_id = s.instrument_id and b.format = a.format
+        left join ({point_ranges_sql()}) b
+            on b.range_instrument = s.instrument_id and b.range_format = a.format
     where t.study_id = $study
 )
 select respondent, format, item, avg(before) as old_mean, avg(after) as new_mean,
     count(before) as old_n, count(after) as new_n, count(*) filter (where moved) as changed
 from scored group by respondent, format, item, position having bool_or(moved)
 order by respondent, format, position
-"""
+"""  # noqa: S608 - the parts are constants
 _COLUMNS = (
     ("trial_id", pa.int64()), ("old_status", pa.string()), ("old_option", pa.string()),
     ("old_attempt_id", pa.int64()), ("status", pa.string()), ("option", pa.string()),
