@@ -10,10 +10,8 @@ import pandas as pd
 from core.analysis.matrices import (
     INDEPENDENCE,
     MISSING_CHOICES,
-    Missing,
     ScoreMatrix,
     by_columns,
-    covariances,
     data_notes,
     distinct,
     group_name,
@@ -26,7 +24,8 @@ from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
 from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.consistency.reliability import feldt_interval
+from core.psychometrics.consistency.item_covariances import Missing, covariances
+from core.psychometrics.consistency.reliability import cronbach_alpha
 
 FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
 
@@ -163,7 +162,9 @@ def _row(
     """The row of one matrix of which some items are kept, and what has to be said about it."""
     judged = kept if kept.items else matrix.answered()  # with none, n is still that of the answers
     table = covariances(judged.scores, missing)
-    n, value = table.n, table.alpha()
+    estimate = cronbach_alpha(matrix.scores, names=matrix.items, level=ci_level, missing=missing)
+    value = estimate.value
+    n = table.n if math.isnan(value) else estimate.n
     answered = matrix.answered().items
     never = [item for item in matrix.items if item not in answered]
     constant = [item for item in answered if item not in kept.items]
@@ -174,7 +175,6 @@ def _row(
         if own == 0 and item in kept.items
     ]
     k = len(matrix.items) - len(never) - len(constant)
-    low, high = feldt_interval(value, n, k, ci_level)
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     notes = []
     if never:
@@ -184,5 +184,5 @@ def _row(
     if math.isnan(value):
         notes.append(f"{where}: alpha is undefined (n = {n}; items that vary: {k}).")
     dropped = len(matrix.scores) - n
-    row = (*matrix.group, matrix.subscale, k, len(constant), n, dropped, value, low, high)
-    return row, notes
+    counts = (k, len(constant), n, dropped)
+    return (*matrix.group, matrix.subscale, *counts, value, estimate.low, estimate.high), notes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,7 @@ from core.analysis.items.cells import Floats as Floats
 from core.analysis.items.cells import Integers as Integers
 from core.analysis.items.cells import Layout, cells_of, scores_of
 from core.analysis.result import Column
-
-Missing = Literal["listwise", "pairwise"]
+from core.psychometrics.score_values import varying_columns
 
 ALL_ITEMS = "all items"
 MISSING_CHOICES = (
@@ -59,10 +58,7 @@ class ScoreMatrix:
 
     def varying(self) -> ScoreMatrix:
         """The matrix of the items with two different scores; gaps of the others cost no row."""
-        known = np.isfinite(self.scores)
-        low = np.where(known, self.scores, np.inf).min(axis=0, initial=np.inf)
-        high = np.where(known, self.scores, -np.inf).max(axis=0, initial=-np.inf)
-        return self._of(high > low)
+        return self._of(varying_columns(self.scores))
 
     def _of(self, chosen: Any) -> ScoreMatrix:
         """The matrix of some items; without rows where none is chosen."""
@@ -121,79 +117,6 @@ def laid_out(layouts: Sequence[Layout], values: Floats) -> tuple[ScoreMatrix, ..
         )
         for layout in layouts
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Covariances:
-    """What alpha and discrimination need of the items' covariance matrix C (divisor n - 1)."""
-
-    own: Floats  # the diagonal: variances, exactly 0 for a constant item
-    rows: Floats  # sums of rows: covariance of each item with the sum of all
-    n: int  # administrations behind it
-
-    @property
-    def rest(self) -> Floats:
-        """Variance of the sum of all items but this one, for each item."""
-        return np.asarray(self.rows.sum() - 2 * self.rows + self.own)
-
-    def alpha(self) -> float:
-        """Cronbach's alpha; NaN where it is undefined.
-
-        Items of zero variance are left out: a constant adds nothing to the variance of the score,
-        true or error, and counting it in k would lower alpha for no reason.
-        """
-        return float(_alpha(np.count_nonzero(self.own), self.own.sum(), self.rows.sum()))
-
-    def alpha_if_dropped(self) -> Floats:
-        """Alpha of the other items, for each item."""
-        others = np.count_nonzero(self.own) - (self.own != 0)
-        return _alpha(others, self.own.sum() - self.own, self.rest)
-
-
-def covariances(scores: Floats, missing: Missing) -> Covariances:
-    """Covariances of the items of an (administrations, items) matrix, NaN where undefined.
-
-    "listwise" keeps the rows without gaps; "pairwise" takes each pair of items from the rows that
-    hold both, and counts the rows with any answer.
-    """
-    answered = ~np.isnan(scores)
-    kept = answered.all(axis=1) if missing == "listwise" else answered.any(axis=1)
-    values, present, n = scores[kept], answered[kept], int(kept.sum())
-    if n < 2:
-        unknown = np.full(scores.shape[1], np.nan)
-        return Covariances(unknown, unknown, n)
-    # Starting from each item's lowest score keeps constants exactly constant at any origin.
-    lowest = np.where(present, values, np.inf).min(axis=0)
-    shifted = np.where(present, values - np.where(np.isfinite(lowest), lowest, 0), 0)
-    means = shifted.sum(axis=0) / np.maximum(present.sum(axis=0), 1)
-    centered = np.where(present, shifted - means, 0)
-    if present.all():
-        rows = centered.T @ centered.sum(axis=1) / (n - 1)
-        return Covariances((centered**2).sum(axis=0) / (n - 1), rows, n)
-    return Covariances(*_pairwise(centered, present.astype(np.float64)), n)
-
-
-def _pairwise(centered: Floats, present: Floats) -> tuple[Floats, Floats]:
-    """Diagonal and row sums of the pairwise covariances, some columns at a time."""
-    k = centered.shape[1]
-    own, rows = np.full(k, np.nan), np.zeros(k)
-    for start in range(0, k, 512):
-        block = slice(start, start + 512)
-        pairs = present.T @ present[:, block]
-        sums = (centered.T @ present[:, block]) * (present.T @ centered[:, block])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part = (centered.T @ centered[:, block] - sums / pairs) / (pairs - 1)
-        part[pairs < 2] = np.nan
-        rows += part.sum(axis=1)
-        own[block] = np.diag(part[block])
-    return own, rows
-
-
-def _alpha(k: Any, trace: Any, total: Any) -> Floats:
-    """Alpha from number of items, sum of variances and variance of the sum; NaN if undefined."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = k / (k - np.float64(1)) * (1 - trace / total)
-    return np.where((k > 1) & (total > 1e-12 * trace), value, np.nan)
 
 
 def by_columns(by: Sequence[str]) -> tuple[Column, ...]:

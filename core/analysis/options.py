@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from core.analysis.matrices import MISSING_CHOICES, Missing
+from core.analysis.matrices import MISSING_CHOICES
 from core.analysis.registry import Choice, Factors, Number
+from core.psychometrics.consistency.item_covariances import Missing
 
 By = Annotated[
     tuple[str, ...],

@@ -32,6 +32,7 @@ from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult, ResultTable
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
+from core.psychometrics.score_values import is_constant
 
 _CAUTION = "Repeated administrations of one model are not independent: n overstates what is known."
 _MANY = 0.15
@@ -161,7 +162,7 @@ def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[An
     values = all_scores[scored]
     n = len(values)
     quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]) if n else np.full(5, np.nan)
-    varies = n > 1 and np.ptp(values) > 1e-12 * max(1.0, float(np.abs(values).max()))
+    varies = n > 1 and not is_constant(values)
     variance = float(values.var(ddof=1)) if varies else 0.0 if n > 1 else math.nan
     return (
         *matrix.group,

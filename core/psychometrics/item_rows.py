@@ -8,10 +8,12 @@ import numpy as np
 
 from core.errors import NotEnoughData
 from core.psychometrics.arrays import Floats
-from core.psychometrics.usable_items import UsableItems, usable_items
+from core.psychometrics.usable_items import Rows, UsableItems, usable_items
 
 
-def item_rows(scores: Floats, names: Sequence[str] | None = None) -> UsableItems:
+def item_rows(
+    scores: Floats, names: Sequence[str] | None = None, rows: Rows = "complete"
+) -> UsableItems:
     """Rows without a gap in the items that vary; none, with the reason, where nothing is left.
 
     Parameters
@@ -20,6 +22,8 @@ def item_rows(scores: Floats, names: Sequence[str] | None = None) -> UsableItems
         Score points after reverse-keying; NaN (or infinite) where there is no score.
     names : sequence of str, optional
         What to call the items in messages; "item 1", "item 2", ... otherwise.
+    rows : "complete" or "any"
+        As in `usable_items`.
 
     Raises
     ------
@@ -36,7 +40,7 @@ def item_rows(scores: Floats, names: Sequence[str] | None = None) -> UsableItems
         raise ValueError(f"item scores need rows and columns, not {table.ndim} dimensions")
     labels = tuple(names or [f"item {number + 1}" for number in range(table.shape[1])])
     try:
-        return usable_items(table, labels)
+        return usable_items(table, labels, rows=rows)
     except NotEnoughData as nothing:
         why = f"Undefined: {nothing.problem[0].lower()}{nothing.problem[1:]}"
         if not len(table):

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from core.analysis.matrices import covariances, score_matrices
+from core.analysis.matrices import score_matrices
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
+from core.psychometrics.consistency.item_covariances import covariances
 from tests.analysis.score_frames import item_scores
 
 VALUES = np.array([[1, 2, 3], [4, np.nan, 6]])
@@ -85,8 +86,8 @@ def test_covariances_are_those_of_pandas(missing):
     frame = pd.DataFrame(values)
     expected = (frame if missing == "pairwise" else frame.dropna()).cov().to_numpy()
     found = covariances(values, missing)
-    np.testing.assert_allclose(found.own, np.diag(expected), atol=1e-12)
-    np.testing.assert_allclose(found.rows, expected.sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(found.own / found.unit, np.diag(expected), atol=1e-12)
+    np.testing.assert_allclose(found.rows / found.unit, expected.sum(axis=1), atol=1e-9)
     assert found.n == (40 if missing == "pairwise" else len(frame.dropna()))
 
 

@@ -1,3 +1,6 @@
+import statistics
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,6 +58,23 @@ def test_alpha_of_a_small_table_is_what_hand_calculation_gives():
     # items (1,2,3,4) and (2,1,4,3): variances 5/3 each, sums 3,3,7,7 with variance 16/3
     table = np.array([[1, 2], [2, 1], [3, 4], [4, 3]], dtype=float)
     assert cronbach_alpha(table).value == pytest.approx(2 * (1 - (10 / 3) / (16 / 3)), abs=1e-14)
+
+
+def test_alpha_of_whole_scores_is_the_same_to_the_last_digit_in_any_order():
+    generator = np.random.default_rng(4)
+    trait = generator.normal(size=(40, 1))
+    table = np.clip(np.round(trait + generator.normal(size=(40, 10)) + 3), 1, 5)
+    variances = [Fraction(statistics.variance(map(Fraction, item))) for item in table.T.tolist()]
+    total = Fraction(statistics.variance(map(Fraction, table.sum(axis=1).tolist())))
+    exact = float(Fraction(10, 9) * (1 - sum(variances) / total))
+    found = set()
+    for _ in range(30):
+        shuffled = generator.permutation(generator.permutation(table), axis=1)
+        found.add(cronbach_alpha(shuffled).value)
+        found.add(cronbach_alpha(shuffled, missing="pairwise").value)
+        found.add(cronbach_alpha(shuffled, bootstrap=Bootstrap(100)).value)
+    assert len(found) == 1
+    assert found.pop() == pytest.approx(exact, abs=2e-16)
 
 
 def test_stratified_alpha_of_a_small_table_is_what_hand_calculation_gives():

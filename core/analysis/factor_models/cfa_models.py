@@ -23,6 +23,7 @@ from core.psychometrics.factor_models.cfa_presets import (
     subscale_model,
     with_method_factor,
 )
+from core.psychometrics.score_values import varying_columns
 
 ModelKind = Literal["subscales", "general", "method", "bifactor", "second_order"]
 LikelihoodKind = Literal["ml", "mlr", "fiml"]
@@ -195,15 +196,8 @@ def varying_items(groups: Sequence[Floats], missing: Missing) -> np.ndarray:
     Constant items are taken out before a model is written, since a model text may lean on the
     first item of a factor, and before rows are judged, so that they cost no rows.
     """
-    varying = np.all([_varies(scores) for scores in groups], axis=0)
+    varying = np.all([varying_columns(scores) for scores in groups], axis=0)
     if missing == "fiml":
         return np.asarray(varying)
     complete = [scores[~np.isnan(scores[:, varying]).any(axis=1)] for scores in groups]
-    return np.asarray(varying & np.all([_varies(scores) for scores in complete], axis=0))
-
-
-def _varies(scores: Floats) -> np.ndarray:
-    """Whether each column holds two different scores, shape (p,)."""
-    low = np.where(np.isnan(scores), np.inf, scores).min(axis=0, initial=np.inf)
-    high = np.where(np.isnan(scores), -np.inf, scores).max(axis=0, initial=-np.inf)
-    return np.asarray(high > low)
+    return np.asarray(varying & np.all([varying_columns(scores) for scores in complete], axis=0))

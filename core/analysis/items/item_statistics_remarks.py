@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from core.analysis.items.cells import Floats
+from core.psychometrics.score_values import is_constant
 
 NO_ANSWER = "No usable answer."
 ONE_ANSWER = "Only one usable answer, so nothing can vary."
@@ -64,7 +65,7 @@ def item_remark(
     """
     if len(scores) < 2:
         return ONE_ANSWER if len(scores) else NO_ANSWER
-    if (scores == scores[0]).all():
+    if is_constant(scores):
         return ZERO_VARIANCE
     if math.isnan(r):
         return ALONE if alone else UNDEFINED

@@ -16,17 +16,16 @@ from core.analysis.items.cells import Floats, cells_of, relative_scores, scores_
 from core.analysis.items.item_statistics_columns import item_columns
 from core.analysis.items.item_statistics_remarks import item_remark
 from core.analysis.matrices import (
-    Covariances,
-    Missing,
     ScoreMatrix,
     by_columns,
-    covariances,
     group_name,
     laid_out,
     some_of,
 )
 from core.analysis.result import Column
 from core.errors import NotEnoughData
+from core.psychometrics.consistency.item_covariances import Missing, covariances
+from core.psychometrics.score_values import is_constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +140,7 @@ def _rows(
     for i, item in enumerate(matrix.items):
         scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
         n = len(scores)
-        constant = bool(n > 1 and (scores == scores[0]).all())
+        constant = n > 1 and is_constant(scores)
         variance = 0.0 if constant else float(scores.var(ddof=1)) if n > 1 else math.nan
         mean = float(scores.mean()) if n else math.nan
         r = float(discriminations[i])
@@ -168,7 +167,7 @@ def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floa
     """
     kept = matrix.varying() if missing == "listwise" else matrix.answered()
     table = covariances(kept.scores, missing)
-    own = _discriminations(table)
+    own = table.discriminations()
     found = (
         own,
         table.alpha_if_dropped(),
@@ -193,21 +192,11 @@ def _means(values: Floats) -> Floats:
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
-def _discriminations(table: Covariances) -> Floats:
-    """Corrected item-total correlations; NaN where undefined."""
-    own, rest = table.own, table.rest
-    # What rounding leaves of a constant sum is not variance.
-    defined = (own > 0) & (rest > 1e-12 * own.sum())
-    r = np.full(len(own), np.nan)
-    r[defined] = (table.rows - own)[defined] / np.sqrt((own * rest)[defined])
-    return r
-
-
 def _as_worded(matrix: ScoreMatrix, keyed: Floats, missing: Missing) -> Floats:
     """Discriminations without reverse-keying any item; only asked for where one is negative."""
     if not (keyed < 0).any() or len(set(matrix.keyed)) == 1:
         return keyed
-    return _discriminations(covariances(matrix.scores * np.sign(matrix.keyed), missing))
+    return covariances(matrix.scores * np.sign(matrix.keyed), missing).discriminations()
 
 
 def _n_discrimination(scores: Floats, missing: Missing) -> Floats:

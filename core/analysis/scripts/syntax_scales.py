@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ import pandas as pd
 from core.analysis.matrices import (
     ALL_ITEMS,
     Floats,
-    Missing,
     distinct,
     group_name,
     score_matrices,
@@ -49,9 +47,9 @@ from core.analysis.scripts.syntax_text import (
     r_text,
     r_texts,
 )
+from core.psychometrics.consistency.item_covariances import Missing
 
 BOTH_PACKAGES = "suppressPackageStartupMessages({\n  library(psych)\n  library(lavaan)\n})"
-Rule = Literal["listwise", "pairwise"]
 _Scale = tuple[str, str, list[str], list[str]]  # group, scale, columns, their subscales
 
 
@@ -115,7 +113,7 @@ def reliability_files(
     groups: Sequence[ScaleGroup],
     *,
     ci_level: float,
-    rule: Rule = "listwise",
+    rule: Missing = "listwise",
     alpha_only: bool = False,
     title: str = "Reliability",
 ) -> tuple[TextFile, ...]:

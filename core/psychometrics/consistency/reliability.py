@@ -13,10 +13,9 @@ from core.psychometrics.arrays import Floats
 from core.psychometrics.consistency.alpha_moments import (
     FLAT,
     NEGATIVE,
-    Moments,
-    alpha_coefficients,
     resampled_interval,
 )
+from core.psychometrics.consistency.item_covariances import Missing, covariances
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.item_rows import item_rows, too_little, with_reason
 from core.psychometrics.resampling import Bootstrap
@@ -28,6 +27,7 @@ def cronbach_alpha(
     names: Sequence[str] | None = None,
     level: float = 0.95,
     bootstrap: Bootstrap | None = None,
+    missing: Missing = "listwise",
 ) -> Estimate:
     """How consistently the items of one scale rank the rows: Cronbach's alpha with its interval.
 
@@ -35,13 +35,17 @@ def cronbach_alpha(
     ----------
     scores : (rows, items)
         Score points after reverse-keying, NaN for no answer. A row is the unit of analysis.
-        Rows with a gap are left out (listwise); constant items are left out and named.
+        Constant items are left out and named.
     names : sequence of str, optional
         Items' names for messages.
     level : float in (0, 1)
         Two-sided coverage.
     bootstrap : Bootstrap, optional
-        Resample rows for a percentile interval; without it the interval is Feldt's.
+        Resample rows for a percentile interval; without it the interval is Feldt's. Only of
+        complete rows.
+    missing : "listwise" or "pairwise"
+        Take the rows without a gap, or each covariance from the rows that hold both items; n then
+        counts the rows with any answer.
 
     Returns
     -------
@@ -50,7 +54,8 @@ def cronbach_alpha(
 
     Raises
     ------
-    ValueError : the table is not two-dimensional or the level not within 0 and 1.
+    ValueError : the table is not two-dimensional, the level not within 0 and 1, or a bootstrap is
+    asked for with "pairwise".
 
     Notes
     -----
@@ -62,20 +67,23 @@ def cronbach_alpha(
     Agrees with psych 2.4.12 to 1e-12.
     """
     check_level(level)
-    rows = item_rows(scores, names)
+    if bootstrap and missing == "pairwise":
+        raise ValueError("rows with gaps are not resampled")
+    rows = item_rows(scores, names, rows="complete" if missing == "listwise" else "any")
+    used = "complete rows" if missing == "listwise" else "all pairs of answers"
     interval = "percentile bootstrap" if bootstrap else "Feldt"
     result = Estimate(
         math.nan,
         level=level,
         n=rows.n,
         n_left_out=rows.n_left_out,
-        method=f"Cronbach's alpha, complete rows, {level * 100:g}% interval ({interval})",
+        method=f"Cronbach's alpha, {used}, {level * 100:g}% interval ({interval})",
         problems=rows.problems,
     )
     reason = too_little(rows)
     if reason:
         return replace(result, problems=with_reason(rows, reason))
-    value = float(alpha_coefficients(Moments.of(rows.scores), [np.arange(rows.n_items)])[0])
+    value = covariances(rows.scores, missing).alpha()
     if math.isnan(value):
         return replace(result, problems=(*rows.problems, FLAT))
     result = replace(

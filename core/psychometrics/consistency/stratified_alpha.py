@@ -16,6 +16,7 @@ from core.psychometrics.consistency.alpha_moments import (
     alpha_coefficients,
     resampled_interval,
 )
+from core.psychometrics.consistency.item_covariances import covariances
 from core.psychometrics.consistency.reliability import cronbach_alpha
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.item_rows import item_rows, too_little, with_reason
@@ -102,8 +103,10 @@ def stratified_alpha(
     if too_little(rows):
         undefined = tuple(math.nan for _ in labels)
         return StratifiedAlpha(result, labels, undefined, undefined, math.nan)
-    moments = Moments.of(rows.scores)
-    value = float(alpha_coefficients(moments, groups)[0])
+    if sum(len(group) > 0 for group in groups) == 1:  # nothing is stratified
+        value = covariances(rows.scores, "listwise").alpha()
+    else:
+        value = float(alpha_coefficients(Moments.of(rows.scores), groups)[0])
     if math.isfinite(value):
         negative = (NEGATIVE,) if value < 0 else ()
         result = replace(result, value=value, problems=problems + negative)

@@ -1,0 +1,24 @@
+"""The same statistic is the same number, wherever it is printed."""
+
+from __future__ import annotations
+
+from core.workflow import collection, sample, statistics
+
+
+def test_alpha_is_the_same_to_the_last_digit_in_every_analysis(workspace):
+    study = sample.start_sample(workspace, "simulated")
+    collection.wait(workspace, study, every_s=0.02)
+
+    def table(name, which=0, **options):
+        return statistics.run(workspace, name, [study], options, {}).tables[which].frame
+
+    consistency = table("internal_consistency").set_index("subscale")["alpha"].to_dict()
+    own = table("reliability", resamples=100)
+    matrix = statistics.run(workspace, "multitrait_matrix", [study], {}, {}).tables
+    (scores,) = (found.frame for found in matrix if found.name == "scores")
+    of_scores = scores.set_index("score")["alpha"].to_dict()
+    for title in ("α (Feldt)", "α (bootstrap)"):
+        found = own[own["coefficient"] == title].set_index("scale")["value"].to_dict()
+        whole = found.pop("all items")
+        assert found == consistency
+        assert of_scores == {"all items": whole, **consistency}
