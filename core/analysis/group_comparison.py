@@ -115,8 +115,8 @@ def group_comparison(
     alternative : "two-sided", "greater" or "less"
         What p of two groups tests: greater is the second above the first. Three groups or more
         are tested for any difference.
-    incomplete : "listwise" or "half"
-        A score needs answers to all planned items of the scale, or to half of them.
+    incomplete : "listwise", "half" or "available"
+        A score needs answers to all planned items of the scale, to half of them, or to any.
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p, over the scales (`tests`) or over scales and pairs of groups (`pairs`).
     ci_level : float in (0, 1)

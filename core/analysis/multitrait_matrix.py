@@ -122,8 +122,8 @@ def multitrait_matrix(
         How texts are scored, as in `odds_ratios`.
     kind : "pearson" or "spearman"
         Linear, or of mean ranks.
-    incomplete : "listwise" or "half"
-        A score needs answers to all planned items of the scale, or to half of them.
+    incomplete : "listwise", "half" or "available"
+        A score needs answers to all planned items of the scale, to half of them, or to any.
     adjust : "holm" or "benjamini-hochberg"
         Adjustment of p over the pairs of scores of a group.
     ci_level : float in (0, 1)

@@ -12,18 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.analysis import progress
-from core.analysis.items.administration_scores import (
-    GAP_RULES,
-    GapRule,
-    Gaps,
-    administration_scores,
-)
 from core.analysis.items.cells import Cells, Floats, Layout, cells_of, scores_of
 from core.analysis.items.histogram import values_by_subscale
 from core.analysis.items.norm_comparison_columns import norm_columns
 from core.analysis.items.norm_rows import Norm, read_norms
 from core.analysis.matrices import ALL_ITEMS, by_columns, data_notes, distinct, laid_out
-from core.analysis.options import By, ConfidenceLevel
+from core.analysis.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
 from core.analysis.registry import Choice, Rows, analysis
 from core.analysis.result import AnalysisResult, ResultTable
 from core.domain.frames import ITEM_SCORES
@@ -32,6 +26,7 @@ from core.psychometrics.comparisons.correlation import Alternative
 from core.psychometrics.comparisons.group_tests import MeanTest
 from core.psychometrics.comparisons.mean_comparison import Summary, against_norms, summary
 from core.psychometrics.comparisons.multiple_testing import Adjustment, adjusted_p
+from core.psychometrics.scale_scores import ScoreRule, row_scores
 
 NO_SUBSCALE = "(no subscale)"
 NOT_PEOPLE = (
@@ -81,7 +76,7 @@ def norm_comparison(
         ),
     ] = (),
     by: By = ("respondent",),
-    missing: Gaps = "complete",
+    missing: ScoreMissing = "listwise",
     alternative: Annotated[
         Alternative,
         Choice(
@@ -117,8 +112,9 @@ def norm_comparison(
         are means per item, in the same points as the answers, and the number of people.
     by : tuple of factors
         Groups to compare with the norms, one by one.
-    missing : "complete" or "available"
-        Whether an administration with a gap has no score, or the mean of the answers it has.
+    missing : "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers all items of the
+        scale, half of them, or any.
     alternative : "two-sided", "greater" or "less"
         What p tests; "greater" is the model above the norms. Intervals are always two-sided.
     adjust : "holm" or "benjamini-hochberg"
@@ -169,7 +165,7 @@ def norm_comparison(
         "repetition",
         n_used=n_used,
         n_missing=n_missing,
-        method=f"Score: mean of the items after reverse-keying. {dict(GAP_RULES)[missing]}. "
+        method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "Norms as typed in. Welch's t test, Cohen's d by the pooled SD with interval by the "
         f"noncentral t; {ci_level * 100:g}% intervals; p adjusted after {after}.",
         notes=(*data_notes(item_scores, matrices), NOT_PEOPLE),
@@ -181,7 +177,7 @@ def _compare(
     item_scores: pd.DataFrame,
     laid: tuple[Cells, Sequence[Layout]],
     norms: Sequence[Norm],
-    missing: GapRule,
+    missing: ScoreRule,
     test: tuple[Alternative, float],
 ) -> _Compared:
     """Every group beside every norm."""
@@ -198,7 +194,7 @@ def _compare(
             scores = np.empty(0)
             if layout is not None:
                 matrix = layout.filled(values)
-                scores = administration_scores(matrix, missing)
+                scores = row_scores(matrix, missing)
                 behind = np.isfinite(scores)[layout.places // len(layout.items)]
                 compared.used[layout.rows] |= behind & np.isfinite(values[layout.rows])
             subscale = "" if norm.scale == NO_SUBSCALE else norm.scale

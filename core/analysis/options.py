@@ -7,6 +7,7 @@ from typing import Annotated
 from core.analysis.matrices import MISSING_CHOICES
 from core.analysis.registry import Choice, Factors, Number
 from core.psychometrics.consistency.item_covariances import Missing
+from core.psychometrics.scale_scores import ScoreRule
 
 By = Annotated[
     tuple[str, ...],
@@ -20,4 +21,13 @@ MissingRule = Annotated[
         MISSING_CHOICES,
         help="Which administrations discrimination and alpha are computed from.",
     ),
+]
+SCORE_RULES = (
+    ("listwise", "Only administrations without a gap (listwise)"),
+    ("half", "Mean of the answers, where half of the items have one"),
+    ("available", "Mean of the answers there are"),
+)
+ScoreMissing = Annotated[
+    ScoreRule,
+    Choice("Missing answers", SCORE_RULES, help="Which administrations get a score of a scale."),
 ]

@@ -113,8 +113,8 @@ def score_correlations(
         Groups to set side by side; `factor` itself is ignored here.
     pairs : "all" or "first"
         Every pair of levels, or each with the first. Above 12 levels always the latter.
-    incomplete : "listwise" or "half"
-        A score needs answers to all planned items of the scale, or to half of them.
+    incomplete : "listwise", "half" or "available"
+        A score needs answers to all planned items of the scale, to half of them, or to any.
     alternative : "two-sided", "greater" or "less"
         What p of a mean difference tests: greater is the second level above the first.
     adjust : "holm" or "benjamini-hochberg"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,7 +12,6 @@ import pandas as pd
 from scipy.stats import kurtosis, skew
 
 from core.analysis import progress
-from core.analysis.items.administration_scores import GAP_RULES, Gaps, administration_scores
 from core.analysis.items.cells import cells_of, relative_scores, scores_of
 from core.analysis.items.histogram import bin_edges, values_by_subscale
 from core.analysis.items.score_distribution_columns import BINS, SCORES
@@ -27,11 +26,12 @@ from core.analysis.matrices import (
     laid_out,
     some_of,
 )
-from core.analysis.options import By
+from core.analysis.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult, ResultTable
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
+from core.psychometrics.scale_scores import row_scores
 from core.psychometrics.score_values import is_constant
 
 _CAUTION = "Repeated administrations of one model are not independent: n overstates what is known."
@@ -53,7 +53,7 @@ def score_distribution(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),
-    missing: Gaps = "complete",
+    missing: ScoreMissing = "listwise",
     bins: Annotated[float, Number("Bins of the histogram", 4, 60)] = 20,
 ) -> AnalysisResult:
     """Mean, spread, shape and ends of the scores, by group and subscale and over all items.
@@ -64,8 +64,9 @@ def score_distribution(
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     by : tuple of factors
         Groups to set side by side; scores are described within each.
-    missing : "complete" or "available"
-        Whether an administration with a gap has no score, or the mean of the answers it has.
+    missing : "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers all items of the
+        scale, half of them, or any.
     bins : int
         About how many bins the histogram has. Edges are the same for all groups of a subscale;
         bins are centered on the scores there can be, and subscales of a format share their range.
@@ -96,7 +97,7 @@ def score_distribution(
     """
     names = distinct(by)
     parts, pairs = _matrices(item_scores, names)
-    scores = [administration_scores(matrix.scores, missing) for matrix, _ in pairs]
+    scores = [row_scores(matrix.scores, missing) for matrix, _ in pairs]
     if not any(np.isfinite(values).any() for values in scores):
         raise NotEnoughData(
             "No administration has a score.",
@@ -116,7 +117,7 @@ def score_distribution(
         columns=[column.name for column in bin_columns],
     )
     n_scores = sum(part.n_used for part in parts)
-    n_used = n_scores if missing == "available" else sum(part.complete().size for part in parts)
+    n_used = _n_used(parts, zip(matrices, scores, strict=True))
     return AnalysisResult(
         tables=(
             ResultTable("scores", "Scores", frame, columns),
@@ -126,7 +127,7 @@ def score_distribution(
         "repetition",
         n_used=n_used,
         n_missing=sum(part.n_missing for part in parts),
-        method=f"Score: mean of the items after reverse-keying. {dict(GAP_RULES)[missing]}. "
+        method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "SD divides by n - 1; skewness and excess kurtosis are the adjusted estimators G1 and G2.",
         notes=(
             *data_notes(item_scores, parts),
@@ -154,6 +155,20 @@ def _matrices(
     place = {group: number for number, group in enumerate(n_parts)}
     pairs.sort(key=lambda pair: place[pair[0].group])
     return parts, pairs
+
+
+def _n_used(parts: Sequence[ScoreMatrix], scored: Iterable[tuple[ScoreMatrix, Floats]]) -> int:
+    """Item scores behind any score, of their subscale or of all items; each counts once."""
+    behind: dict[tuple[Any, ...], set[int]] = {}
+    for matrix, scores in scored:
+        ids = matrix.administrations[np.isfinite(scores)]
+        behind[matrix.group, matrix.subscale] = set(ids.tolist())
+    used = 0
+    for part in parts:
+        own = behind[part.group, part.subscale] | behind.get((part.group, ALL_ITEMS), set())
+        rows = np.isin(part.administrations, list(own))
+        used += int(np.isfinite(part.scores[rows]).sum())
+    return used
 
 
 def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[Any, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -15,14 +14,15 @@ from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.identifiers import stable_id
 from core.domain.study import FACTORS, Context
 from core.errors import NotEnoughData
+from core.psychometrics.scale_scores import ScoreRule, scale_scores
 from core.store import frames, studies
 from core.workflow.workspace import Workspace
 
 ALL_ITEMS = ""
 """What stands for all items where a subscale could be named; no subscale has this name."""
-MissingRule = Literal["complete", "available"]
-RULES: dict[MissingRule, str] = {
-    "complete": "Only contexts without a gap",
+RULES: dict[ScoreRule, str] = {
+    "listwise": "Only contexts without a gap",
+    "half": "Mean of the answers, where half of the items have one",
     "available": "Mean of the answers there are",
 }
 _DIGITS = 10  # sums in another order differ in the last digits, which must not break a tie
@@ -73,7 +73,7 @@ def scores(
     respondent: str,
     *,
     subscale: str = ALL_ITEMS,
-    rule: MissingRule = "complete",
+    rule: ScoreRule = "listwise",
 ) -> Scores:
     """The mean item score, after reverse-keying, under each context of a study.
 
@@ -102,15 +102,14 @@ def scores(
 
 
 def mean_scores(
-    item_scores: pd.DataFrame, codes: Sequence[str], rule: MissingRule
+    item_scores: pd.DataFrame, codes: Sequence[str], rule: ScoreRule
 ) -> tuple[ContextScore, ...]:
     """The mean of all item scores under each context; NaN where `rule` gives none."""
     grouped = item_scores.astype({"context": "str"}).groupby("context")["score"]
     counts = grouped.agg(["sum", "count", "size"]).reindex(list(codes), fill_value=0)
     found = []
     for code, total, answers, planned in counts.itertuples():
-        scored = answers > 0 and (rule == "available" or answers == planned)
-        score = round(float(total) / int(answers), _DIGITS) if scored else math.nan
+        score = round(float(scale_scores(total, answers, planned, rule)), _DIGITS)
         found.append(ContextScore(str(code), score, int(answers), int(planned - answers)))
     return tuple(found)
 

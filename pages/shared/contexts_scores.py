@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from core.psychometrics.scale_scores import ScoreRule
 from core.workflow import context_scores, statistics
-from core.workflow.context_scores import ALL_ITEMS, RULES, Group, MissingRule, Scores
+from core.workflow.context_scores import ALL_ITEMS, RULES, Group, Scores
 from core.workflow.studies import StudyRecord
 from pages.shared import widgets
 from pages.shared.contexts_keeping import beginning, keep_as_set
@@ -77,9 +78,7 @@ def _draw_choices() -> tuple[int, int, int]:
 
 
 @st.cache_data(max_entries=10, show_spinner="Computing ...")
-def _computed(
-    known: object, study: str, respondent: str, subscale: str, rule: MissingRule
-) -> Scores:
+def _computed(known: object, study: str, respondent: str, subscale: str, rule: ScoreRule) -> Scores:
     return context_scores.scores(
         widgets.workspace(), study, respondent, subscale=subscale, rule=rule
     )

@@ -64,10 +64,26 @@ def test_the_missing_rule_decides_which_administrations_have_a_score():
     complete, available = scores_of(frame).iloc[0], scores_of(frame, missing="available").iloc[0]
     assert (complete["n"], complete["missing"], complete["mean"]) == (2, 2, 3.5)
     assert (available["n"], available["missing"], available["mean"]) == (3, 1, 3)
-    for rule, counts in (("complete", (4, 1, 3)), ("available", (5, 0, 3))):
+    for rule, counts in (("listwise", (4, 1, 3)), ("half", (5, 0, 3)), ("available", (5, 0, 3))):
         result = score_distribution(frame, missing=rule)
         assert (result.n_used, result.n_left_out, result.n_missing) == counts
         assert result.n_planned == frame.shape[0]
+
+
+def test_answers_to_half_of_the_items_make_a_score_and_are_counted_once():
+    # of x and y: (3 of 3, 1 of 1), (1 of 3, 0 of 1), (1 of 3, 1 of 1), (2 of 3, 0 of 1)
+    values = [
+        [1, 2, 3, 4],
+        [5, np.nan, np.nan, np.nan],
+        [2, np.nan, np.nan, 4],
+        [3, 5, np.nan, np.nan],
+    ]
+    frame = item_scores(values, subscales=["x", "x", "x", "y"])
+    rows = scores_of(frame, missing="half").set_index("subscale")
+    assert rows["n"].to_dict() == {"x": 2, "y": 2, "all items": 3}
+    assert rows["mean"].to_dict() == {"x": 3, "y": 4, "all items": pytest.approx(9.5 / 3)}
+    result = score_distribution(frame, missing="half")
+    assert (result.n_used, result.n_left_out, result.n_missing) == (8, 1, 7)
 
 
 @given(LIKERT, st.integers(-9, 9))
@@ -84,7 +100,7 @@ def test_order_does_not_matter_and_origin_only_moves(values, shift):
 
 def test_adding_a_refusal_never_changes_a_score():
     values = [[1, 2], [2, 4], [5, 4], [3, 3]]
-    for missing in ("complete", "available"):
+    for missing in ("listwise", "available"):
         before = scores_of(item_scores(values), missing=missing)
         after = scores_of(item_scores([*values, [np.nan, np.nan]]), missing=missing)
         assert after["missing"].item() == 1
@@ -129,7 +145,7 @@ def test_scores_that_are_not_evenly_spaced_get_bins_of_equal_width():
     assert bins["count"].tolist() == [2, 0, 0, 1]
 
 
-@given(LIKERT, st.integers(4, 60), st.sampled_from(["complete", "available"]))
+@given(LIKERT, st.integers(4, 60), st.sampled_from(["listwise", "half", "available"]))
 @settings(max_examples=40, deadline=None, derandomize=True)
 def test_no_score_falls_outside_the_bins(values, bins, missing):
     values[0, 0] = np.nan

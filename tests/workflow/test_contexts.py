@@ -187,7 +187,7 @@ def test_a_context_score_is_the_mean_of_its_item_scores():
         ("b", "i1", 5.0), ("b", "i2", math.nan),
         ("c", "i1", math.nan), ("c", "i2", math.nan),
     )  # fmt: skip
-    complete = context_scores.mean_scores(found, ["a", "b", "c", "d"], "complete")
+    complete = context_scores.mean_scores(found, ["a", "b", "c", "d"], "listwise")
     available = context_scores.mean_scores(found, ["a", "b", "c", "d"], "available")
     assert [s.score for s in complete] == pytest.approx(
         [2.5, math.nan, math.nan, math.nan], nan_ok=1

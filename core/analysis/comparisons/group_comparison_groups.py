@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.comparisons.scores import (
-    Incomplete,
     administration_labels,
     administration_scores,
     level_name,
@@ -20,6 +19,7 @@ from core.analysis.comparisons.scores import (
 from core.analysis.matrices import Floats, distinct, group_name, some_of
 from core.domain.frames import CONTEXT_SET, REWRITING
 from core.errors import NotEnoughData
+from core.psychometrics.scale_scores import ScoreRule
 
 TypedGroups = tuple[tuple[str | float, ...], ...]
 
@@ -109,7 +109,7 @@ def group_levels(
     )
 
 
-def grouped_scores(known: KnownGroups, incomplete: Incomplete) -> tuple[GroupedScores, ...]:
+def grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedScores, ...]:
     """The scores of every scale and group, for each combination set side by side."""
     scores = administration_scores(known.item_scores, incomplete)
     scored = scores.join(known.members, on="administration", how="inner")

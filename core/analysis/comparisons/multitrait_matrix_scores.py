@@ -170,7 +170,7 @@ def _alpha(source: Source, scale: str, behind: pd.Series[Any], level: float) -> 
         tables.append(scores[ids.get_indexer(behind.index)])
     table, rows = np.hstack(tables), behind.to_numpy()
     # behind complete scores, an item nobody answered is one of other administrations only
-    kept = ~np.isnan(table).all(axis=0) | (source.incomplete == "half")
+    kept = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
     if len(np.unique(rows)) < len(rows):
         table = pd.DataFrame(table).groupby(rows).mean().to_numpy(dtype=np.float64)
     names = [item for matrix, _ in own for item in matrix.items]

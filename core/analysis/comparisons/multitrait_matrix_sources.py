@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.comparisons.scores import (
-    Incomplete,
     administration_labels,
     administration_scores,
     labels,
@@ -21,6 +20,7 @@ from core.analysis.odds_ratios import odds_ratio_scores
 from core.analysis.words.odds_ratios_contrast import Contrast
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
+from core.psychometrics.scale_scores import ScoreRule
 
 TEXT_SCALE = "words of stereotypes"
 
@@ -41,7 +41,7 @@ class Source:
     planned: pd.DataFrame
     matrices: Mapping[str, tuple[ScoreMatrix, pd.Index[Any]]]
     frame: pd.DataFrame | None
-    incomplete: Incomplete = "listwise"
+    incomplete: ScoreRule = "listwise"
     main: bool = True
     prefix: str = ""
     """What its scores are called by where there are several sources."""
@@ -56,7 +56,7 @@ class Source:
 
 
 def study_sources(
-    item_scores: pd.DataFrame, incomplete: Incomplete, columns: Sequence[str], *, main: bool
+    item_scores: pd.DataFrame, incomplete: ScoreRule, columns: Sequence[str], *, main: bool
 ) -> tuple[Source, ...]:
     """A source for each study of an ITEM_SCORES frame; `columns` are labels needed beyond factors.
 
@@ -74,7 +74,7 @@ def study_sources(
 
 
 def _study(
-    name: str, frame: pd.DataFrame, incomplete: Incomplete, columns: Sequence[str], *, main: bool
+    name: str, frame: pd.DataFrame, incomplete: ScoreRule, columns: Sequence[str], *, main: bool
 ) -> Source:
     """One study as a source."""
     scored = administration_scores(frame, incomplete)
@@ -129,7 +129,7 @@ def text_source(texts: pd.DataFrame, contrast: Contrast) -> Source:
 def study_pair(
     item_scores: pd.DataFrame,
     other: pd.DataFrame | None,
-    incomplete: Incomplete,
+    incomplete: ScoreRule,
     columns: Sequence[str],
 ) -> tuple[Source, ...]:
     """The studies whose scores are correlated, and the ones beside them.

@@ -10,7 +10,6 @@ import pandas as pd
 
 from core.analysis.comparisons.matching import repeated_note, unit_numbers
 from core.analysis.comparisons.scores import (
-    Incomplete,
     administration_labels,
     administration_scores,
     labels,
@@ -22,6 +21,7 @@ from core.analysis.matrices import distinct, group_name, some_of
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
+from core.psychometrics.scale_scores import ScoreRule
 
 _ASKED_WITH = ("language", "form", "format", "template", "label_order", "phase")
 """Factors in which whole studies may differ: what was asked, not who or under which context."""
@@ -113,7 +113,7 @@ def pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -> Pairin
 
 
 def paired_scores(
-    item_scores: pd.DataFrame, factor: str, by: Sequence[str], incomplete: Incomplete
+    item_scores: pd.DataFrame, factor: str, by: Sequence[str], incomplete: ScoreRule
 ) -> tuple[tuple[PairedScores, ...], tuple[str, ...]]:
     """Scores by matched unit and level, for every group and scale, and what to say about it.
 
@@ -125,8 +125,8 @@ def paired_scores(
         Its levels become the columns.
     by : sequence of factors
         Groups; `factor` itself is ignored here.
-    incomplete : "listwise" or "half"
-        A score needs an answer to every planned item of the scale, or to half of them.
+    incomplete : "listwise", "half" or "available"
+        A score needs an answer to every planned item of the scale, to half of them, or to any.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def paired_scores(
 
 
 def scores_of_pairs(
-    paired: Pairing, incomplete: Incomplete
+    paired: Pairing, incomplete: ScoreRule
 ) -> tuple[tuple[PairedScores, ...], tuple[str, ...]]:
     """Scores by matched unit and level of a frame that has been made ready."""
     cells, notes = _cells(paired)

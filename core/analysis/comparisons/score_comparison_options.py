@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from core.analysis.comparisons.scores import Incomplete
 from core.analysis.registry import Choice, Number
 from core.psychometrics.comparisons.correlation import Alternative
 from core.psychometrics.comparisons.multiple_testing import Adjustment
+from core.psychometrics.scale_scores import ScoreRule
 
 INDEPENDENT_ROWS = (
     "Tests and intervals take rows as independent. Rows of one model are not, so the true "
@@ -25,10 +25,14 @@ TAILS = {
 }
 
 Complete = Annotated[
-    Incomplete,
+    ScoreRule,
     Choice(
         "A score needs",
-        (("listwise", "Answers to all items of the scale"), ("half", "Answers to half of them")),
+        (
+            ("listwise", "Answers to all items of the scale"),
+            ("half", "Answers to half of them"),
+            ("available", "Any answer"),
+        ),
         help="A score is the mean of the items answered.",
     ),
 ]

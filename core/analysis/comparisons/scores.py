@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.matrices import ALL_ITEMS
 from core.errors import NotEnoughData
+from core.psychometrics.scale_scores import ScoreRule, scale_scores
 from core.psychometrics.wording import listed
-
-Incomplete = Literal["listwise", "half"]
 
 FIRST_LEVELS = ("original", "as_is", "standard", "initial")
 """Levels that others are variations of, so they come first."""
 
 
-def administration_scores(item_scores: pd.DataFrame, incomplete: Incomplete) -> pd.DataFrame:
+def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> pd.DataFrame:
     """Mean of the items of every administration, on all items and on each subscale.
 
     Parameters
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer.
-    incomplete : "listwise" or "half"
-        A score needs an answer to every planned item of the scale, or to half of them.
+    incomplete : "listwise", "half" or "available"
+        A score needs an answer to every planned item of the scale, to half of them, or to any.
 
     Returns
     -------
@@ -38,15 +37,13 @@ def administration_scores(item_scores: pd.DataFrame, incomplete: Incomplete) -> 
     means = (
         pd.concat([rows.assign(scale=ALL_ITEMS), rows])
         .groupby(["scale", "administration"], sort=False)["score"]
-        .agg(["mean", "count", "size"])
+        .agg(["sum", "count", "size"])
         .reset_index()
         # as numbers, the 63-bit ids would lose digits beside a missing one
         .astype({"administration": "object"})
     )
-    needed = means["size"] if incomplete == "listwise" else means["size"] / 2
-    return means.assign(
-        score=means["mean"].where((means["count"] >= needed) & (means["count"] > 0))
-    ).drop(columns=["mean", "count", "size"])
+    found = scale_scores(means["sum"], means["count"], means["size"], incomplete)
+    return means.assign(score=found).drop(columns=["sum", "count", "size"])
 
 
 def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -65,7 +62,7 @@ def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd
     return found.set_index(pd.Index(kept["administration"].astype("object")))
 
 
-def remedy(item_scores: pd.DataFrame, incomplete: Incomplete, otherwise: str) -> str:
+def remedy(item_scores: pd.DataFrame, incomplete: ScoreRule, otherwise: str) -> str:
     """What to do where no score is known: first about items that never got a usable answer."""
     answered = item_scores["score"].notna().groupby(labels(item_scores["item"]), sort=False).any()
     never = [str(item) for item in answered.index[~answered]]

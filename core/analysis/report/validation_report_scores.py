@@ -22,6 +22,7 @@ from core.analysis.report.validation_report_people import (
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
+from core.psychometrics.scale_scores import scale_scores
 
 USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
 """What the baseline is asked with; imported answers may say nothing."""
@@ -51,7 +52,7 @@ def administrations_of(item_scores: pd.DataFrame) -> pd.DataFrame:
     scores = item_scores["score"].groupby(code, sort=False)
     planned, answered = scores.size().to_numpy(), scores.count().to_numpy()
     return cases.drop(columns=["item", "subscale", "keyed", "status"]).assign(
-        score=scores.mean().where(answered == planned).to_numpy(),
+        score=scale_scores(scores.sum(), answered, planned, "listwise"),
         planned=planned,
         missing=planned - answered,
     )
