@@ -1,8 +1,12 @@
 """What Inkblot is for, what is in the database, and the next step."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
+from core.domain.counts import counted
 from core.workflow import banks, collection, respondents, sample, studies
+from core.workflow.collection import StudyState
 from pages.shared import widgets
 
 STEPS = (
@@ -33,11 +37,9 @@ SAMPLES: tuple[tuple[sample.SampleKind, str, str], ...] = (
 )
 
 
-def how_far(progress: collection.Progress, kind: str = "planned") -> str:
-    if kind == "imported":
-        return f"{progress.n_done:,} answers, imported"
-    state = collection.STATE_WORDS[progress.state]
-    return f"{progress.n_done:,} of {progress.n_trials:,} replied, {state}"
+def how_far(study: StudyState) -> str:
+    state = collection.STATE_WORDS[study.state]
+    return f"{study.n_done:,} of {study.n_trials:,} replied, {state}"
 
 
 def sample_study() -> None:
@@ -56,53 +58,71 @@ def sample_study() -> None:
             with widgets.error_box():
                 if st.button(label, key=f"sample_{kind}", icon=":material/play_arrow:"):
                     st.session_state["sample"] = sample.start_sample(widgets.workspace(), kind)
-    if st.session_state.get("sample"):
-        sample_progress()
 
 
-@st.fragment(run_every=1.0)
-def sample_progress() -> None:
-    code = st.session_state["sample"]
+def live_figures() -> None:
+    """The figures, drawn anew each second as long as a study is under way."""
     with widgets.error_box():
-        progress = collection.progress(widgets.workspace(), code)
-        st.progress(
-            progress.share,
-            text=how_far(progress),
-        )
-        if progress.reason and progress.state != "finished":
-            st.warning(widgets.plain(progress.reason))
-        if progress.state == "finished":
-            st.success("The sample study is done. Read the answers, then the item statistics.")
-        query = {widgets.STUDY_PARAMETER: code}
-        st.page_link("pages/collect.py", label="Watch it on Collect", query_params=query)
-        st.page_link("pages/answers.py", label="Read the answers", query_params=query)
-        st.page_link("pages/item_statistics.py", label="See item statistics", query_params=query)
+        under_way = any(study.under_way for study in collection.overview(widgets.workspace()))
+        st.fragment(figures, run_every=1.0 if under_way else None)(ends_timer=under_way)
 
 
-def in_the_database() -> None:
+def figures(*, ends_timer: bool = False) -> None:
+    """The sample study and the whole database, from one reading, so that the numbers agree."""
+    with widgets.error_box():
+        planned = {study.study: study for study in collection.overview(widgets.workspace())}
+        sample_now = planned.get(st.session_state.get("sample", ""))
+        if sample_now:
+            sample_progress(sample_now)
+        in_the_database(planned)
+        if ends_timer and not any(study.under_way for study in planned.values()):
+            st.rerun()
+
+
+def sample_progress(now: StudyState) -> None:
+    st.progress(now.n_done / now.n_trials if now.n_trials else 0.0, text=how_far(now))
+    reason = collection.progress(widgets.workspace(), now.study).reason
+    if reason and now.state != "finished":
+        st.warning(widgets.plain(reason))
+    if now.state == "finished":
+        st.success("The sample study is done. Read the answers, then the item statistics.")
+    query = {widgets.STUDY_PARAMETER: now.study}
+    st.page_link("pages/collect.py", label="Watch it on Collect", query_params=query)
+    st.page_link("pages/answers.py", label="Read the answers", query_params=query)
+    st.page_link("pages/item_statistics.py", label="See item statistics", query_params=query)
+
+
+def in_the_database(planned: Mapping[str, StudyState]) -> None:
     found = widgets.workspace()
     listed = studies.listed(found)
+    imported = {study.code: study.n_responses for study in listed if study.kind == "imported"}
+    replies = sum(imported.values()) + sum(study.n_done for study in planned.values())
     st.subheader("In the database")
     columns = st.columns(4)
     columns[0].metric("Banks", len([b for b in banks.summaries(found) if not b.archived]))
     columns[1].metric("Respondents", len(respondents.offered(found)))
     columns[2].metric("Studies", len(listed))
-    columns[3].metric("Replies", f"{sum(study.n_responses for study in listed):,}")
+    columns[3].metric("Replies", f"{replies:,}")
     if not listed:
-        st.info("There is no study yet: run the sample study above, or follow the six steps.")
+        st.info(
+            "There is no study yet: run the sample study above, or follow the "
+            f"{len(STEPS)} steps below."
+        )
         return
     for study in list(reversed(listed))[:5]:
-        progress = collection.progress(found, study.code)
-        label = f"{study.code}: {how_far(progress, study.kind)}"
+        now = planned.get(study.code)
+        far = how_far(now) if now else f"{counted(study.n_responses, 'answer')}, imported"
         st.page_link(
             "pages/answers.py",
-            label=widgets.plain(label),
+            label=widgets.plain(f"{study.code}: {far}"),
             icon=":material/forum:",
             query_params={widgets.STUDY_PARAMETER: study.code},
         )
-    without = sum(s.n_trials - s.n_responses for s in listed)
+    without = sum(study.n_trials - study.n_done for study in planned.values())
     if without:
-        st.caption(f"{without:,} planned calls have no reply yet.")
+        st.caption(
+            counted(without, "planned call has no reply yet.", "planned calls have no reply yet.")
+        )
 
 
 def main() -> None:
@@ -113,8 +133,7 @@ def main() -> None:
     )
     with widgets.error_box():
         sample_study()
-    with widgets.error_box():
-        in_the_database()
+    live_figures()
     st.subheader("The way through")
     for page, label, explanation in STEPS:
         left, right = st.columns([1, 3], vertical_alignment="center")

@@ -38,11 +38,13 @@ def links(at):
     return {link.label: link.proto for link in at.get("page_link")}
 
 
-def test_an_empty_database_offers_the_sample_study_and_the_six_steps(workspace):
+def test_an_empty_database_offers_the_sample_study_and_every_step(workspace):
     at = open_page()
     assert at.title[0].value == "Inkblot"
     assert figures(at) == {"Banks": "14", "Respondents": "2", "Studies": "0", "Replies": "0"}
     assert "There is no study yet" in texts(at)
+    steps = [label for label in links(at) if label[0].isdigit()]
+    assert f"follow the {len(steps)} steps below" in texts(at)
     assert "not models of language" in texts(at)
     assert {
         "1. Banks", "2. Respondents", "3. Design", "4. Collect", "5. Answers",
