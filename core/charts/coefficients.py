@@ -9,7 +9,6 @@ from core.charts.colors import Theme
 from core.charts.dots import DotAxis, correlation_ends, dots
 from core.charts.panels import (
     Chart,
-    counted,
     cut,
     first_charts,
     grouped,
@@ -20,6 +19,7 @@ from core.charts.panels import (
     table_of,
     told,
 )
+from core.domain.counts import counted
 
 _BAND = (0.4, 0.7)
 _BAND_WORDS = "Shaded: .40 to .70, commonly called good"

@@ -11,7 +11,6 @@ from core.charts.colors import Theme
 from core.charts.dots import DotAxis, dots, free_ends
 from core.charts.panels import (
     Chart,
-    counted,
     cut,
     first_charts,
     grouped,
@@ -23,6 +22,7 @@ from core.charts.panels import (
     told,
     two_decimals,
 )
+from core.domain.counts import counted
 
 _CHEN = -0.01
 _JODOIN_GIERL = (0.035, 0.07)

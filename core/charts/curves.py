@@ -18,7 +18,6 @@ from core.charts.panels import (
     MAX_MARKS,
     Chart,
     apart,
-    counted,
     cut,
     first_charts,
     grouped,
@@ -29,6 +28,7 @@ from core.charts.panels import (
     told,
     two_decimals,
 )
+from core.domain.counts import counted
 
 MAX_ITEMS = 12
 _ACROSS = 3  # items in a row of small charts

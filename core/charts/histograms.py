@@ -11,7 +11,6 @@ from core.charts.colors import BACKGROUNDS, MARK, Theme
 from core.charts.panels import (
     MAX_PANELS,
     Chart,
-    counted,
     cut,
     first_charts,
     grouped,
@@ -19,6 +18,7 @@ from core.charts.panels import (
     told,
     two_decimals,
 )
+from core.domain.counts import counted
 
 _HEIGHT = 280  # with its axes and title
 

@@ -9,7 +9,8 @@ import pandas as pd
 
 from core.analysis.result import AnalysisResult
 from core.charts.colors import BACKGROUNDS, INK, LIGHTS, Theme
-from core.charts.panels import Chart, counted, grouped, most, short, table_of
+from core.charts.panels import Chart, grouped, most, short, table_of
+from core.domain.counts import counted
 
 MAX_GROUPS = 24
 _ROW = 66  # pixels

@@ -7,7 +7,6 @@ from core.charts.colors import Theme
 from core.charts.dots import DotAxis, dots
 from core.charts.panels import (
     Chart,
-    counted,
     cut,
     first_charts,
     grouped,
@@ -17,6 +16,7 @@ from core.charts.panels import (
     table_of,
     told,
 )
+from core.domain.counts import counted
 
 _FAR = 1.25  # intervals beyond are cut
 
@@ -32,7 +32,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
                  "standardized_high": "ci_high"}
     )  # fmt: skip
     fit = table_of(result, "fit")
-    n: dict[str, int] = dict(grouped(fit, ("n",), "n").itertuples(index=False)) if fit else {}
+    n: dict[str, int] = dict(grouped(fit, ("n",), "chi2").itertuples(index=False)) if fit else {}
     frame["n"] = frame["group"].map(n)
     fitted = frame["value"].notna().groupby(frame["group"], sort=False).any()
     without = [str(group) for group, any_found in fitted.items() if not any_found]

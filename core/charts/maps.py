@@ -19,7 +19,6 @@ from core.charts.heat_map import (
 from core.charts.panels import (
     MAX_MARKS,
     Chart,
-    counted,
     cut,
     first_charts,
     grouped,
@@ -29,6 +28,7 @@ from core.charts.panels import (
     table_of,
     told,
 )
+from core.domain.counts import counted
 
 
 def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

@@ -13,7 +13,6 @@ from core.charts.colors import Theme
 from core.charts.dots import DotAxis, dots, free_ends
 from core.charts.panels import (
     Chart,
-    counted,
     cut,
     first_charts,
     grouped,
@@ -24,6 +23,7 @@ from core.charts.panels import (
     told,
     two_decimals,
 )
+from core.domain.counts import counted
 
 _LEVEL = 0.95
 

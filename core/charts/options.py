@@ -13,7 +13,6 @@ from core.analysis.result import AnalysisResult
 from core.charts.colors import BACKGROUNDS, INK, STATUS_GREYS, Theme, option_colors, readable_on
 from core.charts.panels import (
     Chart,
-    counted,
     cut,
     first_charts,
     grouped,
@@ -22,6 +21,7 @@ from core.charts.panels import (
     percent,
     told,
 )
+from core.domain.counts import counted
 
 _NARROW_PLOT = 400  # pixels; the width of a plot on a small screen
 _LETTER = 6  # pixels of one letter of a label

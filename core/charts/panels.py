@@ -140,11 +140,6 @@ def apart(wanted: Sequence[float], low: float, high: float, distance: float) -> 
     return [float(place) for place in placed]
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: 1 group, 2 groups."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def span(known: pd.Series[float]) -> str:
     """The range of the values in words."""
     if known.empty:

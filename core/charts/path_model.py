@@ -59,7 +59,7 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
     unexplained = _tidy(
         result, "item_variances", {"item": "item", "residual_standardized": "value"}
     )
-    counts = _tidy(result, "fit", {"n": "n"})
+    counts = _tidy(result, "fit", {"chi2": "chi2", "n": "n"})
     found, without = [], []
     for group in dict.fromkeys(loadings["group"]):
         own = _of(loadings, group)

@@ -8,7 +8,8 @@ import pandas as pd
 from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, MARK, Theme
 from core.charts.maps import factor_loadings_chart
-from core.charts.panels import Chart, counted, cut, grouped, panels, table_of, two_decimals
+from core.charts.panels import Chart, cut, grouped, panels, table_of, two_decimals
+from core.domain.counts import counted
 
 _HEIGHT = 280
 

@@ -86,6 +86,8 @@ def comparison(models: Mapping[str, str]) -> str:
 
 
 move = cfa_editing.moved
+add_cross_loading = cfa_editing.with_cross_loading
+take_off = cfa_editing.without_loading
 assignment = cfa_editing.assignment
 residual_pairs = cfa_editing.residual_pairs
 with_residual = cfa_editing.with_residual

@@ -135,15 +135,29 @@ def _move_form(
         "Item", list(assigned), format_func=proposed.name, key=f"move_item:{study.code}"
     )
     now = assigned.get(item, ())
-    st.multiselect(
-        "Factors it measures", factors, list(now), format_func=proposed.name,
-        key=f"move_to:{study.code}:{item}:{'|'.join(now)}", accept_new_options=True,
-        help="Choose one or more, or type the name of a new factor. None takes the item out.",
+    source = now[0] if now else ""
+    place = f"{study.code}:{item}:{'|'.join(now)}"
+    if len(now) > 1:
+        source = st.selectbox(
+            "From", now, format_func=proposed.name, key=f"move_from:{place}",
+            help="This item measures several factors. It leaves this one and stays on the others.",
+        )  # fmt: skip
+    target = st.selectbox(
+        "To", [factor for factor in factors if factor not in now], format_func=proposed.name,
+        key=f"move_to:{place}", accept_new_options=True,
+        help="Choose a factor, or type the name of a new one.",
     )  # fmt: skip
-    st.button(
-        "Move", icon=":material/drive_file_move:", key="factor_move",
-        on_click=_moved, args=(study.code, analysis, text, item, now),
-    )  # fmt: skip
+    with st.container(horizontal=True):
+        for label, icon, key, is_off, change in (
+            ("Move", "drive_file_move", "factor_move", not target, _moved),
+            ("Add a cross-loading", "add", "factor_cross", not (target and now), _crossed),
+            ("Take off", "remove", "factor_take_off", not now, _taken_off),
+        ):
+            st.button(
+                label, icon=f":material/{icon}:", key=key, disabled=is_off, on_click=change,
+                args=(study.code, analysis, text, proposed, item, source, target or ""),
+            )  # fmt: skip
+    st.caption(_what_buttons_do(proposed, item, source, target or ""))
     rows = [(proposed.name(name), ", ".join(map(proposed.name, own)))
             for name, own in assigned.items()]  # fmt: skip
     widgets.table(
@@ -197,10 +211,45 @@ def _keep_form(study: StudyRecord, text: str) -> None:
                  on_click=_kept, args=(study.code, key, text))  # fmt: skip
 
 
-def _moved(study: str, analysis: Analysis, text: str, item: str, now: tuple[str, ...]) -> None:
-    state = st.session_state.to_dict()
-    factors = state.get(f"move_to:{study}:{item}:{'|'.join(now)}", list(now))
-    _change(study, analysis, "The item was moved.", lambda: factor_models.move(text, item, factors))
+def _what_buttons_do(proposed: Proposal, item: str, source: str, target: str) -> str:
+    """What the three buttons would do with the item that is chosen."""
+    one, old, new = (plain(proposed.name(name)) for name in (item, source, target))
+    if not source:
+        return f"Move puts {one} on {new}." if target else ""
+    moves = f"Move takes {one} off {old} and puts it on {new}. " if target else ""
+    adds = f"A cross-loading leaves it on {old} and puts it on {new} as well. " if target else ""
+    return f"{moves}{adds}Take off removes it from {old}."
+
+
+def _moved(
+    study: str, analysis: Analysis, text: str, proposed: Proposal,
+    item: str, source: str, target: str,
+) -> None:  # fmt: skip
+    one, old, new = map(proposed.name, (item, source, target))
+    said = f"{one} was moved from {old} to {new}." if source else f"{one} was put on {new}."
+    _change(study, analysis, said, lambda: factor_models.move(text, item, source, target))
+
+
+def _crossed(
+    study: str, analysis: Analysis, text: str, proposed: Proposal,
+    item: str, _source: str, target: str,
+) -> None:  # fmt: skip
+    now = factor_models.assignment(text)[item]
+    said = (
+        f"A cross-loading was added: {proposed.name(item)} measures "
+        f"{', '.join(map(proposed.name, now))} and {proposed.name(target)}."
+    )
+    _change(study, analysis, said, lambda: factor_models.add_cross_loading(text, item, target))
+
+
+def _taken_off(
+    study: str, analysis: Analysis, text: str, proposed: Proposal,
+    item: str, source: str, _target: str,
+) -> None:  # fmt: skip
+    is_last = factor_models.assignment(text)[item] == (source,)
+    said = f"{proposed.name(item)} was taken off {proposed.name(source)}"
+    said += ", its only factor, and is out of the model." if is_last else "."
+    _change(study, analysis, said, lambda: factor_models.take_off(text, item, source))
 
 
 def _related(study: str, analysis: Analysis, text: str) -> None:

@@ -43,13 +43,16 @@ def show_result(
     if result.notes:
         said = [plain(note) for note in result.notes]
         st.info(said[0] if len(said) == 1 else "\n".join(f"- {note}" for note in said))
+    fit, others = _fit_first(result.tables)
+    for shown in fit:
+        _show_table(analysis, result, shown, file_stem)
     drawn = _drawn(analysis, result, significant_only=_significant_only(analysis))
     for number, (chart, panels) in enumerate(drawn):
         _show_panels(chart, panels, f"chart:{analysis.name}:{number}")
         with st.expander("The data of this chart"):
             st.caption(plain(chart.alt))
             table(chart.data, alt=f"Data of the chart {chart.title}")
-    for shown in result.tables:
+    for shown in others:
         if len(shown.frame):  # an empty one, such as correlated residuals of none, is in the ZIP
             _show_table(analysis, result, shown, file_stem)
     data = statistics.export.result_zip(result)
@@ -57,6 +60,14 @@ def show_result(
     with st.expander("References"):
         for reference in analysis.references:
             st.text(reference)
+
+
+def _fit_first(
+    tables: tuple[ResultTable, ...],
+) -> tuple[tuple[ResultTable, ...], tuple[ResultTable, ...]]:
+    """The fit of a model, which is read before any chart, and the other tables."""
+    n_first = int(bool(tables) and tables[0].name == "fit")
+    return tables[:n_first], tables[n_first:]
 
 
 def _significant_only(analysis: Analysis) -> bool:

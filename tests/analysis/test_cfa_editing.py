@@ -10,7 +10,10 @@ from core.analysis.factor_models.cfa_editing import (
     assignment,
     moved,
     residual_pairs,
+    with_cross_loading,
+    with_item_on,
     with_residual,
+    without_loading,
     without_residual,
 )
 from core.psychometrics.factor_models.cfa_presets import (
@@ -66,71 +69,71 @@ def test_a_text_without_statements_can_be_begun(empty):
     assert assignment(empty) == {}
     assert residual_pairs(empty) == ()
     assert without_residual(empty, "a", "b") == empty
-    assert moved(empty, "a", ()) == empty
-    text = moved(moved(empty, "a", ("F",)), "b", ("F",))
+    assert with_item_on(empty, "a", ()) == empty
+    text = with_item_on(with_item_on(empty, "a", ("F",)), "b", ("F",))
     assert text == f"{empty}F =~ a + b"
 
 
 def test_a_text_that_cannot_be_read_is_refused():
     with pytest.raises(ModelTextError, match="line 2"):
-        moved("F =~ a + b\nG ~ c", "a", ("G",))
+        with_item_on("F =~ a + b\nG ~ c", "a", ("G",))
 
 
 def test_an_item_moves_to_the_end_of_another_factor():
-    assert moved("F =~ a + b + c\nG =~ d + e", "b", ("G",)) == "F =~ a + c\nG =~ d + e + b"
-    assert moved("F =~ a + b\nG =~ d + e", "a", ("G",)) == "F =~ b\nG =~ d + e + a"
-    assert moved("F =~ a + b\nG =~ d + e", "b", ("F", "G")) == "F =~ a + b\nG =~ d + e + b"
-    assert moved("F =~ a + b", "b", ("New",)) == "F =~ a\nNew =~ b"
+    assert with_item_on("F =~ a + b + c\nG =~ d + e", "b", ("G",)) == "F =~ a + c\nG =~ d + e + b"
+    assert with_item_on("F =~ a + b\nG =~ d + e", "a", ("G",)) == "F =~ b\nG =~ d + e + a"
+    assert with_item_on("F =~ a + b\nG =~ d + e", "b", ("F", "G")) == "F =~ a + b\nG =~ d + e + b"
+    assert with_item_on("F =~ a + b", "b", ("New",)) == "F =~ a\nNew =~ b"
 
 
 def test_nothing_changes_where_the_item_is_there_already():
     text = TEXTS["by hand"]
-    assert moved(text, "g", ("G", "F")) == text
-    assert moved(text, "a", ("F",)) == text
+    assert with_item_on(text, "g", ("G", "F")) == text
+    assert with_item_on(text, "a", ("F",)) == text
 
 
 def test_comments_lines_and_modifiers_of_others_stay():
     text = "# head\nF =~ a +  # first\n     0.8*b +  # second\n     c  # third\n\nG =~ d + e ! tail"
-    assert moved(text, "b", ("G",)) == (
+    assert with_item_on(text, "b", ("G",)) == (
         "# head\nF =~ a +  # first\n     # second\n     c  # third\n\nG =~ d + e + b ! tail"
     )
-    assert moved(text, "c", ()) == (
+    assert with_item_on(text, "c", ()) == (
         "# head\nF =~ a +  # first\n     0.8*b # second\n     # third\n\nG =~ d + e ! tail"
     )
 
 
 def test_an_item_goes_from_a_line_that_begins_with_its_sign():
     text = "F =~ a\n   + b   # second\n   + c\n"
-    assert said(moved(text, "b", ())) == said("F =~ a + c")
-    assert "# second" in moved(text, "b", ())
-    assert moved(text, "c", ()) == "F =~ a\n   + b   # second\n"
+    assert said(with_item_on(text, "b", ())) == said("F =~ a + c")
+    assert "# second" in with_item_on(text, "b", ())
+    assert with_item_on(text, "c", ()) == "F =~ a\n   + b   # second\n"
 
 
 def test_all_mentions_of_a_loading_go_and_a_free_first_one_hands_its_freedom_on():
     text = "F =~ NA*a + k*a + b + c\nF ~~ 1*F\nG =~ d + e"
-    assert moved(text, "a", ("G",)) == "F =~ NA*b + c\nF ~~ 1*F\nG =~ d + e + a"
+    assert with_item_on(text, "a", ("G",)) == "F =~ NA*b + c\nF ~~ 1*F\nG =~ d + e + a"
     labeled = "F =~ NA*a + k*b + k*c\nF ~~ 1*F"
-    assert said(moved(labeled, "a", ())) == said("F =~ NA*b + k*b + k*c\nF ~~ 1*F")
+    assert said(with_item_on(labeled, "a", ())) == said("F =~ NA*b + k*b + k*c\nF ~~ 1*F")
     fixed = "F =~ NA*a + 1*b + c"
-    assert moved(fixed, "a", ()) == "F =~ 1*b + c"
-    assert moved("F =~ NA*a + NA*b + c", "a", ()) == "F =~ NA*b + c"
-    assert moved("F =~ a + NA*b + c", "b", ()) == "F =~ a + c"
+    assert with_item_on(fixed, "a", ()) == "F =~ 1*b + c"
+    assert with_item_on("F =~ NA*a + NA*b + c", "a", ()) == "F =~ NA*b + c"
+    assert with_item_on("F =~ a + NA*b + c", "b", ()) == "F =~ a + c"
 
 
 def test_a_factor_without_items_disappears_with_all_that_is_said_of_it():
     text = "F =~ a + b\nG =~ c\nF ~~ 0*G + 0*H; G ~~ 1*G\nH =~ d + e\nG ~ 0*1\nX =~ F + G + H"
-    assert moved(text, "c", ("F",)) == "F =~ a + b + c\nF ~~ 0*H\nH =~ d + e\nX =~ F + H"
+    assert with_item_on(text, "c", ("F",)) == "F =~ a + b + c\nF ~~ 0*H\nH =~ d + e\nX =~ F + H"
 
 
 def test_a_general_factor_behind_nothing_disappears_too():
     text = "F =~ a\nX =~ F\nX ~~ 1*X\nG =~ b + c"
-    assert moved(text, "a", ("G",)) == "G =~ b + c + a"
+    assert with_item_on(text, "a", ("G",)) == "G =~ b + c + a"
 
 
 def test_an_item_without_factors_leaves_the_text_with_its_residuals():
     text = "F =~ a + b + c\na ~~ b  # shared wording\nb ~~ c\na ~ 1"
-    assert moved(text, "a", ()) == "F =~ b + c\n# shared wording\nb ~~ c\n"
-    assert "a" not in assignment(moved(TEXTS["by hand"], "a", ()))
+    assert with_item_on(text, "a", ()) == "F =~ b + c\n# shared wording\nb ~~ c\n"
+    assert "a" not in assignment(with_item_on(TEXTS["by hand"], "a", ()))
 
 
 def test_residuals_are_added_taken_and_listed():
@@ -167,7 +170,7 @@ def test_a_residual_fixed_at_0_is_none_until_it_is_added():
 )
 def test_a_move_sets_the_factors_of_one_item_and_leaves_what_else_is_said(name, item, target):
     text = TEXTS[name]
-    before, after = assignment(text), moved(text, item, target)
+    before, after = assignment(text), with_item_on(text, item, target)
     now = assignment(after)
     assert set(now.get(item, ())) == set(target)
     assert {k: v for k, v in now.items() if k != item} == {
@@ -195,7 +198,7 @@ def test_moving_there_and_back_restores_what_every_item_measures(name, item, oth
     text = TEXTS[name]
     before = assignment(text)
     if all(before[item] != (f,) or sum(f in v for v in before.values()) > 1 for f in "FGH"):
-        back = moved(moved(text, item, (*before[other], "New")), item, before[item])
+        back = with_item_on(with_item_on(text, item, (*before[other], "New")), item, before[item])
         assert {k: set(v) for k, v in assignment(back).items()} == {
             k: set(v) for k, v in before.items()
         }
@@ -207,3 +210,19 @@ def test_moving_there_and_back_restores_what_every_item_measures(name, item, oth
         removed = without_residual(added, item, other)
         assert {frozenset(p) for p in residual_pairs(removed)} == pairs - {frozenset((item, other))}
         assert assignment(removed) == before
+
+
+def test_a_moved_item_leaves_its_old_factor():
+    assert moved("F =~ a + b + c\nG =~ d + e", "b", "F", "G") == "F =~ a + c\nG =~ d + e + b"
+
+
+def test_a_moved_item_keeps_the_factor_that_it_is_not_moved_from():
+    bifactor = "g =~ a + b + c + d\nF =~ a + b\nG =~ c + d"
+    assert assignment(moved(bifactor, "b", "F", "G"))["b"] == ("g", "G")
+
+
+def test_a_cross_loading_is_added_beside_the_old_loading_and_taken_off_again():
+    crossed = with_cross_loading("F =~ a + b + c\nG =~ d + e", "b", "G")
+    assert crossed == "F =~ a + b + c\nG =~ d + e + b"
+    assert without_loading(crossed, "b", "F") == "F =~ a + c\nG =~ d + e + b"
+    assert "b" not in assignment(without_loading("F =~ a + b + c", "b", "F"))

@@ -60,6 +60,10 @@ def own_text(workspace):
     return analysis_choices.recall(workspace, "study", statistics.by_name("cfa"))["model_text"]
 
 
+def said(at):
+    return "\n".join(s.value for s in at.success).replace("\\", "")
+
+
 def loadings(at):
     return next(
         d.value for d in at.dataframe if {"Factor", "Item", "Loading"} <= set(d.value.columns)
@@ -84,14 +88,38 @@ def test_a_moved_item_is_refitted_and_kept(collected):
     item = box(at, "Item").value
     (own,) = factor_of(at, item)
     other = next(name for name in loadings(at)["Factor"].unique() if name != own)
-    at = fine(box(at, "Factors it measures").set_value([other]).run())
+    at = fine(box(at, "To").set_value(other).run())
     at = press(at, "Move")
-    assert "The item was moved" in "\n".join(s.value for s in at.success)
+    assert f"{item} was moved from {own} to {other}." in said(at)
     assert factor_of(at, item) == [other]
     assert factor_of(open_page(), item) == [other]
     at = press(at, "Back to the proposal")
     assert factor_of(at, item) == [own]
     assert own_text(collected) == ""
+
+
+def test_a_cross_loading_is_an_action_of_its_own(collected):
+    at = open_page()
+    item = box(at, "Item").value
+    (own,) = factor_of(at, item)
+    other = box(at, "To").value
+    at = press(at, "Add a cross-loading")
+    assert f"A cross-loading was added: {item} measures {own} and {other}." in said(at)
+    assert set(factor_of(at, item)) == {own, other}
+    at = fine(box(at, "From").set_value(own).run())
+    at = press(at, "Take off")
+    assert f"{item} was taken off {own}." in said(at)
+    assert factor_of(at, item) == [other]
+
+
+def test_the_fit_is_read_before_any_chart(collected):
+    at = open_page()
+    assert list(at.dataframe[1].value.columns[1:10]) == [
+        "χ²", "df", "p", "CFI", "TLI", "RMSEA", "90% CI low", "90% CI high", "SRMR",
+    ]  # fmt: skip
+    kinds = [part.type for part in at.main]
+    assert at.subheader[0].value == "Fit"
+    assert kinds.index("subheader") < kinds.index("vega_lite_chart")
 
 
 def test_two_residuals_may_correlate_and_be_taken_apart_again(collected):

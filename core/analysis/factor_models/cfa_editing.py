@@ -47,7 +47,7 @@ def assignment(text: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def moved(text: str, item: str, factors: Sequence[str]) -> str:
+def with_item_on(text: str, item: str, factors: Sequence[str]) -> str:
     """The text with an item on these factors and on no others.
 
     Parameters
@@ -82,6 +82,42 @@ def moved(text: str, item: str, factors: Sequence[str]) -> str:
         if factor not in now:
             text = _with_loading(text, factor, item)
     return text if factors else _without_name(text, item)
+
+
+def moved(text: str, item: str, source: str, target: str) -> str:
+    """The text with an item on one factor in the place of another; other loadings of it stay.
+
+    An empty source is that of an item that loads on no factor yet.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    others = [factor for factor in assignment(text).get(item, ()) if factor != source]
+    return with_item_on(text, item, (*others, target))
+
+
+def with_cross_loading(text: str, item: str, factor: str) -> str:
+    """The text with an item on one factor more.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    return with_item_on(text, item, (*assignment(text).get(item, ()), factor))
+
+
+def without_loading(text: str, item: str, factor: str) -> str:
+    """The text with an item on one factor less; from its only factor it leaves the model.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    return with_item_on(text, item, [f for f in assignment(text).get(item, ()) if f != factor])
 
 
 def residual_pairs(text: str) -> tuple[tuple[str, str], ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 from core.analysis.factor_models.cfa_estimates import (
     correlations_table,
@@ -25,6 +26,7 @@ from core.analysis.factor_models.cfa_normality import normality_table
 from core.analysis.result import Column, ResultTable
 from core.psychometrics.factor_models.cfa_result import CfaResult, FitIndices
 
+T = TypeVar("T")
 SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
 FROM_SCALED = "From the scaled χ²; where robust ones are there, rather read these."
 ROBUST = "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021)."
@@ -33,16 +35,16 @@ FIT_COLUMNS = (
     Column("df", "df", "count", "Moments minus free parameters."),
     Column("p", "p", "p", "Of answers this far from the model if it holds; under WLSMV only that "
            "of the scaled χ² is to be believed. Jöreskog (1969)."),
+    Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990)."),
+    Column("tli", "TLI", "correlation", "The same per df; Tucker & Lewis (1973)."),
+    Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990)."),
+    Column("rmsea_low", "90% CI low", "correlation", "Of RMSEA; Browne & Cudeck (1993)."),
+    Column("rmsea_high", "90% CI high", "correlation", "Of RMSEA; Browne & Cudeck (1993)."),
+    Column("srmr", "SRMR", "correlation", "Typical residual correlation; Bentler (1995)."),
     Column("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor + shift. {SCALED}"),
     Column("p_scaled", "p scaled", "p", f"Of the scaled χ². {SCALED}"),
     Column("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {SCALED}"),
     Column("shift", "Shift", "points", "χ² scaled = χ² / scaling factor + shift; 0 but for WLSMV."),
-    Column("cfi", "CFI", "correlation", "Gain over unrelated items; Bentler (1990)."),
-    Column("tli", "TLI", "correlation", "The same per df; Tucker & Lewis (1973)."),
-    Column("rmsea", "RMSEA", "correlation", "Misfit per df; Steiger (1990)."),
-    Column("rmsea_low", "RMSEA 90% CI low", "correlation", "Browne & Cudeck (1993)."),
-    Column("rmsea_high", "RMSEA 90% CI high", "correlation", "Browne & Cudeck (1993)."),
-    Column("srmr", "SRMR", "correlation", "Typical residual correlation; Bentler (1995)."),
     Column("cfi_scaled", "CFI scaled", "correlation", FROM_SCALED),
     Column("tli_scaled", "TLI scaled", "correlation", FROM_SCALED),
     Column("rmsea_scaled", "RMSEA scaled", "correlation", FROM_SCALED),
@@ -59,6 +61,9 @@ FIT_COLUMNS = (
     Column("admissible", "Admissible", help="No negative variance, no impossible correlation."),
 )  # fmt: skip
 
+N_FIRST = [column.name for column in FIT_COLUMNS].index("srmr") + 1
+"""How many columns a first look at the fit takes: from χ² to SRMR."""
+
 
 def fit_cells(fit: CfaResult | None) -> Row:
     """One cell per column of `FIT_COLUMNS`; NaN where there is nothing."""
@@ -68,9 +73,9 @@ def fit_cells(fit: CfaResult | None) -> Row:
         return (nan, df, *(nan,) * (len(FIT_COLUMNS) - 4), False, False)
     scaled = fit.scaled
     return (
-        fit.fit.chi2, fit.fit.df, fit.fit.p,
+        fit.fit.chi2, fit.fit.df, fit.fit.p, *_indices(fit.fit), fit.srmr,
         *((scaled.chi2, scaled.p, scaled.scaling_factor, scaled.shift) if scaled else (nan,) * 4),
-        *_indices(fit.fit), fit.srmr, *_indices(scaled), *_indices(fit.robust),
+        *_indices(scaled), *_indices(fit.robust),
         fit.aic, fit.bic, True, fit.admissible,
     )  # fmt: skip
 
@@ -112,20 +117,23 @@ def cfa_tables(
 
 
 def _fit_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
-    columns = (
-        *group,
+    counts = (
         Column("n", "n", "count", "Administrations the model was fitted to."),
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
         Column("n_items", "Items", "count", "Items in the model; constant ones are left out."),
         Column("n_parameters", "Parameters", "count", "Free parameters."),
-        *FIT_COLUMNS,
     )
     rows = []
     for one in found:
         fit, given = one.fit, len(one.matrix.scores)
-        counts = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
-        rows.append((*one.group, *counts, *fit_cells(fit)))
-    return table("fit", "Fit", rows, columns)
+        numbers = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
+        rows.append((*one.group, *_fit_first(fit_cells(fit), numbers)))
+    return table("fit", "Fit", rows, (*group, *_fit_first(FIT_COLUMNS, counts)))
+
+
+def _fit_first(fit: Sequence[T], counts: Sequence[T]) -> tuple[T, ...]:
+    """The first fit indices, then the counts, then the other indices."""
+    return (*fit[:N_FIRST], *counts, *fit[N_FIRST:])
 
 
 def _model_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
