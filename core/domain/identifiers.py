@@ -6,6 +6,7 @@ import hashlib
 import re
 
 SEPARATOR = "\x1f"
+LONGEST_NAME = 100_000  # characters, which is the most that a cell of a file holds
 
 
 def stable_id(*parts: object) -> int:
@@ -22,3 +23,16 @@ def stable_id(*parts: object) -> int:
 def slug(text: str) -> str:
     """`text` cut down to what is safe as a code and as a file name: a-z, 0-9, _ and -."""
     return re.sub(r"[^a-z0-9_-]+", "_", text.lower()).strip("_")[:60] or "untitled"
+
+
+def name_fault(name: str) -> str:
+    """Why a study or a bank cannot have this name, as the end of a sentence; empty where it can.
+
+    Names stand in titles, file names, lists and commands, so a line break, a control character or
+    a change of writing direction would make one name look like another.
+    """
+    if not name.strip():
+        return "is empty"
+    if not name.isprintable():
+        return "holds a line break or another character that cannot be seen"
+    return "is too long" if len(name) > LONGEST_NAME else ""

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from core.domain.identifiers import stable_id
 from core.domain.study import Design, design_to_dict
-from core.errors import DesignError
 from core.store.database import Database
+from core.store.studies import refuse_name
 
 _ADD_STUDY = "insert into study values (?, ?, 'imported', ?, ?, ?, now())"
 _KEYED = """
@@ -73,11 +73,7 @@ def add_study(
     database: Database, design: Design, instrument_id: int, rows: pa.Table, plan_hash: str
 ) -> int:
     """Keep an imported study; `rows` are tidy rows of one instrument. Returns the study's id."""
-    if database.row("select 1 from study where code = ?", [design.study]):
-        raise DesignError(
-            f"There is a study called '{design.study}' already.",
-            "Give the imported study another name.",
-        )
+    refuse_name(database, design.study)
     study_id = stable_id("study", design.study)
     numbered = rows.append_column("row", pa.array(range(1, rows.num_rows + 1), pa.int64()))
     body = json.dumps(design_to_dict(design), ensure_ascii=False)

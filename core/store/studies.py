@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.domain.identifiers import stable_id
+from core.domain.identifiers import name_fault, stable_id
 from core.domain.study import Context, Design, design_from_dict, design_to_dict
 from core.errors import DesignError
 from core.store.database import Database
@@ -85,12 +85,9 @@ def freeze(
     Raises
     ------
     DesignError
-        A study of that code exists, the plan is empty, or two trials came out with the same id.
+        No new study can have that name, the plan is empty, or two trials came out with the same id.
     """
-    if database.row("select 1 from study where code = ?", [design.study]):
-        raise DesignError(
-            f"There is a study called '{design.study}' already.", "Give this one another name."
-        )
+    refuse_name(database, design.study)
     study_id = stable_id("study", design.study)
     with database.transaction() as cursor:
         count, fingerprint = write_plan(
@@ -106,6 +103,14 @@ def freeze(
         plan_hash = plan_hash_of(count, fingerprint)
         cursor.execute(_ADD_STUDY, [study_id, design.study, instrument_id, body, plan_hash])
     return get(database, design.study)
+
+
+def refuse_name(database: Database, name: str) -> None:
+    """Raise DesignError where a new study cannot have this name."""
+    if fault := name_fault(name):
+        raise DesignError(f"The name of the study {fault}.", "Type another name.")
+    if database.row("select 1 from study where code = ?", [name]):
+        raise DesignError(f"There is a study called '{name}' already.", "Give it another name.")
 
 
 def studies(database: Database) -> tuple[StudyRecord, ...]:

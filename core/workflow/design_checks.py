@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from core.domain.identifiers import name_fault
 from core.domain.instrument import ORIGINAL, Instrument, Item
 from core.domain.instrument_problems import problems
 from core.domain.study import LABEL_ORDERS, Design, Respondent
 from core.domain.templates import placeholders
 from core.errors import DesignError
-from core.files.guard import csv_fault
 from core.workflow.questions import Asked
 
 _KINDS: Mapping[str, type] = MappingProxyType(
@@ -220,8 +220,8 @@ def unreviewed(bank: Instrument, design: Design) -> list[str]:
 def _missing_choices(design: Design) -> Iterator[str]:
     if not design.study.strip():
         yield "The study has no name."
-    elif not design.study.isprintable() or csv_fault(design.study):
-        yield "The name of the study holds a line break or another character that cannot be seen."
+    elif fault := name_fault(design.study):
+        yield f"The name of the study {fault}."
     if not design.respondents:
         yield "No respondent is chosen."
     if not design.languages:

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from core.domain.formats import built_in
-from core.domain.identifiers import slug
+from core.domain.identifiers import name_fault, slug
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat
 from core.domain.study import Design, Status
 from core.errors import FileError
@@ -128,11 +128,15 @@ def _incoming(
     stem = slug(Path(name).name.split(".")[0])
     if frame.empty:
         raise FileError(f"{name} has no rows below its header.", "Choose a file with answers.")
+    if study.strip() and (fault := name_fault(study.strip())):
+        raise FileError(f"The name of the study {fault}.", "Type another name.")
     if study.strip() and (frame["study"] == frame["study"].iloc[0]).all():
         frame["study"] = study.strip()
     frame["study"] = frame["study"].replace("", study.strip() or stem)
     frame["instrument"] = frame["instrument"].replace("", stem)
     frame["model"] = frame["model"].replace("", "unknown")
+    for column in ("study", "instrument"):
+        _refuse_names(name, column, frame[column])
     groups = list(frame.groupby(["study", "instrument"], sort=False))
     per_study = Counter(str(one) for (one, _), _ in groups)
     if len(groups) > MOST_STUDIES:
@@ -154,6 +158,17 @@ def _incoming(
             made[bank.code] = bank
         found.append(_Incoming(code, str(instrument), rows, bank, created))
     return tuple(found)
+
+
+def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
+    """Raise FileError for the first name that no study or bank can have."""
+    for one in names.unique():
+        if fault := name_fault(str(one)):
+            row = int((names == one).to_numpy().argmax()) + 1
+            raise FileError(
+                f"{name}, answer {row:,}, column {column}: the name {str(one)[:60]!r} {fault}.",
+                "Nothing was kept. Correct the file and choose it again.",
+            )
 
 
 def _refuse_taken(taken: set[str], code: str) -> None:

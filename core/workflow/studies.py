@@ -143,8 +143,9 @@ def plan_csv(workspace: Workspace, study: str) -> bytes:
     """The plan with its hash and time, for preregistration before the first call."""
     record = load(workspace, study)
     plan = store.plan(workspace.database, record.study_id)
-    head = (
-        f"# plan {record.plan_hash} of study {record.code}, frozen {record.frozen_at.isoformat()}\n"
+    # one cell: whatever the study is called, no part of its name begins a cell of its own
+    head = csv_line(
+        [f"# plan {record.plan_hash} of study {record.code} frozen {record.frozen_at.isoformat()}"]
     )
     columns = [map(str, column.to_pylist()) for column in plan.columns]  # ids keep every digit
     rows = map(csv_line, zip(*columns, strict=True))
