@@ -12,7 +12,20 @@ from core import export
 from core.domain.frames import GROUPINGS
 from core.domain.study import FACTORS
 from core.errors import FileError, UserError
-from core.workflow import answers, banks, collection, sample, statistics, studies
+from core.workflow import (
+    amendments,
+    answers,
+    banks,
+    collection,
+    phases,
+    respondent_drafts,
+    respondents,
+    sample,
+    statistics,
+    studies,
+)
+from core.workflow.respondents import PRESETS
+from core.workflow.service_parameters import PARAMETERS
 from core.workflow.workspace import Workspace, open_workspace
 
 
@@ -52,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     ) -> argparse.ArgumentParser:
         found = verbs.add_parser(name, help=text, description=text)
         found.set_defaults(verb=verb)
-        found.add_argument("--db", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        found.add_argument("--db", default=argparse.SUPPRESS, help="database file")
         return found
 
     add("init", _init, "make the database with the starter banks, where it is not there yet")
@@ -64,6 +77,22 @@ def _parser() -> argparse.ArgumentParser:
     plan = add("plan", _plan, "freeze the study that a YAML file describes")
     plan.add_argument("design", type=Path)
     plan.add_argument("--out", type=Path, help="also write the plan as CSV")
+    second = add("plan-opposing", _plan_opposing, "plan the second phase of a study")
+    second.add_argument("study")
+    second.add_argument("--template", help="template whose text tells an opinion")
+    change = add("amend", _amend, "leave settings out that a service of a study does not take")
+    change.add_argument("study")
+    change.add_argument("--respondent", required=True)
+    change.add_argument(
+        "--without", action="append", default=[], metavar="SETTING",
+        help=f"one of: {', '.join(PARAMETERS)}",
+    )  # fmt: skip
+    change.add_argument(
+        "--completion-limit", action="store_true",
+        help="send the longest reply as max_completion_tokens",
+    )  # fmt: skip
+    change.add_argument("--reason", required=True, help="a sentence for the methods section")
+    _add_respondent_verb(add("respondent", _respondent, "add, test or list respondents"))
     run = add("run", _run, "ask everything of a study that has no answer yet")
     run.add_argument("study")
     run.add_argument("--cost-cap", type=float, help="US dollars not to be exceeded")
@@ -98,6 +127,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_respondent_verb(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, dest="action", metavar="ACTION")
+    actions.add_parser("list", help="the respondents on offer")
+    test = actions.add_parser("test", help="ask one harmless question, and with each setting")
+    test.add_argument("label")
+    new = actions.add_parser("add", help="offer a model behind an address")
+    new.add_argument("label", help="its name in designs")
+    new.add_argument("--model", required=True, help="the name that the service gives it")
+    new.add_argument("--service", help=f"one of: {', '.join(p.name for p in PRESETS)}")
+    new.add_argument("--address", help="base URL of another service")
+    new.add_argument(
+        "--key-variable", help="environment variable that holds the key, such as INKBLOT_KEY_MINE"
+    )
+    new.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE",
+        help="temperature, top_p, max_tokens, seed, system_prompt, at_once, per_minute, timeout_s, "
+        "price_in, price_out, or any other setting to send along; 'temperature=' leaves it out",
+    )  # fmt: skip
+
+
 def _init(workspace: Workspace, _: argparse.Namespace) -> None:
     print(f"{workspace.database.path} is ready, with {len(banks.summaries(workspace))} banks.")
 
@@ -121,6 +170,71 @@ def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
     print(f"Study '{record.code}': {record.n_trials} trials, plan {record.plan_hash[:12]}.")
     if parsed.out:
         _write(parsed.out, studies.plan_csv(workspace, record.code))
+
+
+def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    offered = list(phases.fitting_templates(workspace))
+    if parsed.template is None and len(offered) != 1:
+        raise FileError(
+            "No template is named for the second phase.", f"Add --template: {', '.join(offered)}."
+        )
+    now = phases.plan_opposing(workspace, parsed.study, parsed.template or offered[0])
+    print(f"Study '{parsed.study}': {now.opposing} more trials, plan {now.plan_hash[:12]}.")
+
+
+def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    amendments.amend(
+        workspace,
+        parsed.study,
+        parsed.respondent,
+        leave_out=parsed.without,
+        reason=parsed.reason,
+        completion_limit=parsed.completion_limit,
+    )
+    print(amendments.sentences(workspace, parsed.study)[-1])
+
+
+def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.action == "list":
+        for person in respondents.offered(workspace):
+            print(f"{person.label}\t{person.kind}\t{person.model}\t{person.base_url}")
+    elif parsed.action == "add":
+        fields = respondent_drafts.fields_of_settings(
+            dict(_pair(text, "--set") for text in parsed.set)
+        )
+        address, variable = _address(parsed)
+        fields |= {"label": parsed.label, "model": parsed.model}
+        fields |= {"base_url": address, "key_variable": variable}
+        respondents.add(workspace, respondent_drafts.to_respondent("api", fields))
+        print(f"Respondent '{parsed.label}' is on offer.")
+    else:
+        _test(respondents.test(workspace, respondents.by_label(workspace, parsed.label)))
+
+
+def _address(parsed: argparse.Namespace) -> tuple[str, str]:
+    """Address and key variable of a respondent to add."""
+    named = {preset.name: preset for preset in PRESETS}
+    if (parsed.service is None) == (parsed.address is None):
+        raise FileError("The respondent needs one address.", "Give --service or --address.")
+    if parsed.service is not None and parsed.service not in named:
+        raise FileError(f"There is no service '{parsed.service}'.", f"Use: {', '.join(named)}.")
+    if parsed.address is not None:
+        return parsed.address, parsed.key_variable or ""
+    chosen = named[parsed.service]
+    return chosen.base_url, parsed.key_variable or chosen.key_variable
+
+
+def _test(trial: respondents.Trial) -> None:
+    """Print what a test gave; a request that the service did not take is an error."""
+    for check in trial.parameters:
+        words = {True: "taken", False: "refused", None: "unknown"}[check.accepted]
+        print(f"{check.name}\t{words}\t{check.said}")
+    if trial.rejected:
+        raise UserError(
+            f"The service does not take the request as it is set. {trial.rejected}",
+            "Leave out what it refuses: add the respondent under another name with --set NAME=.",
+        )
+    print(f"replied in {trial.seconds:.2f} s: {trial.reply}")
 
 
 def _run(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -5,7 +5,13 @@ import streamlit as st
 from core.workflow import collection, studies
 from core.workflow.collection import StudyState
 from core.workflow.studies import StudyRecord
-from pages.shared import collect_controls, collect_phases, collect_progress, widgets
+from pages.shared import (
+    collect_amendments,
+    collect_controls,
+    collect_phases,
+    collect_progress,
+    widgets,
+)
 
 POLL_S = 1.0
 IDLE_POLL_S = 5.0  # to notice a run that another tab starts
@@ -74,6 +80,7 @@ def main() -> None:
             collect_controls.cost_cap(study.code)
         if not drawn[study.code].under_way:
             collect_phases.show(study)
+            collect_amendments.show(study)
         busy = any(state.under_way for state in drawn.values())
         st.fragment(live, run_every=POLL_S if busy else IDLE_POLL_S)(study.code, drawn)
 

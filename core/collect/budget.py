@@ -112,16 +112,23 @@ def _prices(sampling: SamplingSettings) -> tuple[float, float] | None:
 def _worst(request: ChatRequest, prices: tuple[float, float]) -> float:
     size = sum(len(m["content"].encode("utf-8", "surrogatepass")) for m in request.messages)
     tokens_in = size + TOKENS_PER_MESSAGE * len(request.messages) + TOKENS_PER_REQUEST
-    return _dollars(tokens_in, _longest_reply(request.sampling), prices)
+    return _dollars(tokens_in, longest_reply(request.sampling), prices)
 
 
-def _longest_reply(sampling: SamplingSettings) -> int:
-    """Tokens a service may charge for at most, by the limit as it will be sent."""
+def reply_limit(sampling: SamplingSettings) -> int | None:
+    """The longest reply in tokens as it will be sent; None where none is set."""
     extra = sampling.extra_body
     limits = (extra.get("max_completion_tokens"), extra.get("max_tokens", sampling.max_tokens))
-    given = [value for value in limits if isinstance(value, int) and value > 0]
-    limit = max(given, default=TOKENS_WITHOUT_LIMIT)
-    replies = extra.get("n", 1)
+    return max((value for value in limits if isinstance(value, int) and value > 0), default=None)
+
+
+def longest_reply(sampling: SamplingSettings) -> int:
+    """Tokens a service may charge for at most, by the limit as it will be sent.
+
+    Without a limit, as many as replies are hardly ever long; a service may write more.
+    """
+    replies = sampling.extra_body.get("n", 1)
+    limit = reply_limit(sampling) or TOKENS_WITHOUT_LIMIT
     return limit * (max(1, replies) if isinstance(replies, int) else 1)
 
 

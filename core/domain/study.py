@@ -55,7 +55,7 @@ class SamplingSettings:
 
     temperature: float | None = 0.0
     top_p: float | None = None
-    max_tokens: int | None = 64
+    max_tokens: int | None = None  # a limit cuts off models that think before they answer
     seed: int | None = None
     system_prompt: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)

@@ -307,7 +307,25 @@ where cause = 'person' and number > coalesce(changed, 0)
 qualify row_number() over (partition by study_id, trial_id order by number) = 1;
 """
 
-MIGRATIONS: tuple[tuple[str, str], ...] = (("0001_initial", _0001), ("0002_calls", _0002))
+_0003 = """
+-- How a respondent of a frozen study is asked from some time on. The plan and its hash stay.
+create sequence amendment_number;
+create table amendment (
+    number bigint primary key default nextval('amendment_number'),
+    study_id bigint not null,
+    respondent_id bigint not null,      -- as planned
+    amended_at timestamptz not null,
+    change varchar not null,            -- in words
+    reason varchar not null,
+    body varchar not null               -- JSON of domain.study.respondent_to_dict, as asked then
+);
+"""
+
+MIGRATIONS: tuple[tuple[str, str], ...] = (
+    ("0001_initial", _0001),
+    ("0002_calls", _0002),
+    ("0003_amendments", _0003),
+)
 
 
 def apply_migrations(connection: duckdb.DuckDBPyConnection) -> None:

@@ -13,7 +13,8 @@ import pandas as pd
 from core.domain.study import Status
 from core.errors import FileError
 from core.files import instrument_files, tidy
-from core.store import answer_details, studies
+from core.files.guard import csv_line
+from core.store import amendments, answer_details, studies
 from core.store import answers as store
 from core.store import banks as bank_store
 from core.store.answer_details import AnswerDetail, Earlier, Try
@@ -198,6 +199,17 @@ def bank_csv(workspace: Workspace, study: str) -> bytes:
     return instrument_files.instrument_to_csv(bank)
 
 
+def amendments_csv(workspace: Workspace, study: str) -> bytes:
+    """The amendments of a study, oldest first; empty where there are none."""
+    record = studies.get(workspace.database, study)
+    rows = [
+        (f"{one.amended_at:%Y-%m-%dT%H:%M:%S%z}", one.respondent.label, one.change, one.reason)
+        for one in amendments.amendments(workspace.database, record.study_id)
+    ]
+    head = ("time", "respondent", "change", "reason")
+    return "".join(map(csv_line, (head, *rows))).encode() if rows else b""
+
+
 def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
     """Answers, bank, plan and design of a study as files, with their SHA-256 in a list."""
     from core.workflow.studies import design_yaml, plan_csv
@@ -210,6 +222,8 @@ def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Pat
     if record.kind == "planned":
         contents["plan.csv"] = plan_csv(workspace, study)
         contents["design.yaml"] = design_yaml(record.design).encode()
+    if changes := amendments_csv(workspace, study):
+        contents["amendments.csv"] = changes
     sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
     contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()
     try:

@@ -23,13 +23,12 @@ from core.domain.identifiers import stable_id
 from core.domain.study import Respondent
 from core.errors import StoreError, UserError
 from core.store import collection as store
-from core.store import respondents as respondent_store
-from core.store import runs, studies
+from core.store import runs
 from core.workflow import prices
 from core.workflow.coding import Reader
 from core.workflow.questions import Asked
 from core.workflow.respondents import client_for
-from core.workflow.studies import asked_of
+from core.workflow.studies import asked_of, people_as_amended
 from core.workflow.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -123,10 +122,8 @@ class _Run:
         """Ask everything that remains; returns when done, paused or stopped."""
         database = self.workspace.database
         people = {
-            respondent_id: prices.priced(
-                self.workspace, respondent_store.get(database, respondent_id)
-            )
-            for respondent_id in studies.respondent_ids(database, self.study_id)
+            respondent_id: prices.priced(self.workspace, person)
+            for respondent_id, person in people_as_amended(self.workspace, self.study_id).items()
         }
         self.asked = asked_of(self.workspace, self.study_id)
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))

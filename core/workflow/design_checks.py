@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
 from core.domain.identifiers import name_fault
 from core.domain.instrument import ORIGINAL, Instrument, Item
 from core.domain.instrument_problems import problems
@@ -196,6 +197,14 @@ def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[s
             "unusable answer will hardly help."
         )
     services = [p.label for p in people if p.kind == "api"]
+    unlimited = [p.label for p in people if p.kind == "api" and reply_limit(p.sampling) is None]
+    if unlimited:
+        yield (
+            f"{_some(unlimited)} may reply at any length. The upper end of tokens and cost counts "
+            f"{TOKENS_WITHOUT_LIMIT:,} tokens for each call, and a model that thinks first can "
+            "write more: set a cost cap on the page Collect, or a longest reply on the page "
+            "Respondents."
+        )
     if design.first_token and design.answering == "enforced" and services:
         yield (
             f"Answers of {_some(services)} held to a schema begin with a brace, so their first "

@@ -13,7 +13,6 @@ from core.domain.study import Context, Respondent
 from core.errors import DesignError
 from core.workflow.questions import Asked, shown
 
-LONGEST_REPLY = 4096  # tokens, where a respondent sets no limit
 SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
 
 
@@ -208,7 +207,7 @@ def _of_person(crossing: Crossing, person: Respondent, calls: int, distinct: int
     scale = calls / len(sample)
     again = 1 + crossing.asked.design.ask_again
     characters = sum(len(m["content"]) for request in sample for m in request.messages)
-    longest = person.sampling.max_tokens or LONGEST_REPLY
+    longest = sum(budget.longest_reply(request.sampling) for request in sample)
     answers = sum(len(request.question.items) for request in sample)
     costs = [budget.estimate(request) for request in sample]
     known = [cost for cost in costs if cost is not None]
@@ -217,7 +216,7 @@ def _of_person(crossing: Crossing, person: Respondent, calls: int, distinct: int
         label=person.label,
         calls=calls,
         tokens_low=round(scale * (characters / 5 + answers)),
-        tokens_high=round(scale * again * (characters / 3 + len(sample) * longest)),
+        tokens_high=round(scale * again * (characters / 3 + longest)),
         cost_low=scale * sum(low for low, _ in known) if priced else None,
         cost_high=scale * again * sum(high for _, high in known) if priced else None,
     )

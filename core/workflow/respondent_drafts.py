@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import PurePath
@@ -22,6 +23,15 @@ _OWN_FIELDS = frozenset({"model", "messages", "stream"})
 _KEY_NAMES = frozenset(
     {"api_key", "apikey", "api-key", "authorization", "key", "token", "password"}
 )
+# Lowest and highest value of the settings that are numbers.
+_DECIMAL: Mapping[str, tuple[float, float]] = {
+    "temperature": (0, 2), "top_p": (0, 1), "timeout_s": (1, 3600), "price_in": (0, math.inf),
+    "price_out": (0, math.inf),
+}  # fmt: skip
+_WHOLE: Mapping[str, tuple[float, float]] = {
+    "max_tokens": (1, math.inf), "seed": (0, math.inf), "at_once": (1, 256),
+    "per_minute": (1, math.inf),
+}  # fmt: skip
 _EXAMPLE = "Write one setting on each line, for example 'reasoning_effort: low'."
 
 
@@ -51,6 +61,46 @@ def fields_of(respondent: Respondent) -> dict[str, Any]:
         truth = asdict(respondent.simulation)
         fields |= {f"{_SIMULATION}{name}": value for name, value in truth.items()}
     return fields
+
+
+def fields_of_settings(settings: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of a service with settings as typed on the command line; empty leaves one out.
+
+    Settings that have no field of their own are sent along as they are.
+
+    Raises
+    ------
+    CollectionError
+        A setting that is a number is none.
+    """
+    fields = empty_fields("api")
+    extra = []
+    for name, text in settings.items():
+        if name in _WHOLE or name in _DECIMAL:
+            fields[name] = _number(name, text)
+        elif name == "system_prompt":
+            fields[name] = text
+        else:
+            extra.append(f"{name}: {text}")
+    fields[EXTRA] = "\n".join(extra)
+    return fields
+
+
+def _number(name: str, text: str) -> float | int | None:
+    if not text:
+        return None
+    try:
+        found = float(text) if name in _DECIMAL else int(text)
+    except ValueError:
+        found = math.nan
+    low, high = _DECIMAL.get(name) or _WHOLE[name]
+    if not low <= found <= high:
+        kind = "a number" if name in _DECIMAL else "a whole number"
+        upper = f" to {high:g}" if math.isfinite(high) else " up"
+        raise CollectionError(
+            f"The setting {name} is '{text}'.", f"Give {kind} from {low:g}{upper}."
+        )
+    return found
 
 
 def to_respondent(kind: RespondentKind, fields: Mapping[str, Any]) -> Respondent:

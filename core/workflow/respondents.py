@@ -6,12 +6,12 @@ import asyncio
 import os
 import time
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from core.collect import endpoints, local_model, openai_client
-from core.collect.client import CallFailure, ChatClient, Question
+from core.collect.client import CallFailure, ChatClient, ChatRequest, FailureKind, Question
 from core.collect.endpoints import PRESETS, Preset
 from core.collect.local_client import LocalClient
 from core.collect.simulated import SimulatedClient
@@ -20,8 +20,9 @@ from core.domain.instrument import Instrument, Item, Wording
 from core.domain.study import STANDARD, Design, Respondent
 from core.errors import CollectionError, ConflictError, DesignError
 from core.store import respondents as store
-from core.workflow import templates
+from core.workflow import service_parameters, templates
 from core.workflow.questions import Asked
+from core.workflow.service_parameters import ParameterCheck
 from core.workflow.workspace import Workspace, key_for
 
 __all__ = ["PRESETS", "Preset"]
@@ -40,12 +41,23 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Trial:
-    """What a test call gave."""
+    """What a test call gave.
+
+    `rejected` are the service's words where it did not take the request as it was set; `parameters`
+    says of a service which settings it takes.
+    """
 
     prompt: str
     reply: str
     seconds: float
     model: str
+    rejected: str = ""
+    parameters: tuple[ParameterCheck, ...] = ()
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The names of the settings that the service does not take."""
+        return tuple(check.name for check in self.parameters if check.accepted is False)
 
 
 def offered(workspace: Workspace) -> tuple[Respondent, ...]:
@@ -171,7 +183,15 @@ def list_models(workspace: Workspace, base_url: str, key_variable: str) -> tuple
 
 
 def test(workspace: Workspace, respondent: Respondent) -> Trial:
-    """Put one harmless statement to a respondent and return what it said."""
+    """Put one harmless statement to a respondent and return what it said.
+
+    A service is asked once more with each setting, to find which of them it takes.
+
+    Raises
+    ------
+    CollectionError
+        There was no reply, for another reason than a setting that the service does not take.
+    """
     statement = Item("test", (Wording("en", "I like to go for a walk."),), "test")
     response_format = BUILT_IN["likert_5"]
     wordings = templates.offered(workspace)
@@ -183,14 +203,34 @@ def test(workspace: Workspace, respondent: Respondent) -> Trial:
     async def ask() -> Trial:
         client = client_for(workspace, respondent)
         try:
-            started = time.monotonic()
-            reply = await client.complete(request)
-            seconds = time.monotonic() - started
+            return await _tried(workspace, client, respondent, request)
         finally:
             await client.close()
-        return Trial(request.messages[-1]["content"], reply.text, seconds, reply.model)
 
     return _now(workspace, ask())
+
+
+async def _tried(
+    workspace: Workspace, client: ChatClient, respondent: Respondent, request: ChatRequest
+) -> Trial:
+    """The reply to a request, or why it was rejected, and which settings a service takes."""
+    prompt = request.messages[-1]["content"]
+    started = time.monotonic()
+    try:
+        reply = await client.complete(request)
+        found = Trial(prompt, reply.text, time.monotonic() - started, reply.model)
+    except CallFailure as failure:
+        if failure.kind is not FailureKind.REJECTED or respondent.kind != "api":
+            raise
+        words = workspace.keys.redact(failure.message)
+        found = Trial(prompt, "", time.monotonic() - started, "", rejected=words)
+    if respondent.kind != "api":
+        return found
+    checks = await service_parameters.check(client, request)
+    if found.rejected and not any(check.accepted for check in checks):
+        raise CallFailure(FailureKind.REJECTED, found.rejected)
+    redacted = (replace(check, said=workspace.keys.redact(check.said)) for check in checks)
+    return replace(found, parameters=tuple(redacted))
 
 
 def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:

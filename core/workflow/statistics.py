@@ -19,7 +19,7 @@ from core.domain.frames import ITEM_SCORES, check_frame
 from core.errors import NotEnoughData
 from core.store import collection as collection_store
 from core.store import recodings, runs, studies
-from core.workflow import analysis_frames, units
+from core.workflow import amendments, analysis_frames, units
 from core.workflow.analysis_frames import Where
 from core.workflow.workspace import Workspace
 
@@ -91,7 +91,13 @@ def run(
     analysis = by_name(name)
     frame, options, notes, words = prepared(workspace, analysis, study_codes, options, where, over)
     result = analysis.run(frame, **options)
-    return replace(result, unit=result.unit + words, notes=(*notes, *result.notes))
+    amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
+    return replace(
+        result,
+        unit=result.unit + words,
+        notes=(*notes, *result.notes),
+        method=" ".join([result.method, *amended]),
+    )
 
 
 def syntax(

@@ -11,8 +11,8 @@ from core.domain.instrument import Instrument
 from core.domain.study import Design, Respondent, design_to_dict
 from core.errors import DesignError
 from core.files.guard import csv_line
+from core.store import amendments, respondents
 from core.store import banks as bank_store
-from core.store import respondents
 from core.store import studies as store
 from core.store.studies import StudyRecord
 from core.workflow import banks, design_checks, prices, templates
@@ -132,6 +132,17 @@ def people(workspace: Workspace, study: str) -> tuple[Respondent, ...]:
         return ()
     ids = store.respondent_ids(workspace.database, record.study_id)
     return tuple(respondents.get(workspace.database, respondent_id) for respondent_id in ids)
+
+
+def people_as_amended(workspace: Workspace, study_id: int) -> dict[int, Respondent]:
+    """Who a study asks, as amended, by the ids under which the plan knows them."""
+    found = {
+        respondent_id: respondents.get(workspace.database, respondent_id)
+        for respondent_id in store.respondent_ids(workspace.database, study_id)
+    }
+    for amendment in amendments.amendments(workspace.database, study_id):
+        found[amendment.respondent_id] = amendment.respondent
+    return found
 
 
 def frozen_bank(workspace: Workspace, study: str) -> Instrument:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.domain.study import Design
 from core.errors import UserError
-from core.workflow import design_drafts, drafts, studies
+from core.workflow import amendments, design_drafts, drafts, studies
 from core.workflow.studies import StudyRecord
 from pages.shared import data_files, draft_form, widgets
 from pages.shared.draft_form import DraftForm
@@ -96,6 +96,8 @@ def _one(form: DraftForm, record: StudyRecord) -> None:
         )
         st.caption("The hash changes with any change of the plan: note it in a preregistration.")
         found, stem = widgets.workspace(), data_files.file_stem(record.code)
+        for sentence in amendments.sentences(found, record.code):
+            st.text(sentence)
         row = st.container(horizontal=True)
         with row:
             st.download_button(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import pandas as pd
 import streamlit as st
 
 from core.domain.study import Respondent
 from core.errors import UserError
-from core.workflow import respondents
-from pages.shared import respondent_words, widgets
+from core.workflow import respondent_drafts, respondents, service_parameters
+from pages.shared import draft_form, respondent_words, widgets
+from pages.shared.draft_form import DraftForm
 
 _KEY_FIELD = "respondents_key"
 _KEY_NOTE = "respondents_key_note"
@@ -44,18 +46,19 @@ def key_field(base_url: str, key_variable: str, state_words: str) -> None:
         )  # fmt: skip
 
 
-def connection_test(respondent: Respondent) -> None:
+def connection_test(respondent: Respondent, form: DraftForm) -> None:
     """A button that asks one harmless question, and what came back."""
     if st.button(
         "Test the connection", key="respondents_test", icon=":material/network_check:",
-        help="Puts one harmless statement to the respondent as it is set here. With a paid "
-        "service this costs a fraction of a cent.",
+        help="Puts one harmless statement to the respondent as it is set here. A service is then "
+        "asked with each setting by itself, to find which settings it takes: eight short calls, "
+        "which cost a fraction of a cent.",
     ):  # fmt: skip
         with st.spinner("Waiting for a reply ..."):
             st.session_state[_TESTED] = _Tested(respondent.respondent_id, _tried(respondent))
     tested = st.session_state.get(_TESTED)
     if isinstance(tested, _Tested) and tested.respondent_id == respondent.respondent_id:
-        _show(tested.outcome, respondent)
+        _show(tested.outcome, respondent, form)
 
 
 def _tried(respondent: Respondent) -> respondents.Trial | UserError:
@@ -65,9 +68,14 @@ def _tried(respondent: Respondent) -> respondents.Trial | UserError:
         return error
 
 
-def _show(outcome: respondents.Trial | UserError, respondent: Respondent) -> None:
+def _show(outcome: respondents.Trial | UserError, respondent: Respondent, form: DraftForm) -> None:
     if isinstance(outcome, UserError):
         widgets.show_problem(outcome)
+        return
+    if outcome.rejected:
+        st.error("**The service does not take the request as it is set.** It says:")
+        widgets.text_block(outcome.rejected)
+        _parameters(outcome, respondent, form)
         return
     kind = respondent_words.KINDS[respondent.kind]
     named = f", model {widgets.plain(outcome.model)}" if outcome.model else ""
@@ -82,6 +90,51 @@ def _show(outcome: respondents.Trial | UserError, respondent: Respondent) -> Non
             widgets.text_block(outcome.reply, monospace=True)
         else:
             st.text("(an empty reply)")
+    _parameters(outcome, respondent, form)
+
+
+def _parameters(outcome: respondents.Trial, respondent: Respondent, form: DraftForm) -> None:
+    """Which settings the service takes, and a button that leaves out those it refuses."""
+    if not outcome.parameters:
+        return
+    set_here = service_parameters.in_use(respondent.sampling)
+    refused = [name for name in set_here if name in outcome.refused]
+    if refused:
+        names = ", ".join(service_parameters.PARAMETERS[name] for name in refused)
+        st.warning(f"The service does not take these settings: {names}.")
+        st.button(
+            "Leave these settings to the service", key="respondents_leave_out",
+            icon=":material/remove_circle:", on_click=_leave_out, args=(form, respondent, refused),
+        )  # fmt: skip
+    rows = [
+        (
+            service_parameters.PARAMETERS[check.name],
+            "yes" if check.name in set_here else "no",
+            {True: "yes", False: "no", None: "unknown"}[check.accepted],
+            check.said,
+        )
+        for check in outcome.parameters
+    ]
+    with st.expander("Settings that the service takes", expanded=bool(outcome.refused)):
+        columns = ["Setting", "Set here", "Taken", "What the service said"]
+        widgets.table(
+            pd.DataFrame(rows, columns=columns),
+            alt="Which settings the service takes",
+            column_config={name: st.column_config.TextColumn(name) for name in columns},
+        )
+        st.caption(
+            "A design can ask for the last two. 'Taken' means that the service did not refuse the "
+            "setting; some services ignore settings that they do not know."
+        )
+
+
+def _leave_out(form: DraftForm, respondent: Respondent, names: list[str]) -> None:
+    sampling = respondent.sampling
+    for name in names:
+        sampling = service_parameters.without(sampling, name)
+    found = respondent_drafts.fields_of(replace(respondent, sampling=sampling))
+    changes = {name: value for name, value in found.items() if form.fields.get(name) != value}
+    draft_form.set_fields(form.name, form.defaults, changes)
 
 
 def _take_key(base_url: str) -> None:

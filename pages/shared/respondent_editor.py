@@ -33,7 +33,7 @@ def edit(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> No
         _buttons(kind, form, before)
     with widgets.error_box():
         respondent = respondent_drafts.to_respondent(kind, form.fields)
-        respondent_connection.connection_test(respondent)
+        respondent_connection.connection_test(respondent, form)
 
 
 def show_done() -> None:

@@ -10,10 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.store import runs
-from core.workflow import collection, collector, respondents
+from core.workflow import collection, collector, respondents, studies
 from pages.shared.collect_progress import changed, cost_words, duration_words
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
+from tests.workflow.test_service_parameters import refusing
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -350,3 +351,21 @@ def test_a_broken_study_leaves_the_page_standing(workspace):
     assert not at.exception
     assert at.title[0].value == "Collect"
     assert "fault in Inkblot" in at.error[0].value
+
+
+def test_a_setting_that_the_service_refuses_is_left_out_on_the_page_and_the_run_goes_on(
+    workspace, server
+):
+    server.script = refusing("temperature")
+    record = freeze(workspace, service(server.base_url), n_personas=1)
+    press(open_page(study="study"), "collect_start")
+    assert ended(workspace).state == "paused"
+    at = open_page(study="study")
+    assert at.multiselect[0].value == ["temperature"]
+    assert "not supported with this model" in at.text_input[0].value
+    at = press(at, "amendment_keep")
+    assert "temperature left to the service. Press Continue to go on." in texts(at)
+    press(at, "collect_start")
+    assert ended(workspace).n_done == record.n_trials
+    assert "Study 'study' was amended on" in "".join(text.value for text in open_page().text)
+    assert studies.load(workspace, "study").plan_hash == record.plan_hash

@@ -14,6 +14,7 @@ from core.errors import CollectionError, ConflictError, DesignError
 from core.workflow import drafts, respondent_drafts, respondents
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import service, simulated
+from tests.workflow.test_service_parameters import refusing
 
 APP = str(Path(__file__).parents[2] / "app.py")
 CANARY = "sk-test-canary-0123456789"
@@ -352,3 +353,27 @@ def test_a_price_without_a_model_is_refused_in_words(workspace):
     next(b for b in at.button if b.label == "Save the price").click()
     assert not at.run().exception
     assert any("names no model" in error.value for error in at.error)
+
+
+def test_the_test_shows_which_settings_are_taken_and_leaves_out_the_others(workspace):
+    with FaultServer(refusing("temperature"), key=None) as server:
+        at = new_service(opened(), server.base_url, label="Thinker")
+        at.button(key="respondents_test").click().run()
+        assert "does not take the request as it is set" in said(at.error)
+        assert "does not take these settings: temperature." in said(at.warning)
+        table = at.dataframe[-1].value.set_index("Setting")
+        assert table.loc["temperature", ["Set here", "Taken"]].tolist() == ["yes", "no"]
+        assert table.loc["seed", ["Set here", "Taken"]].tolist() == ["no", "yes"]
+        at.button(key="respondents_leave_out").click().run()
+        assert at.number_input(key=f"{NEW}:temperature").value is None
+        at.button(key="respondents_test").click().run()
+        assert "Service: it answered in" in said(at.success)
+        assert "respondents_leave_out" not in [button.key for button in at.button]
+        at.button(key="respondents_save").click().run()
+    assert respondents.by_label(workspace, "Thinker").sampling.temperature is None
+
+
+def test_the_length_of_replies_is_left_to_a_new_service(workspace):
+    at = type_in(opened(), label="Mine", model="m", base_url="https://api.example.org/v1")
+    at.button(key="respondents_save").click().run()
+    assert respondents.by_label(workspace, "Mine").sampling.max_tokens is None

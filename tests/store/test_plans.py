@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.domain.instrument import Item, Option, Wording
-from core.domain.study import Context
+from core.domain.study import Context, SamplingSettings
 from core.errors import DesignError
 from core.store import collection, studies
 from core.store.database import Database
@@ -281,7 +281,7 @@ def test_a_design_of_one_format_and_one_item_a_call_has_the_ids_of_earlier_versi
         respondents=("one",),
         contexts=(Context("p1", "a nurse"), Context("p2", "a pilot")),
         entities=("Acme",),
-        people=PEOPLE[:1],
+        people=[replace(PEOPLE[0], sampling=SamplingSettings(max_tokens=64))],  # as it was then
     )
     plan = studies.plan(database, record.study_id).to_pandas()
     keys = plan.set_index(["language", "context", "repetition", "item"])["trial_id"]

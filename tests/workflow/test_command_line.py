@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.workflow import collection, statistics, studies
+from core.workflow import collection, respondents, statistics, studies
 from core.workflow.workspace import open_workspace
 from tests.fault_server import FaultServer
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
+from tests.workflow.test_service_parameters import refusing
 
 ROOT = Path(__file__).parents[2]
 ASKED = "study: x\ninstrument: attitudes_20\nrespondents: [Simulated person]\n"
@@ -292,3 +293,90 @@ def test_a_new_analysis_file_appears_without_another_edit(tmp_path):
         cwd=copy, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert "how_many" in done.stdout
+
+
+def test_a_respondent_is_added_tested_and_listed_without_the_pages(run, capfd):
+    with FaultServer(refusing("temperature"), key=None) as server:
+        add = ("respondent", "add", "--model", "m", "--address", server.base_url)
+        assert run(*add, "First") == 0
+        assert run("respondent", "test", "First") == 2
+        out, err = capfd.readouterr()
+        assert "temperature\trefused\t" in out
+        assert "seed\ttaken\t" in out
+        assert "does not take the request as it is set" in err
+        settings = ("--set", "temperature=", "--set", "seed=3", "--set", "reasoning_effort=low")
+        assert run(*add, "Second", *settings) == 0
+        assert run("respondent", "test", "Second") == 0
+        body = server.chats[-1].body
+        assert "replied in" in capfd.readouterr().out
+        assert (body["model"], body["reasoning_effort"]) == ("m", "low")
+    assert run("respondent", "list") == 0
+    assert f"Second\tapi\tm\t{server.base_url}" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--address", "https://a.example/v1", "--service", "OpenAI"), "needs one address"),
+        ((), "needs one address"),
+        (("--service", "Nobody"), "no service 'Nobody'"),
+        (("--service", "OpenAI", "--set", "temperature=hot"), "The setting temperature is 'hot'"),
+        (("--service", "OpenAI", "--set", "seed=1.5"), "a whole number from 0 up"),
+        (("--service", "OpenAI", "--set", "api_key=sk-123"), "hold a key"),
+        (("--service", "OpenAI", "--set", "temperature"), "has no '='"),
+    ],
+)
+def test_a_respondent_that_cannot_be_is_refused(run, capfd, arguments, words):
+    assert run("respondent", "add", "X", "--model", "m", *arguments) == 2
+    assert words in capfd.readouterr().err
+    run("respondent", "list")
+    assert "X\t" not in capfd.readouterr().out
+
+
+def test_a_known_service_brings_its_address_and_key_variable(run):
+    assert run("respondent", "add", "X", "--model", "m", "--service", "OpenAI") == 0
+    workspace = open_workspace(run.path)
+    found = respondents.by_label(workspace, "X")
+    workspace.close()
+    assert (found.base_url, found.key_variable) == ("https://api.openai.com/v1", "OPENAI_API_KEY")
+
+
+def test_a_study_is_amended_and_goes_on(run, capfd, monkeypatch):
+    with FaultServer(refusing("temperature")) as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        workspace = open_workspace(run.path)
+        freeze(workspace, service(server.base_url), n_personas=1)
+        workspace.close()
+        assert run("run", "study") == 2
+        amend = ("amend", "study", "--respondent", "Service", "--reason", "Refused.")
+        assert run(*amend, "--without", "top_p") == 2
+        assert "cannot be left out" in capfd.readouterr().err
+        assert run(*amend, "--without", "temperature") == 0
+        assert "temperature left to the service. Reason: Refused." in capfd.readouterr().out
+        assert run("run", "study") == 0
+
+
+def test_the_second_phase_is_planned_and_run(run, capfd):
+    workspace = open_workspace(run.path)
+    freeze(workspace, simulated(), bank="opinions_30", n_personas=0)
+    workspace.close()
+    assert run("plan-opposing", "study") == 2
+    run("run", "study")
+    capfd.readouterr()
+    assert run("plan-opposing", "study", "--template", "standard") == 2
+    assert "does not tell an opinion" in capfd.readouterr().err
+    assert run("plan-opposing", "study") == 0
+    assert "30 more trials" in capfd.readouterr().out
+    assert run("run", "study") == 0
+    assert run("list") == 0
+    assert "60 of 60" in capfd.readouterr().out
+
+
+def test_the_database_may_be_named_after_the_verb_and_help_says_so(tmp_path, capfd):
+    path = tmp_path / "after.duckdb"
+    assert main(["init", "--db", str(path)]) == 0
+    assert path.exists()
+    for verb in ("init", "list", "run", "analyze"):
+        with pytest.raises(SystemExit):
+            main([verb, "--help"])
+        assert "--db" in capfd.readouterr().out
