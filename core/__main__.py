@@ -115,7 +115,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     analyze.add_argument("--table", help="only this table of the result")
     analyze.add_argument("--out", type=Path, help="file to write: .csv, .zip (all tables) or .json")
-    give = add("export", _export, "write answers, bank, plan and design of a study into a folder")
+    give = add(
+        "export", _export, "write answers, bank, plan, calls and design of a study into a folder"
+    )
     give.add_argument("study")
     give.add_argument("directory", type=Path)
     try_out = add("sample", _sample, "run the sample study that comes along")
@@ -258,6 +260,8 @@ def _finish(workspace: Workspace, study: str) -> None:
 
     ended = collection.wait(workspace, study, report=show)
     print(file=sys.stderr)
+    if lost := collection.no_answer_words(ended):
+        print(lost, file=sys.stderr)
     if ended.n_done < ended.n_trials:
         raise UserError(
             f"Study '{study}' {ended.state}: {ended.n_done} of {ended.n_trials} answered."

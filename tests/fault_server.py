@@ -199,6 +199,7 @@ class FaultServer:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._list)
+        app.router.add_get("/received", self._received)
         app.router.add_route("*", "/{rest:.*}", self._other)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSED_AFTER_S)
         await runner.setup()
@@ -218,6 +219,10 @@ class FaultServer:
                 Seen(request.path, dict(request.headers), body, time.perf_counter())
             )
         return body
+
+    async def _received(self, _request: web.Request) -> web.StreamResponse:
+        """How many chat requests came in; asked from other processes."""
+        return web.json_response(self._chats)
 
     async def _other(self, request: web.Request) -> web.StreamResponse:
         await self._note(request)

@@ -79,6 +79,10 @@ class Budget:
         self._open.add(reservation)
         return reservation
 
+    def release(self, reservation: Reservation) -> None:
+        """Free what was set aside for a call that was not sent."""
+        self._open.remove(reservation)
+
     def settle(self, reservation: Reservation, outcome: Reply | CallFailure) -> Cost:
         """Turn a reservation into what the call cost.
 

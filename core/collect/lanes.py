@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -35,13 +35,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Lane:
-    """The calls of one endpoint. `per_minute` limits how many start in a minute; None: no limit."""
+    """The calls of one endpoint. `per_minute` limits how many start in a minute; None: no limit.
+
+    `announce` is awaited before each try is sent, with the call id, the number of the try and its
+    cost at worst (None: unknown). A try whose announcement fails is not sent.
+    """
 
     name: str
     client: ChatClient
     tasks: AsyncIterator[Task]
     at_once: int
     per_minute: int | None
+    announce: Callable[[int, int, float | None], Awaitable[None]] | None = None
 
 
 class Control:
@@ -93,6 +98,7 @@ class LaneState:
     def __init__(self, lane: Lane, control: Control) -> None:
         self.name = lane.name
         self.client = lane.client
+        self.announce = lane.announce
         self.failed_in_a_row = 0
         self.bearable = max(FEWEST_FAILED_IN_A_ROW, lane.at_once)
         self._tasks = lane.tasks

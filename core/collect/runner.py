@@ -189,6 +189,9 @@ class _Run:
         self, lane: LaneState, task: Task, tries: _Tries, reservation: Reservation
     ) -> float | None:
         """Send once and record it. Returns the wait before the next try; None: no further."""
+        number = task.attempts_before + tries.made
+        if not await self._announced(lane, task.call_id, number, reservation):
+            return None
         self._sent += 1
         sent_at, started = datetime.now(UTC), time.perf_counter()
         outcome = await self._sent_to(lane, task.request, reservation)
@@ -206,7 +209,7 @@ class _Run:
         await self._keep(
             Attempt(
                 call_id=task.call_id,
-                number=task.attempts_before + tries.made,
+                number=number,
                 request=task.request,
                 sent_at=sent_at,
                 latency_s=latency_s,
@@ -218,6 +221,22 @@ class _Run:
             )
         )
         return wait
+
+    async def _announced(
+        self, lane: LaneState, call_id: int, number: int, reservation: Reservation
+    ) -> bool:
+        """Whether the try is announced, so that it may be sent; else the run is ending."""
+        if lane.announce is None:
+            return True
+        try:
+            await lane.announce(call_id, number, reservation.amount)
+        except Exception as error:  # noqa: BLE001  # calls in flight must still be recorded
+            _log("announcing a call", error)
+            self._budget.release(reservation)
+            self._settled.set()
+            self._pause(f"A call was not sent, because this could not be written before: {error}")
+            return False
+        return True
 
     async def _sent_to(
         self, lane: LaneState, request: ChatRequest, reservation: Reservation

@@ -28,8 +28,13 @@ with page as (
     order by t.ordinal limit $limit
 ),
 tried as (
-    select call_id, count(*) as tries, count(*) filter (where outcome = 'reply') as replies
-    from attempt where study_id = $study and call_id in (select call_id from page) group by 1
+    select call_id, max(number) as tries, count(*) filter (where outcome = 'reply') as replies
+    from (
+        select call_id, number, outcome from attempt where study_id = $study
+        union all
+        select call_id, number, null from sending where study_id = $study
+    )
+    where call_id in (select call_id from page) group by 1
 )
 select t.call_id, t.ordinal, t.trial_id, i.code,
     not exists (select 1 from response r where r.trial_id = t.trial_id),
@@ -71,8 +76,8 @@ class PlannedItem:
 class PlannedCall:
     """A call of which at least one trial has no response. `items` holds all of them, in order.
 
-    `option_order` are the codes as shown where the order was drawn; `tries` counts the attempts on
-    file, `replies` those of them that got a reply.
+    `option_order` are the codes as shown where the order was drawn; `tries` is the number of the
+    last try that was sent, `replies` how many got a reply that is kept.
     """
 
     call_id: int

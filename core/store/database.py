@@ -122,6 +122,11 @@ class Database:
         with self._cursor() as cursor:
             cursor.execute("checkpoint")
 
+    @property
+    def closed(self) -> bool:
+        """Whether the file is released; nothing can be read or written any more."""
+        return self._open < 0
+
     def close(self) -> None:
         """Release the file, once nothing reads or writes; what comes later is refused.
 

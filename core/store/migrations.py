@@ -321,10 +321,24 @@ create table amendment (
 );
 """
 
+_0004 = """
+-- Every try at a call, written before it is sent. One that has no attempt was sent, and its answer
+-- is not kept: Inkblot was killed before it could write it.
+create table sending (
+    study_id bigint not null,
+    call_id bigint not null,
+    number integer not null,            -- as in attempt
+    run bigint not null,                -- number of the run_event 'running' of its run
+    written_at timestamptz not null,
+    cost double                         -- US dollars at worst; null: unknown
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
     ("0003_amendments", _0003),
+    ("0004_sending", _0004),
 )
 
 

@@ -12,6 +12,7 @@ from core.store.database import Database
 
 _ADD = """
 insert into run_event (study_id, reported_at, kind, process, detail) values (?, now(), ?, ?, ?)
+returning number
 """
 _LAST = """
 select kind, process, detail, reported_at from run_event
@@ -59,10 +60,11 @@ class RunEvent:
 
 def report(
     database: Database, study_id: int, kind: str, process: str, detail: Mapping[str, Any]
-) -> None:
-    """Append an event."""
+) -> int:
+    """Append an event; returns its number."""
     with database.transaction() as cursor:
-        cursor.execute(_ADD, [study_id, kind, process, json.dumps(dict(detail))])
+        row = cursor.execute(_ADD, [study_id, kind, process, json.dumps(dict(detail))]).fetchone()
+    return int(row[0]) if row else 0
 
 
 def request_start(

@@ -18,6 +18,7 @@ from core.store import amendments, answer_details, studies
 from core.store import answers as store
 from core.store import banks as bank_store
 from core.store.answer_details import AnswerDetail, Earlier, Try
+from core.workflow.collection import calls_csv
 from core.workflow.imports import (
     ImportedStudy,
     StudyToCome,
@@ -211,7 +212,7 @@ def amendments_csv(workspace: Workspace, study: str) -> bytes:
 
 
 def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
-    """Answers, bank, plan and design of a study as files, with their SHA-256 in a list."""
+    """Answers, bank, plan, calls and design of a study as files, with their SHA-256 in a list."""
     from core.workflow.studies import design_yaml, plan_csv
 
     record = studies.get(workspace.database, study)
@@ -221,6 +222,7 @@ def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Pat
     }
     if record.kind == "planned":
         contents["plan.csv"] = plan_csv(workspace, study)
+        contents["calls.csv"] = calls_csv(workspace, study)
         contents["design.yaml"] = design_yaml(record.design).encode()
     if changes := amendments_csv(workspace, study):
         contents["amendments.csv"] = changes

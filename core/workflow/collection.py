@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 from core.collect.client import PAUSES, FailureKind
 from core.errors import CollectionError
+from core.files.guard import csv_line
 from core.store import collection as store
 from core.store import respondents as respondent_store
-from core.store import runs, studies
+from core.store import runs, sendings, studies
 from core.workflow import collector, prices
 from core.workflow.workspace import Workspace
 
@@ -36,7 +37,8 @@ STATE_WORDS: Mapping[State, str] = {
     "finished": "finished",
     "interrupted": "interrupted",
 }
-UNDER_WAY: frozenset[State] = frozenset({"queued", "running", "pausing", "stopping"})
+ASKING: frozenset[State] = frozenset({"running", "pausing", "stopping"})
+UNDER_WAY: frozenset[State] = ASKING | {"queued"}
 EVENT_WORDS: Mapping[str, str] = {
     "start": "Start was pressed",
     "running": "Asking began",
@@ -71,7 +73,11 @@ class Failures:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is. Costs in US dollars, rate in answers a second."""
+    """How far a study is. Costs in US dollars, rate in answers a second.
+
+    Calls sent are `n_attempts` with a reply or a failure on file and `no_answer_kept` without:
+    Inkblot was killed before their answers were written. Their estimated cost is part of `cost`.
+    """
 
     study: str
     state: State
@@ -88,6 +94,13 @@ class Progress:
     rate: float | None
     seconds_left: float | None
     since: datetime | None
+    no_answer_kept: int = 0
+    no_answer_cost: float = 0.0
+
+    @property
+    def n_sent(self) -> int:
+        """Calls that were sent, whatever came of them."""
+        return self.n_attempts + self.no_answer_kept
 
     @property
     def share(self) -> float:
@@ -157,6 +170,7 @@ def progress(workspace: Workspace, study: str) -> Progress:
     n_trials, n_done = store.progress(workspace.database, record.study_id)
     summaries = store.attempt_summaries(workspace.database, record.study_id)
     state = _state(event, workspace.process)
+    lost = sendings.lost(workspace.database, record.study_id, ended=state not in ASKING)
     rate = store.recent_rate(workspace.database, record.study_id) if state == "running" else None
     return Progress(
         study=study,
@@ -173,12 +187,14 @@ def progress(workspace: Workspace, study: str) -> Progress:
         ),
         tokens_in=sum(s.tokens_in for s in summaries),
         tokens_out=sum(s.tokens_out for s in summaries),
-        cost=sum(s.cost for s in summaries),
-        cost_unknown=sum(s.cost_unknown for s in summaries),
-        cost_estimated=any(s.cost_estimated for s in summaries),
+        cost=sum(s.cost for s in summaries) + lost.cost,
+        cost_unknown=sum(s.cost_unknown for s in summaries) + lost.cost_unknown,
+        cost_estimated=any(s.cost_estimated for s in summaries) or lost.cost > 0,
         rate=rate,
         seconds_left=(n_trials - n_done) / rate if rate else None,
         since=event.at if event else None,
+        no_answer_kept=lost.count,
+        no_answer_cost=lost.cost,
     )
 
 
@@ -200,6 +216,28 @@ def overview(workspace: Workspace) -> tuple[StudyState, ...]:
             )
         )
     return tuple(found)
+
+
+def calls_csv(workspace: Workspace, study: str) -> bytes:
+    """Every call that was sent, with what came of it and what it cost."""
+    record = studies.get(workspace.database, study)
+    state = _state(runs.last(workspace.database, record.study_id), workspace.process)
+    calls = sendings.calls(workspace.database, record.study_id, ended=state not in ASKING)
+    rows = zip(*(column.to_pylist() for column in calls.columns), strict=True)
+    return "".join(map(csv_line, [calls.column_names, *rows])).encode("utf-8", "surrogatepass")
+
+
+def no_answer_words(now: Progress) -> str:
+    """How many calls were sent without an answer on file, and what they cost; empty: none."""
+    if not now.no_answer_kept:
+        return ""
+    one = now.no_answer_kept == 1
+    priced = f"{'It counts' if one else 'They count'} with an estimated cost of"
+    return (
+        f"{now.no_answer_kept:,} call{' was' if one else 's were'} sent, no answer kept: Inkblot "
+        f"ended before {'its answer' if one else 'their answers'} could be saved. "
+        f"{priced} ${now.no_answer_cost:,.4f}."
+    )
 
 
 def pause_cause(now: Progress) -> str | None:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 import threading
+import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from core.domain.identifiers import stable_id
 from core.domain.study import Respondent
 from core.errors import StoreError, UserError
 from core.store import collection as store
-from core.store import runs
+from core.store import runs, sendings
 from core.workflow import prices
 from core.workflow.coding import Reader
 from core.workflow.questions import Asked
@@ -35,6 +36,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 500
 FLUSH_S = 1.0
+ANNOUNCE_S = 0.01  # between two writings of what is about to be sent
 PAGE = 5000
 RETRY_POLICY = RetryPolicy()
 
@@ -82,9 +84,9 @@ def _work_off_queue(workspace: Workspace) -> None:
 
 def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> None:
     """Run one study and write how it ended, whatever happens."""
-    runs.report(workspace.database, study_id, "running", workspace.process, detail)
+    number = runs.report(workspace.database, study_id, "running", workspace.process, detail)
     try:
-        result = asyncio.run(_Run(workspace, study_id, detail.get("cost_cap")).go())
+        result = asyncio.run(_Run(workspace, study_id, number, detail.get("cost_cap")).go())
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":
             reason = f"{result.failed} call(s) got no reply; continue to ask them again."
@@ -98,10 +100,20 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
 
 
 def _report_end(workspace: Workspace, study_id: int, kind: str, reason: str) -> None:
-    try:
-        runs.report(workspace.database, study_id, kind, workspace.process, {"reason": reason})
-    except StoreError:  # a full disk takes no report either; the state shows as interrupted
-        log.exception("the end of the run of study %s could not be written", study_id)
+    """Write how a run ended; where the disk is full, as soon as it can be written."""
+    database = workspace.database
+    while not database.closed:
+        try:
+            lost = sendings.lost(database, study_id, ended=True)
+            detail = {"reason": reason} | ({"no_answer_kept": lost.count} if lost.count else {})
+            runs.report(database, study_id, kind, workspace.process, detail)
+        except StoreError as error:
+            log.warning("the end of the run of study %s is not written yet: %s", study_id, error)
+            trouble[study_id] = f"{reason} {error}"
+            time.sleep(RETRY_WRITING_S)
+        else:
+            trouble.pop(study_id, None)
+            return
 
 
 @dataclass(eq=False)
@@ -110,6 +122,7 @@ class _Run:
 
     workspace: Workspace
     study_id: int
+    number: int  # of the event that reported its start
     cost_cap: float | None
     control: Control = field(default_factory=Control)
     batch: list[store.AttemptRow] = field(default_factory=list)
@@ -127,6 +140,7 @@ class _Run:
         }
         self.asked = asked_of(self.workspace, self.study_id)
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
+        spent += sendings.lost(database, self.study_id, ended=True).cost
         clients, lanes = self._lanes(people)
         helpers = [
             asyncio.create_task(self._watch_requests()),
@@ -160,6 +174,7 @@ class _Run:
             name = f"simulated:{respondent_id}" if person.kind == "simulated" else place
             by_endpoint.setdefault(name, {})[respondent_id] = person
         clients, lanes = [], []
+        announcer = _Announcer(self.workspace, self.study_id, self.number)
         for name, members in by_endpoint.items():
             first = next(iter(members.values()))
             limits = [p.sampling.per_minute for p in members.values() if p.sampling.per_minute]
@@ -172,6 +187,7 @@ class _Run:
                     tasks=self._tasks(members),
                     at_once=min(person.sampling.at_once for person in members.values()),
                     per_minute=min(limits) if limits else None,
+                    announce=None if first.kind == "simulated" else announcer,
                 )
             )
         return clients, lanes
@@ -248,6 +264,37 @@ class _Run:
             if event is not None and event.kind in ("pause", "stop"):
                 self.control.request_stop("pause" if event.kind == "pause" else "stop")
             await asyncio.sleep(0.3)
+
+
+class _Announcer:
+    """Writes what is about to be sent, several calls at once, and lets them go when it is written.
+
+    A single call is written at once. Others wait at most ANNOUNCE_S and are written together.
+    """
+
+    def __init__(self, workspace: Workspace, study_id: int, run: int) -> None:
+        self._database = workspace.database
+        self._study_id, self._run = study_id, run
+        self._next: list[sendings.Sending] = []
+        self._writing: asyncio.Task[None] | None = None  # of what is in `_next`
+        self._turn = asyncio.Lock()
+        self._last = 0.0
+
+    async def __call__(self, call_id: int, number: int, cost: float | None) -> None:
+        """Return when the try is on file."""
+        self._next.append(sendings.Sending(call_id, number, cost))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        await asyncio.shield(self._writing)
+
+    async def _write(self) -> None:
+        async with self._turn:
+            await asyncio.sleep(self._last + ANNOUNCE_S - time.monotonic())
+            batch, self._next, self._writing = self._next, [], None
+            await asyncio.to_thread(
+                sendings.write, self._database, self._study_id, self._run, batch
+            )
+            self._last = time.monotonic()
 
 
 def _row(

@@ -32,7 +32,7 @@ def show_progress(now: Progress, place: int | None) -> None:
         min(now.share, 1.0),
         text=f"**{words}**: {now.n_done:,} of {now.n_trials:,} replied ({now.share:.0%})",
     )
-    if now.n_attempts:
+    if now.n_sent:
         _figures(now)
     _next_step(now)
 
@@ -51,18 +51,20 @@ def _figures(now: Progress) -> None:
         ("Cost so far", *cost_words(now)),
         (
             "Calls made",
-            f"{now.n_attempts:,}",
-            "Tries that failed and were repeated are counted too.",
+            f"{now.n_sent:,}",
+            "Tries that failed and were repeated, or whose answer is not kept, are counted too.",
         ),
     )
     with st.container(horizontal=True):
         for label, value, explanation in figures:
             st.metric(label, plain(value), help=plain(explanation), width="content", border=True)
+    if lost := collection.no_answer_words(now):
+        st.caption(plain(lost))
 
 
 def cost_words(now: Progress) -> tuple[str, str]:
     """The cost so far, and what is to be known about it."""
-    if now.cost_unknown >= now.n_attempts:
+    if now.cost_unknown >= now.n_sent:
         return (
             "unknown",
             "The prices of the respondents are not known; enter them on the page Respondents.",
@@ -71,7 +73,7 @@ def cost_words(now: Progress) -> tuple[str, str]:
     notes = ["From the prices entered for the respondents."]
     if now.cost_estimated:
         amount = f"about {amount}"
-        notes.append("Partly an estimate: for some calls the service did not say what it counted.")
+        notes.append("Partly an estimate: for some calls it is not known what the service counted.")
     if now.cost_unknown:
         amount = f"{amount} + unknown"
         notes.append(f"For {now.cost_unknown:,} calls no price is known.")
@@ -171,7 +173,7 @@ def show_failures(now: Progress) -> None:
     total = sum(failure.count for failure in now.failures)
     st.subheader("Calls that failed")
     st.caption(
-        f"{total:,} of {now.n_attempts:,} calls. Where it can help, a call is repeated after a "
+        f"{total:,} of {now.n_sent:,} calls. Where it can help, a call is repeated after a "
         "pause; every try is kept."
     )
     rows = [(failure.what, failure.detail, failure.count) for failure in now.failures]
@@ -197,8 +199,9 @@ def show_history(study: str) -> None:
 
 
 def _remark(detail: dict[str, Any]) -> str:
-    cap = detail.get("cost_cap")
-    return str(detail.get("reason") or (f"cost cap ${cap:,.2f}" if cap is not None else ""))
+    cap, lost = detail.get("cost_cap"), detail.get("no_answer_kept")
+    remark = str(detail.get("reason") or (f"cost cap ${cap:,.2f}" if cap is not None else ""))
+    return f"{remark} Sent, no answer kept: {lost:,}." if lost else remark
 
 
 def show_all(states: list[StudyState]) -> None:

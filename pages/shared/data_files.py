@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.workflow import answers, statistics, studies
+from core.workflow import answers, collection, statistics, studies
 from core.workflow.studies import StudyRecord
 from pages.shared.widgets import download, plain, workspace
 
@@ -43,7 +43,7 @@ def answers_file(study: str, file_format: FileFormat) -> None:
 
 
 def study_files(study: StudyRecord) -> None:
-    """Bank, plan and design of a study."""
+    """Bank, plan, calls and design of a study."""
     stem = file_stem(study.code)
     files: list[tuple[str, str, Callable[[], bytes]]] = [
         ("Bank as it was asked", f"{stem}-bank.csv", lambda: bank(study.code))
@@ -51,6 +51,7 @@ def study_files(study: StudyRecord) -> None:
     if study.kind == "planned":
         files += [
             ("Plan with its hash and time", f"{stem}-plan.csv", lambda: plan(study.code)),
+            ("Calls that were sent", f"{stem}-calls.csv", lambda: calls(study.code)),
             (
                 "Design, to plan it again",
                 f"{stem}-design.yaml",
@@ -71,6 +72,11 @@ def bank(study: str) -> bytes:
 def plan(study: str) -> bytes:
     """The plan of a study as CSV."""
     return studies.plan_csv(workspace(), study)
+
+
+def calls(study: str) -> bytes:
+    """Every call that was sent for a study as CSV."""
+    return collection.calls_csv(workspace(), study)
 
 
 def download_when_asked(label: str, make: Callable[[], bytes], file_name: str) -> None:
@@ -108,8 +114,9 @@ def export_section(study: StudyRecord) -> None:
         study_files(study)
     command("export", study.code, f"{file_stem(study.code)}_files")
     st.caption(
-        "It writes a folder with answers.csv, bank.csv, for planned studies plan.csv and "
-        "design.yaml, and SHA256SUMS with their checksums. Parquet is written by this page only."
+        "It writes a folder with answers.csv, bank.csv, for planned studies plan.csv, calls.csv "
+        "and design.yaml, and SHA256SUMS with their checksums. Parquet is written by this page "
+        "only."
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.store import runs
+from core.store import runs, sendings
 from core.workflow import collection, collector, respondents, studies
 from pages.shared.collect_progress import changed, cost_words, duration_words
 from tests.fault_server import FaultServer, Step
@@ -209,6 +209,18 @@ def test_an_interrupted_run_says_that_answers_are_kept_and_what_may_be_asked_aga
     assert "asked, and charged, a second time" in said
     press(at, "collect_start")
     assert ended(workspace).n_done == 20
+
+
+def test_calls_without_an_answer_kept_are_shown_with_their_cost(workspace, server):
+    person = service(server.base_url, price_in=1.0, price_out=2.0, max_tokens=50)
+    record = freeze(workspace, person, n_personas=1)
+    number = runs.report(workspace.database, record.study_id, "running", "a process gone", {})
+    sendings.write(workspace.database, record.study_id, number, [sendings.Sending(1, 1, 0.25)] * 2)
+    at = open_page(study="study")
+    shown = {metric.label: metric.value.replace("\\", "") for metric in at.metric}
+    assert (shown["Calls made"], shown["Cost so far"]) == ("2", "about $0.50")
+    assert "2 calls were sent, no answer kept" in texts(at)
+    assert "estimated cost of $0.5000" in texts(at).replace("\\", "")
 
 
 def test_a_cost_cap_without_prices_is_refused_in_words_and_nothing_is_sent(workspace, server):

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from core.errors import CollectionError, StoreError
+from core.store import runs, sendings
 from core.workflow import answers, banks, collection, collector, respondents, studies
 from core.workflow.workspace import open_workspace
 from tests.fault_server import Blocks, FaultServer, Step, digit, patience
@@ -417,3 +418,93 @@ def data_set(workspace, study="study"):
     """The tidy export but for what a clock says."""
     frame = pd.read_csv(io.BytesIO(answers.export_tidy(workspace, study)), dtype=str)
     return frame.drop(columns=["latency_s", "time"]).fillna("").to_dict("records")
+
+
+def killed_with(workspace, record, person, n_calls, cost):
+    """As a process leaves it that is killed when it has just sent the first calls."""
+    number = runs.report(workspace.database, record.study_id, "running", "a process gone", {})
+    found = collection.store.remaining(
+        workspace.database, record.study_id, [person.respondent_id], after=0, limit=n_calls
+    )
+    sent = [sendings.Sending(call.call_id, 1, cost) for call in found]
+    sendings.write(workspace.database, record.study_id, number, sent)
+
+
+def test_calls_sent_before_a_kill_count_in_cost_and_cap_and_are_asked_again(workspace, server):
+    person = service(server.base_url, at_once=1, price_in=1.0, price_out=2.0, max_tokens=50)
+    record = freeze(workspace, person, n_personas=1)
+    killed_with(workspace, record, person, 3, 0.25)
+    now = collection.progress(workspace, "study")
+    assert (now.state, now.n_sent, now.no_answer_kept) == ("interrupted", 3, 3)
+    assert (now.cost, now.cost_estimated) == (0.75, True)
+    collection.start(workspace, "study", cost_cap=0.75)
+    capped = finished(workspace)
+    assert (capped.state, capped.n_done, len(server.chats)) == ("paused", 0, 0)
+    assert "cap of $0.75 is reached" in capped.reason
+    collection.start(workspace, "study", cost_cap=0.8)
+    done = finished(workspace)
+    assert (done.state, done.n_done, len(server.chats)) == ("finished", 20, 20)
+    assert (done.n_sent, done.n_attempts, done.no_answer_kept) == (23, 20, 3)
+    replies = workspace.database.row("select sum(cost) from attempt")[0]
+    assert done.cost == pytest.approx(0.75 + replies, abs=1e-12)
+    listed = pd.read_csv(io.BytesIO(collection.calls_csv(workspace, "study")))
+    assert listed["outcome"].value_counts().to_dict() == {"reply": 20, "no_answer_kept": 3}
+    assert listed["cost"].sum() == pytest.approx(done.cost, abs=1e-12)
+    assert listed["try"].tolist() == [1, 2] * 3 + [1] * 17
+    assert collection.history(workspace, "study")[0][2]["no_answer_kept"] == 3
+
+
+def test_every_call_is_on_file_before_the_service_receives_it(workspace, server):
+    record = freeze(workspace, service(server.base_url, at_once=8), n_personas=5)
+    on_file = []
+
+    def script(number, _body):
+        count = workspace.database.row("select count(*) from sending")[0]
+        on_file.append((number + 1, count))
+
+    server.script = script
+    collection.start(workspace, "study")
+    assert finished(workspace).n_done == len(on_file) == record.n_trials == 100
+    assert all(received <= count <= received + 8 for received, count in on_file)
+    assert workspace.database.row("select count(distinct written_at) from sending")[0] < 100
+
+
+def test_a_call_that_cannot_be_written_down_is_not_sent_and_the_run_says_why(
+    workspace, server, monkeypatch
+):
+    write, refused = sendings.write, []
+
+    def full_at_times(database, study_id, run, batch):
+        if len(server.chats) >= 10 and not refused:
+            refused.extend(batch)
+            raise StoreError("The disk is full.", "Free some space.")
+        write(database, study_id, run, batch)
+
+    monkeypatch.setattr(sendings, "write", full_at_times)
+    freeze(workspace, service(server.base_url, at_once=4), n_personas=5)
+    collection.start(workspace, "study")
+    progress = finished(workspace)
+    assert (progress.state, progress.no_answer_kept) == ("paused", 0)
+    assert "not sent" in progress.reason
+    assert "disk is full" in progress.reason
+    assert progress.n_done == len(server.chats) < 20
+    collection.start(workspace, "study")
+    assert finished(workspace).n_done == len(server.chats) == 100
+
+
+def test_the_end_of_a_run_is_written_as_soon_as_the_disk_takes_it(workspace, monkeypatch):
+    report, refused = runs.report, []
+
+    def full_at_first(database, study_id, kind, process, detail):
+        if kind == "finished" and len(refused) < 2:
+            refused.append(collector.trouble.get(study_id, ""))
+            raise StoreError("The disk is full.", "Free some space.")
+        return report(database, study_id, kind, process, detail)
+
+    monkeypatch.setattr(runs, "report", full_at_first)
+    monkeypatch.setattr(collector, "RETRY_WRITING_S", 0.05)
+    freeze(workspace, simulated(), n_personas=1)
+    collection.start(workspace, "study")
+    assert finished(workspace).state == "finished"
+    assert "disk is full" in refused[1]
+    assert collector.trouble == {}

@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
 
-from core.workflow import answers, phases
+from core.workflow import answers, collection, phases
 from core.workflow.workspace import open_workspace
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -66,15 +67,18 @@ def answered(path):
     return tidy, record, texts
 
 
-def run(path, key, *, kill_after=None):
-    environment = os.environ | {KEY_VARIABLE: key}
+def run(path, server, *, kill_after=None):
+    """Run the study in a process of its own, and kill it that long after its first call came in."""
+    environment = os.environ | {KEY_VARIABLE: server["key"]}
+    before = received(server)
     process = subprocess.Popen(
         [sys.executable, "-m", "core", "--db", str(path), "run", "killed"],
         cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     killed = False
     if kill_after is not None:
-        wait_until_asking(process, path)
+        while process.poll() is None and received(server) == before:
+            time.sleep(0.01)
         time.sleep(kill_after)
         process.send_signal(signal.SIGKILL)
         killed = True
@@ -82,12 +86,10 @@ def run(path, key, *, kill_after=None):
     return process.returncode, killed, errors
 
 
-def wait_until_asking(process, path):
-    """Return once the child has opened the file and shows that answers come in."""
-    while process.poll() is None:
-        text = process.stderr.read(1)
-        if text == "f":  # of "n of m answered"
-            return
+def received(server):
+    """Chat requests that the service counted itself."""
+    with urllib.request.urlopen(server["base_url"].removesuffix("v1") + "received") as answer:
+        return json.load(answer)
 
 
 def columns(parquet):
@@ -106,18 +108,26 @@ def test_a_run_killed_twenty_times_equals_an_uninterrupted_one(tmp_path, server)
     whole, broken = tmp_path / "whole.duckdb", tmp_path / "broken.duckdb"
     planned(whole, server)
     planned(broken, server)
-    assert run(whole, server["key"])[0] == 0
+    assert run(whole, server)[0] == 0
+    before = received(server)
 
     chance = random.Random(7)
     kills = 0
     for _ in range(KILLS):
-        code, killed, errors = run(broken, server["key"], kill_after=chance.uniform(0, 0.25))
+        code, killed, errors = run(broken, server, kill_after=chance.uniform(0, 0.25))
         assert killed, errors
         assert code in (-signal.SIGKILL, 0), errors
         kills += code == -signal.SIGKILL
     assert kills >= KILLS // 2
-    code, _, errors = run(broken, server["key"])
+    code, _, errors = run(broken, server)
     assert code == 0, errors
+    workspace = open_workspace(broken)
+    now = collection.progress(workspace, "killed")
+    workspace.close()
+    # A kill may fall between writing what is about to be sent and sending it.
+    assert now.n_attempts == CALLS < received(server) - before
+    assert received(server) - before <= now.n_sent <= received(server) - before + 16 * kills
+    assert f"{now.no_answer_kept} calls were sent, no answer kept" in errors
 
     expected, counted, _ = answered(whole)
     found, counted_broken, without_text = answered(broken)
@@ -135,15 +145,15 @@ def test_a_run_in_blocks_killed_again_and_again_comes_to_the_same_answers(
     factors = {"items_per_call": 5, "ask_again": 2, "item_order": "shuffled"}
     for path in (whole, broken):
         planned(path, server_of_blocks, at_once=2, n_personas=30, **factors)
-    assert run(whole, server_of_blocks["key"])[0] == 0
+    assert run(whole, server_of_blocks)[0] == 0
     chance = random.Random(5)
     kills = 0
     for _ in range(5):
-        code, _, errors = run(broken, server_of_blocks["key"], kill_after=chance.uniform(0, 0.3))
+        code, _, errors = run(broken, server_of_blocks, kill_after=chance.uniform(0, 0.3))
         assert code in (-signal.SIGKILL, 0), errors
         kills += code == -signal.SIGKILL
     assert kills >= 3
-    assert run(broken, server_of_blocks["key"])[0] == 0
+    assert run(broken, server_of_blocks)[0] == 0
 
     expected, counted, _ = answered(whole)
     found, counted_broken, without_text = answered(broken)
@@ -165,18 +175,18 @@ def test_a_second_phase_killed_again_and_again_equals_an_uninterrupted_one(tmp_p
     chance = random.Random(3)
     for path in (whole, broken):
         planned(path, server, at_once=4, n_personas=15, repetitions=2, formats=("likert_5",))
-        assert run(path, server["key"])[0] == 0
+        assert run(path, server)[0] == 0
         workspace = open_workspace(path)
         phases.plan_opposing(workspace, "killed", "opposing")
         workspace.close()
-    assert run(whole, server["key"])[0] == 0
+    assert run(whole, server)[0] == 0
     kills = 0
     for _ in range(4):
-        code, _, errors = run(broken, server["key"], kill_after=chance.uniform(0, 0.3))
+        code, _, errors = run(broken, server, kill_after=chance.uniform(0, 0.3))
         assert code in (-signal.SIGKILL, 0), errors
         kills += code == -signal.SIGKILL
     assert kills >= 2
-    assert run(broken, server["key"])[0] == 0
+    assert run(broken, server)[0] == 0
 
     expected, counted, _ = answered(whole)
     found, counted_broken, without_text = answered(broken)
