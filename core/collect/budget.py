@@ -14,7 +14,7 @@ TOKENS_PER_REQUEST = 32  # what a service's own chat template may add
 TOKENS_PER_MESSAGE = 8
 CHARACTERS_PER_TOKEN = 5  # the sparing end, for the low estimate
 MILLION = 1_000_000
-MAYBE_CHARGED = frozenset({FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY})
+MAYBE_CHARGED = frozenset({FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY, FailureKind.PROTOCOL})
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,10 +96,13 @@ class FailureKind(StrEnum):
     TIMEOUT = "timeout"  # no reply in time; the service may have worked (and charged) for it
     UNREACHABLE = "unreachable"  # no connection
     BROKEN_REPLY = "broken_reply"  # malformed JSON, no choices, connection cut mid-reply: try again
+    PROTOCOL = "protocol"  # a web page, an event stream, other JSON: not a chat service: pause
     REJECTED = "rejected"  # 400, 422 and other 4xx: the request itself is at fault
 
 
-PAUSES = frozenset({FailureKind.KEY, FailureKind.PAYMENT, FailureKind.NOT_FOUND})
+PAUSES = frozenset(
+    {FailureKind.KEY, FailureKind.PAYMENT, FailureKind.NOT_FOUND, FailureKind.PROTOCOL}
+)
 RETRIED = frozenset(
     {
         FailureKind.RATE_LIMIT,

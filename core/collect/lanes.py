@@ -100,7 +100,10 @@ class LaneState:
         self.client = lane.client
         self.announce = lane.announce
         self.failed_in_a_row = 0
-        self.bearable = max(FEWEST_FAILED_IN_A_ROW, lane.at_once)
+        self.has_replied = False
+        self.probing = asyncio.Lock()
+        """Held by the one call under way until the lane has replied for the first time."""
+        self._at_once = lane.at_once
         self._tasks = lane.tasks
         self._exhausted = False
         self._pulling = asyncio.Lock()  # an async generator cannot be asked twice at a time
@@ -108,6 +111,11 @@ class LaneState:
         self._interval_s = 60.0 / lane.per_minute if lane.per_minute else 0.0
         self._next_start = 0.0
         self._closed_until = 0.0
+
+    @property
+    def bearable(self) -> int:
+        """How many calls in a row may be given up."""
+        return max(FEWEST_FAILED_IN_A_ROW, self._at_once if self.has_replied else 0)
 
     async def next_task(self) -> Task | None:
         """The lane's next task; None when there is none or the run is ending."""

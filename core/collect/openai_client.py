@@ -106,7 +106,7 @@ class OpenAIClient:
             async with asyncio.timeout(self._timeout_s):
                 await self._check_resolved()
                 response = await self._send(path, content)
-            return read_json(response.content)
+            return read_json(response.content, self._key)
         except CallFailure as raised:
             failure = raised
         except (APIStatusError, APIConnectionError, TimeoutError, aiohttp.ClientError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import email.utils
 import json
 import math
@@ -18,6 +19,7 @@ from core.collect.endpoints import redacted
 from core.domain.study import CONTENT_FILTER, REFUSAL
 
 LONGEST_MESSAGE = 300
+LONGEST_BEGINNING = 200
 MAX_TOKENS = 2**31 - 1
 ROUNDING = 0.001  # how far above 0 a logarithm of a probability may come out
 
@@ -32,6 +34,7 @@ _STATUS: Mapping[int, tuple[FailureKind, str]] = {
 _SERVER = (FailureKind.SERVER, "The service has a problem of its own")
 _REJECTED = (FailureKind.REJECTED, "The service did not accept the request")
 _OUT_OF_CREDIT = "insufficient_quota"  # sent with 429, though waiting does not help
+_CHECK_ADDRESS = "Compare the address with the one that the service documents; most end in /v1."
 _FILTERED = "The provider's content filter withheld the reply"
 # How services say it: in `code` or `type` of an error or of one inside it (OpenAI and Azure,
 # gateways that pass Azure's on, Alibaba), in its message (DeepSeek, xAI), or by flagging the input
@@ -56,20 +59,26 @@ _FILTER_STATUSES = (400, 403, 422)
 _DEEPEST_ERROR = 5
 
 
-def read_json(content: bytes) -> Any:
+def read_json(content: bytes, key: str | None) -> Any:
     """The JSON value of a body; CallFailure where it is something else."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
         pass
-    if content.lstrip()[:1] == b"<":
-        raise broken("The address answered with a web page. Does it lack its ending, such as /v1?")
+    start = content.removeprefix(codecs.BOM_UTF8).lstrip()
+    if start.startswith(b"<"):
+        raise _no_chat("a web page", content, key)
+    if start.startswith((b"data:", b"event:", b": ")):
+        raise _no_chat("an event stream", content, key)
+    if start and start[:1] not in b"{[" and _is_text(content):
+        raise _no_chat("a text", content, key)
     raise broken("The reply is not the JSON text that such services send.")
 
 
 def read_reply(found: Any, key: str | None) -> Reply:
     """The model's reply, verbatim but for the key; CallFailure where there is none."""
-    found = found if isinstance(found, Mapping) else {}
+    if not isinstance(found, Mapping) or not {"choices", "error"} & set(found):
+        raise _no_chat("JSON of another kind", json.dumps(found).encode(), key)
     choices = found.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise _error_inside(found, key)
@@ -152,6 +161,35 @@ def broken(words: str) -> CallFailure:
     return CallFailure(FailureKind.BROKEN_REPLY, words)
 
 
+def _no_chat(what: str, content: bytes, key: str | None) -> CallFailure:
+    """The failure of an address that gives, every time, something other than a chat service."""
+    words = (
+        f"The address answered with {what}, not with the JSON of a chat service. "
+        f"It begins: {_beginning(content, key)} {_CHECK_ADDRESS}"
+    )
+    return CallFailure(FailureKind.PROTOCOL, words)
+
+
+def _beginning(content: bytes, key: str | None) -> str:
+    """The first characters of a body, in one line."""
+    text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    return _line(redacted(text, key), LONGEST_BEGINNING)
+
+
+def _line(text: str, longest: int) -> str:
+    """A text without line breaks and control characters, shortened where it is longer."""
+    line = re.sub(r"[\x00-\x1f\x7f-\x9f\s]+", " ", text).strip()
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _error_inside(found: Mapping[str, Any], key: str | None) -> CallFailure:
     """What a reply without a choice means: some services report errors with status 200."""
     code = _mapping(found.get("error")).get("code")
@@ -203,11 +241,13 @@ def _worded(
     """A failure with our words first and the service's own after them."""
     number = "" if status is None else f" ({status})"
     # Redacted before it is shortened, lest the beginning of a key remain.
-    said = re.sub(r"[\x00-\x1f\x7f-\x9f\s]+", " ", redacted(_said(found), key)).strip()
-    if len(said) > LONGEST_MESSAGE:
-        said = said[: LONGEST_MESSAGE - 1] + "…"
-    message = f"{words}{number}." + (f" It says: {said}" if said else "")
-    return CallFailure(kind, message, http_status=status)
+    said = _line(redacted(_said(found), key), LONGEST_MESSAGE)
+    message = f"{words}{number}."
+    if kind is FailureKind.NOT_FOUND:
+        message += f" {_CHECK_ADDRESS} Compare the name of the model as well."
+        if not said and isinstance(found, str) and found.strip():
+            message += f" It begins: {_beginning(found.encode('utf-8', 'replace'), key)}"
+    return CallFailure(kind, message + (f" It says: {said}" if said else ""), http_status=status)
 
 
 def _kind(status: int, found: object) -> tuple[FailureKind, str]:

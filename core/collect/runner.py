@@ -87,9 +87,10 @@ async def run(
 ) -> RunResult:
     """Make the calls of all lanes and hand every attempt to `record`, which is awaited.
 
-    At most `at_once` calls of a lane are in flight, so that stopping costs at most those. Failures
-    that only a person can mend pause the run, as do a record that fails, a cap that is reached,
-    and `at_once` (at least 3) calls of a lane in a row that were given up.
+    At most `at_once` calls of a lane are in flight, so that stopping costs at most those; until
+    the lane has replied it is one. Failures that only a person can mend pause the run, as do a
+    record that fails, a cap that is reached, and `at_once` (at least 3; 3 before the first reply)
+    calls of a lane in a row that were given up.
     """
     state = _Run(record, control, policy, budget, random)
     async with asyncio.TaskGroup() as workers:
@@ -123,9 +124,24 @@ class _Run:
         self._unrecorded: list[Attempt] = []
 
     async def work(self, lane: LaneState) -> None:
-        """Make one call of the lane after the other until none is left or the run is ending."""
-        while (task := await self._pull(lane)) is not None:
+        """Make one call of the lane after the other until none is left or the run is ending.
+
+        Until the lane has replied, its calls go one at a time: a fault that meets every call then
+        costs one, not as many as may be in flight.
+        """
+        while not lane.has_replied:
+            async with lane.probing:
+                if not lane.has_replied and not await self._ask_next(lane):
+                    return
+        while await self._ask_next(lane):
+            pass
+
+    async def _ask_next(self, lane: LaneState) -> bool:
+        """Make the lane's next call; False where there is none or the run is ending."""
+        task = await self._pull(lane)
+        if task is not None:
             await self._ask(lane, task)
+        return task is not None
 
     async def result(self) -> RunResult:
         """How the run ended, after unrecorded attempts have been offered once more."""
@@ -263,6 +279,7 @@ class _Run:
     ) -> float | None:
         """No wait where the reply is to be asked for anew; None: no further try."""
         lane.failed_in_a_row = 0
+        lane.has_replied = True
         tries.failed_since = 0
         tries.replied += 1
         try:

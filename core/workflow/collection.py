@@ -58,6 +58,7 @@ FAILURE_WORDS: Mapping[str, str] = {
     FailureKind.TIMEOUT: "No reply in time",
     FailureKind.UNREACHABLE: "The service could not be reached",
     FailureKind.BROKEN_REPLY: "The reply arrived broken",
+    FailureKind.PROTOCOL: "The address does not answer as a chat service does",
     FailureKind.REJECTED: "The service rejected the request",
 }
 

@@ -123,6 +123,9 @@ def _paused(now: Progress) -> None:
         "not_found": "**Paused: the model or the address was not found.** Compare both with the "
         "page Respondents. If only the service was at fault, press Continue; if a name is wrong, "
         "plan the study anew with the right one.",
+        "protocol": "**Paused: the address does not answer as a chat service does.** What came "
+        "back stands below. Compare the address with the page Respondents; if only the service was "
+        "at fault, press Continue.",
     }
     cause = collection.pause_cause(now)
     if cause is None and now.reason in _ASKED_FOR:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 import traceback
@@ -213,7 +214,8 @@ def test_statuses_become_failures_in_plain_words_without_any_retry(status, kind)
     with FaultServer([Step(status=status)], key=KEY) as server:
         failure = ask(server)
     assert (failure.kind, failure.http_status) == (kind, status)
-    assert failure.message.endswith(f"({status}). It says: scripted {status}")
+    assert f"({status})." in failure.message
+    assert failure.message.endswith(f" It says: scripted {status}")
     assert len(server.requests) == 1
 
 
@@ -283,8 +285,6 @@ def test_a_retry_after_that_makes_no_sense_is_ignored(value):
         Step(body=b"\xff\xfe{"),
         Step(body=b"[" * 100_000),
         Step(body=b""),
-        Step(body="<!doctype html><p>Hello"),
-        Step(body=[]),
         Step(body={"choices": None}),
         Step(extra={"choices": []}),
         Step(content={"surprise": 1}),
@@ -299,8 +299,45 @@ def test_what_is_no_reply_is_a_broken_reply(step):
     assert failure.__context__ is None
 
 
-def test_a_web_page_hints_at_the_address():
-    assert "/v1" in answer_to(Step(body="<html>")).message
+STREAM = 'data: {"choices": [{"delta": {"content": "4"}}]}\n\ndata: [DONE]\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("<!doctype html>\n<p>Hello", "a web page, not with"),
+        (b"\xef\xbb\xbf <html>", "a web page, not with"),
+        (STREAM, "an event stream, not with"),
+        (b"event: message_start\ndata: {}", "an event stream, not with"),
+        (b": keep-alive\n\ndata: {}", "an event stream, not with"),
+        ("Ollama is running", "a text, not with"),
+        ([], "JSON of another kind, not with"),
+        ({"type": "message", "content": [{"type": "text", "text": "4"}]}, "JSON of another kind"),
+    ],
+)
+def test_what_no_chat_service_sends_is_told_as_what_it_is_with_its_beginning(body, what):
+    failure = answer_to(Step(body=body))
+    assert failure.kind is FailureKind.PROTOCOL
+    assert failure.message.startswith(f"The address answered with {what}")
+    assert "most end in /v1" in failure.message
+    sent = body.decode("utf-8-sig") if isinstance(body, bytes) else body
+    sent = sent if isinstance(sent, str) else json.dumps(sent)
+    assert f"It begins: {' '.join(sent.split())} " in failure.message
+    assert failure.__context__ is None
+
+
+def test_of_what_no_chat_service_sends_the_first_200_characters_are_told_without_the_key():
+    page = f"<html>{KEY}" + "é" * 500
+    message = answer_to(Step(body=page)).message
+    told = message.partition("It begins: ")[2].partition(" Compare")[0]
+    assert told == "<html>[key]" + "é" * (199 - len("<html>[key]")) + "…"
+
+
+def test_a_path_that_is_not_there_is_told_with_what_came_back():
+    failure = answer_to(Step(status=404, body="<html>Not Found: /chat/completions</html>"))
+    assert failure.kind is FailureKind.NOT_FOUND
+    assert "most end in /v1" in failure.message
+    assert failure.message.endswith("It begins: <html>Not Found: /chat/completions</html>")
 
 
 def test_an_error_inside_a_successful_reply_is_that_error():

@@ -52,3 +52,20 @@ def test_a_models_own_refusal_bears_no_mark_of_a_filter(workspace, server):
     found = first_answer(workspace)
     assert (found.status, found.reply, found.withheld_by_filter) == ("refused", "4", False)
     assert "refused_by" not in answers.export_tidy(workspace, "study").decode()
+
+
+def test_a_web_page_instead_of_a_reply_pauses_after_one_call_and_continues_once_mended(
+    workspace, server
+):
+    page = "<html><title>Wi-Fi: please sign in</title></html>"
+    server.script = lambda *_: Step(body=page)
+    freeze(workspace, service(server.base_url, at_once=8), n_personas=10)
+    collection.start(workspace, "study")
+    paused = finished(workspace)
+    assert (paused.state, len(server.chats), paused.n_done) == ("paused", 1, 0)
+    assert page in paused.reason
+    assert "most end in /v1" in paused.reason
+    assert collection.pause_cause(paused) == "protocol"
+    server.script = ()
+    collection.start(workspace, "study")
+    assert finished(workspace).n_done == 200
