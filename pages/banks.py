@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from core.workflow import banks
 from pages.shared import (
     bank_drafting,
     bank_items,
@@ -51,12 +50,9 @@ def one_bank(code: str) -> None:
     heading(desk.bank.title)
     header(desk)
     show_messages(desk)
-    n_problems = len(banks.bank_problems(desk.bank))
-    words = {name: name for name in SECTIONS} | {"Problems": f"Problems ({n_problems:,})"}
     section = st.segmented_control(
         "Part of the bank", list(SECTIONS), default="Items", required=True, key=SECTION,
-        format_func=words.__getitem__, label_visibility="collapsed",
-        persist_state="session",
+        label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     with widgets.error_box():
         SECTIONS[section or "Items"](desk)

@@ -134,6 +134,13 @@ def edit_options(options: Sequence[Option], edits: GridEdits) -> tuple[Option, .
     return tuple(_in_order(entries, edits.edited, added, edits.added, len(options)))
 
 
+def given_codes(edits: GridEdits, before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """The codes that new rows without one were given, by the codes before and after the edits."""
+    cells = (*edits.edited.values(), *edits.added)
+    known = {*before, *(written(row.get(CODE)).strip() for row in cells)}
+    return tuple(code for code in after if code not in known)
+
+
 def unsaved_items(before: Instrument, after: Instrument) -> tuple[int, ...]:
     """Places (from 0) in `after` of the items that `before` does not hold as they are."""
     known: dict[str, list[Item]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.instrument import ORIGINAL, Instrument
 from core.domain.study import Respondent
 from core.workflow import bank_drafting, bank_drafts, bank_edits, respondents
@@ -13,7 +14,7 @@ from core.workflow.bank_drafting import Drafted, Target
 from pages.shared import widgets
 from pages.shared.bank_desk import Desk
 from pages.shared.bank_review import review_section
-from pages.shared.bank_words import form_word, items_word, language_name, text_title
+from pages.shared.bank_words import form_word, language_name, text_title
 
 TRANSLATION, ANOTHER_FORM = "A translation", "Another form"
 FIRST_OFFER = 50
@@ -112,7 +113,7 @@ def _text_word(text: tuple[str, str]) -> str:
 
 
 def _items(desk: Desk, lacking: tuple[str, ...]) -> list[str]:
-    st.text(f"{items_word(len(lacking))} of {len(desk.bank.items):,} without this text")
+    st.text(f"{counted(len(lacking), 'item')} of {len(desk.bank.items):,} without this text")
     number = st.number_input(
         "How many of them", 1, len(lacking), min(len(lacking), FIRST_OFFER),
         key=f"bank_draft_n_{desk.code}_{len(lacking)}",

@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from core.domain.counts import counted
 from core.errors import UserError
 from core.workflow import banks
 from core.workflow.workspace import open_workspace
@@ -24,9 +25,12 @@ def heading(title: str) -> None:
 def header(desk: Desk) -> None:
     """What the bank is, and undo, redo, a copy, putting it away."""
     bank = desk.bank
+    n_problems = len(banks.bank_problems(bank))
     parts = (
-        saved_words(desk.saved_at), bank.code, counted_word(bank),
-        ", ".join(bank.languages), *(("put away",) if desk.state.archived else ()),
+        saved_words(desk.saved_at) if desk.revision > 1 else "No changes yet",
+        bank.code, counted_word(bank), ", ".join(bank.languages),
+        *((counted(n_problems, "problem"),) if n_problems else ()),
+        *(("put away",) if desk.state.archived else ()),
     )  # fmt: skip
     st.text(" · ".join(parts))
     with st.container(horizontal=True):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.instrument import Instrument
 from core.workflow import bank_columns, bank_gaps, bank_grid, bank_paste
 from core.workflow.bank_columns import POSITION, TEXT
@@ -16,7 +17,7 @@ from pages.shared.bank_columns import choose_columns, column_settings
 from pages.shared.bank_desk import Desk, Grid
 from pages.shared.bank_directions import directions_expander
 from pages.shared.bank_preview import show_groups
-from pages.shared.bank_words import column_title, gaps_words, items_word, moved_words
+from pages.shared.bank_words import column_title, gaps_words, moved_words
 
 ROWS_A_PAGE = 200
 SEARCH = "bank_search"
@@ -37,53 +38,48 @@ def items_section(desk: Desk) -> None:
             help="Items that lack a text in the columns shown, hold a draft nobody reviewed, or "
             "are named below.",
         )  # fmt: skip
-    found = _found(desk.bank, columns, search, only=only)
+    texts = [bank_columns.text_column(name) for name in columns if name.startswith(TEXT)]
+    problems = bank_gaps.problems_besides_gaps(desk.bank)
+    among = bank_gaps.troubled_rows(desk.bank, texts, problems) if only else None
+    found = bank_grid.found_rows(desk.bank, search, among)
     n_pages = max(1, -(-len(found) // ROWS_A_PAGE))
     page = 1
     if n_pages > 1:
         with right:
             page = st.pagination(n_pages, key=f"bank_pages_{desk.code}_{n_pages}_{search}_{only}")
     rows = found[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
-    _count_line(desk.bank, found, rows, columns)
+    # What changes with each edit stands below the grid, which would slide under the mouse else.
+    _how_to_edit(columns)
     _grid(desk, (search, only, page, columns), rows, columns)
+    _count_line(desk.bank, found, rows)
+    if desk.bank.items:
+        st.text(gaps_words(bank_gaps.gaps(desk.bank, texts)))
+        show_groups(bank_gaps.grouped(problems))
     directions_expander(desk)
 
 
-def _found(bank: Instrument, columns: Sequence[str], search: str, *, only: bool) -> tuple[int, ...]:
-    """Places of the items to show; what is missing or wrong is said on the way."""
-    texts = [bank_columns.text_column(name) for name in columns if name.startswith(TEXT)]
-    if not bank.items:
-        return ()
-    st.text(gaps_words(bank_gaps.gaps(bank, texts)))
-    problems = bank_gaps.problems_besides_gaps(bank)
-    show_groups(bank_gaps.grouped(problems))
-    among = bank_gaps.troubled_rows(bank, texts, problems) if only else None
-    return bank_grid.found_rows(bank, search, among)
-
-
-def _count_line(
-    bank: Instrument, found: tuple[int, ...], rows: tuple[int, ...], columns: tuple[str, ...]
-) -> None:
+def _how_to_edit(columns: tuple[str, ...]) -> None:
     order = "; ".join(column_title(name) for name in columns[:4])
     order += "; …" if len(columns) > 4 else ""
+    st.caption(
+        "Double-click a cell (or press Enter) to edit it; the last, empty row adds an item; tick "
+        "rows at the left and press Delete to remove them. To paste cells from Excel over these, "
+        "click the first cell only once. To add rows, copy columns in the order shown "
+        f"({order}), click the empty cell under Code, and paste. Everything is saved as you go."
+    )
+
+
+def _count_line(bank: Instrument, found: tuple[int, ...], rows: tuple[int, ...]) -> None:
     if not bank.items:
         st.info(
-            "This bank has no items yet. Type the first one into the first row of the table. Or "
-            f"copy rows in Excel (columns: {order}), click the empty cell "
-            "under Code and paste them.",
+            "This bank has no items yet. Type the first one into the first row of the table.",
             icon=":material/edit:",
         )
         return
-    n_items = items_word(len(bank.items))
+    n_items = counted(len(bank.items), "item")
     of_all = f"{len(found):,} of {n_items} found" if len(found) < len(bank.items) else n_items
     shown = "" if len(rows) == len(found) else f", {len(rows):,} of them in this part"
-    st.caption(
-        f"{of_all}{shown}. Double-click a cell (or press Enter) to edit it; the last, empty row "
-        "adds an item; tick rows at the left and press Delete to remove them. To paste cells from "
-        "Excel over these, click the first cell only once. To add rows, copy columns in the order "
-        f"shown ({order}), click the empty cell under Code, and paste. Everything is saved "
-        "as you go."
-    )
+    st.caption(f"{of_all}{shown}.")
 
 
 def _grid(desk: Desk, showing: object, rows: tuple[int, ...], columns: tuple[str, ...]) -> None:
@@ -94,15 +90,12 @@ def _grid(desk: Desk, showing: object, rows: tuple[int, ...], columns: tuple[str
         edits = bank_paste.spread(edits, columns)
         return replace(bank, items=bank_grid.edit_items(base.items, rows, edits))
 
-    notes = st.container()
     grid = desk.grid("items", showing, frame, apply)
     if bank_paste.has_block(_edits(grid), columns) and desk.unsaved is None:
         told = _remarks(grid, columns)
         desk.redraw()
         grid = desk.grid("items", showing, frame, apply)
         grid.told = told
-    with notes:
-        show_remarks((*grid.told, *_remarks(grid, columns)))
     st.data_editor(
         grid.frame,
         key=grid.key,
@@ -114,7 +107,9 @@ def _grid(desk: Desk, showing: object, rows: tuple[int, ...], columns: tuple[str
         on_change=desk.catch_up,
         alt="Items of the bank: position, code, facts, and text in each language and form",
     )
-    moved = moved_words(_edits(grid), "items", "item_21")
+    show_remarks((*grid.told, *_remarks(grid, columns)))
+    codes = [item.code for item in grid.base.items], [item.code for item in desk.bank.items]
+    moved = moved_words(_edits(grid), "item", *codes)
     if moved:
         st.caption(moved)
         st.button(

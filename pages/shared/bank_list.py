@@ -8,12 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from core.domain import formats
+from core.domain.counts import counted
 from core.errors import UserError
 from core.workflow import bank_grid, banks
 from core.workflow.banks import Arrival, BankSummary, Draft
 from core.workflow.workspace import open_workspace
 from pages.shared import widgets
-from pages.shared.bank_words import KIND_WORDS, items_word, saved_words, titled
+from pages.shared.bank_words import KIND_WORDS, saved_words, titled
 
 BANK_PARAMETER = "bank"
 CREATE_PROBLEM = "bank_create_problem"
@@ -165,7 +166,7 @@ def _preview(draft: Draft) -> None:
         for warning in draft.warnings[:50]:
             st.text(f"• {warning}")
     st.text(
-        f"{bank.title}: {items_word(len(bank.items))}, languages {', '.join(bank.languages)}, "
+        f"{bank.title}: {counted(len(bank.items), 'item')}, languages {', '.join(bank.languages)}, "
         f"response options {', '.join(f.code for f in bank.formats) or 'none'}"
     )
     n_shown = min(len(bank.items), _PREVIEW_ROWS)

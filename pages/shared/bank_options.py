@@ -134,7 +134,6 @@ def _grid(desk: Desk, code: str, languages: list[str]) -> None:
         desk.redraw()
         grid = desk.grid("options", showing, frame, apply)
         grid.told = told
-    show_remarks((*grid.told, *remarks()))
     st.data_editor(
         grid.frame,
         key=grid.key,
@@ -145,7 +144,10 @@ def _grid(desk: Desk, code: str, languages: list[str]) -> None:
         on_change=desk.catch_up,
         alt="Response options: position, code, points, stance and label in each language",
     )
-    moved = moved_words(grid.edits(st.session_state.to_dict()), "options", "6")
+    show_remarks((*grid.told, *remarks()))
+    codes = [[o.code for o in f.options] if (f := bank.format(code)) else []
+             for bank in (grid.base, desk.bank)]  # fmt: skip
+    moved = moved_words(grid.edits(st.session_state.to_dict()), "option", *codes)
     if moved:
         st.caption(moved)
         st.button(

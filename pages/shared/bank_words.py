@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import pandas as pd
 
+from core.domain.counts import counted
 from core.domain.instrument import ORIGINAL, Instrument, Kind
-from core.workflow.bank_columns import CODE, LOADING, PARTY, POSITION, TEXT, TextColumn, text_column
+from core.workflow.bank_columns import LOADING, PARTY, POSITION, TEXT, TextColumn, text_column
 from core.workflow.bank_edits import LANGUAGES
 from core.workflow.bank_gaps import Gap
-from core.workflow.bank_grid import GridEdits
+from core.workflow.bank_grid import GridEdits, given_codes
 
 KIND_WORDS: dict[Kind, str] = {"items": "questions", "words": "words", "prompts": "prompts"}
+MAX_CODES = 5  # named one by one
 FACT_WORDS = {
     "subscale": "Subscale", "keyed": "Keyed", "pair": "Partner", "genre": "Genre", "tags": "Tags",
     "rank": "Rank",
@@ -63,36 +66,34 @@ def gaps_words(gaps: tuple[Gap, ...]) -> str:
     return " · ".join(parts) or "No text is missing in the columns shown, none is unreviewed."
 
 
-def moved_words(edits: GridEdits, kind: str, example: str) -> str:
-    """What is saved otherwise than the grid shows it; empty where nothing is."""
+def moved_words(edits: GridEdits, kind: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """What is saved otherwise than the grid shows it, by the codes drawn and saved; else empty."""
     found = []
     if any(POSITION in cells for cells in (*edits.edited.values(), *edits.added)):
-        found.append(f"{kind.capitalize()} with a new position are saved in the new order.")
-    if any(not str(cells.get(CODE) or "").strip() for cells in edits.added):
-        found.append(
-            f"New {kind} whose code was left empty were given the next free one, such as {example}."
-        )
+        found.append(f"{kind.capitalize()}s with a new position are saved in the new order.")
+    given = given_codes(edits, before, after)
+    if given:
+        more = f" and {len(given) - MAX_CODES:,} more" if len(given) > MAX_CODES else ""
+        which = f"The new {kind} without a code has" if len(given) == 1 else (
+            f"The {len(given):,} new {kind}s without a code have")  # fmt: skip
+        found.append(f"{which} been given {', '.join(given[:MAX_CODES])}{more}.")
     return " ".join(found)
 
 
 def texts_words(n_texts: int, n_items: int) -> str:
     """How many items have a text in a language, and how many do not."""
+    if not n_items:
+        return "no items yet"
     missing = n_items - n_texts
     if not missing:
-        return f"all {items_word(n_items)} have a text" if n_items > 1 else "every item has a text"
-    return f"{n_texts:,} of {items_word(n_items)} with a text, {missing:,} without"
-
-
-def items_word(n_items: int) -> str:
-    """How many items, in words."""
-    return "1 item" if n_items == 1 else f"{n_items:,} items"
+        return f"all {n_items:,} items have a text" if n_items > 1 else "the item has a text"
+    return f"{n_texts:,} of {counted(n_items, 'item')} with a text, {missing:,} without"
 
 
 def counted_word(bank: Instrument) -> str:
     """How many items a bank has, by what they are."""
-    if len(bank.items) == 1 or bank.kind == "items":
-        return items_word(len(bank.items))
-    return f"{len(bank.items):,} {KIND_WORDS[bank.kind]}"
+    one = "item" if bank.kind == "items" else KIND_WORDS[bank.kind].removesuffix("s")
+    return counted(len(bank.items), one)
 
 
 def saved_words(saved_at: datetime) -> str:

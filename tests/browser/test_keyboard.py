@@ -60,3 +60,30 @@ def test_items_are_edited_with_the_keyboard_and_survive_reload_and_page_change(p
     kept = " ".join(f"{i.code} {i.subscale} {i.text('en')}" for i in items)
     assert "First edit" in kept
     assert "Second edit" in kept
+
+
+def test_the_grid_of_a_new_bank_stays_in_its_place_while_one_types(page, app):
+    workspace = open_workspace(app.database)
+    code = banks.create(workspace, "Calm", response_format="likert_5").instrument.code
+    workspace.close()
+    app.start()
+    go(page, app, f"banks?bank={code}")
+    grid = page.locator("[data-testid='stDataFrame']").first
+    grid.locator(GRID).wait_for()
+    grid.scroll_into_view_if_needed()
+    before = grid.bounding_box()
+    for row in range(2):
+        subscale = {"x": 250, "y": 35 + 17 + 35 * row}  # below a header of 35 pixels
+        grid.dblclick(position=subscale, force=True)
+        page.wait_for_timeout(300)  # the editor of a cell opens a moment later
+        page.keyboard.type(f"Calm {row}", delay=20)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(f"{row + 1} item{'s' * row}.", exact=True)).to_be_visible()
+        page.wait_for_timeout(1000)  # an edit is sent a moment later
+        settled(page)
+        assert grid.bounding_box() == before
+    app.stop(kill=True)
+    workspace = open_workspace(app.database)
+    items = banks.load(workspace, code).instrument.items
+    workspace.close()
+    assert [item.subscale for item in items] == ["Calm 0", "Calm 1"]

@@ -340,9 +340,11 @@ def test_a_block_pasted_into_the_empty_row_is_spread_and_shown(workspace, opened
 
 def test_the_note_on_new_codes_is_for_rows_left_without_one(workspace, opened):
     report(opened, added=[{"code": "mine", EN: "Typed."}])
-    assert not [c for c in opened.caption if "next free one" in c.value]
+    assert not [c for c in opened.caption if "without a code" in c.value]
     report(opened, added=[{"code": "mine", EN: "Typed."}, {EN: "No code."}])
-    assert [c for c in opened.caption if "next free one" in c.value]
+    given = next(item.code for item in items(workspace) if item.text("en") == "No code.")
+    said = [c.value for c in opened.caption if "without a code" in c.value]
+    assert said == [f"The new item without a code has been given {given}."]
 
 
 # Other parts
