@@ -14,9 +14,14 @@ import pandas as pd
 
 from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.domain.identifiers import slug
+from core.domain.rounding import number_text, percent_text, rounded
 from core.files.guard import Cell, csv_line
 
 UNDEFINED = "—"
+DECIMALS: Mapping[str, int] = {
+    "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
+}  # fmt: skip
+"""Decimals that are shown of a number, by the unit of its column."""
 _LEADING_ZERO_DROPPED = frozenset({"proportion", "correlation", "p"})
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # a file's bytes shall depend on its content only
 
@@ -89,6 +94,19 @@ def result_json(result: AnalysisResult) -> bytes:
     return json.dumps(body, ensure_ascii=True, allow_nan=False, indent=1).encode() + b"\n"
 
 
+def shown_frame(table: ResultTable) -> pd.DataFrame:
+    """The table with its numbers rounded as they are shown; a p below .001 keeps its digits."""
+    frame = table.frame.copy()
+    for column in table.columns:
+        values, decimals = frame[column.name], DECIMALS.get(column.unit)
+        if decimals is not None and pd.api.types.is_float_dtype(values):
+            found = pd.Series(rounded(values, decimals), index=values.index)
+            frame[column.name] = (
+                values.where(values < 0.001, found) if column.unit == "p" else found
+            )
+    return frame
+
+
 def apa_table(table: ResultTable) -> pd.DataFrame:
     """The table as printed in APA style: texts only, rounded, intervals as [.12, .34].
 
@@ -136,8 +154,8 @@ def _lost(result: AnalysisResult) -> str:
     if not result.n_missing:
         missing = "none missing"
     else:
-        share = result.n_missing / result.n_planned
-        missing = f"{result.n_missing:,} missing, {share:.1%} of {result.n_planned:,}"
+        share = percent_text(result.n_missing / result.n_planned, 1)
+        missing = f"{result.n_missing:,} missing, {share} of {result.n_planned:,}"
     left_out = f"{result.n_left_out:,} left out by the analysis; "
     return (left_out if result.n_left_out else "") + missing
 
@@ -182,17 +200,15 @@ def _apa_cell(value: Any, unit: str) -> str:
     if unit == "count":
         return f"{int(value):,}"
     if unit == "p":
-        return "< .001" if value < 0.001 else _rounded(float(value), 3, unit)
+        return "< .001" if value < 0.001 else _rounded(float(value), DECIMALS["p"], unit)
     if isinstance(value, float):
-        return _rounded(value, 2, unit)
+        return _rounded(value, DECIMALS.get(unit, 2), unit)
     return _signed(str(value))
 
 
 def _rounded(value: float, decimals: int, unit: str) -> str:
     """A number with a true minus sign, without a leading zero where the unit is bounded by 1."""
-    text = f"{value:.{decimals}f}"
-    if float(text) == 0:
-        text = text.removeprefix("-")
+    text = number_text(value, decimals)
     if unit in _LEADING_ZERO_DROPPED:
         text = text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
     return _signed(text)

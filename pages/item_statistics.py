@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.domain.rounding import rounded_frame
 from core.workflow import studies
 from core.workflow.studies import StudyRecord
 from core.workflow.truth import KnownTruth, known_truth
@@ -29,9 +30,13 @@ def show_truth(study: StudyRecord) -> None:
             st.text(found.respondent)
             left, right = st.columns([2, 1])
             with left:
-                widgets.table(found.items.round(3), alt="True loading and difficulty of each item")
+                widgets.table(
+                    rounded_frame(found.items, 3), alt="True loading and difficulty of each item"
+                )
             with right:
-                widgets.table(found.alphas.round(3), alt="Alpha to expect of each subscale")
+                widgets.table(
+                    rounded_frame(found.alphas, 3), alt="Alpha to expect of each subscale"
+                )
 
 
 st.title("Item statistics")

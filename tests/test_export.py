@@ -15,7 +15,16 @@ from hypothesis import given, settings
 from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
 from core.analysis.result import AnalysisResult, Column, ResultTable
-from core.export import apa_note, apa_table, result_csv, result_json, result_zip, table_csv
+from core.charts.panels import two_decimals
+from core.export import (
+    apa_note,
+    apa_table,
+    result_csv,
+    result_json,
+    result_zip,
+    shown_frame,
+    table_csv,
+)
 from core.files.guard import unguard
 from tests.analysis.score_frames import item_scores
 
@@ -107,6 +116,10 @@ def test_json_keeps_every_number_and_undefined_is_null():
         (0.0, "correlation", ".00"),
         (-0.001, "correlation", ".00"),
         (0.5, "points", "0.50"),
+        (3.125, "points", "3.13"),
+        (1.005, "points", "1.01"),
+        (-0.125, "correlation", "−.13"),
+        (0.0625, "p", ".063"),
         (-0.5, "points", "−0.50"),
         (10.05, "points squared", "10.05"),
         (0.0312, "p", ".031"),
@@ -135,6 +148,14 @@ def test_intervals_become_one_column_in_brackets():
     assert row["95% CI"] == expected
     undefined = apa_table(table("correlation", ci_low=[math.nan, 0.1], ci_high=[math.nan, 1.0]))
     assert undefined.iloc[:, 0].tolist() == ["—", "[.10, 1.00]"]
+
+
+def test_the_grid_the_apa_view_and_the_charts_round_a_tie_alike_and_csv_does_not_round():
+    tied = table("points", mean=[3.125, -0.005, 2.675])
+    assert shown_frame(tied)["mean"].tolist() == [3.13, -0.01, 2.68]
+    assert apa_table(tied).iloc[:, 0].tolist() == ["3.13", "−0.01", "2.68"]
+    assert [two_decimals(value) for value in tied.frame["mean"]] == ["3.13", "-0.01", "2.68"]
+    assert table_csv(tied) == b"mean\n3.125\n-0.005\n2.675\n"
 
 
 def test_columns_of_one_title_stay_apart():

@@ -31,6 +31,7 @@ from core.analysis.progress import each
 from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
+from core.domain.rounding import percent_text
 from core.errors import NotEnoughData, UserError
 
 WEIGHTED = (
@@ -185,6 +186,6 @@ def _costly_gaps(groups: Sequence[Prepared], estimator: EstimatorKind) -> tuple[
     if estimator not in ("ml", "mlr") or lost <= _COSTLY * some:
         return ()
     return (
-        f"Gaps in the answers cost {lost / some:.0%} of the administrations. Full information, "
-        "another estimator, keeps them; it takes answers as missing at random.",
+        f"Gaps in the answers cost {percent_text(lost / some)} of the administrations. Full "
+        "information, another estimator, keeps them; it takes answers as missing at random.",
     )

@@ -30,6 +30,7 @@ from core.analysis.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult, ResultTable
 from core.domain.frames import ITEM_SCORES
+from core.domain.rounding import percent_text
 from core.errors import NotEnoughData
 from core.psychometrics.scale_scores import row_scores
 from core.psychometrics.score_values import is_constant
@@ -254,7 +255,7 @@ def _at_the_ends(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
         many = frame[frame[end] > _MANY]
         found = [
             f"{group_name([row[name] for name in names])}, {row['subscale'] or '(no subscale)'} "
-            f"({row[end]:.0%})"
+            f"({percent_text(row[end])})"
             for _, row in many.iterrows()
         ]
         if found:

@@ -22,11 +22,13 @@ from core.charts.panels import (
     first_charts,
     grouped,
     most,
+    number_tip,
     panels,
     short,
     table_of,
     told,
     two_decimals,
+    with_number_texts,
 )
 from core.domain.counts import counted
 
@@ -176,10 +178,11 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     tooltip = [
         alt.Tooltip("item:N", title="Item"),
         alt.Tooltip("option:N", title="Score"),
-        alt.Tooltip("trait:Q", title="Trait", format=".2f"),
-        alt.Tooltip("probability:Q", title="Chance", format=".2f"),
+        number_tip("trait", "Trait"),
+        number_tip("probability", "Chance"),
     ]
-    lines = alt.Chart(drawn).mark_line(strokeWidth=2)
+    lines = with_number_texts(alt.Chart(drawn), "trait", "probability", decimals=2)
+    lines = lines.mark_line(strokeWidth=2)
     labels = alt.Chart(peaks).mark_text(dy=-6, fontSize=10, color=INK[theme])
     numbers = alt.Chart(ticks).mark_text(fontSize=9, color=INK[theme])
     layers = alt.layer(
@@ -227,12 +230,13 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
 
 def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
     """Two lines, each with an axis of its own."""
-    base = alt.Chart().encode(
+    base = with_number_texts(alt.Chart(), "trait", "information", "standard_error", decimals=2)
+    base = base.encode(
         x=alt.X("trait:Q", title="Trait (SD)"),
         tooltip=[
-            alt.Tooltip("trait:Q", title="Trait", format=".2f"),
-            alt.Tooltip("information:Q", title="Information", format=".2f"),
-            alt.Tooltip("standard_error:Q", title="Standard error", format=".2f"),
+            number_tip("trait", "Trait"),
+            number_tip("information", "Information"),
+            number_tip("standard_error", "Standard error"),
         ],
     )
     top = float(table["information"].max()) * 1.05 or 1.0

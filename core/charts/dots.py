@@ -11,7 +11,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.colors import BACKGROUNDS, BAND, INK, MARK, Theme
-from core.charts.panels import items_axis
+from core.charts.panels import items_axis, number_tip, with_number_texts
 
 _ROW, _LABELLED_ROW = 22, 38  # pixels
 _MARGIN = 0.05  # of the range of the values, left and right of them
@@ -75,14 +75,14 @@ def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     rules = base.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
         x=across("ci_low"), x2="ci_high:Q"
     )
-    number = f".{axis.decimals}f"
-    points = base.mark_point(filled=True, size=60, color=MARK[theme], opacity=1).encode(
+    labelled = with_number_texts(base, "value", "ci_low", "ci_high", decimals=axis.decimals)
+    points = labelled.mark_point(filled=True, size=60, color=MARK[theme], opacity=1).encode(
         x=across("value"),
         tooltip=[
             alt.Tooltip("item:N", title=axis.of),
-            alt.Tooltip("value:Q", title="Value", format=number),
-            alt.Tooltip("ci_low:Q", title="Interval from", format=number),
-            alt.Tooltip("ci_high:Q", title="Interval to", format=number),
+            number_tip("value", "Value"),
+            number_tip("ci_low", "Interval from"),
+            number_tip("ci_high", "Interval to"),
             alt.Tooltip("n:Q", title="n"),
         ],
     )

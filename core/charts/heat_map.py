@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.colors import BACKGROUNDS, BAND, INK, Theme, color_at, readable_on
-from core.charts.panels import short
+from core.charts.panels import number_tip, short, with_number_texts
 
 MAX_COLUMNS = 16
 _ROW = 24  # pixels
@@ -68,11 +68,11 @@ def heat_layers(
     tooltip = [
         alt.Tooltip("item:N", title="Of"),
         alt.Tooltip(f"{column}:N", title=JOINED.get(column, "With")),
-        alt.Tooltip("value:Q", title="Value", format=".3f"),
+        number_tip("value", "Value"),
     ]
     if "n" in cells:
         tooltip.append(alt.Tooltip("n:Q", title="n"))
-    base = alt.Chart().encode(x=x, y=y)
+    base = with_number_texts(alt.Chart(), "value").encode(x=x, y=y)
     boxes = base.mark_rect(stroke=INK[theme]).encode(
         fill=alt.Fill("fill:N", scale=None, legend=None),
         strokeWidth=alt.StrokeWidth("outline:Q", scale=None, legend=None),

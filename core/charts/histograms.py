@@ -14,9 +14,11 @@ from core.charts.panels import (
     cut,
     first_charts,
     grouped,
+    number_tip,
     panels,
     told,
     two_decimals,
+    with_number_texts,
 )
 from core.domain.counts import counted
 
@@ -47,7 +49,7 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             math.ceil(table["bin_high"].max() * 2) / 2,
         ]
         bars = alt.Chart().mark_bar(color=MARK[theme], stroke=BACKGROUNDS[theme], strokeWidth=1)
-        bars = bars.encode(
+        bars = with_number_texts(bars, "bin_low", "bin_high").encode(
             x=alt.X("bin_low:Q", title="Score", bin="binned", scale=alt.Scale(domain=ends)),
             x2="bin_high:Q",
             y=alt.Y(
@@ -57,8 +59,8 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
                 scale=alt.Scale(domain=[0, max(int(table["count"].max()), 1)]),
             ),
             tooltip=[
-                alt.Tooltip("bin_low:Q", title="From", format=".3f"),
-                alt.Tooltip("bin_high:Q", title="To", format=".3f"),
+                number_tip("bin_low", "From"),
+                number_tip("bin_high", "To"),
                 alt.Tooltip("count:Q", title="Administrations"),
             ],
         )

@@ -9,7 +9,15 @@ import pandas as pd
 
 from core.analysis.result import AnalysisResult
 from core.charts.colors import BACKGROUNDS, INK, LIGHTS, Theme
-from core.charts.panels import Chart, grouped, most, short, table_of
+from core.charts.panels import (
+    Chart,
+    grouped,
+    most,
+    number_tip,
+    short,
+    table_of,
+    with_number_texts,
+)
 from core.domain.counts import counted
 
 MAX_GROUPS = 24
@@ -81,13 +89,13 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
             labelExpr="split(datum.label, ' · ')", labelLimit=180, ticks=False, domain=False
         ),
     )
-    base = alt.Chart().encode(
+    base = with_number_texts(alt.Chart(), "value").encode(
         x=x, y=y,
         tooltip=[
             alt.Tooltip("group:N", title="Group"),
             alt.Tooltip("criterion:N", title="Criterion"),
             alt.Tooltip("rating:N", title="Rating"),
-            alt.Tooltip("value:Q", title="Coefficient", format=".3f"),
+            number_tip("value", "Coefficient"),
             alt.Tooltip("n:Q", title="n"),
         ],
     )  # fmt: skip

@@ -17,9 +17,11 @@ from core.charts.panels import (
     first_charts,
     grouped,
     items_axis,
+    number_tip,
     panels,
     percent,
     told,
+    with_number_texts,
 )
 from core.domain.counts import counted
 
@@ -85,7 +87,7 @@ def _in_words(table: pd.DataFrame) -> str:
     counts = table[table["kind"] == "option"].groupby("option", sort=False)["count"].sum()
     usable = int(counts.sum())
     top = (
-        f"most chosen was {counts.idxmax()} ({counts.max() / usable:.0%} of usable)"
+        f"most chosen was {counts.idxmax()} ({percent(counts.max() / usable)} of usable)"
         if usable
         else ("no answer was usable")
     )
@@ -100,7 +102,8 @@ def _in_words(table: pd.DataFrame) -> str:
 def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
     """Bars, dashed where unusable, and labels on them."""
     base = alt.Chart().encode(y=items_axis(table))
-    bars = base.mark_bar(stroke=BACKGROUNDS[theme], strokeWidth=1.5).encode(
+    labelled = with_number_texts(base, "share", decimals=1, percent=True)
+    bars = labelled.mark_bar(stroke=BACKGROUNDS[theme], strokeWidth=1.5).encode(
         x=alt.X("start:Q", title="Share of all trials", axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1])),
         x2="end:Q",
@@ -115,7 +118,7 @@ def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
             alt.Tooltip("item:N", title="Item"),
             alt.Tooltip("option:N", title="Option or status"),
             alt.Tooltip("count:Q", title="Trials"),
-            alt.Tooltip("share:Q", title="Share", format=".1%"),
+            number_tip("share", "Share"),
         ],
     )  # fmt: skip
     labels = base.transform_calculate(middle=(alt.datum.start + alt.datum.end) / 2).mark_text(

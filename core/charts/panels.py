@@ -13,10 +13,13 @@ import pandas as pd
 
 from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, Theme
+from core.domain.rounding import number_text, percent_text
 
 MAX_MARKS = 2000
 MAX_PANELS = 6
 MAX_CHARTS = 12
+DECIMALS = 3
+"""Of numbers in tooltips, where a chart does not say otherwise."""
 
 
 _DRAWING = ("fill", "ink", "outline", "shape", "stroke")
@@ -151,9 +154,38 @@ def short(value: float, decimals: int = 2) -> str:
     """Without a leading zero, and with a true minus; a dash where undefined."""
     if math.isnan(value):
         return "—"
-    said = f"{value:.{decimals}f}"
+    said = number_text(value, decimals)
     said = said.replace("0.", ".", 1) if abs(float(said)) < 1 else said
-    return said.replace("-", "−") if float(said) else said.lstrip("-")
+    return said.replace("-", "−")
+
+
+def with_number_texts(
+    chart: Any, *fields: str, decimals: int = DECIMALS, percent: bool = False
+) -> Any:
+    """The chart with its numbers as texts for tooltips, rounded as `number_text` rounds.
+
+    Formats of Vega round the binary number; moving the point in its decimal text does not.
+    """
+    for field in fields:
+        value = f"datum['{field}']"
+        places = decimals + 2 * percent
+        size = f"floor(toNumber(toString(abs({value})) + 'e{places}') + 0.5)"
+        # Numbers below 1e-6 have an exponent of their own, and are 0 with few decimals.
+        size = f"(abs({value}) < 1e-6 ? 0 : {size})"
+        sign = f"({value} < 0 && {size} > 0 ? '−' : '')"
+        text = f"{sign} + format({size} / 1e{decimals}, '.{decimals}f') + '{'%' * percent}'"
+        chart = chart.transform_calculate(
+            **{
+                f"{field}_shown": f"!isValid({value}) ? '—'"
+                f" : abs({value}) < 1e15 ? {text} : toString({value})"
+            }
+        )
+    return chart
+
+
+def number_tip(field: str, title: str) -> Any:
+    """The tooltip of a number that `with_number_texts` wrote as text."""
+    return alt.Tooltip(f"{field}_shown:N", title=title)
 
 
 def most(values: pd.Series[float]) -> int:
@@ -169,9 +201,9 @@ def listed(names: Sequence[str], at_most: int = 5) -> str:
 
 def two_decimals(value: float) -> str:
     """Two decimals; a dash where undefined."""
-    return "—" if math.isnan(value) else f"{value:.2f}"
+    return "—" if math.isnan(value) else number_text(value, 2)
 
 
 def percent(share: float) -> str:
     """A whole percentage; a dash where undefined."""
-    return "—" if math.isnan(share) else f"{share:.0%}"
+    return "—" if math.isnan(share) else percent_text(share)

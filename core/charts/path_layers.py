@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from core.charts.colors import BACKGROUNDS, INK, MARK, Theme
-from core.charts.panels import short
+from core.charts.panels import number_tip, short, with_number_texts
 from core.charts.path_layout import FACTOR_HEIGHT, FACTOR_WIDTH, Layout, Place
 from core.charts.path_model import PathModel
 
@@ -75,8 +75,8 @@ def _arrows(model: PathModel, layout: Layout) -> pd.DataFrame:
 _TOOLTIP = [
     alt.Tooltip("from:N", title="From"),
     alt.Tooltip("to:N", title="To"),
-    alt.Tooltip("value:Q", title="Standardized", format=".3f"),
-    alt.Tooltip("p:Q", title="p", format=".3f"),
+    number_tip("value", "Standardized"),
+    number_tip("p", "p"),
 ]
 
 
@@ -91,7 +91,7 @@ def _arrow_layers(arrows: pd.DataFrame, canvas: _Canvas) -> list[Any]:
         f" + pow(sin(datum.slope) / {FACTOR_HEIGHT / 2}, 2))"
     )
     base = (
-        alt.Chart(arrows)
+        with_number_texts(alt.Chart(arrows), "value", "p")
         .transform_calculate(slope=_SLOPE)
         .transform_calculate(back=f"datum.to_item ? 0 : {radius}")
         .transform_calculate(
@@ -149,7 +149,10 @@ def _joined(
         }
     )  # fmt: skip
     places = {"x": canvas.x("x"), "y": canvas.y("y"), "text": "label:N"}
-    return [joints, *_on_background(alt.Chart(numbers), places, canvas)]
+    return [
+        joints,
+        *_on_background(with_number_texts(alt.Chart(numbers), "value", "p"), places, canvas),
+    ]
 
 
 def _factor_layers(layout: Layout, canvas: _Canvas) -> list[Any]:
@@ -185,9 +188,9 @@ def _item_layers(model: PathModel, layout: Layout, canvas: _Canvas) -> list[Any]
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("item:N", title="Item"),
-        alt.Tooltip("unexplained:Q", title="1 − R²", format=".3f"),
+        number_tip("unexplained", "1 − R²"),
     ]
-    base = alt.Chart(frame).encode(tooltip=tooltip)
+    base = with_number_texts(alt.Chart(frame), "unexplained").encode(tooltip=tooltip)
     boxes = base.mark_rect(
         fill=BACKGROUNDS[canvas.theme], stroke=INK[canvas.theme], strokeWidth=1.2, opacity=1
     ).encode(x=canvas.x("left"), x2="right:Q", y=canvas.y("above"), y2="below:Q")

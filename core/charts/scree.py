@@ -8,7 +8,16 @@ import pandas as pd
 from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, MARK, Theme
 from core.charts.maps import factor_loadings_chart
-from core.charts.panels import Chart, cut, grouped, panels, table_of, two_decimals
+from core.charts.panels import (
+    Chart,
+    cut,
+    grouped,
+    number_tip,
+    panels,
+    table_of,
+    two_decimals,
+    with_number_texts,
+)
 from core.domain.counts import counted
 
 _HEIGHT = 280
@@ -45,9 +54,9 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     tooltip = [
         alt.Tooltip("kind:N", title="Kind"),
         alt.Tooltip("number:Q", title="Number"),
-        alt.Tooltip("value:Q", title="Value", format=".3f"),
+        number_tip("value", "Value"),
     ]
-    base = alt.Chart().encode(x=x, y=y, tooltip=tooltip)
+    base = with_number_texts(alt.Chart(), "value").encode(x=x, y=y, tooltip=tooltip)
     items = base.transform_filter("datum.kind == 'eigenvalue'")
     limit = base.transform_filter("datum.kind == 'chance'")
     layers = alt.layer(

@@ -9,6 +9,8 @@ import pandas as pd
 
 from core.charts import Chart
 from core.charts.colors import BACKGROUNDS, INK, MARK, STATUS_GREYS, Theme, readable_on
+from core.charts.panels import number_tip, with_number_texts
+from core.domain.rounding import percent_text
 from core.domain.study import Status
 from core.workflow.answers import STATUS_WORDS
 
@@ -58,7 +60,8 @@ def _spec(drawn: pd.DataFrame, theme: Theme) -> Any:
     base = alt.Chart(drawn).encode(
         y=alt.Y("respondent:N", title=None, sort=respondents, axis=alt.Axis(labelLimit=240))
     )
-    bars = base.mark_bar(strokeWidth=1.5).encode(
+    labelled = with_number_texts(base, "share", decimals=1, percent=True)
+    bars = labelled.mark_bar(strokeWidth=1.5).encode(
         x=alt.X("start:Q", title="Share of all trials", axis=alt.Axis(format="%"),
                 scale=alt.Scale(domain=[0, 1])),
         x2="end:Q",
@@ -71,7 +74,7 @@ def _spec(drawn: pd.DataFrame, theme: Theme) -> Any:
             alt.Tooltip("respondent:N", title="Respondent"),
             alt.Tooltip("status:N", title="Status"),
             alt.Tooltip("count:Q", title="Trials", format=","),
-            alt.Tooltip("share:Q", title="Share", format=".1%"),
+            number_tip("share", "Share"),
         ],
     )  # fmt: skip
     labels = base.transform_calculate(middle=(alt.datum.start + alt.datum.end) / 2).mark_text(
@@ -95,5 +98,5 @@ def _in_words(overview: pd.DataFrame) -> str:
         cut = f" Only the first {MAX_BARS} respondents are drawn; the table has all."
     return (
         f"Stacked bars of {planned:,} trials by {len(overview)} respondent(s): {parts}. "
-        f"{n / planned if planned else 0:.1%} are usable.{cut}"
+        f"{percent_text(n / planned if planned else 0, 1)} are usable.{cut}"
     )

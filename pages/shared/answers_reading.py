@@ -7,6 +7,7 @@ import math
 import pandas as pd
 import streamlit as st
 
+from core.domain.rounding import rounded_frame
 from core.workflow import answers, recoding
 from core.workflow.recoding import Preview
 from core.workflow.studies import StudyRecord
@@ -101,7 +102,7 @@ def _means(means: pd.DataFrame) -> None:
         "number of scored answers."
     )
     decimals = st.column_config.NumberColumn(format="%.2f")
-    shown = means.rename(
+    shown = rounded_frame(means, 2).rename(
         columns={
             "respondent": "Respondent", "format": "Format", "item": "Item", "old_mean": "Mean now",
             "new_mean": "Mean then", "old_n": "n now", "new_n": "n then", "changed": "Answers",

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.rounding import rounded_frame
 from core.domain.study import FACTORS
 from core.workflow import answers, statistics
 from core.workflow.studies import StudyRecord
@@ -72,7 +73,7 @@ def tallied(revision: object, study: str, by: tuple[str, ...] = COARSE) -> pd.Da
 def _draw(study: str, shown: pd.DataFrame, by: Sequence[str]) -> None:
     key = answers_filters.name_of(study, f"statuses:{':'.join(by)}")
     widgets.table(
-        shown,
+        rounded_frame(shown, 1, [name for name in map(str, shown) if name.endswith("%")]),
         alt=f"Answers by {', '.join(map(factor_word, by))} and status: {len(shown)} rows",
         key=key,
         on_select=partial(_open_number, study, key, shown, tuple(by)),

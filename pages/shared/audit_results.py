@@ -8,12 +8,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.rounding import rounded_frame
 from core.workflow import answers, audits, statistics
 from core.workflow.audits import Audit
+from core.workflow.statistics import ResultTable
 from core.workflow.studies import StudyRecord
 from pages.shared import data_files, widgets
 
-_FORMATS = {"count": "%d", "proportion": "%.3f", "correlation": "%.2f"}
+_DECIMALS = {"proportion": 3, "correlation": 2}
+_FORMATS = {"count": "%d"} | {unit: f"%.{decimals}f" for unit, decimals in _DECIMALS.items()}
 
 
 def results_section(study: StudyRecord, audit: Audit) -> None:
@@ -34,7 +37,7 @@ def results_section(study: StudyRecord, audit: Audit) -> None:
         "now, or the one before your coding took its place."
     )
     widgets.table(
-        found.frame.rename(columns={c.name: c.title for c in found.columns}),
+        _rounded(found).rename(columns={c.name: c.title for c in found.columns}),
         alt=f"Agreement of person and parser, by model: {len(found.frame)}",
         placeholder="undefined",
         column_config={
@@ -51,6 +54,14 @@ def results_section(study: StudyRecord, audit: Audit) -> None:
         data = statistics.export.frame_csv(coded)
         widgets.download("All codings (CSV)", data, f"{stem}-codings.csv", key="audit_codings_csv")
     _disagreements(study, audit, coded[~coded["agrees"].astype(bool)])
+
+
+def _rounded(found: ResultTable) -> pd.DataFrame:
+    frame = found.frame
+    for column in found.columns:
+        if column.unit in _DECIMALS:
+            frame = rounded_frame(frame, _DECIMALS[column.unit], [column.name])
+    return frame
 
 
 def _disagreements(study: StudyRecord, audit: Audit, frame: pd.DataFrame) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from core.domain.rounding import rounded_frame
 from core.psychometrics.scale_scores import ScoreRule
 from core.workflow import context_scores, statistics
 from core.workflow.context_scores import ALL_ITEMS, RULES, Group, Scores
@@ -102,7 +103,7 @@ def _show(found: Scores, groups: Sequence[Group]) -> None:
     ]
     number = st.column_config.NumberColumn
     widgets.table(
-        pd.DataFrame(rows),
+        rounded_frame(pd.DataFrame(rows), 2),
         alt=f"Quantile groups with range, size and number drawn: {len(groups)}",
         column_config={
             "Group": number(help="1 holds the lowest scores."),
@@ -125,7 +126,7 @@ def _drawn(found: Scores, groups: Sequence[Group]) -> None:
         if member.code in group.drawn
     ]
     widgets.table(
-        pd.DataFrame(rows, columns=["Group", "Code", "Score", "Missing", "Text"]),
+        rounded_frame(pd.DataFrame(rows, columns=["Group", "Code", "Score", "Missing", "Text"]), 2),
         alt=f"Contexts drawn, with group and score: {len(rows)}",
         column_config={
             "Score": st.column_config.NumberColumn(format="%.2f"),

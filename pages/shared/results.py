@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any, Literal, cast
 
 import pandas as pd
@@ -12,19 +12,16 @@ from pandas.io.formats.style import Styler
 from core.analysis.registry import Analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.charts import Chart
+from core.charts.panels import DECIMALS as CHART_DECIMALS
+from core.domain.rounding import number_text, percent_text, rounded_frame
 from core.workflow import statistics
 from core.workflow.computing import Question
 from pages.shared.widgets import download, error_box, plain, table, workspace
 
 _LAST_DRAWN = "last_drawn"
 _MOST_STYLED = 20_000  # cells; beyond, giving each cell a text of its own makes a page wait
-_DECIMALS: Mapping[str, str] = {
-    "count": "%d",
-    "points": "%.2f",
-    "points squared": "%.2f",
-    "proportion": "%.2f",
-    "correlation": "%.2f",
-    "p": "%.3f",
+_FORMATS = {"count": "%d"} | {
+    unit: f"%.{decimals}f" for unit, decimals in statistics.export.DECIMALS.items()
 }
 
 
@@ -51,7 +48,7 @@ def show_result(
         _show_panels(chart, panels, f"chart:{analysis.name}:{number}")
         with st.expander("The data of this chart"):
             st.caption(plain(chart.alt))
-            table(chart.data, alt=f"Data of the chart {chart.title}")
+            table(rounded_frame(chart.data, CHART_DECIMALS), alt=f"Data of the chart {chart.title}")
     for shown in others:
         if len(shown.frame):  # an empty one, such as correlated residuals of none, is in the ZIP
             _show_table(analysis, result, shown, file_stem)
@@ -113,7 +110,7 @@ def _counts(result: AnalysisResult) -> str:
     left_out = f" Left out by the analysis: **{result.n_left_out:,}**." if result.n_left_out else ""
     return (
         f"Scores used: **{result.n_used:,}**.{left_out} "
-        f"Missing: **{result.n_missing:,}** ({share:.1%} of {result.n_planned:,})."
+        f"Missing: **{result.n_missing:,}** ({percent_text(share, 1)} of {result.n_planned:,})."
     )
 
 
@@ -162,7 +159,7 @@ def _show_table(
         st.caption(plain(note))
     else:
         small = small_p_columns(shown)  # these come with texts of their own
-        formats = {c.title: None if c.title in small else _DECIMALS.get(c.unit) for c in columns}
+        formats = {c.title: None if c.title in small else _FORMATS.get(c.unit) for c in columns}
         table(
             titled(shown),
             alt=alt,
@@ -172,18 +169,6 @@ def _show_table(
         )
     name = f"{file_stem}-{shown.name}.csv"
     download("CSV", statistics.export.table_csv(shown), name, key=f"csv:{shown.name}")
-
-
-def without_negative_zero(shown: ResultTable) -> pd.DataFrame:
-    """The table with 0 where rounding for display would leave -0.00."""
-    frame = shown.frame.copy()
-    for column in shown.columns:
-        decimals = _DECIMALS.get(column.unit, "")
-        if decimals.endswith("f") and pd.api.types.is_float_dtype(frame[column.name]):
-            values = frame[column.name]
-            tiny = values.round(int(decimals[2])).eq(0) & values.lt(0)
-            frame[column.name] = values.mask(tiny, 0.0)
-    return frame
 
 
 def small_p_columns(shown: ResultTable) -> list[Hashable]:
@@ -196,8 +181,10 @@ def small_p_columns(shown: ResultTable) -> list[Hashable]:
 
 def titled(shown: ResultTable) -> pd.DataFrame | Styler:
     """The table under its titles; a p below .001 is said to be so, for it is never 0."""
-    frame = without_negative_zero(shown).rename(columns={c.name: c.title for c in shown.columns})
     small = small_p_columns(shown)
+    exact = {c.name: shown.frame[c.name] for c in shown.columns if c.title in small}
+    frame = statistics.export.shown_frame(shown).assign(**exact)
+    frame = frame.rename(columns={c.name: c.title for c in shown.columns})
     if not small:
         return frame
     styled = frame.reset_index(drop=True).style.format(precision=3, na_rep="")
@@ -205,7 +192,7 @@ def titled(shown: ResultTable) -> pd.DataFrame | Styler:
 
 
 def _p_text(p: Any) -> str:
-    return "< .001" if p < 0.001 else f"{p:.3f}"
+    return "< .001" if p < 0.001 else number_text(p, 3)
 
 
 def _column_config(column: Column, values: pd.Series, number_format: str | None) -> Any:

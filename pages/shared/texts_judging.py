@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import export
 from core.domain.instrument import Rating
+from core.domain.rounding import number_text
 from core.errors import BankError, UserError
 from core.workflow import texts
 from pages.shared import widgets
@@ -118,7 +119,7 @@ def _results(judged: tuple[str, ...]) -> None:
     means = texts.by_level(rated, tag, quality)
     widgets.table(means, alt=f"Mean rating for each level of {tag}")
     correlation, levels = texts.level_correlation(rated, tag, quality)
-    said = f"{correlation:.2f}" if correlation == correlation else "undefined"
+    said = number_text(correlation, 2) if correlation == correlation else "undefined"
     st.caption(
         f"Pearson correlation of the level with its mean rating: {said} (levels: {levels}). It "
         "needs three levels that are numbers and some variance."

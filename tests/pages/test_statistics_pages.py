@@ -10,6 +10,7 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
+from core import export
 from core.analysis.result import Column, ResultTable
 from core.errors import NotEnoughData
 from core.workflow import analysis_choices, answers, collection, computing, statistics
@@ -152,7 +153,7 @@ def test_no_chart_has_two_texts_for_screen_readers(collected):
 def test_no_table_shows_a_negative_zero():
     frame = pd.DataFrame({"r": [-0.004, -0.006, 0.004, float("nan")], "n": [1, 2, 3, 4]})
     columns = (Column("r", "r", "correlation"), Column("n", "n", "count"))
-    shown = results.without_negative_zero(ResultTable("t", "T", frame, columns))
+    shown = export.shown_frame(ResultTable("t", "T", frame, columns))
     assert [f"{value:.2f}" for value in shown["r"]] == ["0.00", "-0.01", "0.00", "nan"]
     assert frame["r"][0] == -0.004
 

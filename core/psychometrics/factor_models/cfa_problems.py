@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from core.domain.rounding import number_text
 from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING, ParsedModel
 from core.psychometrics.factor_models.cfa_residuals import correlations
 from core.psychometrics.factor_models.cfa_result import Estimate
@@ -102,7 +103,7 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
         return out
     r = correlations(covariance)
     pairs = [
-        f"{factors[i]} and {factors[j]} ({r[i, j]:.2f})"
+        f"{factors[i]} and {factors[j]} ({number_text(r[i, j], 2)})"
         for i, j in combinations(range(len(factors)), 2)
         if abs(r[i, j]) >= 1
     ]

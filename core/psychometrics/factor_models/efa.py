@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from core.domain.rounding import number_text
 from core.errors import NotEnoughData
 from core.psychometrics.arrays import Floats
 from core.psychometrics.factor_models.minres import LEAST_UNIQUENESS, Extraction, minres
@@ -208,7 +209,8 @@ def _cautions(
     between = np.abs(rotated.factor_correlations - np.eye(m)).max()
     if between > ONE_FACTOR:
         found.append(
-            f"Two factors correlate {between:.2f}; they may be one factor, so ask for fewer."
+            f"Two factors correlate {number_text(between, 2)}; they may be one factor, so ask for "
+            "fewer."
         )
     if m > 1 and rotated.starts_at_best * 4 < rotated.starts:
         found.append(

@@ -1,0 +1,45 @@
+"""Ties go away from zero, as a reader rounds the digits that are printed."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.domain.rounding import number_text, percent_text, rounded
+
+# 1.005 and 2.675 are stored a little below the tie, which binary rounding would follow
+BY_HAND = [
+    (3.125, 2, "3.13"), (-3.125, 2, "-3.13"), (1.005, 2, "1.01"), (2.675, 2, "2.68"),
+    (0.5, 0, "1"), (1.5, 0, "2"), (2.5, 0, "3"), (0.0005, 3, "0.001"), (-0.001, 2, "0.00"),
+    (1e-30, 3, "0.000"), (3.1249999, 2, "3.12"), (1234567.885, 2, "1234567.89"), (7, 2, "7.00"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "decimals", "text"), BY_HAND)
+def test_ties_are_rounded_away_from_zero_on_the_decimal_text(value, decimals, text):
+    assert number_text(value, decimals) == text
+    assert rounded([value], decimals).tolist() == [float(text)]
+
+
+def test_shares_are_rounded_as_percentages():
+    assert [percent_text(share) for share in (0.125, 0.005, 0.285, 1)] == [
+        "13%",
+        "1%",
+        "29%",
+        "100%",
+    ]
+    assert percent_text(0.0105, 1) == "1.1%"
+
+
+def test_what_is_not_a_number_stays_so():
+    assert (number_text(math.nan, 2), percent_text(math.inf)) == ("nan", "inf")
+    np.testing.assert_array_equal(
+        rounded([math.nan, -math.inf, 1e300], 2), [math.nan, -math.inf, 1e300]
+    )
+
+
+@given(st.floats(-1e12, 1e12), st.integers(0, 4))
+def test_an_array_is_rounded_as_its_texts_are(value, decimals):
+    assert rounded(np.array([[value]]), decimals)[0, 0] == float(number_text(value, decimals))
