@@ -1,0 +1,91 @@
+"""What a new database holds, whatever interrupted its first start."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.store import memory, respondents
+from core.store.database import Database
+from core.workflow import banks, contexts
+from core.workflow import respondents as respondent_list
+from core.workflow import workspace as module
+from core.workflow.workspace import open_workspace
+
+
+def holdings(workspace):
+    return (
+        [bank.code for bank in banks.summaries(workspace) if not bank.archived],
+        [person.label for person in respondent_list.offered(workspace)],
+        list(contexts.sets(workspace)),
+    )
+
+
+class Killed(BaseException):
+    """Ends a first start where a kill would."""
+
+
+@pytest.mark.parametrize("after", [0, 3])
+def test_a_first_start_that_is_cut_short_leaves_nothing_and_the_next_one_fills_all(
+    tmp_path, workspace, monkeypatch, after
+):
+    path = tmp_path / "cut.duckdb"
+    save, calls = module.bank_store.save_draft, []
+
+    def cut(*arguments, **named):
+        if len(calls) == after:
+            raise Killed
+        calls.append(1)
+        return save(*arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module.bank_store, "save_draft", cut)
+        with pytest.raises(Killed):
+            open_workspace(path)
+    raw = Database(path)  # the file is released
+    assert raw.rows("select code from draft_head") == []
+    raw.close()
+    again = open_workspace(path)
+    assert holdings(again) == holdings(workspace)
+    again.close()
+
+
+def half_filled_by_an_earlier_inkblot(workspace, keep):
+    """The first banks of the alphabet, and neither respondents nor contexts."""
+    codes = [code for code in holdings(workspace)[0] if code not in keep]
+    with workspace.database.transaction() as cursor:
+        for code in codes:
+            cursor.execute("delete from draft_head where code = ?", [code])
+            cursor.execute("delete from draft where code = ?", [code])
+        for table in ("respondent_shelf", "respondent", "persona_set", "page_memory"):
+            cursor.execute(f"delete from {table}")  # noqa: S608
+
+
+def test_what_a_kill_of_an_earlier_inkblot_left_out_is_put_in_and_archived_banks_stay_so(
+    workspace, tmp_path
+):
+    whole = holdings(workspace)
+    kept = whole[0][:5]
+    half_filled_by_an_earlier_inkblot(workspace, kept)
+    banks.set_archived(workspace, kept[0], archived=True)
+    path = workspace.database.path
+    workspace.close()
+    again = open_workspace(path)
+    assert holdings(again) == (whole[0][1:], *whole[1:])
+    again.close()
+
+
+def test_what_a_user_put_away_does_not_come_back(workspace):
+    codes, people, _ = holdings(workspace)
+    banks.set_archived(workspace, codes[0], archived=True)
+    respondent_list.set_archived(workspace, people[0], archived=True)
+    with workspace.database.transaction() as cursor:  # as an Inkblot before this rule left it
+        cursor.execute("delete from page_memory where name = 'starters'")
+    path = workspace.database.path
+    for _ in range(2):
+        workspace.close()
+        workspace = open_workspace(path)
+        assert holdings(workspace)[0] == codes[1:]
+        assert holdings(workspace)[1] == people[1:]
+    assert memory.recall(workspace.database, "starters")
+    assert len(respondents.on_shelf(workspace.database)) == len(people)
+    workspace.close()
