@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from dataclasses import replace
 
 from core.collect.client import ChatRequest
@@ -23,6 +24,8 @@ from core.workflow.respondents import by_label
 from core.workflow.workspace import Workspace
 
 __all__ = ["PlanSize", "StudyRecord", "design_of_yaml", "design_of_yaml_file", "design_yaml"]
+
+_freezing = threading.Lock()  # two tabs that freeze the same name: the second is told
 
 
 def listed(workspace: Workspace) -> tuple[StudyRecord, ...]:
@@ -86,6 +89,11 @@ def freeze(workspace: Workspace, design: Design) -> StudyRecord:
     DesignError
         Something in the design is missing or contradictory; nothing is kept.
     """
+    with _freezing, workspace.database.all_or_nothing():
+        return _freeze(workspace, design)
+
+
+def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
     trouble = check(workspace, design)
     if trouble:
         raise DesignError(" ".join(trouble[:5]), "Change the design, then freeze it again.")
