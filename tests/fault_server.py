@@ -31,6 +31,7 @@ class Step:
 
     status: int = 200
     headers: dict = field(default_factory=dict)
+    reason: str | None = None  # the words of the status line; None: the usual ones
     body: object = None  # JSON value, str or bytes; None: the normal answer, or an error body
     content: object = ...  # replaces the text of the normal answer (None and lists allowed)
     extra: dict = field(default_factory=dict)  # laid over the normal answer
@@ -272,7 +273,7 @@ class FaultServer:
         headers = {"Content-Type": kind, **step.headers}
         if step.cut:
             return await self._cut(request, step.status, content, headers)
-        return web.Response(body=content, status=step.status, headers=headers)
+        return web.Response(body=content, status=step.status, headers=headers, reason=step.reason)
 
     def _content(self, step: Step, body: dict) -> tuple[bytes, str]:
         if isinstance(step.body, bytes):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
 
+from core.collect.redaction import clean_text
 from core.errors import CollectionError
 
 OWN_PREFIX = "INKBLOT_KEY_"
-SHORTEST_SECRET = 6  # placeholders like "x" are no secrets, and redacting them garbles messages
 
 Address = IPv4Address | IPv6Address
 Origin = tuple[str, str, int]
@@ -167,18 +167,12 @@ class KeyRing:
 
     def redact(self, text: str) -> str:
         """`text` with every key this session has used replaced by "[key]"."""
+        return clean_text(text, self.used())
+
+    def used(self) -> frozenset[str]:
+        """Every key this session has used, for taking them out of what services send."""
         with self._lock:
-            keys = sorted(self._seen, key=len, reverse=True)
-        for key in keys:
-            text = redacted(text, key)
-        return text
-
-
-def redacted(text: str, key: str | None) -> str:
-    """`text` with the key replaced by "[key]"."""
-    if key is None or len(key) < SHORTEST_SECRET:
-        return text
-    return text.replace(key, "[key]")
+            return frozenset(self._seen)
 
 
 def cleaned_key(key: str) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,11 +22,10 @@ from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply
 from core.collect.endpoints import check_address, check_resolved, cleaned_key, is_private
 from core.collect.prompts import json_schema
 from core.collect.replies import broken, read_json, read_reply, status_failure, withheld
+from core.collect.transport import CheckedResolver, CleanTransport, TooLargeError
 from core.errors import CollectionError
 
-MAX_REPLY_BYTES = 16 * 1024 * 1024
 MOST_LOGPROBS = 20  # what OpenAI's service gives at most
-MAX_COMPRESSED_BYTES = 256 * 1024  # a compressed reply unpacks to a thousand times that
 LONGEST_CONNECT_S = 20.0
 
 _NO_CONNECTION = (
@@ -45,18 +44,24 @@ _OWN_HEADERS = frozenset({"host", "content-type", "content-length", "accept", "u
 class OpenAIClient:
     """One address with its key. Use and close it in one event loop."""
 
-    def __init__(self, base_url: str, key: str | None, *, at_once: int, timeout_s: float) -> None:
+    def __init__(
+        self, base_url: str, key: str | None, *, at_once: int, timeout_s: float,
+        used_keys: Callable[[], Collection[str]] = frozenset,
+    ) -> None:  # fmt: skip
+        """`used_keys` names the keys to take out of replies beside the client's own."""
         check_address(base_url, with_key=key is not None)
         self._base_url = base_url
         self._key = None if key is None else cleaned_key(key)
         self._timeout_s = timeout_s
         self._resolved = False
-        http_client = DefaultAioHttpClient(
+        http_client = _HttpClient(
+            CheckedResolver(base_url, with_key=key is not None),
+            lambda: {*used_keys(), *([self._key] if self._key else [])},
             follow_redirects=False,
             timeout=httpx2.Timeout(timeout_s, connect=min(LONGEST_CONNECT_S, timeout_s / 2)),
             limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once),
             trust_env=not is_private(base_url),  # a proxy cannot reach this computer's own ports
-            event_hooks={"request": [self._only_own_headers], "response": [_limit_size]},
+            event_hooks={"request": [self._only_own_headers]},
         )
         self._client = AsyncOpenAI(
             base_url=base_url,
@@ -71,13 +76,13 @@ class OpenAIClient:
         return f"OpenAIClient({self._base_url!r})"
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """The model's reply, verbatim but for the key; CallFailure where there is none.
+        """The model's reply, verbatim but for keys; CallFailure where there is none.
 
         A reply that the provider's content filter withheld with an error is an empty reply.
         """
         try:
             found = await self._call("/chat/completions", _body(request))
-            return read_reply(found, self._key)
+            return read_reply(found)
         except CallFailure as failure:
             if not failure.filtered:
                 raise
@@ -106,12 +111,12 @@ class OpenAIClient:
             async with asyncio.timeout(self._timeout_s):
                 await self._check_resolved()
                 response = await self._send(path, content)
-            return read_json(response.content, self._key)
+            return read_json(response.content)
         except CallFailure as raised:
             failure = raised
         except (APIStatusError, APIConnectionError, TimeoutError, aiohttp.ClientError) as error:
             failure = self._failure(error)
-        except _TooLargeError:
+        except TooLargeError:
             failure = broken("The reply was larger than any answer to a question can be.")
         raise failure from None
 
@@ -151,9 +156,8 @@ class OpenAIClient:
     def _failure(self, error: Exception) -> CallFailure:
         """What an exception means, in plain words."""
         if isinstance(error, APIStatusError):
-            return status_failure(
-                error.status_code, error.response.headers, error.response.content, self._key
-            )
+            answer = error.response
+            return status_failure(error.status_code, answer.headers, answer.content)
         host = urlsplit(self._base_url).hostname
         chain = _chain(error)
         if _any(chain, aiohttp.ClientConnectorCertificateError, ssl.SSLError):
@@ -171,9 +175,44 @@ class OpenAIClient:
         return broken("The service sent something that is no reply.")
 
 
-async def list_models(base_url: str, key: str | None, timeout_s: float = 15) -> tuple[str, ...]:
+class _HttpClient(DefaultAioHttpClient):
+    """The client below the openai package, with checked addresses and clean replies.
+
+    The package has no arguments for these, so the two methods that make transports are replaced.
+    """
+
+    def __init__(
+        self, resolver: CheckedResolver, keys: Callable[[], Collection[str]], **settings: Any
+    ) -> None:
+        self._resolver = resolver
+        self._keys = keys
+        super().__init__(**settings)
+
+    def _init_transport(self, *args: Any, **settings: Any) -> httpx2.AsyncBaseTransport:
+        transport: Any = super()._init_transport(*args, **settings)
+
+        def session() -> aiohttp.ClientSession:
+            connector = aiohttp.TCPConnector(
+                resolver=self._resolver,
+                ssl=transport.ssl_context,
+                limit=transport.limits.max_connections,
+                keepalive_timeout=transport.limits.keepalive_expiry,
+            )
+            return aiohttp.ClientSession(connector=connector)
+
+        transport.client = session
+        return CleanTransport(transport, self._keys)
+
+    def _init_proxy_transport(self, *args: Any, **settings: Any) -> httpx2.AsyncBaseTransport:
+        return CleanTransport(super()._init_proxy_transport(*args, **settings), self._keys)
+
+
+async def list_models(
+    base_url: str, key: str | None, timeout_s: float = 15,
+    used_keys: Callable[[], Collection[str]] = frozenset,
+) -> tuple[str, ...]:  # fmt: skip
     """The names of the models a service offers; CallFailure where it does not say."""
-    client = OpenAIClient(base_url, key, at_once=1, timeout_s=timeout_s)
+    client = OpenAIClient(base_url, key, at_once=1, timeout_s=timeout_s, used_keys=used_keys)
     try:
         return await client.models()
     finally:
@@ -230,32 +269,3 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 def _any(chain: list[BaseException], *kinds: type[BaseException]) -> bool:
     return any(isinstance(error, kinds) for error in chain)
-
-
-class _TooLargeError(Exception):
-    """More came than fits the memory set aside for a reply."""
-
-
-class _LimitedStream(httpx2.AsyncByteStream):
-    """A reply's bytes, cut off with an exception beyond the limit."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
-        self._stream = stream
-        self._left = limit
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
-            self._left -= len(chunk)
-            if self._left < 0:
-                raise _TooLargeError
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-async def _limit_size(response: httpx2.Response) -> None:
-    compressed = response.headers.get("content-encoding", "identity") != "identity"
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        limit = MAX_COMPRESSED_BYTES if compressed else MAX_REPLY_BYTES
-        response.stream = _LimitedStream(response.stream, limit)

@@ -1,4 +1,7 @@
-"""What came back from a service: a Reply, or a CallFailure in plain words and without the key."""
+"""What came back from a service: a Reply, or a CallFailure in plain words.
+
+The transport has taken the keys out of everything that is read here.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.collect.client import CallFailure, FailureKind, Reply, TokenChance
-from core.collect.endpoints import redacted
 from core.domain.study import CONTENT_FILTER, REFUSAL
 
 LONGEST_MESSAGE = 300
@@ -59,7 +61,7 @@ _FILTER_STATUSES = (400, 403, 422)
 _DEEPEST_ERROR = 5
 
 
-def read_json(content: bytes, key: str | None) -> Any:
+def read_json(content: bytes) -> Any:
     """The JSON value of a body; CallFailure where it is something else."""
     try:
         return json.loads(content)
@@ -67,21 +69,21 @@ def read_json(content: bytes, key: str | None) -> Any:
         pass
     start = content.removeprefix(codecs.BOM_UTF8).lstrip()
     if start.startswith(b"<"):
-        raise _no_chat("a web page", content, key)
+        raise _no_chat("a web page", content)
     if start.startswith((b"data:", b"event:", b": ")):
-        raise _no_chat("an event stream", content, key)
+        raise _no_chat("an event stream", content)
     if start and start[:1] not in b"{[" and _is_text(content):
-        raise _no_chat("a text", content, key)
+        raise _no_chat("a text", content)
     raise broken("The reply is not the JSON text that such services send.")
 
 
-def read_reply(found: Any, key: str | None) -> Reply:
-    """The model's reply, verbatim but for the key; CallFailure where there is none."""
+def read_reply(found: Any) -> Reply:
+    """The model's reply, verbatim but for keys; CallFailure where there is none."""
     if not isinstance(found, Mapping) or not {"choices", "error"} & set(found):
-        raise _no_chat("JSON of another kind", json.dumps(found).encode(), key)
+        raise _no_chat("JSON of another kind", json.dumps(found).encode())
     choices = found.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        raise _error_inside(found, key)
+        raise _error_inside(found)
     choice = choices[0]
     message = _mapping(choice.get("message"))
     text, finish_reason = _text(message.get("content")), _word(choice.get("finish_reason"))
@@ -91,15 +93,15 @@ def read_reply(found: Any, key: str | None) -> Reply:
         finish_reason = CONTENT_FILTER
     usage = _mapping(found.get("usage"))
     reply = Reply(
-        text=redacted(text, key),
-        finish_reason=redacted(finish_reason, key),
-        model=redacted(_word(found.get("model")), key),
+        text=text,
+        finish_reason=finish_reason,
+        model=_word(found.get("model")),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
         first_token=_first_token(choice.get("logprobs")),
     )
     if choice.get("error"):
-        failure = _error_inside(choice, key)
+        failure = _error_inside(choice)
         failure.partial = reply
         raise failure
     return reply
@@ -135,12 +137,10 @@ def _is_logprob(value: object) -> bool:
     return -sys.float_info.max <= value <= ROUNDING
 
 
-def status_failure(
-    status: int, headers: Mapping[str, str], content: bytes, key: str | None
-) -> CallFailure:
+def status_failure(status: int, headers: Mapping[str, str], content: bytes) -> CallFailure:
     """What a status other than success means, with the wait the service asks for."""
     if 300 <= status < 400:
-        target = redacted(_target(headers.get("location", "")), key)
+        target = _target(headers.get("location", ""))
         words = (
             f"The address only points on to {target} ({status}), and Inkblot does not follow, "
             "because keys stay with the address they were given for. Enter the final address if "
@@ -151,7 +151,7 @@ def status_failure(
         found = json.loads(content)
     except (ValueError, RecursionError):
         found = content.decode("utf-8", "replace")
-    failure = _error(status, found, key)
+    failure = _error(status, found)
     failure.retry_after_s = _retry_after_s(headers)
     return failure
 
@@ -161,19 +161,19 @@ def broken(words: str) -> CallFailure:
     return CallFailure(FailureKind.BROKEN_REPLY, words)
 
 
-def _no_chat(what: str, content: bytes, key: str | None) -> CallFailure:
+def _no_chat(what: str, content: bytes) -> CallFailure:
     """The failure of an address that gives, every time, something other than a chat service."""
     words = (
         f"The address answered with {what}, not with the JSON of a chat service. "
-        f"It begins: {_beginning(content, key)} {_CHECK_ADDRESS}"
+        f"It begins: {_beginning(content)} {_CHECK_ADDRESS}"
     )
     return CallFailure(FailureKind.PROTOCOL, words)
 
 
-def _beginning(content: bytes, key: str | None) -> str:
+def _beginning(content: bytes) -> str:
     """The first characters of a body, in one line."""
     text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
-    return _line(redacted(text, key), LONGEST_BEGINNING)
+    return _line(text, LONGEST_BEGINNING)
 
 
 def _line(text: str, longest: int) -> str:
@@ -190,27 +190,27 @@ def _is_text(content: bytes) -> bool:
     return True
 
 
-def _error_inside(found: Mapping[str, Any], key: str | None) -> CallFailure:
+def _error_inside(found: Mapping[str, Any]) -> CallFailure:
     """What a reply without a choice means: some services report errors with status 200."""
     code = _mapping(found.get("error")).get("code")
     if isinstance(code, int) and 400 <= code < 600:
-        return _error(code, found, key)
+        return _error(code, found)
     if _is_filtered(found.get("error")):
-        return _filtered(None, found, key)
+        return _filtered(None, found)
     words = "The service sent a reply without an answer"
-    return _worded(FailureKind.BROKEN_REPLY, words, None, found, key)
+    return _worded(FailureKind.BROKEN_REPLY, words, None, found)
 
 
-def _error(status: int, found: object, key: str | None) -> CallFailure:
+def _error(status: int, found: object) -> CallFailure:
     """What an error of that status means."""
     if status in _FILTER_STATUSES and _is_filtered(found):
-        return _filtered(status, found, key)
+        return _filtered(status, found)
     kind, words = _kind(status, found)
-    return _worded(kind, words, status, found, key)
+    return _worded(kind, words, status, found)
 
 
-def _filtered(status: int | None, found: object, key: str | None) -> CallFailure:
-    failure = _worded(FailureKind.REJECTED, _FILTERED, status, found, key)
+def _filtered(status: int | None, found: object) -> CallFailure:
+    failure = _worded(FailureKind.REJECTED, _FILTERED, status, found)
     failure.filtered = True
     return failure
 
@@ -235,18 +235,15 @@ def _is_filtered(found: object, depth: int = 0) -> bool:
     return False
 
 
-def _worded(
-    kind: FailureKind, words: str, status: int | None, found: object, key: str | None
-) -> CallFailure:
+def _worded(kind: FailureKind, words: str, status: int | None, found: object) -> CallFailure:
     """A failure with our words first and the service's own after them."""
     number = "" if status is None else f" ({status})"
-    # Redacted before it is shortened, lest the beginning of a key remain.
-    said = _line(redacted(_said(found), key), LONGEST_MESSAGE)
+    said = _line(_said(found), LONGEST_MESSAGE)
     message = f"{words}{number}."
     if kind is FailureKind.NOT_FOUND:
         message += f" {_CHECK_ADDRESS} Compare the name of the model as well."
         if not said and isinstance(found, str) and found.strip():
-            message += f" It begins: {_beginning(found.encode('utf-8', 'replace'), key)}"
+            message += f" It begins: {_beginning(found.encode('utf-8', 'replace'))}"
     return CallFailure(kind, message + (f" It says: {said}" if said else ""), http_status=status)
 
 

@@ -179,7 +179,7 @@ def list_models(workspace: Workspace, base_url: str, key_variable: str) -> tuple
     """Names of the models a service offers."""
     endpoints.check_address(base_url)
     key = key_for(workspace, base_url, key_variable)
-    return _now(workspace, openai_client.list_models(base_url, key))
+    return _now(workspace, openai_client.list_models(base_url, key, used_keys=workspace.keys.used))
 
 
 def test(workspace: Workspace, respondent: Respondent) -> Trial:
@@ -249,8 +249,9 @@ def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:
     endpoints.check_address(respondent.base_url)
     key = key_for(workspace, respondent.base_url, respondent.key_variable)
     return openai_client.OpenAIClient(
-        respondent.base_url, key, at_once=sampling.at_once, timeout_s=sampling.timeout_s
-    )
+        respondent.base_url, key, at_once=sampling.at_once, timeout_s=sampling.timeout_s,
+        used_keys=workspace.keys.used,
+    )  # fmt: skip
 
 
 def _now(workspace: Workspace, work: Coroutine[Any, Any, _T]) -> _T:

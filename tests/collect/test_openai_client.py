@@ -7,10 +7,11 @@ import socket
 import traceback
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 
 import pytest
 
-from core.collect import openai_client
+from core.collect import endpoints, transport
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply, TokenChance
 from core.collect.openai_client import OpenAIClient, list_models
 from core.domain.instrument import Item, ResponseFormat
@@ -355,7 +356,7 @@ def test_an_error_inside_a_choice_keeps_the_part_that_came():
 
 
 def test_a_huge_reply_is_cut_off(monkeypatch):
-    monkeypatch.setattr(openai_client, "MAX_REPLY_BYTES", 100_000)
+    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", 100_000)
     assert answer_to(Step(content="x" * 90_000)).text == "x" * 90_000
     failure = answer_to(Step(content="x" * 200_000))
     assert failure.kind is FailureKind.BROKEN_REPLY
@@ -417,6 +418,53 @@ def test_a_name_that_leads_to_a_metadata_address_is_refused(monkeypatch):
     assert "innocent.example" in failure.message
 
 
+class Names:
+    """A name service that gives each of its answers once, and then the last one."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def __call__(self, _host, port, *_args, **_kwargs):
+        address = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+
+def rebound(server):
+    """The server's address under a name."""
+    return server.base_url.replace("127.0.0.1", "models.internal")
+
+
+def test_a_name_is_called_at_the_address_that_was_checked(monkeypatch):
+    with FaultServer(key=KEY) as server:
+        monkeypatch.setattr(socket, "getaddrinfo", Names("127.0.0.1"))
+        assert ask(server, base_url=rebound(server)).finish_reason == "stop"
+        assert server.chats[0].headers["Host"].startswith("models.internal")
+
+
+def test_a_name_that_changes_its_answer_to_a_forbidden_address_gets_no_key(monkeypatch):
+    """The server stands at the address that is forbidden, so that it would see the key."""
+    with FaultServer(key=KEY) as server:
+        blocked = (ip_network("127.0.0.1/32"),)
+        monkeypatch.setattr(endpoints, "_BLOCKED_NETWORKS", blocked)
+        monkeypatch.setattr(socket, "getaddrinfo", Names("10.1.2.3", "127.0.0.1"))
+        failure = ask(server, base_url=rebound(server))
+        monkeypatch.setattr(socket, "getaddrinfo", Names("10.1.2.3", "127.0.0.1"))
+        with pytest.raises(CallFailure) as raised:
+            asyncio.run(list_models(rebound(server), KEY))
+    assert server.requests == []
+    for refused in (failure, raised.value):
+        assert refused.kind is FailureKind.REJECTED
+        assert "models.internal belongs to the inner workings" in refused.message
+
+
+def test_a_name_that_changes_its_answer_to_the_internet_gets_no_key_without_https(monkeypatch):
+    with FaultServer(key=KEY) as server:
+        monkeypatch.setattr(socket, "getaddrinfo", Names("10.1.2.3", "93.184.215.14"))
+        failure = ask(server, base_url=rebound(server))
+    assert failure.kind is FailureKind.REJECTED
+    assert "unencrypted" in failure.message
+
+
 def test_forbidden_addresses_and_keys_are_refused_at_once():
     for base_url, key in [
         ("http://models.example.org/v1", KEY),
@@ -459,6 +507,7 @@ def test_the_key_is_in_no_message_log_or_repr_even_if_the_service_repeats_it(cap
         Step(body=said),
         Step(cut=True),
         Step(body=f"<p>{KEY}".encode()),
+        Step(headers={"X-Echo": KEY, KEY: "x", "Set-Cookie": f"a={KEY}"}, reason=f"OK {KEY}"),
         Step(content=f"You sent {KEY}"),
     ]
     with FaultServer(steps, key=KEY) as server:

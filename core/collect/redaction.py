@@ -1,0 +1,137 @@
+"""Taking keys out of everything that a service sends, before anything else reads it.
+
+The transport of the one client calls `clean_body` and `clean_text` on each response, so whatever is
+read from a reply, stored or logged later holds no key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+MARK = "[key]"
+SHORTEST_SECRET = 6  # placeholders like "x" are no secrets, and redacting them garbles messages
+
+
+def clean_text(text: str, keys: Iterable[str]) -> str:
+    """`text` with every key replaced by "[key]", spelt with the escapes of JSON or a URL too."""
+    for key in sorted(keys, key=len, reverse=True):
+        if len(key) >= SHORTEST_SECRET and (key in text or "\\" in text or "%" in text):
+            text = _spellings(key).sub(MARK, text)
+    return text
+
+
+def clean_body(content: bytes, keys: Iterable[str]) -> bytes:
+    """A body with every key replaced by "[key]"; the same bytes where there is none.
+
+    In JSON each text is looked at by itself, and joined with those of the same field in the other
+    entries of a list: a list of tokens holds a key in parts.
+    """
+    keys = [key for key in keys if len(key) >= SHORTEST_SECRET]
+    if not keys:
+        return content
+    raw = clean_text(content.decode("latin-1"), keys).encode("latin-1")  # each byte a character
+    try:
+        body = [json.loads(content, object_pairs_hook=partial(_named, keys))]
+        changed = _clean_texts(body, keys)
+        return json.dumps(body[0]).encode("ascii") if changed or raw != content else content
+    except (ValueError, RecursionError):
+        return raw  # no JSON, or too deep to be taken apart
+
+
+@lru_cache(maxsize=64)
+def _spellings(key: str) -> re.Pattern[str]:
+    """The key with any of its characters as itself, escaped in JSON, or escaped in a URL."""
+
+    def spellings(character: str) -> str:
+        code = f"(?i:{ord(character):02x})"
+        plain = re.escape(character) if character.isalnum() else rf"\\*{re.escape(character)}"
+        return rf"(?:{plain}|\\+u00{code}|%{code})"
+
+    return re.compile("".join(map(spellings, key)))
+
+
+def _named(keys: Sequence[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {clean_text(name, keys): value for name, value in pairs}
+
+
+class _Text(NamedTuple):
+    """A text inside a JSON value. A list of bytes, which token lists hold as well, is one too."""
+
+    text: str
+    holder: Any  # the mapping or list it stands in
+    step: str | int  # where in it
+    field: int  # the same for all texts under the same names, whatever their places in lists
+    place: int  # its place in the innermost list
+
+    def replace(self, text: str) -> None:
+        as_bytes = isinstance(self.holder[self.step], list)
+        self.holder[self.step] = [*text.encode("latin-1")] if as_bytes else text
+
+
+def _clean_texts(body: list[Any], keys: Sequence[str]) -> bool:
+    """Replace keys and parts of keys in the texts of a JSON value; whether there were any."""
+    texts = list(_texts(body))
+    columns: dict[tuple[int, ...], list[_Text]] = {}
+    for text in texts:
+        columns.setdefault((text.field,), []).append(text)
+        columns.setdefault((text.field, text.place), []).append(text)
+    changed = [
+        (text, cleaned) for text in texts if (cleaned := clean_text(text.text, keys)) != text.text
+    ]
+    changed += [
+        (part, MARK)
+        for key in keys
+        for column in columns.values()
+        for text in _holding_parts(key, column)
+        for part in (text, *_parts_beside(key, text))
+    ]
+    for text, cleaned in changed:
+        text.replace(cleaned)
+    return bool(changed)
+
+
+def _holding_parts(key: str, column: Sequence[_Text]) -> Iterator[_Text]:
+    """Texts of one field that make up the key where they are joined, if it is in no single one."""
+    joined = "".join(text.text for text in column)
+    if key not in joined:
+        return
+    ends = list(accumulate(len(text.text) for text in column))
+    for found in re.finditer(re.escape(key), joined):
+        for text, end in zip(column, ends, strict=True):
+            start = end - len(text.text)
+            whole = start <= found.start() and found.end() <= end
+            if start < found.end() and found.start() < end and not whole:
+                yield text
+
+
+def _parts_beside(key: str, text: _Text) -> Iterator[_Text]:
+    """Parts of the key in the same entry of a list, such as the other tokens it could have been."""
+    if isinstance(text.holder, dict):
+        yield from (other for other in _texts([text.holder]) if other.text and other.text in key)
+
+
+def _texts(body: list[Any]) -> Iterator[_Text]:
+    """The texts of a JSON value in their order. Without recursion, for replies may be deep."""
+    fields: dict[tuple[int, str], int] = {}
+    waiting: list[tuple[Any, Any, str | int, int, int]] = [(body[0], body, 0, 0, -1)]
+    while waiting:
+        value, holder, step, field, place = waiting.pop()
+        if isinstance(value, str):
+            yield _Text(value, holder, step, field, place)
+        elif isinstance(value, dict):
+            for name in reversed(value):
+                below = fields.setdefault((field, name), len(fields) + 1)
+                waiting.append((value[name], value, name, below, place))
+        elif isinstance(value, list) and _are_bytes(value):
+            yield _Text(bytes(value).decode("latin-1"), holder, step, field, place)
+        elif isinstance(value, list):
+            waiting += [(value[n], value, n, field, n) for n in range(len(value) - 1, -1, -1)]
+
+
+def _are_bytes(value: list[Any]) -> bool:
+    return bool(value) and all(type(part) is int and 0 <= part < 256 for part in value)

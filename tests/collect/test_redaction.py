@@ -1,0 +1,131 @@
+"""Keys in what services send: whole, escaped, and split over a list of tokens."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.collect.redaction import clean_body, clean_text
+
+KEY = "sk-test-canary-0123456789"
+PARTS = ("Bearer ", "sk", "-test-", "canary", "-0123", "456789", ".")
+
+
+def cleaned(value, keys=(KEY,)):
+    """The JSON value that remains, and the text it was sent as."""
+    content = clean_body(json.dumps(value).encode(), keys)
+    return json.loads(content), content.decode()
+
+
+def test_a_body_without_a_key_stays_the_same_to_the_byte():
+    content = '{ "b": "caf\u00e9 \\u00e9 \\ud800",  "a": [1.50, 1e3, "sk-test"]}'.encode()
+    assert clean_body(content, [KEY]) is content
+    assert clean_body(KEY.encode(), []) == KEY.encode()
+
+
+@pytest.mark.parametrize("place", ["content", "refusal", "reasoning_content", "name"])
+def test_a_key_is_replaced_wherever_it_stands_and_the_rest_stays(place):
+    value = {"choices": [{"message": {place: f"<Bearer {KEY}>", "n": 1}}], KEY: [None, KEY]}
+    found, _ = cleaned(value)
+    message = {place: "<Bearer [key]>", "n": 1}
+    assert found == {"choices": [{"message": message}], "[key]": [None, "[key]"]}
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        KEY.replace("-", "%2d"),
+        KEY.replace("t", "\\u0074"),
+        json.dumps(json.dumps(KEY.replace("t", "\\u0074"))),
+        KEY.replace("s", "%73"),
+    ],
+)
+def test_escapes_hide_no_key(spelling):
+    """As in the arguments of a tool call, which are JSON inside of JSON."""
+    assert "[key]" in clean_text(f"a {spelling} b", [KEY])
+    found, _ = cleaned({"arguments": spelling})
+    assert "[key]" in found["arguments"]
+
+
+def test_a_backslash_before_a_key_leaves_the_json_whole():
+    found, _ = cleaned({"a": f"C:\\{KEY}", "b": f"\n{KEY}"})
+    assert found == {"a": "C:\\[key]", "b": "\n[key]"}
+
+
+def test_a_body_that_is_no_json_is_cleaned_as_text():
+    content = b'\xff{"choices": [{"message": "' + KEY.encode() + b'", \xfe'
+    assert clean_body(content, [KEY]) == b'\xff{"choices": [{"message": "[key]", \xfe'
+
+
+def tokens(parts, **more):
+    return [{"token": part, "bytes": [*part.encode()], "logprob": -0.5, **more} for part in parts]
+
+
+def remaining(text):
+    return [part for part in ("canary", "-0123", "456789", "-test-") if part in text]
+
+
+def test_a_key_split_over_the_tokens_of_a_list_is_replaced_with_its_bytes():
+    found, text = cleaned({"choices": [{"logprobs": {"content": tokens(PARTS)}}]})
+    entries = found["choices"][0]["logprobs"]["content"]
+    assert [entry["token"] for entry in entries] == ["Bearer ", *["[key]"] * 5, "."]
+    assert [entry["logprob"] for entry in entries] == [-0.5] * 7
+    assert not remaining(text)
+    for entry in entries:
+        assert bytes(entry["bytes"]).decode() == entry["token"]
+
+
+def test_the_other_tokens_it_could_have_been_give_no_part_away():
+    content = [{**entry, "top_logprobs": tokens(["x", entry["token"]])} for entry in tokens(PARTS)]
+    found, text = cleaned({"choices": [{"logprobs": {"content": content}}]})
+    assert not remaining(text)
+    first = found["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+    assert [entry["token"] for entry in first] == ["x", "Bearer "]
+
+
+def test_a_key_split_over_the_likeliest_tokens_alone_is_found():
+    content = [{"token": "x", "top_logprobs": tokens([part, "y"])} for part in PARTS]
+    _, text = cleaned({"choices": [{"logprobs": {"content": content}}]})
+    assert not remaining(text)
+
+
+def test_plain_lists_of_tokens_and_parts_of_a_message_are_joined_as_well():
+    parts = [{"type": "text", "text": part} for part in PARTS]
+    calls = [{"function": {"arguments": part}} for part in PARTS]
+    _, text = cleaned({"tokens": list(PARTS), "content": parts, "tool_calls": calls})
+    assert not remaining(text)
+    assert text.count("Bearer ") == 3
+
+
+def test_placeholders_are_no_keys():
+    found, _ = cleaned({"content": "x none"}, keys=["x", "none"])
+    assert found == {"content": "x none"}
+
+
+@given(st.data())
+def test_no_split_and_no_depth_leaves_a_key(data):
+    """However a key is cut, and however deep the list stands, the joined texts hold none."""
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(KEY) - 1), max_size=6)))
+    ends = zip([0, *cuts], [*cuts, len(KEY)], strict=True)
+    parts = ["a", *(KEY[start:end] for start, end in ends), "b"]
+    value = [{"token": part} for part in parts]
+    for name in data.draw(st.lists(st.sampled_from(["", "x"]), max_size=5)):
+        value = {name: value} if name else [value]
+    _, text = cleaned(value)
+    said = re.findall(r'"token": "([^"]*)"', text)
+    assert (said[0], said[-1]) == ("a", "b")
+    assert set(said[1:-1]) == {"[key]"}
+
+
+def test_a_hostile_body_takes_no_long_time():
+    deep = b"[" * 900 + b'"x",' * 20_000 + b'"y"' + b"]" * 900
+    wide = json.dumps([{"token": "s"}] * 50_000).encode()
+    started = time.process_time()
+    for body in (deep, wide, b"[" * 100_000, b"\\" * 100_000, b"%73" * 50_000):
+        clean_body(body, [KEY])
+    assert time.process_time() - started < 5
