@@ -101,6 +101,17 @@ def _parser() -> argparse.ArgumentParser:
     take.add_argument(
         "--study", default="", help="name of the study, where the file names none or only one"
     )
+    take.add_argument(
+        "--bank", help="code of the items' bank (default: as the file says, or the one that fits)"
+    )
+    take.add_argument(
+        "--new-bank", action="store_true", help="make a bank of the answers, without keys"
+    )
+    take.add_argument(
+        "--scores", choices=tuple(answers.MEANINGS), default="bank",
+        help="what the column score holds: "
+        + "; ".join(f"{name}: {words}" for name, words in answers.MEANINGS.items()),
+    )  # fmt: skip
     analyze = add("analyze", _analyze, "run an analysis and write its tables")
     analyze.add_argument("name")
     analyze.add_argument("--study", required=True, action="append")
@@ -272,10 +283,19 @@ def _finish(workspace: Workspace, study: str) -> None:
 
 
 def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.bank and parsed.new_bank:
+        raise FileError("--bank and --new-bank exclude each other.", "Give one of them.")
     for done in answers.import_tidy(
-        workspace, parsed.file.name, _read(parsed.file), study=parsed.study
+        workspace,
+        parsed.file.name,
+        _read(parsed.file),
+        study=parsed.study,
+        bank=answers.NEW_BANK if parsed.new_bank else parsed.bank,
+        scores=parsed.scores,
+        say=print,
     ):
-        print(f"Study '{done.study}': {done.n_rows} answers, bank '{done.instrument}'.")
+        bank = f"bank '{done.instrument}'. {done.about_bank}"
+        print(f"Study '{done.study}': {done.n_rows} answers, {bank}")
 
 
 def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -160,6 +160,17 @@ class Instrument:
     kind: Kind = "items"
     parties: tuple[Party, ...] = ()
 
+    @property
+    def codes_only(self) -> bool:
+        """Whether items are known by their codes alone, as in a bank made from answers.
+
+        No item has a text, a subscale or a key, so nothing says which items are reversed.
+        """
+        return not any(
+            item.wordings or item.subscale or item.keyed != 1 or item.directions
+            for item in self.items
+        )
+
     def format(self, code: str) -> ResponseFormat | None:
         """The response format of that code, or None."""
         return next((f for f in self.formats if f.code == code), None)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +26,7 @@ from core.files.tidy_columns import (
     FILE_COLUMNS,
     INTEGERS,
     KEY,
+    PERSON_COLUMNS,
     REQUIRED,
     TIDY_COLUMNS,
     joined,
@@ -35,7 +38,10 @@ from core.files.tidy_faults import Fault, answer_faults, first_fault, quoted, re
 from core.files.tidy_sources import Source, csv_source, parquet_source
 from core.files.tidy_writing import columns_to_write, csv_bytes
 
-__all__ = ["KEY", "TIDY_COLUMNS", "read_tidy", "write_tidy"]
+__all__ = ["CONTEXT_FROM", "KEY", "TIDY_COLUMNS", "read_tidy", "write_tidy"]
+
+CONTEXT_FROM = "context_from"
+"""Attribute of a frame that was read: the file's own name of the column taken as the context."""
 
 _NUMBER = r"\A[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
@@ -53,7 +59,9 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
 
     Text that is missing is "", a number that is missing is NaN or NA. A repetition that is missing
     is 1; a status that is missing beside an answer is "answered". In the format name_entity, an
-    answer that names the row's entity or entity_b becomes the code of that option.
+    answer that names the row's entity or entity_b becomes the code of that option. In a file
+    without contexts, a column that says who answered (PERSON_COLUMNS) is the context; its name
+    stands in the frame's attribute CONTEXT_FROM.
 
     Raises
     ------
@@ -70,12 +78,18 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
             f"{name}: answers are read from .csv, .csv.gz and .parquet files.",
             'In Excel choose File, Save As and the type "CSV UTF-8 (Comma delimited)".',
         )
+    person = _person_column(source)
+    if person:
+        others = {c: texts for c, texts in source.columns.items() if c not in (person, "context")}
+        source = replace(source, columns={**others, "context": source.columns[person]})
     frame, faults = _frame(source)
     faults = [fault for fault in (*faults, *answer_faults(frame)) if fault.rows.any()]
     faults += repeats(source, frame) if not faults else []
     if faults:
         raise first_fault(source, faults)
-    return names_to_codes(frame)
+    frame = names_to_codes(frame)
+    frame.attrs[CONTEXT_FROM] = person
+    return frame
 
 
 def write_tidy(frame: pd.DataFrame, fmt: Literal["csv", "parquet"]) -> bytes:
@@ -118,6 +132,29 @@ def _frame(source: Source) -> tuple[pd.DataFrame, list[Fault]]:
     columns["tags"] = _series(_tags(source))
     faults.append(time_fault(columns["time"]))
     return pd.DataFrame(columns), faults
+
+
+def _person_column(source: Source) -> str:
+    """The column that says who answered, in a file without contexts; empty where there is none.
+
+    A column `id` with another number in every row numbers the rows, unless there is one item only.
+    """
+    if _filled(source.columns.get("context")) or "item" not in source.columns:
+        return ""
+    known = {re.sub(r"[\s_.-]", "", name.casefold()): name for name in source.columns}
+    for plain in PERSON_COLUMNS:
+        name = known.get(plain, "")
+        texts = source.columns.get(name)
+        if not _filled(texts) or name in FILE_COLUMNS:
+            continue
+        numbers_rows = plain == "id" and pc.count_distinct(texts).as_py() == source.n_rows
+        if not numbers_rows or pc.count_distinct(source.columns["item"]).as_py() == 1:
+            return name
+    return ""
+
+
+def _filled(texts: Any) -> bool:
+    return texts is not None and bool(pc.any(pc.not_equal(texts, "")).as_py())
 
 
 def _series(texts: Any) -> pd.Series[str]:

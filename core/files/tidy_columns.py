@@ -20,6 +20,11 @@ KEY = TIDY_COLUMNS[: TIDY_COLUMNS.index("repetition") + 1]
 """What makes a row unique: which item was asked under which conditions."""
 
 FILE_COLUMNS = TIDY_COLUMNS[:-1]
+PERSON_COLUMNS = (
+    "respondentid", "participantid", "subjectid", "personid", "respondent", "participant",
+    "subject", "person", "id",
+)  # fmt: skip
+"""Columns that say who answered, the surest first, without case and separators."""
 
 Texts = dict[str, Any]  # column -> pyarrow array of text without nulls
 

@@ -19,7 +19,9 @@ from core.store import answers as store
 from core.store import banks as bank_store
 from core.store.answer_details import AnswerDetail, Earlier, Try
 from core.workflow.collection import calls_csv
+from core.workflow.import_scores import MEANINGS, Scores
 from core.workflow.imports import (
+    NEW_BANK,
     ImportedStudy,
     StudyToCome,
     TidyPreview,
@@ -30,8 +32,8 @@ from core.workflow.questions import shown
 from core.workflow.workspace import Workspace
 
 __all__ = [
-    "AnswerDetail", "Earlier", "ImportedStudy", "StudyToCome", "TidyPreview", "Try",
-    "import_tidy", "preview_tidy",
+    "MEANINGS", "NEW_BANK", "AnswerDetail", "Earlier", "ImportedStudy", "Scores",
+    "StudyToCome", "TidyPreview", "Try", "import_tidy", "preview_tidy",
 ]  # fmt: skip
 
 Filters = Mapping[str, Sequence[Any]]

@@ -5,26 +5,39 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.formats import built_in
 from core.domain.identifiers import name_fault, slug
-from core.domain.instrument import Instrument, Item, Option, ResponseFormat
+from core.domain.instrument import Instrument, Item
 from core.domain.study import Design, Status
 from core.errors import FileError
 from core.files import tidy
 from core.store import banks as bank_store
 from core.store import imports, studies
+from core.workflow.bank_matches import BankMatch, candidates, fitted, match_of, used_answers
+from core.workflow.import_scores import Scores, scores_to_keep, with_points
 from core.workflow.workspace import Workspace
 
 USABLE = tuple(status.value for status in Status if status.usable)
 SHOWN_ROWS = 10
 MOST_STUDIES = 200  # of one file; each costs a moment, and more are a column mistaken for a name
+NEW_BANK = ""
+"""Chosen as the bank: one is made of the answers, whatever banks there are."""
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What a user may say about a file: a name, the bank of the items, and what the scores are."""
+
+    study: str = ""
+    bank: str | None = None
+    scores: Scores = "bank"
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,7 @@ class ImportedStudy:
     instrument: str
     n_rows: int
     created_instrument: bool
+    about_bank: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,7 +61,9 @@ class StudyToCome:
     n_usable: int
     n_items: int
     n_respondents: int
+    n_contexts: int
     creates_instrument: bool
+    about_bank: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,20 +74,39 @@ class TidyPreview:
     n_rows: int
     studies: tuple[StudyToCome, ...]
     tags: tuple[str, ...]  # columns Inkblot does not know, kept as they are
+    remarks: tuple[str, ...]  # what to know before the answers are kept
 
 
 @dataclass(frozen=True, eq=False)
 class _Incoming:
-    """A study about to be kept, with the bank it belongs to."""
+    """A study about to be kept, with the bank it belongs to; the rows bear the bank's codes."""
 
     code: str
     instrument: str
     rows: pd.DataFrame
     bank: Instrument
     created: bool
+    about_bank: str
 
 
-def preview_tidy(workspace: Workspace, name: str, data: bytes, *, study: str = "") -> TidyPreview:
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The bank of a study to come, before its formats are settled."""
+
+    match: BankMatch
+    created: bool
+    others: tuple[BankMatch, ...] = field(default=())
+
+
+def preview_tidy(
+    workspace: Workspace,
+    name: str,
+    data: bytes,
+    *,
+    study: str = "",
+    bank: str | None = None,
+    scores: Scores = "bank",
+) -> TidyPreview:
     """What `import_tidy` would make of the same file; nothing is kept.
 
     Raises
@@ -83,38 +118,60 @@ def preview_tidy(workspace: Workspace, name: str, data: bytes, *, study: str = "
     tags = sorted({tag for text in frame["tags"].unique() for tag in json.loads(text or "{}")})
     head = frame.head(SHOWN_ROWS)
     filled = [c for c in head.columns if c != "tags" and _holds_something(frame[c])]
+    coming = _incoming(workspace, name, frame, _Choices(study, bank, scores))
     found = tuple(
         StudyToCome(
-            study=coming.code,
-            instrument=coming.instrument,
-            n_rows=len(coming.rows),
-            n_usable=int(coming.rows["status"].isin(USABLE).sum()),
-            n_items=int(coming.rows["item"].nunique()),
-            n_respondents=int(coming.rows["model"].nunique()),
-            creates_instrument=coming.created,
+            study=one.code,
+            instrument=one.instrument,
+            n_rows=len(one.rows),
+            n_usable=int(one.rows["status"].isin(USABLE).sum()),
+            n_items=int(one.rows["item"].nunique()),
+            n_respondents=int(one.rows["model"].nunique()),
+            n_contexts=int(one.rows["context"].nunique()),
+            creates_instrument=one.created,
+            about_bank=one.about_bank,
         )
-        for coming in _incoming(workspace, name, frame, study)
+        for one in coming
     )
-    return TidyPreview(head[filled], len(frame), found, tuple(tags))
+    return TidyPreview(head[filled], len(frame), found, tuple(tags), _remarks(frame))
 
 
 def import_tidy(
-    workspace: Workspace, name: str, data: bytes, *, study: str = ""
+    workspace: Workspace,
+    name: str,
+    data: bytes,
+    *,
+    study: str = "",
+    bank: str | None = None,
+    scores: Scores = "bank",
+    say: Callable[[str], object] = lambda _: None,
 ) -> tuple[ImportedStudy, ...]:
     """Keep the answers of a tidy file, as one study per study and instrument it names.
 
-    `study` names the study of a file that names none, or one only. A bank of the database is used
-    where its code and items are those of the file; else the items are created without texts, with
-    the options found in the file.
+    `study` names the study of a file that names none, or one only. `bank` is the code of a bank, or
+    NEW_BANK; None takes the bank that the file names, else one that holds the items, else a new one
+    without texts, with the options found in the file. `scores` says what the scores in the file
+    are. `say` is told, before anything is kept, what to know of how the file was read.
 
     Raises
     ------
     FileError, DesignError
-        A row cannot be read, or a study of that name exists. Nothing is kept.
+        A row cannot be read, no bank fits, the scores contradict it, or a study of that name
+        exists. Nothing is kept.
     """
-    coming = _incoming(workspace, name, tidy.read_tidy(name, data), study)
+    frame = tidy.read_tidy(name, data)
+    coming = _incoming(workspace, name, frame, _Choices(study, bank, scores))
+    for remark in _remarks(frame):
+        say(remark)
     with workspace.database.all_or_nothing():
         return tuple(_keep(workspace, one) for one in coming)
+
+
+def _remarks(frame: pd.DataFrame) -> tuple[str, ...]:
+    person = frame.attrs.get(tidy.CONTEXT_FROM)
+    if not person:
+        return ()
+    return (f"The column '{person}' says who answered. It is taken as the context.",)
 
 
 def _holds_something(column: pd.Series[Any]) -> bool:
@@ -122,21 +179,10 @@ def _holds_something(column: pd.Series[Any]) -> bool:
 
 
 def _incoming(
-    workspace: Workspace, name: str, frame: pd.DataFrame, study: str
+    workspace: Workspace, name: str, frame: pd.DataFrame, choices: _Choices
 ) -> tuple[_Incoming, ...]:
     """Everything a file would make, checked as a whole before anything of it is kept."""
-    stem = slug(Path(name).name.split(".")[0])
-    if frame.empty:
-        raise FileError(f"{name} has no rows below its header.", "Choose a file with answers.")
-    if study.strip() and (fault := name_fault(study.strip())):
-        raise FileError(f"The name of the study {fault}.", "Type another name.")
-    if study.strip() and (frame["study"] == frame["study"].iloc[0]).all():
-        frame["study"] = study.strip()
-    frame["study"] = frame["study"].replace("", study.strip() or stem)
-    frame["instrument"] = frame["instrument"].replace("", stem)
-    frame["model"] = frame["model"].replace("", "unknown")
-    for column in ("study", "instrument"):
-        _refuse_names(name, column, frame[column])
+    _name_studies(name, frame, choices.study.strip())
     groups = list(frame.groupby(["study", "instrument"], sort=False))
     per_study = Counter(str(one) for (one, _), _ in groups)
     if len(groups) > MOST_STUDIES:
@@ -153,11 +199,60 @@ def _incoming(
         code = str(one) if per_study[str(one)] == 1 else f"{one}-{instrument}"
         _refuse_taken(taken, code)
         taken.add(code)
-        bank, created = _bank_for(workspace, str(instrument), rows, made)
-        if created:
-            made[bank.code] = bank
-        found.append(_Incoming(code, str(instrument), rows, bank, created))
+        choice = _chosen_bank(workspace, str(instrument), rows, made, choices.bank)
+        coming = _settled(name, code, str(instrument), rows, choice, choices.scores)
+        if coming.created:
+            made[coming.bank.code] = coming.bank
+        found.append(coming)
     return tuple(found)
+
+
+def _name_studies(name: str, frame: pd.DataFrame, study: str) -> None:
+    """Give every row a study, an instrument and a model, in place; refuse names none can have."""
+    stem = slug(Path(name).name.split(".")[0])
+    if frame.empty:
+        raise FileError(f"{name} has no rows below its header.", "Choose a file with answers.")
+    if study and (fault := name_fault(study)):
+        raise FileError(f"The name of the study {fault}.", "Type another name.")
+    if study and (frame["study"] == frame["study"].iloc[0]).all():
+        frame["study"] = study
+    frame["study"] = frame["study"].replace("", study or stem)
+    frame["instrument"] = frame["instrument"].replace("", stem)
+    frame["model"] = frame["model"].replace("", "unknown")
+    for column in ("study", "instrument"):
+        _refuse_names(name, column, frame[column])
+
+
+def _settled(
+    name: str, code: str, instrument: str, rows: pd.DataFrame, choice: _Choice, scores: Scores
+) -> _Incoming:
+    """The study to come: its bank with formats for all answers, and rows in the bank's codes."""
+    match = choice.match
+    known = choice.created or match.bank.code == slug(instrument)
+    bank, formats = fitted(match.bank, used_answers(rows), new_formats=known)
+    rows = rows.assign(
+        item=rows["item"].map(dict(match.codes)).astype("str"),
+        language=rows["language"].replace("", bank.languages[0]),
+        form=rows["form"].replace("", "original"),
+        format=rows["format"].map(formats).astype("str"),
+    )
+    if choice.created:
+        bank = with_points(bank, rows)
+    rows["score"] = scores_to_keep(name, rows, bank, scores, made=choice.created)
+    return _Incoming(code, bank.code, rows, bank, choice.created, _about(choice))
+
+
+def _about(choice: _Choice) -> str:
+    """What to know of the bank of a study to come, in sentences."""
+    best = next((o for o in choice.others if 2 * o.n_matching >= o.n_items), None)
+    hint = ""
+    if best is not None:
+        hint = f" Bank '{best.bank.code}' may be theirs: {best.words}. {best.problem}".rstrip()
+    if choice.created:
+        return f"Made from the file; the answers are unkeyed.{hint}"
+    if choice.match.bank.codes_only:
+        return f"{choice.match.words}. No item has a key, so the answers are unkeyed.{hint}"
+    return f"{choice.match.words}."
 
 
 def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
@@ -186,11 +281,6 @@ def _keep(workspace: Workspace, coming: _Incoming) -> ImportedStudy:
             workspace.database, bank, expected_revision=None, summary="Made from imported answers"
         )
     version = bank_store.publish(workspace.database, bank)
-    rows = rows.assign(
-        language=rows["language"].replace("", bank.languages[0]),
-        form=rows["form"].replace("", "original"),
-        format=rows["format"].replace("", bank.formats[0].code),
-    )
     design = Design(
         study=coming.code,
         instrument=coming.instrument,
@@ -202,62 +292,82 @@ def _keep(workspace: Workspace, coming: _Incoming) -> ImportedStudy:
     digest = hashlib.sha256(pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes())
     table = pa.Table.from_pandas(rows, preserve_index=False)
     imports.add_study(workspace.database, design, version.instrument_id, table, digest.hexdigest())
-    return ImportedStudy(coming.code, coming.instrument, len(rows), coming.created)
+    return ImportedStudy(
+        coming.code, coming.instrument, len(rows), coming.created, coming.about_bank
+    )
 
 
-def _bank_for(
-    workspace: Workspace, code: str, rows: pd.DataFrame, made: dict[str, Instrument]
-) -> tuple[Instrument, bool]:
-    """The bank that has these items and options, and whether it has yet to be created."""
-    items = list(dict.fromkeys(rows["item"].tolist()))
-    state = bank_store.draft(workspace.database, slug(code))
-    known = state.instrument if state is not None else made.get(slug(code))
-    if known is not None:
-        missing = [item for item in items if known.item(item) is None]
-        if missing:
-            raise FileError(
-                f"Bank '{code}' of the database has no item '{missing[0]}'.",
-                "Rename the instrument in the file, or add the item to the bank.",
-            )
-        return _with_formats(known, rows), False
+def _chosen_bank(
+    workspace: Workspace,
+    name: str,
+    rows: pd.DataFrame,
+    made: dict[str, Instrument],
+    wish: str | None,
+) -> _Choice:
+    """The bank of the answers: the one wished, named in the file, or found by its items."""
+    items = [str(item) for item in rows["item"].unique()]
+    used = used_answers(rows)
+    if wish:
+        return _Choice(_complete(_on_file(workspace, wish), items, used), created=False)
+    others = tuple(candidates(workspace, items, used))
+    if wish is None:
+        state = bank_store.draft(workspace.database, slug(name))
+        known = state.instrument if state is not None else made.get(slug(name))
+        if known is not None:
+            found = _complete(known, items, used, named=True)
+            return _Choice(found, created=False, others=_fitting(others, known))
+        if others and others[0].sure:
+            return _Choice(others[0], created=False)
+    bank = _bank_of_answers(workspace, name, rows, items, made)
+    return _Choice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
+
+
+def _fitting(others: tuple[BankMatch, ...], known: Instrument) -> tuple[BankMatch, ...]:
+    """Other banks that would do, where the one that the file names has no keys."""
+    return tuple(o for o in others if o.fits and known.codes_only and o.bank.code != known.code)
+
+
+def _on_file(workspace: Workspace, code: str) -> Instrument:
+    state = bank_store.draft(workspace.database, code)
+    if state is None:
+        codes = ", ".join(one.instrument.code for one in bank_store.drafts(workspace.database))
+        raise FileError(f"There is no bank '{code}'.", f"Choose one of: {codes}.")
+    return state.instrument
+
+
+def _complete(
+    bank: Instrument, items: list[str], used: dict[str, list[str]], *, named: bool = False
+) -> BankMatch:
+    """The match of a bank that must hold every item; FileError names the first that is missing."""
+    match = match_of(bank, items, used)
+    missing = [item for item in items if item not in match.codes]
+    if missing:
+        raise FileError(
+            f"Bank '{bank.code}' of the database has no item '{missing[0]}' ({match.words}).",
+            "Rename the instrument in the file, or add the item to the bank."
+            if named
+            else "Choose another bank, or add the item to this one.",
+        )
+    return match
+
+
+def _bank_of_answers(
+    workspace: Workspace,
+    name: str,
+    rows: pd.DataFrame,
+    items: list[str],
+    made: dict[str, Instrument],
+) -> Instrument:
+    """A new bank of the items, without texts and keys, under a free code."""
     language = next((value for value in rows["language"].unique() if value), "en")
-    bank = Instrument(
-        code=slug(code),
-        title=code,
+    taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(made)
+    code, number = slug(name), 2
+    while code in taken:
+        code, number = f"{slug(name)}_{number}", number + 1
+    return Instrument(
+        code=code,
+        title=name,
         items=tuple(Item(item) for item in items),
         languages=(language,),
         description="Made from imported answers; the texts of the items are not known.",
     )
-    return _with_formats(bank, rows), True
-
-
-def _with_formats(bank: Instrument, rows: pd.DataFrame) -> Instrument:
-    """The bank with response options for every format and answer that the rows use."""
-    formats = {f.code: f for f in bank.formats}
-    default = bank.formats[0].code if bank.formats else "as_imported"
-    for code, answers in rows.assign(format=rows["format"].replace("", default)).groupby("format")[
-        "answer"
-    ]:
-        name = str(code)
-        used = [answer for answer in dict.fromkeys(answers.tolist()) if answer]
-        known = formats.get(name) or built_in(name) or ResponseFormat(name, ())
-        unknown = [answer for answer in used if known.option(answer) is None]
-        if unknown and known.options:
-            raise FileError(
-                f"'{unknown[0]}' is not an option of the format '{name}'.",
-                f"Its options are: {', '.join(o.code for o in known.options)}.",
-            )
-        if unknown:
-            known = ResponseFormat(name, _options_of(unknown))
-        formats[name] = known
-    ordered = {f.code: f for f in bank.formats} | formats
-    return replace(bank, formats=tuple(ordered.values()))
-
-
-def _options_of(answers: list[str]) -> tuple[Option, ...]:
-    """Options for answers of an unknown format; numbers count as their points."""
-    try:
-        numbers = sorted((float(answer), answer) for answer in answers)
-    except ValueError:
-        return tuple(Option(answer, None, {}) for answer in sorted(answers))
-    return tuple(Option(answer, points, {}) for points, answer in numbers)

@@ -18,10 +18,12 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
     ("status", "", f"Why there is no answer: {_WHY_NOT}. Empty or answered beside an answer.",
      "refused"),
     ("study", "", "Name of the study; else the name you type, or the file's.", "pilot_1"),
-    ("instrument", "", "Code of the items' bank; else a bank is made.", "attitudes_20"),
+    ("instrument", "", "Code of the items' bank; else the bank that holds the items, or a new one.",
+     "attitudes_20"),
     ("model", "", "Who answered.", "gpt-4o"),
     ("language", "", "Language the item was asked in.", "en"),
-    ("context", "", "Persona, or whatever was said before the item.", "p07"),
+    ("context", "", "The person who answered, the persona, or whatever was said before the item. "
+     "Without it, a column person, participant, subject, respondent_id or id is taken.", "p07"),
     ("entity, entity_b", "", "What the item was asked about.", "Brand A"),
     ("form", "", "Wording of the item: original, paraphrase_1, negation ...", "original"),
     ("format", "", "Answer format: yes_no, a_b, likert_4 to likert_7, agree_disagree, "
@@ -31,7 +33,8 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
     ("repetition", "", "Which time the same was asked, from 1.", "2"),
     ("call, position", "", "Items asked in one call, and the place in it.", "17"),
     ("raw", "", "The reply to the letter.", "I would say 4."),
-    ("score", "", "Score points where they are not those of the option.", "4"),
+    ("score", "", "Score after reversing, as the bank gives it; where it differs, you are asked.",
+     "4"),
     ("latency_s, tokens_in, tokens_out, cost, time", "", "Seconds, tokens, US dollars, and when "
      "(2025-03-31T14:05:00Z).", "0.8"),
 )  # fmt: skip

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.workflow import answers, studies
-from core.workflow.answers import TidyPreview
+from core.workflow import answers, banks, studies
+from core.workflow.answers import Scores, TidyPreview
 from pages.shared.data_files import command
 from pages.shared.data_format import COLUMNS, EXAMPLE
 from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
@@ -17,6 +17,9 @@ EPOCH = "data_import_epoch"
 """Session key that counts imports, so that the next one starts with an empty form."""
 DONE = "data_import_done"
 """Session key of what the last import made."""
+FITTING = "The one that the file names or that holds the items"
+MADE = "A new one, made from the file, without keys"
+_TOLD = 5  # studies whose bank is told in a sentence; all are in the table
 _ENDINGS = ["csv", "tsv", "txt", "gz", "parquet"]
 
 
@@ -61,24 +64,56 @@ def import_section() -> None:
         "Name of the study", key=f"data_study:{epoch}", placeholder="As in the file, or its name",
         help="Under this name the answers are listed. A file with several studies keeps theirs.",
     ).strip()  # fmt: skip
-    known = (workspace().process, len(studies.listed(workspace())))
-    found = _preview((known, uploaded.file_id), name, uploaded.getvalue(), study)
+    on_file = {f"{b.title} ({b.code})": b.code for b in _banks()}
+    left, right = st.columns(2)
+    wish = left.selectbox(
+        "Bank of the items", [FITTING, MADE, *on_file], key=f"data_bank:{epoch}",
+        help="The bank says which items are reverse-keyed, and which subscale they belong to.",
+    )  # fmt: skip
+    bank = None if wish == FITTING else on_file.get(wish, answers.NEW_BANK)
+    scores: Scores = right.selectbox(
+        "Scores in the file", list(answers.MEANINGS), key=f"data_scores:{epoch}",
+        format_func=lambda name: answers.MEANINGS[name].capitalize(),
+        help="Matters only for a file with a column score.",
+    )  # fmt: skip
+    known = (workspace().process, len(studies.listed(workspace())), tuple(_banks()))
+    found = _preview((known, uploaded.file_id), name, uploaded.getvalue(), study, bank, scores)
     _show_preview(found)
     if st.button("Keep these answers", type="primary", key="data_keep", icon=":material/save:"):
         with st.spinner("Keeping the answers ..."):
-            done = answers.import_tidy(workspace(), name, uploaded.getvalue(), study=study)
+            done = answers.import_tidy(
+                workspace(), name, uploaded.getvalue(), study=study, bank=bank, scores=scores
+            )
         st.session_state[DONE] = [(one.study, one.n_rows, one.instrument) for one in done]
         st.session_state[EPOCH] = epoch + 1
         st.rerun()
-    command("import", name, *(("--study", study) if study else ()))
+    words = ["--study", study] if study else []
+    words += ["--new-bank"] if wish == MADE else ["--bank", bank] if bank else []
+    command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
+
+
+def _banks() -> list[banks.BankSummary]:
+    """The banks to choose from."""
+    return [b for b in banks.summaries(workspace()) if not b.archived and b.n_items]
 
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
-def _preview(known: object, name: str, _data: bytes, study: str) -> TidyPreview:
-    return answers.preview_tidy(workspace(), name, _data, study=study)
+def _preview(
+    known: object, name: str, _data: bytes, study: str, bank: str | None, scores: Scores
+) -> TidyPreview:
+    return answers.preview_tidy(workspace(), name, _data, study=study, bank=bank, scores=scores)
 
 
 def _show_preview(found: TidyPreview) -> None:
+    for remark in found.remarks:
+        st.info(plain(remark))
+    for one in found.studies[:_TOLD]:
+        if one.creates_instrument or "unkeyed" in one.about_bank:
+            st.warning(f"**{plain(one.study)}**: {plain(one.about_bank)}")
+        else:
+            st.caption(
+                f"Bank of {plain(one.study)}: {plain(one.instrument)}, {plain(one.about_bank)}"
+            )
     st.markdown("**What would be created**")
     rows = [
         {
@@ -88,17 +123,22 @@ def _show_preview(found: TidyPreview) -> None:
             "Missing": one.n_rows - one.n_usable,
             "Items": one.n_items,
             "Respondents": one.n_respondents,
+            "Contexts": one.n_contexts,
             "Bank": one.instrument,
             "Bank is": "made from the file, without texts"
             if one.creates_instrument
             else "in the database",
+            "About the bank": one.about_bank,
         }
         for one in found.studies
     ]
     texts = {n: st.column_config.TextColumn(n) for n in ("Study", "Bank", "Bank is")}
+    texts["About the bank"] = st.column_config.TextColumn(width="large")
     counts: dict[str, Any] = {
         "n": st.column_config.NumberColumn("n", help="Answers that hold an option."),
         "Missing": st.column_config.NumberColumn(help="Rows whose status says why there is none."),
+        "Respondents": st.column_config.NumberColumn(help="Distinct names in the column model."),
+        "Contexts": st.column_config.NumberColumn(help="People, personas or conversations."),
     }
     table(
         pd.DataFrame(rows),

@@ -99,6 +99,30 @@ def test_a_preview_shows_what_would_come_and_keeps_nothing(workspace):
     assert banks.summaries(workspace) == before
 
 
+def test_the_page_says_which_bank_people_and_scores_it_takes_and_lets_one_choose(workspace):
+    """The items of a bank on file, in other letters, with raw points in the column score."""
+    bank = next(b for b in banks.summaries(workspace) if b.code == "attitudes_20")
+    items = [item.code for item in banks.load(workspace, bank.code).instrument.items]
+    rows = [f"p{p},{item.upper()},{p},{p}" for p in (1, 2) for item in items]
+    data = "\n".join(["Participant,item,answer,score", *rows]).encode()
+    at = upload(open_page(), "m.csv", data)
+    assert "do not fit the bank" in at.error[0].value
+    assert "already keyed" in at.error[0].value
+    (choice,) = [s for s in at.selectbox if s.label == "Scores in the file"]
+    at = fine(choice.set_value("raw").run())
+    assert not at.error
+    assert "20 of 20 item codes match" in texts(at)
+    assert "The column" in texts(at)
+    assert "It is taken as the context" in texts(at)
+    assert ".venv/bin/python -m core import m.csv --scores raw" in commands(at)
+    (wish,) = [s for s in at.selectbox if s.label == "Bank of the items"]
+    at = fine(wish.set_value(f"{bank.title} ({bank.code})").run())
+    command = ".venv/bin/python -m core import m.csv --bank attitudes_20 --scores raw"
+    assert command in commands(at)
+    press(at, "data_keep")
+    assert studies.load(workspace, "m").instrument == "attitudes_20"
+
+
 def test_keeping_makes_the_study_and_leads_to_it(workspace):
     at = upload(open_page(), "x.csv.gz", gzip.compress(PLAIN))
     (name,) = [f for f in at.text_input if f.label == "Name of the study"]

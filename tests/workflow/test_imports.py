@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
+import pandas as pd
 import pytest
 
+from core.domain.formats import BUILT_IN
+from core.domain.instrument import Instrument, Item, Wording
 from core.domain.study import Design
 from core.errors import DesignError, FileError
-from core.workflow import answers, studies
+from core.store import banks as bank_store
+from core.workflow import answers, statistics, studies
 
 ODD_NAMES = ["a\nb", "a\u202eb", "a\x07b", "a\tb", "a\u2066b", "a\u2028b"]
 
@@ -32,3 +38,162 @@ def test_the_store_itself_takes_no_study_of_such_a_name(workspace):
         store.refuse_name(workspace.database, "a\nb")
     with pytest.raises(DesignError, match="is empty"):
         store.refuse_name(workspace.database, " ")
+
+
+def trust_bank(code="trust"):
+    """Four items, the second and fourth reverse-keyed, five points."""
+    items = tuple(
+        Item(f"TR-{n}", (Wording("en", f"Text {n}."),), "trust", -1 if n in (2, 4) else 1)
+        for n in (1, 2, 3, 4)
+    )
+    return Instrument(code, "Trust", items, (BUILT_IN["likert_5"],))
+
+
+@pytest.fixture
+def on_file(workspace):
+    bank_store.save_draft(workspace.database, trust_bank(), expected_revision=None, summary="t")
+    return workspace
+
+
+def people(header="person,item,answer", items=("tr_1", "tr_2", "tr_3", "tr_4"), score=None):
+    """Five people of one mind: person p answers p, and 6 - p to the reversed items."""
+    rows = []
+    for p in range(1, 6):
+        for n, item in enumerate(items, 1):
+            answer = 6 - p if n in (2, 4) else p
+            rows.append(f"p{p},{item},{answer}" + (f",{score(p, answer)}" if score else ""))
+    return "\n".join([header + (",score" if score else ""), *rows]).encode()
+
+
+def alpha_of(workspace, study):
+    return float(
+        statistics.run(workspace, "internal_consistency", [study], {}, {})
+        .tables[0]
+        .frame["alpha"][0]
+    )
+
+
+def exported(workspace, study):
+    return pd.read_csv(io.BytesIO(answers.export_tidy(workspace, study)), dtype={"answer": str})
+
+
+def test_a_bank_that_holds_the_items_is_found_and_keys_the_answers(on_file):
+    """After keying, everybody answers every item alike, so alpha is 1."""
+    told = []
+    (done,) = answers.import_tidy(on_file, "mine.csv", people(), say=told.append)
+    assert (done.instrument, done.created_instrument) == ("trust", False)
+    assert done.about_bank == "4 of 4 item codes match."
+    assert told == ["The column 'person' says who answered. It is taken as the context."]
+    frame = exported(on_file, "mine")
+    assert frame["item"].tolist()[:4] == ["TR-1", "TR-2", "TR-3", "TR-4"]
+    assert frame["score"].tolist() == [p for p in range(1, 6) for _ in range(4)]
+    assert alpha_of(on_file, "mine") == pytest.approx(1)
+
+
+def test_a_preview_says_which_bank_and_how_many_codes_match(on_file):
+    found = answers.preview_tidy(on_file, "mine.csv", people())
+    assert [one.instrument for one in found.studies] == ["trust"]
+    assert found.studies[0].about_bank == "4 of 4 item codes match."
+    assert found.studies[0].n_contexts == 5
+    assert found.remarks == ("The column 'person' says who answered. It is taken as the context.",)
+    made = answers.preview_tidy(on_file, "mine.csv", people(), bank=answers.NEW_BANK).studies[0]
+    assert made.creates_instrument
+    assert made.about_bank.startswith("Made from the file; the answers are unkeyed.")
+    assert "Bank 'trust' may be theirs: 4 of 4 item codes match." in made.about_bank
+
+
+def test_a_bank_that_lacks_an_item_or_an_option_is_proposed_and_not_taken(on_file):
+    found = answers.preview_tidy(on_file, "m.csv", people(items=("tr_1", "tr_2", "tr_3", "other")))
+    assert found.studies[0].creates_instrument
+    assert "Bank 'trust' may be theirs: 3 of 4 item codes match." in found.studies[0].about_bank
+    with pytest.raises(FileError, match=r"has no item .other. .3 of 4 item codes match"):
+        answers.preview_tidy(
+            on_file, "m.csv", people(items=("tr_1", "tr_2", "tr_3", "other")), bank="trust"
+        )
+    seven = people().replace(b",5\n", b",7\n")
+    found = answers.preview_tidy(on_file, "m.csv", seven)
+    assert found.studies[0].creates_instrument
+    assert "'7' is not an option of the format 'likert_5'" in found.studies[0].about_bank
+    with pytest.raises(FileError, match="'7' is not an option of the format 'likert_5'"):
+        answers.preview_tidy(on_file, "m.csv", seven, bank="trust")
+    with pytest.raises(FileError, match="There is no bank 'none'"):
+        answers.preview_tidy(on_file, "m.csv", seven, bank="none")
+
+
+def test_a_few_items_of_a_large_bank_do_not_decide_for_it(on_file):
+    one = b"person,item,answer\np1,TR-1,4\np2,TR-1,2\n"
+    assert answers.preview_tidy(on_file, "m.csv", one).studies[0].creates_instrument
+    taken = answers.preview_tidy(on_file, "m.csv", one, bank="trust").studies[0]
+    assert taken.about_bank == "1 of 1 item codes match; the bank has 4 items."
+
+
+@pytest.mark.parametrize("header", ["Person", "PARTICIPANT", "respondent_id", "Subject",
+                                    "participant_id", "Subject ID", "person_id", "id"])  # fmt: skip
+def test_a_column_of_people_is_the_context(workspace, header):
+    told = []
+    answers.import_tidy(workspace, "m.csv", people(f"{header},item,answer"), say=told.append)
+    assert told == [f"The column '{header}' says who answered. It is taken as the context."]
+    frame = exported(workspace, "m")
+    assert frame["context"].tolist() == [f"p{p}" for p in range(1, 6) for _ in range(4)]
+    assert header not in frame
+
+
+def test_numbers_of_rows_and_people_beside_contexts_stay_tags(workspace):
+    numbered = b"id,item,answer\n1,q1,4\n2,q2,2\n"
+    assert answers.preview_tidy(workspace, "m.csv", numbered).tags == ("id",)
+    beside = b"person,context,item,answer\na,x,q1,4\nb,y,q1,2\n"
+    found = answers.preview_tidy(workspace, "m.csv", beside)
+    assert (found.tags, found.remarks) == (("person",), ())
+
+
+def test_scores_that_are_those_of_the_bank_are_derived(on_file):
+    data = people(score=lambda p, answer: p)  # reversed already, as the bank does
+    answers.import_tidy(on_file, "m.csv", data)
+    assert exported(on_file, "m")["score"].tolist() == [p for p in range(1, 6) for _ in range(4)]
+    stored = on_file.database.rows("select count(score) from response")
+    assert stored == [(0,)]
+
+
+def test_scores_against_the_bank_are_refused_until_the_user_says_what_they_are(on_file):
+    """Raw points in the column: eight of twenty differ, for 3 is its own mirror."""
+    raw = people(score=lambda p, answer: answer)
+    words = (
+        r"8 of 20 scores do not fit the bank 'trust'\. The first is answer 2, item 'TR-2', form "
+        r"'original': the answer '5' has the score 5, and the bank gives 1\."
+    )
+    with pytest.raises(FileError, match=words):
+        answers.import_tidy(on_file, "m.csv", raw)
+    assert studies.listed(on_file) == ()
+    answers.import_tidy(on_file, "m.csv", raw, study="raw", scores="raw")
+    assert alpha_of(on_file, "raw") == pytest.approx(1)
+    answers.import_tidy(on_file, "m.csv", raw, study="keyed", scores="keyed")
+    frame = exported(on_file, "keyed")
+    assert frame["score"].tolist() == frame["answer"].astype(float).tolist()
+    again = answers.export_tidy(on_file, "keyed").replace(b"\nkeyed,", b"\nagain,")
+    answers.import_tidy(on_file, "m.csv", again, scores="keyed")
+    assert answers.export_tidy(on_file, "again") == again
+
+
+@pytest.mark.parametrize("scores", ["bank", "keyed", "raw"])
+def test_scores_that_the_format_cannot_give_are_refused(on_file, scores):
+    tenfold = people(score=lambda p, answer: 10 * p)
+    with pytest.raises(FileError, match="20 of 20 scores do not fit the bank 'trust'"):
+        answers.import_tidy(on_file, "m.csv", tenfold, scores=scores)
+    with pytest.raises(FileError, match="scores do not fit"):
+        answers.import_tidy(on_file, "m.csv", tenfold, scores=scores, bank=answers.NEW_BANK)
+    refused = b"item,answer,status,score\nTR-1,,refused,3\n"
+    with pytest.raises(FileError, match="1 of 1 scores do not fit"):
+        answers.import_tidy(on_file, "m.csv", refused, scores=scores, bank="trust")
+    assert studies.listed(on_file) == ()
+
+
+def test_without_a_bank_scores_decide_only_when_the_user_says_so(workspace):
+    """Words have the points that their scores say, unless an item turns them round."""
+    plain = b"item,answer,score\nq1,yes,1\nq2,no,0\n"
+    answers.import_tidy(workspace, "plain.csv", plain)
+    assert exported(workspace, "plain")["score"].tolist() == [1.0, 0.0]
+    turned = b"item,answer,score\nq1,yes,1\nq2,yes,0\nq1,no,0\n".replace(b"q1,no", b"q3,no")
+    with pytest.raises(FileError, match="3 of 3 scores do not fit"):
+        answers.import_tidy(workspace, "turned.csv", turned)
+    answers.import_tidy(workspace, "turned.csv", turned, scores="keyed")
+    assert exported(workspace, "turned")["score"].tolist() == [1.0, 0.0, 0.0]

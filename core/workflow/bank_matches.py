@@ -1,0 +1,166 @@
+"""Which banks hold the items of imported answers, and how the answers fit their options."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from core.domain.formats import built_in
+from core.domain.instrument import Instrument, Option, ResponseFormat
+from core.errors import FileError
+from core.store import banks as bank_store
+from core.workflow.workspace import Workspace
+
+AS_IMPORTED = "as_imported"
+"""The answer format of a bank made from answers whose file names none."""
+LEAST_SHARE = 0.5  # of a bank's items that a file holds, for the bank to be taken unasked
+_SEPARATORS = re.compile(r"[\s_.\-]+")
+
+Used = Mapping[str, Sequence[str]]
+"""The answers that stand in each answer format; "" where the file names no format."""
+
+
+@dataclass(frozen=True)
+class BankMatch:
+    """How well a bank fits some answers. `codes` gives the bank's code of each item it holds."""
+
+    bank: Instrument
+    codes: Mapping[str, str]
+    n_items: int  # of the answers
+    problem: str = ""  # why the options do not fit; empty where they do
+
+    @property
+    def n_matching(self) -> int:
+        """Items of the answers that the bank holds."""
+        return len(self.codes)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the bank holds every item and every answer."""
+        return self.n_matching == self.n_items and not self.problem
+
+    @property
+    def sure(self) -> bool:
+        """Whether the bank may be taken without asking."""
+        return self.fits and self.n_items >= LEAST_SHARE * len(self.bank.items)
+
+    @property
+    def words(self) -> str:
+        """The match as a part of a sentence."""
+        count = f"{self.n_matching:,} of {self.n_items:,} item codes match"
+        whole = f"; the bank has {len(self.bank.items):,} items"
+        return count + (whole if len(self.bank.items) != self.n_items else "")
+
+
+def used_answers(rows: pd.DataFrame) -> dict[str, list[str]]:
+    """The answers of tidy rows by answer format, in order of first use."""
+    pairs = rows[["format", "answer"]].drop_duplicates()
+    return {
+        str(code): [answer for answer in answers if answer]
+        for code, answers in pairs.groupby("format", sort=False)["answer"]
+    }
+
+
+def candidates(workspace: Workspace, items: Sequence[str], used: Used) -> list[BankMatch]:
+    """Banks on file that hold items of the answers, the best first.
+
+    Banks that are put away, and those made from answers, are left out.
+    """
+    found = []
+    for state in bank_store.drafts(workspace.database):
+        bank = state.instrument
+        if not state.archived and not bank.codes_only:
+            match = match_of(bank, items, used)
+            if match.n_matching:
+                found.append(match)
+    return sorted(
+        found,
+        key=lambda m: (not m.fits, -m.n_matching, bool(m.problem), len(m.bank.items), m.bank.code),
+    )
+
+
+def match_of(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
+    """How well a bank fits the items and answers; codes are compared without case and separators.
+
+    Two items of the answers never become one item of the bank.
+    """
+    exact = {item.code for item in bank.items}
+    by_plain = _unambiguous(item.code for item in bank.items)
+    codes = {item: item for item in items if item in exact}
+    others = {item: by_plain.get(_plain(item)) for item in items if item not in exact}
+    taken = Counter([*codes.values(), *others.values()])
+    codes |= {item: code for item, code in others.items() if code and taken[code] == 1}
+    problem = ""
+    try:
+        fitted(bank, used)
+    except FileError as error:
+        problem = error.problem
+    return BankMatch(bank, codes, len(items), problem)
+
+
+def fitted(
+    bank: Instrument, used: Used, *, new_formats: bool = False
+) -> tuple[Instrument, dict[str, str]]:
+    """The bank with a format for every answer, and the format that each one of the rows becomes.
+
+    Answers without a format are in the bank's first format that has all of them. `new_formats`
+    lets a format that nobody knows be made from its answers.
+
+    Raises
+    ------
+    FileError
+        An answer is no option of its format.
+    """
+    formats = {f.code: f for f in bank.formats}
+    placed: dict[str, str] = {}
+    for name, answers in used.items():
+        known = formats.get(name) or built_in(name)
+        unnamed = name in ("", AS_IMPORTED) or not new_formats
+        if known is None and unnamed and bank.formats:
+            known = _first_with(bank.formats, answers)
+        known = _with_options(known or ResponseFormat(name or AS_IMPORTED, ()), answers)
+        placed[name] = known.code
+        formats[known.code] = known
+    return replace(bank, formats=tuple(formats.values())), placed
+
+
+def _first_with(formats: Sequence[ResponseFormat], answers: Sequence[str]) -> ResponseFormat:
+    """The first format that has all these options, else the first."""
+    return next((f for f in formats if all(f.option(a) for a in answers)), formats[0])
+
+
+def _with_options(known: ResponseFormat, answers: Sequence[str]) -> ResponseFormat:
+    """The format with options for the answers where it has none; FileError where one is missing."""
+    unknown = [answer for answer in answers if known.option(answer) is None]
+    if unknown and known.options:
+        raise FileError(
+            f"'{unknown[0]}' is not an option of the format '{known.code}'.",
+            f"Its options are: {', '.join(option.code for option in known.options)}.",
+        )
+    return ResponseFormat(known.code, _options_of(unknown)) if unknown else known
+
+
+def _options_of(answers: Iterable[str]) -> tuple[Option, ...]:
+    """Options for answers of an unknown format; numbers count as their points."""
+    codes = list(answers)
+    try:
+        numbers = sorted((float(code), code) for code in codes)
+    except ValueError:
+        return tuple(Option(code, None, {}) for code in sorted(codes))
+    return tuple(Option(code, points, {}) for points, code in numbers)
+
+
+def _unambiguous(codes: Iterable[str]) -> dict[str, str]:
+    """The codes without case and separators, where only one has become so."""
+    found: dict[str, list[str]] = {}
+    for code in codes:
+        found.setdefault(_plain(code), []).append(code)
+    return {plain: same[0] for plain, same in found.items() if len(same) == 1}
+
+
+def _plain(code: str) -> str:
+    return _SEPARATORS.sub("", code.casefold())
