@@ -106,18 +106,19 @@ def cfa(
     ------
     NotEnoughData
         No group can be fitted. If only some cannot, their rows are NaN and a note says why. Or
-        WLSMV is asked for, and scores are averages or have more than 10 steps.
+        WLSMV is asked for, and scores are averages or continuous.
     ModelTextError
         The model text cannot be read, or names an item that there is not.
 
     Notes
     -----
-    The unit of analysis is one administration; but for WLSMV scores are taken as continuous, which
-    suits five or more options. Items of zero variance are left out and named; a typed model whose
-    factor thereby loses all items is not fitted. A negative variance or a search without maximum is
-    reported in a note, never mended. Where the search found no maximum, the numbers are NaN.
-    Repeated administrations of one model are not independent: standard errors are then too small,
-    and chi-square too large. Agrees with lavaan 0.6-19 (fit to 1e-5, loadings to 1e-4).
+    The unit of analysis is one administration. But for WLSMV scores are taken as continuous, which
+    suits five or more options; WLSMV suits fewer. Items of zero variance are left out and named; a
+    typed model whose factor thereby loses all items is not fitted. A negative variance or a search
+    without maximum is reported in a note, never mended. Where the search found no maximum, the
+    numbers are NaN. Repeated administrations of one model are not independent: standard errors are
+    then too small, and chi-square too large. Agrees with lavaan 0.6-19 (fit to 1e-5, loadings to
+    1e-4).
     """
     names = distinct(by)
     prepared = prepared_groups(item_scores, names, model, model_text, estimator)
@@ -159,7 +160,7 @@ def _factored(group: Prepared, estimator: EstimatorKind, ci_level: float) -> Fac
     if model is None:
         return Factored(group, None, 0, group.notes)
     try:
-        fit = fitted(group.scores, model, estimator, ci_level)
+        fit = fitted(group.scores, model, estimator, ci_level, group.offered)
     except UserError as error:
         reason = f"{group.name}: not fitted. {model.sentence(error.problem)}"
         return Factored(group, None, 0, (*group.notes, reason))

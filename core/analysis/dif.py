@@ -11,6 +11,7 @@ import pandas as pd
 from core.analysis.alternatives import varying
 from core.analysis.factor_models.dif_tables import Compared, Labels, dif_tables, level_rows
 from core.analysis.factor_models.invariance_levels import level_of_each
+from core.analysis.items.offered_options import with_options
 from core.analysis.matrices import (
     ScoreMatrix,
     by_columns,
@@ -30,6 +31,7 @@ from core.psychometrics.comparisons.multiple_testing import Adjustment
 from core.psychometrics.response_theory.dif import differential_item_functioning
 from core.psychometrics.response_theory.dif_purification import purified_dif
 from core.psychometrics.response_theory.dif_result import DifResult
+from core.psychometrics.wording import never_answered
 
 COMPARED = (
     ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),
@@ -149,7 +151,7 @@ def dif(
     agree with statsmodels' OrderedModel and with a table by hand.
     """
     names = tuple(name for name in distinct(by) if name != factor)
-    matrices = score_matrices(item_scores, names)
+    matrices = with_options(item_scores, score_matrices(item_scores, names))
     level_of = level_of_each(item_scores, factor)
     found = []
     for matrix in each(matrices, "scales"):
@@ -201,16 +203,21 @@ def _compared(
     if len(kept) < 2:
         notes.append(f"{where}: not compared, as fewer than two levels are left.")
         return Compared(lead, None, (), tuple(notes))
-    in_all = np.all([answered[levels == level].any(axis=0) for level in kept], axis=0)
+    in_all = np.asarray(np.all([answered[levels == level].any(axis=0) for level in kept], axis=0))
     items = [item for item, asked in zip(matrix.items, in_all, strict=True) if asked]
-    absent = [item for item, asked in zip(matrix.items, in_all, strict=True) if not asked]
-    if absent:
-        notes.append(f"{where}: left out, as some level never answered: {some_of(absent)}.")
+    offered = [own for own, asked in zip(matrix.options, in_all, strict=True) if asked]
+    at_all = np.asarray(answered.any(axis=0))
+    for absent, place in ((~at_all, ""), (at_all & ~in_all, " at some level")):
+        named = [item for item, one in zip(matrix.items, absent, strict=True) if one]
+        if named:
+            notes.append(f"{where}: {never_answered(named, place)}")
     rows = np.isin(levels, kept)
     scores = matrix.scores[np.ix_(rows, in_all)]
     run = purified_dif if matching == "purified" else differential_item_functioning
     try:
-        result = run(scores, items, levels[rows].tolist(), alpha=flag_level, adjust=adjust)
+        result = run(
+            scores, items, levels[rows].tolist(), offered=offered, alpha=flag_level, adjust=adjust
+        )
     except NotEnoughData as error:
         return Compared(lead, None, (), (*notes, f"{where}: not compared. {error.problem}"))
     notes.extend(f"{where}: {problem}" for problem in (*result.problems, *_problems(result)))

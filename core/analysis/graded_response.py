@@ -14,6 +14,7 @@ from core.analysis.factor_models.graded_response_tables import (
     item_information_table,
     items_table,
 )
+from core.analysis.items.offered_options import with_options
 from core.analysis.matrices import (
     ScoreMatrix,
     by_columns,
@@ -121,7 +122,7 @@ def graded_response(
     (log-likelihood to 1e-4, parameters to 2e-4).
     """
     names = distinct(by)
-    matrices = score_matrices(item_scores, names)
+    matrices = with_options(item_scores, score_matrices(item_scores, names))
     found = [_fitted(matrix, points, steps) for matrix in each(matrices, "scales")]
     notes = [note for one in found for note in one.notes]
     if not any(one.fit for one in found):
@@ -158,8 +159,9 @@ def _fitted(matrix: ScoreMatrix, points: int, steps: int) -> Fitted:
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     try:
         fit = model.graded_response(
-            matrix.scores, matrix.items, n_points=points, max_iterations=steps
-        )
+            matrix.scores, matrix.items, offered=matrix.options, n_points=points,
+            max_iterations=steps,
+        )  # fmt: skip
     except NotEnoughData as error:
         return Fitted(matrix, None, (f"{where}: not fitted. {error.problem}",))
     notes = [f"{where}: {problem}" for problem in fit.problems]

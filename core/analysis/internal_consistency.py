@@ -26,6 +26,7 @@ from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.consistency.item_covariances import Missing, covariances
 from core.psychometrics.consistency.reliability import cronbach_alpha
+from core.psychometrics.wording import never_answered
 
 FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
 
@@ -178,7 +179,7 @@ def _row(
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     notes = []
     if never:
-        notes.append(f"{where}: left out, never answered: {some_of(never)}.")
+        notes.append(f"{where}: {never_answered(never)}")
     if constant:
         notes.append(f"{where}: left out for zero variance: {some_of(constant)}.")
     if math.isnan(value):

@@ -41,6 +41,8 @@ class ScoreMatrix:
     keyed: tuple[int, ...]
     administrations: Integers
     scores: Floats  # (administrations, items)
+    options: tuple[tuple[float, ...] | None, ...] = ()
+    """Scores that each item offers; filled by `offered_options.with_options` where needed."""
 
     @property
     def n_used(self) -> int:
@@ -70,6 +72,7 @@ class ScoreMatrix:
             self,
             items=tuple(self.items[place] for place in kept),
             keyed=tuple(self.keyed[place] for place in kept),
+            options=tuple(self.options[place] for place in kept) if self.options else (),
             administrations=self.administrations[rows],
             scores=self.scores[rows][:, kept],
         )

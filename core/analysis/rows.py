@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
+from core.analysis.items.cells import codes_of, scores_of
+from core.domain.frames import CONTEXT_SET, OPTION_POINTS, ORIGIN, REWRITING
 from core.domain.study import FACTORS, Status
+from core.psychometrics.answer_options import not_ordered
 
 _APART = ("study", *FACTORS, CONTEXT_SET, REWRITING, ORIGIN)
 
@@ -29,7 +31,9 @@ def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
     pandas.DataFrame
         An ITEM_SCORES frame in the order of the rows given. A score is the mean of the usable
         scores of its item, NaN where there is none; its status is then the first one that came.
-        Factors averaged over are empty (repetition: 0).
+        Factors averaged over are empty (repetition: 0). `option_points` are those of the options,
+        or of the scores that came up under the format before averaging, so that means are not
+        taken for options.
 
     Notes
     -----
@@ -61,8 +65,24 @@ def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
         administration=first.to_numpy()[place][leading[sequence]],
         score=mean,
         status=status.astype("category"),
+        **{OPTION_POINTS: _points(item_scores)[leading[sequence]]},
         **{name: _empty(frame[name]) for name in dropped if name in frame},
     )
+
+
+def _points(item_scores: pd.DataFrame) -> np.ndarray:
+    """The points of the options of every row, as text; empty where there are too many."""
+    if OPTION_POINTS in item_scores:
+        return item_scores[OPTION_POINTS].astype("object").fillna("").to_numpy()
+    scores = scores_of(item_scores)
+    code, labels = codes_of(item_scores["format"])
+    texts = []
+    for number in range(len(labels)):
+        own = scores[code == number]
+        came_up = np.unique(own[np.isfinite(own)])
+        ordered = came_up.size and not not_ordered(came_up, "")
+        texts.append(" ".join(map(repr, came_up.tolist())) if ordered else "")
+    return np.array(texts, dtype=object)[code]
 
 
 def _numbers(columns: pd.DataFrame) -> np.ndarray:

@@ -18,6 +18,9 @@ rewritten from another, else "original", and `origin` then the code of the one i
 LOWEST, HIGHEST = "lowest", "highest"
 """Columns that the workflow adds to ITEM_SCORES: points of the ends of the answer format, NaN where
 its options have no points."""
+OPTION_POINTS = "option_points"
+"""Another such column: the points of all options of the answer format, as text, lowest first with
+blanks between them; empty where they are not known."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from core.errors import NotEnoughData
 from core.psychometrics.arrays import Booleans, Floats, Integers
 from core.psychometrics.score_values import score_matrix, varying_columns
+from core.psychometrics.wording import always_the_same, never_answered
 
 Rows = Literal["complete", "any"]
 
@@ -76,8 +77,14 @@ def usable_items(scores: Floats, names: Sequence[str], *, rows: Rows = "complete
     matrix = score_matrix(scores, names)
     found = selection([matrix], names, rows)
     columns, kept = found.columns, found.rows[0]
-    if not columns.size or not kept.any():
-        what = "No item varies" if not columns.size else "No row holds a score of every item"
+    n = int(kept.sum())
+    if not columns.size or n < 2:
+        what = "No item varies"
+        if columns.size:
+            holds = "No row holds" if n == 0 else f"Only 1 of {len(matrix)} rows holds"
+            what = f"{holds} {'a score of every item' if rows == 'complete' else 'a score'}"
+        elif n < len(matrix) and varying_columns(matrix).any():
+            what = f"No item varies over the {n} rows that hold a score of every item"
         raise NotEnoughData(
             ". ".join([what, *(problem.rstrip(".") for problem in found.problems)]) + ".",
             "Ask more items or more administrations, or fill the gaps.",
@@ -106,29 +113,31 @@ def selection(matrices: Sequence[Floats], names: Sequence[str], rows: Rows) -> S
     columns = np.arange(len(names), dtype=np.int64)
     problems: list[str] = []
 
-    def keep(good: Sequence[Booleans], why: str) -> Integers:
+    def keep(
+        good: Sequence[Booleans], sentence: Callable[[Sequence[str], str], str], where: str
+    ) -> Integers:
         """The columns good in every matrix; a note on the others."""
         in_all = np.all(good, axis=0)
-        left_out = ", ".join(names[column] for column in columns[~in_all].tolist())
+        left_out = [names[column] for column in columns[~in_all].tolist()]
         if left_out:
-            problems.append(f"Left out, because of {why}: {left_out}.")
+            problems.append(sentence(left_out, where))
         return columns[in_all]
 
     some = " in some group" if len(matrices) > 1 else ""
     present = [np.asarray(~np.isnan(m).all(axis=0)) for m in matrices]
-    columns = keep(present, f"no score at all{some}")
+    columns = keep(present, never_answered, some)
     varying = [varying_columns(m[:, columns]) for m in matrices]
-    columns = keep(varying, f"the same score everywhere{some}")
+    columns = keep(varying, always_the_same, some)
     kept = tuple(_rows(m[:, columns], rows) for m in matrices)
-    if all(own.any() for own in kept):
+    if all(own.sum() > 1 for own in kept):
         used = [m[np.ix_(own, columns)] for m, own in zip(matrices, kept, strict=True)]
         varying = [varying_columns(m) for m in used]
-        columns = keep(varying, f"the same score on all rows that can be used{some}")
-        n = sum(map(len, matrices))
-        lost = n - sum(int(own.sum()) for own in kept)
-        if lost:
-            why = "a missing score" if rows == "complete" else "no score"
-            problems.append(f"{lost} of {n} rows were left out: {why}.")
+        columns = keep(varying, always_the_same, f" on the rows that can be used{some}")
+    n = sum(map(len, matrices))
+    lost = n - sum(int(own.sum()) for own in kept)
+    if lost and columns.size:
+        why = "a missing score" if rows == "complete" else "no score"
+        problems.append(f"{lost} of {n} rows were left out: {why}.")
     return Selection(columns, kept, tuple(problems))
 
 

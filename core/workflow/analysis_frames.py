@@ -14,6 +14,7 @@ from core.domain.frames import (
     HIGHEST,
     ITEM_SCORES,
     LOWEST,
+    OPTION_POINTS,
     ORIGIN,
     REWRITING,
     TEXTS,
@@ -107,18 +108,25 @@ def _beside(workspace: Workspace, kind: Beside, name: str) -> pd.DataFrame:
 
 
 def _ends(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
-    """The lowest and highest points of the options of every row's answer format."""
+    """The points of the options of every row's answer format, and the lowest and highest."""
     study, answered_in = frame["study"].astype("category"), frame["format"].astype("category")
     names = list(answered_in.cat.categories)
     ends = np.full((len(study.cat.categories), len(names) + 1, 2), np.nan)  # last: no format
+    every = np.full(ends.shape[:2], "", dtype=object)
     for place, code in enumerate(study.cat.categories):
         record = studies.get(workspace.database, str(code))
         for found in bank_store.instrument(workspace.database, record.instrument_id).formats:
             points = [option.points for option in found.options if option.points is not None]
             if found.code in names and points:
-                ends[place, names.index(found.code)] = min(points), max(points)
-    rows = ends[study.cat.codes.to_numpy(), answered_in.cat.codes.to_numpy()]
-    return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1]}
+                own = place, names.index(found.code)
+                ends[own] = min(points), max(points)
+                every[own] = " ".join(map(repr, sorted({float(point) for point in points})))
+    at = study.cat.codes.to_numpy(), answered_in.cat.codes.to_numpy()
+    rows = ends[at]
+    code, texts = pd.factorize(every.ravel())
+    places: list[int] = np.asarray(code).reshape(every.shape)[at].tolist()
+    options = pd.Categorical(np.asarray(texts, dtype=object)[places], categories=texts)
+    return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 
 def _texts(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:

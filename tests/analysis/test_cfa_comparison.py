@@ -213,7 +213,7 @@ def test_a_model_that_cannot_be_fitted_keeps_its_row_and_says_why():
     assert np.isnan(fit.loc["Three", "chi2"])
     assert fit.loc["Two", "converged"]
     assert len(frames(result)["differences"]) == 0
-    assert any("equal or missing: x1, x2, x3" in note for note in result.notes)
+    assert any("all answers are the same: x1, x2, x3" in note for note in result.notes)
 
 
 def test_models_that_the_items_cannot_have_are_named_in_a_note():

@@ -150,7 +150,7 @@ def test_an_item_missing_from_a_level_costs_the_other_items_nothing():
     result = dif(framed(values))
     alone = dif(framed(values[:, :7]))
     pd.testing.assert_frame_equal(tables(result)["items"], tables(alone)["items"])
-    assert "gpt, subscale s: left out, as some level never answered: i8." in result.notes
+    assert "gpt, subscale s: Left out, because nobody answered at some level: i8." in result.notes
     assert (result.n_used, result.n_left_out, result.n_missing) == (1400, 100, 100)
 
 

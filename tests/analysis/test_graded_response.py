@@ -133,7 +133,7 @@ def test_every_score_is_used_left_out_or_missing():
     last = tables(result)["items"].iloc[-1]
     assert (last["item"], last["n"], last["options"]) == ("i5", 150, "2")
     assert np.isnan([last["a"], last["b1"]]).all()
-    assert any("the same score everywhere: i5" in note for note in result.notes)
+    assert any("all answers are the same: i5" in note for note in result.notes)
 
 
 def test_an_option_nobody_chose_is_closed_up_and_named():
@@ -141,7 +141,7 @@ def test_an_option_nobody_chose_is_closed_up_and_named():
     values[:, 0] = np.where(values[:, 0] == 2, 3, values[:, 0])
     result = graded_response(item_scores(values))
     assert tables(result)["items"]["options"].tolist()[:2] == ["0, 1 and 3", "0, 1 and 2"]
-    assert any("i1: nobody chose 2; closed up" in note for note in result.notes)
+    assert any("nobody chose are closed up: i1 (2); i2" in note for note in result.notes)
 
 
 def test_groups_and_subscales_have_models_of_their_own_and_a_thin_one_hides_none():

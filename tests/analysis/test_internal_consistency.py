@@ -120,7 +120,7 @@ def test_an_item_never_answered_is_left_out_and_named_and_costs_no_rows(missing)
     rows = result.tables[0].frame.set_index("subscale")
     assert rows.loc["x", "alpha"] == pytest.approx(2 / 3)
     assert rows.loc["x", ["n_items", "n_administrations", "dropped"]].tolist() == [2, 3, 0]
-    assert "gpt, subscale x: left out, never answered: i3." in result.notes
+    assert "gpt, subscale x: Left out, because nobody answered: i3." in result.notes
     assert not any("undefined" in note for note in result.notes)
     assert (result.n_used, result.n_left_out, result.n_missing) == (12, 0, 3)
     alone = internal_consistency(frame[frame["item"] != "i3"], missing=missing)
@@ -146,7 +146,7 @@ def test_a_subscale_without_any_answer_is_undefined_and_the_others_are_not():
     row = result.tables[0].frame.set_index("subscale").loc["y"]
     assert np.isnan(row["alpha"])
     assert row[["n_items", "n_administrations", "dropped"]].tolist() == [0, 0, 3]
-    assert "gpt, subscale y: left out, never answered: i3, i4." in result.notes
+    assert "gpt, subscale y: Left out, because nobody answered: i3, i4." in result.notes
     assert (result.n_used, result.n_left_out, result.n_missing) == (6, 0, 6)
 
 

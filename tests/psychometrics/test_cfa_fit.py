@@ -187,8 +187,8 @@ def test_constant_and_empty_items_are_left_out_by_name():
     assert fit.dropped_items == ("same", "empty")
     assert fit.items == tuple(ITEMS)
     assert fit.n == 300
-    assert "Left out, because of no score at all: empty." in fit.problems
-    assert "Left out, because of the same score everywhere: same." in fit.problems
+    assert "Left out, because nobody answered: empty." in fit.problems
+    assert "Left out, because all answers are the same: same." in fit.problems
 
 
 def test_rows_left_out_are_counted():

@@ -159,10 +159,10 @@ def test_three_answers_of_six_give_two_thresholds_and_are_named():
     rng = np.random.default_rng(3)
     scores = simulated(rng, 300, [[1, 0.5], [0.5, 1]], [[-1, -0.5, 0, 0.5, 1], [-0.5, 0.5]])
     scores[:, 1] += 2  # options 2, 3 and 4 of 0 to 5
-    found = polychoric(scores, ["a", "b"], options_offered=6)
+    found = polychoric(scores, ["a", "b"], offered=[range(6), range(6)])
     assert [len(each) for each in found.thresholds] == [5, 2]
     assert found.answers.options[1] == (2, 3, 4)
-    assert any("b (3)" in problem and "a (" not in problem for problem in found.problems)
+    assert "Options that nobody chose are closed up: b (0, 1 and 5)." in found.problems
 
 
 def test_empty_cells_are_counted():

@@ -185,8 +185,8 @@ def test_items_that_run_against_each_other_give_a_negative_alpha_with_a_caution(
         (np.empty((0, 3)), "rows"),
         (np.array([[1.0, 2, 3]]), "Undefined"),
         (np.array([[1.0], [2], [3]]), "1"),
-        (np.full((5, 3), 2.0), "same score"),
-        (np.full((5, 3), np.nan), "no score"),
+        (np.full((5, 3), 2.0), "answers are the same"),
+        (np.full((5, 3), np.nan), "nobody answered"),
         (np.array([[1.0, 3], [2, 2], [3, 1]]), "the same in every row"),
         (np.array([[1.0, np.nan], [np.nan, 2], [2, np.nan]]), "Undefined"),
     ],
@@ -218,7 +218,7 @@ def test_the_reason_for_nothing_is_said_once_and_is_the_right_one():
     same = cronbach_alpha(np.ones((10, 2)))
     (why,) = same.problems
     assert why.endswith(
-        "no item varies. Left out, because of the same score everywhere: item 1, item 2."
+        "no item varies. Left out, because all answers are the same: item 1, item 2."
     )
     assert stratified_alpha(np.ones((10, 2)), ["A", "B"]).coefficient.problems == same.problems
     one = cronbach_alpha(np.arange(10.0)[:, None])

@@ -225,10 +225,10 @@ def test_a_marker_without_variance_passes_its_role_on():
 
 def test_three_answers_of_six_can_be_fitted_and_are_named():
     scores = np.clip(simulated(np.random.default_rng(26), 400), 1, 3)
-    found = fit_wlsmv(scores, NAMES, TWO_FACTORS, options_offered=6)
+    found = fit_wlsmv(scores, NAMES, TWO_FACTORS, offered=[range(6)] * len(NAMES))
     assert found.converged
     assert sum(each.op == "|" for each in found.parameters) == 16
-    assert any("fewer than the 6 options" in problem for problem in found.problems)
+    assert any("Options that nobody chose are closed up" in one for one in found.problems)
 
 
 def test_a_model_that_is_not_identified_has_no_errors_and_names_the_parameters():

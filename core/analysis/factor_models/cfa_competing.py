@@ -24,10 +24,12 @@ from core.analysis.factor_models.cfa_models import (
     MODELS,
     EstimatorKind,
     ModelKind,
+    left_out_notes,
     subscales_of_items,
     varying_items,
 )
 from core.analysis.factor_models.cfa_names import ModelNames, model_names
+from core.analysis.items.offered_options import with_options
 from core.analysis.matrices import ScoreMatrix, distinct, group_name, score_matrices, some_of
 from core.analysis.registry import Text
 from core.errors import UserError
@@ -85,7 +87,7 @@ def question(item_scores: pd.DataFrame, by: Sequence[str], models: str) -> Quest
     ModelTextError
         A text has no name, fewer than two models, or cannot be read.
     """
-    matrices = score_matrices(item_scores, distinct(by), whole=True)
+    matrices = with_options(item_scores, score_matrices(item_scores, distinct(by), whole=True))
     subscale_of, notes = subscales_of_items(item_scores)
     names = model_names(subscale_of)
     typed = named_models(models, names) if models.strip() else {}
@@ -108,13 +110,9 @@ def rivals(matrix: ScoreMatrix, asked: Question, estimator: EstimatorKind) -> Ri
     missing, typed, names = missing_rule(estimator), asked.typed, asked.names
     used = {safe for model in typed.values() for safe in model.items}
     wanted = [not typed or names.items[item] in used for item in matrix.items]
-    common, constant = _same_rows(matrix, np.array(wanted, dtype=bool), missing)
-    where, notes = group_name(matrix.group), []
-    if constant:
-        notes.append(
-            f"{where}: left out, because all usable scores are equal or missing: "
-            f"{', '.join(constant)}."
-        )
+    common, left_out = _same_rows(matrix, np.array(wanted, dtype=bool), missing)
+    where = group_name(matrix.group)
+    notes = [f"{where}: {sentence}" for sentence in left_out]
     if typed:
         prepared = {
             name: _recognized(
@@ -152,22 +150,23 @@ def competing_models(matrix: ScoreMatrix, asked: Question, estimator: EstimatorK
 
 def _same_rows(
     matrix: ScoreMatrix, wanted: np.ndarray, missing: Missing
-) -> tuple[ScoreMatrix, list[str]]:
-    """The rows and items that count for every model, and the items that do not vary."""
+) -> tuple[ScoreMatrix, tuple[str, ...]]:
+    """The rows and items that count for every model, and sentences on the items left out."""
     columns = np.flatnonzero(wanted)
-    varying = varying_items([matrix.scores[:, columns]], missing)
-    constant = [matrix.items[k] for k in columns[~varying]]
-    columns = columns[varying]
+    own = [matrix.scores[:, columns]]
+    left_out = left_out_notes(own, [matrix.items[k] for k in columns], missing)
+    columns = columns[varying_items(own, missing)]
     present = ~np.isnan(matrix.scores[:, columns])
     rows = present.all(axis=1) if missing == "listwise" else present.any(axis=1)
     common = replace(
         matrix,
         items=tuple(matrix.items[k] for k in columns),
         keyed=tuple(matrix.keyed[k] for k in columns),
+        options=tuple(matrix.options[k] for k in columns) if matrix.options else (),
         administrations=matrix.administrations[rows],
         scores=matrix.scores[np.ix_(rows, columns)],
     )
-    return common, constant
+    return common, left_out
 
 
 def _from_the_bank(
@@ -208,7 +207,7 @@ def _candidate(name: str, prepared: Prepared, estimator: EstimatorKind) -> Candi
     if model is None:
         return Candidate(name, prepared, None, f"Not fitted. {prepared.reason}")
     try:
-        fit = fitted(prepared.scores, model, estimator, CI_LEVEL)
+        fit = fitted(prepared.scores, model, estimator, CI_LEVEL, prepared.offered)
     except UserError as error:
         return Candidate(name, prepared, None, f"Not fitted. {model.sentence(error.problem)}")
     untested = np.isnan(fit.fit.chi2) and fit.fit.df > 0

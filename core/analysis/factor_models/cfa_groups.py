@@ -13,22 +13,23 @@ from core.analysis.factor_models.cfa_models import (
     EstimatorKind,
     ModelKind,
     WrittenModel,
+    left_out_notes,
     subscales_of_items,
     varying_items,
     written_model,
 )
 from core.analysis.factor_models.cfa_names import UNNAMED, ModelNames, model_names
 from core.analysis.factor_models.cfa_text import lost_factors, text_of, typed_model, unused_items
+from core.analysis.items.offered_options import with_options
 from core.analysis.matrices import Floats, ScoreMatrix, group_name, score_matrices, some_of
 from core.errors import NotEnoughData
+from core.psychometrics.answer_options import Offered, ordered_items
 from core.psychometrics.factor_models.cfa_data import Missing
 from core.psychometrics.factor_models.cfa_fit import fit_cfa
 from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_result import CfaResult
 from core.psychometrics.ordered.wlsmv import fit_wlsmv
-
-MOST_STEPS = 10
-"""Different scores of an item up to which its answers are taken as steps of a normal variable."""
+from core.psychometrics.wording import never_answered
 
 UNIT_CHANGED = (
     "With the first loading of each factor fixed at 1 the search found no maximum, as happens "
@@ -46,6 +47,7 @@ class Prepared:
     model: WrittenModel | None
     loads: tuple[tuple[str, str], ...]  # factor and item, as users know them, of empty rows
     dropped: tuple[str, ...] = ()  # items left out, as users know them
+    left_out: tuple[str, ...] = ()  # sentences that say why
     reason: str = ""  # why there is no model
     kind: ModelKind | None = None  # none for a typed model
 
@@ -57,12 +59,17 @@ class Prepared:
     @property
     def notes(self) -> tuple[str, ...]:
         """What has to be said about items left out, and about a model that is missing."""
-        left_out = (
-            f"{self.name}: left out, because all usable scores are equal or missing: "
-            f"{', '.join(self.dropped)}."
-        )
+        left_out = tuple(f"{self.name}: {sentence}" for sentence in self.left_out)
         why_not = f"{self.name}: not fitted. {self.reason}"
-        return (*((left_out,) if self.dropped else ()), *((why_not,) if self.reason else ()))
+        return (*left_out, *((why_not,) if self.reason else ()))
+
+    @property
+    def offered(self) -> tuple[Offered, ...] | None:
+        """Options of the columns, where there is a model and the matrix knows them."""
+        if not self.matrix.options:
+            return None
+        options = dict(zip(self.matrix.items, self.matrix.options, strict=True))
+        return tuple(options[item] for item in self.item_names)
 
     @property
     def item_names(self) -> tuple[str, ...]:
@@ -109,7 +116,7 @@ def prepared_groups(
     NotEnoughData
         There are no answers, or WLSMV is asked for with scores that are no steps of an answer.
     """
-    matrices = score_matrices(item_scores, by, whole=True)
+    matrices = with_options(item_scores, score_matrices(item_scores, by, whole=True))
     subscale_of, notes = subscales_of_items(item_scores)
     names, missing = model_names(subscale_of), missing_rule(estimator)
     if model_text.strip():
@@ -138,12 +145,14 @@ def prepared_preset(
     dropped = tuple(item for item, kept in zip(matrix.items, varying, strict=True) if not kept)
     items = [item for item, kept in zip(matrix.items, varying, strict=True) if kept]
     keyed = [key for key, kept in zip(matrix.keyed, varying, strict=True) if kept]
+    left_out = left_out_notes([matrix.scores], matrix.items, missing)
     loads = tuple((subscale_of[item] or UNNAMED, item) for item in matrix.items)
+    scores = matrix.scores[:, varying]
     try:
         model = written_model(kind, items, keyed, subscale_of)
     except NotEnoughData as error:
-        return Prepared(matrix, matrix.scores[:, varying], None, loads, dropped, error.problem)
-    return Prepared(matrix, matrix.scores[:, varying], model, loads, dropped, kind=kind)
+        return Prepared(matrix, scores, None, loads, dropped, left_out, error.problem)
+    return Prepared(matrix, scores, model, loads, dropped, left_out, kind=kind)
 
 
 def prepared_text(
@@ -153,7 +162,13 @@ def prepared_text(
     used = frozenset(typed.items)
     mine = [names.items[item] for item in matrix.items]
     columns = np.array([k for k, safe in enumerate(mine) if safe in used], dtype=np.int64)
-    columns = columns[varying_items([matrix.scores[:, columns]], missing)]
+    own, asked = matrix.scores[:, columns], [matrix.items[k] for k in columns]
+    unasked = [names.shown[safe] for safe in typed.items if names.shown[safe] not in matrix.items]
+    left_out = (
+        *((never_answered(unasked),) if unasked else ()),
+        *left_out_notes([own], asked, missing),
+    )
+    columns = columns[varying_items([own], missing)]
     kept = tuple(mine[k] for k in columns)
     gone = used - set(kept)
     dropped = tuple(names.shown[safe] for safe in typed.items if safe in gone)
@@ -162,14 +177,18 @@ def prepared_text(
     lost = [real[factor] for factor in lost_factors(typed, gone)]
     if lost:
         reason = f"No item that varies is left of {', '.join(lost)}."
-        return Prepared(matrix, matrix.scores[:, columns], None, loads, dropped, reason)
+        return Prepared(matrix, matrix.scores[:, columns], None, loads, dropped, left_out, reason)
     text = text_of(typed.without(gone)) if gone else typed.text
     model = WrittenModel(text, kept, names.shown)
-    return Prepared(matrix, matrix.scores[:, columns], model, loads, dropped)
+    return Prepared(matrix, matrix.scores[:, columns], model, loads, dropped, left_out)
 
 
 def fitted(
-    scores: Floats, model: WrittenModel, estimator: EstimatorKind, ci_level: float
+    scores: Floats,
+    model: WrittenModel,
+    estimator: EstimatorKind,
+    ci_level: float,
+    offered: Sequence[Offered] | None = None,
 ) -> CfaResult:
     """The model fitted to its answers.
 
@@ -183,6 +202,8 @@ def fitted(
         As in `cfa`.
     ci_level : float in (0, 1)
         Coverage of the intervals of parameters.
+    offered : p lists of scores, optional
+        Options of the items, for WLSMV.
 
     Returns
     -------
@@ -197,7 +218,7 @@ def fitted(
         As for `fit_cfa` and `fit_wlsmv`; names are those of the model text.
     """
     if estimator == "wlsmv":
-        return fit_wlsmv(scores, model.items, model.text, ci_level=ci_level)
+        return fit_wlsmv(scores, model.items, model.text, ci_level=ci_level, offered=offered)
     how, missing = HOW[estimator]
     fit = fit_cfa(
         scores, model.items, model.text, estimator=how, missing=missing, ci_level=ci_level
@@ -224,24 +245,9 @@ def check_steps(groups: Sequence[Prepared]) -> None:
     Raises
     ------
     NotEnoughData
-        Some score is not a whole number, as averages are not, or an item has more than 10
-        different scores.
+        The scores of an item are no ordered answers; see `ordered_items`.
     """
     for group in groups:
         if group.model is None:
             continue
-        for safe, scores in zip(group.model.items, group.scores.T, strict=True):
-            item, different = group.model.name(safe), np.unique(scores[np.isfinite(scores)])
-            between = different[different % 1 != 0]
-            if len(between):
-                raise NotEnoughData(
-                    "WLSMV takes scores as the steps of ordered answers, but there are scores "
-                    f"between steps ({item}: {between[0]:g}), as averages have.",
-                    "Do not average over administrations, or choose MLR.",
-                )
-            if len(different) > MOST_STEPS:
-                raise NotEnoughData(
-                    f"WLSMV takes scores as the steps of ordered answers, at most {MOST_STEPS}, "
-                    f"and {item} has {len(different)} different scores.",
-                    "Choose MLR, which takes scores as numbers.",
-                )
+        ordered_items(group.scores, group.item_names, group.offered)

@@ -24,6 +24,7 @@ from core.psychometrics.factor_models.cfa_presets import (
     with_method_factor,
 )
 from core.psychometrics.score_values import varying_columns
+from core.psychometrics.wording import always_the_same, never_answered
 
 ModelKind = Literal["subscales", "general", "method", "bifactor", "second_order"]
 LikelihoodKind = Literal["ml", "mlr", "fiml"]
@@ -194,10 +195,33 @@ def varying_items(groups: Sequence[Floats], missing: Missing) -> np.ndarray:
     """Whether each item varies within every group over the rows that count, shape (p,).
 
     Constant items are taken out before a model is written, since a model text may lean on the
-    first item of a factor, and before rows are judged, so that they cost no rows.
+    first item of a factor, and before rows are judged, so that they cost no rows. With fewer than
+    two complete rows nothing varies over them, which says nothing of the items.
     """
     varying = np.all([varying_columns(scores) for scores in groups], axis=0)
     if missing == "fiml":
         return np.asarray(varying)
     complete = [scores[~np.isnan(scores[:, varying]).any(axis=1)] for scores in groups]
+    if any(len(scores) < 2 for scores in complete):
+        return np.asarray(varying)
     return np.asarray(varying & np.all([varying_columns(scores) for scores in complete], axis=0))
+
+
+def left_out_notes(
+    groups: Sequence[Floats], items: Sequence[str], missing: Missing
+) -> tuple[str, ...]:
+    """Sentences that name the items `varying_items` leaves out, with the reason."""
+    some = " at some level" if len(groups) > 1 else ""
+    kept = varying_items(groups, missing)
+    answered = np.all([np.isfinite(scores).any(axis=0) for scores in groups], axis=0)
+    varying = np.all([varying_columns(scores) for scores in groups], axis=0)
+    said = []
+    for chosen, sentence, where in (
+        (~answered, never_answered, some),
+        (answered & ~varying, always_the_same, some),
+        (varying & ~kept, always_the_same, f" in complete administrations{some}"),
+    ):
+        names = [item for item, one in zip(items, chosen, strict=True) if one]
+        if names:
+            said.append(sentence(names, where))
+    return tuple(said)

@@ -15,6 +15,7 @@ from core.analysis.factor_models.cfa_models import (
     ModelKind,
     WrittenModel,
     across_groups,
+    left_out_notes,
     subscales_of_items,
     varying_items,
     written_model,
@@ -85,12 +86,8 @@ class Question:
         if len(scores) < 2:
             return ready.noting("not compared, as fewer than two levels are left.")
         varying = varying_items(list(scores.values()), HOW[self.estimator][1])
-        constant = [item for item, kept in zip(matrix.items, varying, strict=True) if not kept]
-        if constant:
-            ready = ready.noting(
-                "left out, because at some level all usable scores are equal or missing: "
-                f"{', '.join(constant)}."
-            )
+        for sentence in left_out_notes(list(scores.values()), matrix.items, HOW[self.estimator][1]):
+            ready = ready.noting(sentence)
         items = [item for item, kept in zip(matrix.items, varying, strict=True) if kept]
         keyed = [key for key, kept in zip(matrix.keyed, varying, strict=True) if kept]
         try:

@@ -71,13 +71,22 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: Missing) -> list[st
     """A note on usable scores that means use but listwise discrimination does not."""
     if missing != "listwise":
         return []
-    n_left_out = sum(matrix.n_used - matrix.varying().complete().size for matrix in matrices)
-    if not n_left_out:
+    varying = [matrix.varying() for matrix in matrices]
+    gaps = sum(own.n_used - own.complete().size for own in varying)
+    constant = sum(
+        matrix.n_used - own.n_used for matrix, own in zip(matrices, varying, strict=True)
+        if own.items
+    )  # fmt: skip
+    said = [
+        f"{n:,} usable {'score' if n == 1 else 'scores'} {where}"
+        for n, where in (
+            (gaps, "in incomplete administrations"), (constant, "of items without variance")
+        ) if n
+    ]  # fmt: skip
+    if not said:
         return []
-    scores = "score" if n_left_out == 1 else "scores"
     return [
-        f"Discrimination and alpha leave out {n_left_out:,} usable {scores} in incomplete "
-        "administrations; means and variances use them."
+        f"Discrimination and alpha leave out {' and '.join(said)}; means and variances use them."
     ]
 
 

@@ -9,12 +9,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from core.errors import NotEnoughData
-from core.psychometrics.answer_options import numbered_answers
+from core.psychometrics.answer_options import Offered, never_chosen_note, ordered_items
 from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.ordered.bivariate_normal import FAR
 from core.psychometrics.usable_items import usable_items
 
-MOST_OPTIONS = 20
 LISTWISE, PAIRWISE = "listwise", "pairwise"
 
 
@@ -68,7 +67,7 @@ def ordered_answers(
     names: Sequence[str],
     *,
     missing: str = LISTWISE,
-    options_offered: int | None = None,
+    offered: Sequence[Offered] | None = None,
 ) -> OrderedAnswers:
     """The answers coded, with the thresholds that cut a standard normal variable into them.
 
@@ -81,13 +80,13 @@ def ordered_answers(
     missing : "listwise" or "pairwise"
         Rows complete in all items that vary; or all rows, each item and pair from the answers
         there are.
-    options_offered : int, optional
-        How many options the items had; options nobody used are then named.
+    offered : p lists of scores, optional
+        The options of each item, None where they are not known; those nobody chose are named.
 
     Raises
     ------
     NotEnoughData
-        Fewer than two items vary, or an item has more than 20 different scores.
+        Fewer than two items vary, or scores are no ordered answers (see `ordered_items`).
 
     Notes
     -----
@@ -102,14 +101,8 @@ def ordered_answers(
             ),
             "Add items whose answers differ.",
         )
-    numbered = [numbered_answers(values) for values in used.scores.T]
-    for name, answers in zip(used.names, numbered, strict=True):
-        if len(answers.chosen) > MOST_OPTIONS:
-            raise NotEnoughData(
-                f"{name} has {len(answers.chosen)} different scores; ordered answers have at most "
-                f"{MOST_OPTIONS}.",
-                "Use an estimator for continuous scores (ML or MLR).",
-            )
+    options_of = None if offered is None else [offered[column] for column in used.kept]
+    numbered = ordered_items(used.scores, used.names, options_of)
     codes = np.column_stack([answers.codes for answers in numbered])
     options = tuple(answers.chosen for answers in numbered)
     return OrderedAnswers(
@@ -118,7 +111,7 @@ def ordered_answers(
         options=options,
         thresholds=_thresholds(codes, max(map(len, options))),
         n_rows_given=used.n_rows_given,
-        problems=used.problems + _unused(used.names, options, options_offered),
+        problems=(*used.problems, *never_chosen_note(used.names, numbered)),
     )
 
 
@@ -127,19 +120,3 @@ def _thresholds(codes: Integers, most: int) -> Floats:
     counts = (codes[:, :, None] == np.arange(most)).sum(axis=0)
     shares = counts.cumsum(axis=1)[:, :-1] / counts.sum(axis=1, keepdims=True)
     return np.asarray(np.minimum(ndtri(shares), FAR))
-
-
-def _unused(
-    names: Sequence[str], options: Sequence[tuple[float, ...]], offered: int | None
-) -> tuple[str, ...]:
-    """A sentence on the items that use fewer options than were offered."""
-    if offered is None:
-        return ()
-    short = [
-        f"{name} ({len(used)})"
-        for name, used in zip(names, options, strict=True)
-        if len(used) < offered
-    ]
-    if not short:
-        return ()
-    return (f"Items that use fewer than the {offered} options: {', '.join(short)}.",)

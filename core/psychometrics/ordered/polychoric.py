@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.psychometrics.answer_options import Offered
 from core.psychometrics.arrays import Booleans, Floats
 from core.psychometrics.ordered.ordered_answers import LISTWISE, OrderedAnswers, ordered_answers
 from core.psychometrics.ordered.polychoric_likelihood import likeliest_correlations
@@ -49,7 +50,7 @@ def polychoric(
     names: Sequence[str],
     *,
     missing: str = LISTWISE,
-    options_offered: int | None = None,
+    offered: Sequence[Offered] | None = None,
 ) -> Polychoric:
     """Polychoric correlation of every pair of items, from thresholds of single items.
 
@@ -61,8 +62,8 @@ def polychoric(
         One for each column.
     missing : "listwise" or "pairwise"
         Rows complete in all items, or for each item and pair the answers there are.
-    options_offered : int, optional
-        Number of options the items had; items that use fewer are then named in `problems`.
+    offered : p lists of scores, optional
+        The options of each item, None where they are not known; those nobody chose are named.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def polychoric(
     Raises
     ------
     NotEnoughData
-        Fewer than two items vary, or an item has more than 20 different scores.
+        Fewer than two items vary, or scores are no ordered answers (see `ordered_items`).
 
     Notes
     -----
@@ -82,7 +83,14 @@ def polychoric(
     bisection as a safeguard. In a table of two by two, an empty cell gets half an answer, margins
     kept (as lavaan does). Rows are taken as independent. Checked against lavaan 0.6-19: 1e-6.
     """
-    answers = ordered_answers(scores, names, missing=missing, options_offered=options_offered)
+    answers = ordered_answers(scores, names, missing=missing, offered=offered)
+    fitted, correlations = correlations_of_tables(answers)
+    problems = (*answers.problems, *notes(answers, answers.tables(), correlations))
+    return Polychoric(answers, fitted, correlations, problems)
+
+
+def correlations_of_tables(answers: OrderedAnswers) -> tuple[Floats, Floats]:
+    """The two-way tables as fitted, and the correlation of each pair, NaN where it has none."""
     tables = answers.tables()
     first, second = answers.pairs()
     known = _both_vary(tables)
@@ -93,8 +101,7 @@ def polychoric(
         correlations[known] = likeliest_correlations(
             fitted[known], thresholds[first[known]], thresholds[second[known]]
         )
-    problems = (*answers.problems, *notes(answers, tables, correlations))
-    return Polychoric(answers, fitted, correlations, problems)
+    return fitted, correlations
 
 
 def _both_vary(tables: Floats) -> Booleans:

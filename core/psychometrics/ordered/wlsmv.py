@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
+from core.psychometrics.answer_options import Offered
 from core.psychometrics.arrays import Floats
 from core.psychometrics.estimate import check_level
 from core.psychometrics.factor_models.cfa_model import ParsedModel, Scaling
@@ -43,7 +44,7 @@ def fit_wlsmv(
     missing: str = LISTWISE,
     scaling: Scaling = "marker",
     ci_level: float = 0.95,
-    options_offered: int | None = None,
+    offered: Sequence[Offered] | None = None,
 ) -> CfaResult:
     """A measurement model of ordered answers: loadings, fit, and what to distrust.
 
@@ -61,8 +62,8 @@ def fit_wlsmv(
         Unit of the factors: that of the first item, or variance 1.
     ci_level : float in (0, 1)
         Coverage of the intervals of parameters (RMSEA: always 90 %).
-    options_offered : int, optional
-        Number of options the items had; items that use fewer are then named.
+    offered : p lists of scores, optional
+        The options of each column, None where they are not known; those nobody chose are named.
 
     Returns
     -------
@@ -77,7 +78,7 @@ def fit_wlsmv(
     ModelTextError
         The text cannot be read or names an unknown item.
     NotEnoughData
-        Fewer than two items vary, an item has too many options, a pair of items has no
+        Fewer than two items vary, scores are no ordered answers, a pair of items has no
         correlation, or the model has more parameters than correlations.
 
     Notes
@@ -88,7 +89,7 @@ def fit_wlsmv(
     are not. Checked against lavaan 0.6-19: indices 1e-5, estimates 1e-5, modification indices.
     """
     weighted = weighted_model(
-        scores, items, model, missing=missing, scaling=scaling, options_offered=options_offered
+        scores, items, model, missing=missing, scaling=scaling, offered=offered
     )
     result = _result(weighted, missing, check_level(ci_level))
     return replace(result, problems=(*model_problems(weighted.model), *result.problems))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import NotEnoughData
+from core.psychometrics.answer_options import Offered
 from core.psychometrics.arrays import Floats
 from core.psychometrics.factor_models.cfa_items import model_of, model_scores
 from core.psychometrics.factor_models.cfa_model import (
@@ -38,12 +39,16 @@ def weighted_model(
     *,
     missing: str = LISTWISE,
     scaling: Scaling = "marker",
-    options_offered: int | None = None,
+    offered: Sequence[Offered] | None = None,
 ) -> WeightedModel:
     """The model fitted to the polychoric correlations of its items; see `wlsmv.fit_wlsmv`."""
     parsed = model_of(model, items)
     matrix = model_scores(scores, items, parsed)
-    fitted = polychoric(matrix, parsed.items, missing=missing, options_offered=options_offered)
+    options = None if offered is None else dict(zip(items, offered, strict=True))
+    fitted = polychoric(
+        matrix, parsed.items, missing=missing,
+        offered=None if options is None else [options[item] for item in parsed.items],
+    )  # fmt: skip
     dropped = tuple(item for item in parsed.items if item not in fitted.names)
     kept = _single_items_are_factors(parsed.without(frozenset(dropped)))
     if not kept.factors:

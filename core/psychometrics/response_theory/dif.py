@@ -7,7 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.errors import NotEnoughData
-from core.psychometrics.answer_options import listed, numbered_answers
+from core.psychometrics.answer_options import (
+    Offered,
+    listed,
+    never_chosen_note,
+    numbered_answers,
+    ordered_items,
+)
 from core.psychometrics.arrays import Booleans, Floats, Integers
 from core.psychometrics.comparisons.multiple_testing import Adjustment
 from core.psychometrics.response_theory.dif_models import (
@@ -32,6 +38,7 @@ def differential_item_functioning(
     names: Sequence[str],
     groups: Sequence[str | None],
     *,
+    offered: Sequence[Offered] | None = None,
     trait: Floats | None = None,
     anchors: Sequence[str] | None = None,
     reference: str | None = None,
@@ -48,6 +55,9 @@ def differential_item_functioning(
         p names.
     groups
         n labels, at least two different ones; a row labelled None is left out.
+    offered
+        p lists of the scores each item offers, None where they are not known; those nobody chose
+        are named.
     trait
         (n,) level of the trait for matching, such as scores of a graded response model. Without it
         each item is matched on the sum of the other items.
@@ -69,7 +79,8 @@ def differential_item_functioning(
     Raises
     ------
     NotEnoughData
-        There are not two groups, or there is nothing to match on.
+        There are not two groups, there is nothing to match on, or scores are no ordered answers
+        (see `ordered_items`).
     ValueError
         Lengths differ, or an anchor or the reference is unknown.
 
@@ -97,6 +108,12 @@ def differential_item_functioning(
     matrix = score_matrix(answers, names)
     labels, group = _numbered_groups(groups, reference, matrix.shape[0])
     columns = _columns(anchors, names, matrix)
+    numbered = ordered_items(matrix, names, offered)
+    answered = [answers.n > 0 for answers in numbered]
+    unused = never_chosen_note(
+        [name for name, some in zip(names, answered, strict=True) if some],
+        [answers for answers, some in zip(numbered, answered, strict=True) if some],
+    )
     if trait is None and not any(set(columns) - {item} for item in range(len(names))):
         raise NotEnoughData(
             "There is no other item to match rows on.", "Add items, or give a trait score."
@@ -115,7 +132,10 @@ def differential_item_functioning(
         items=tuple(judged(item, alpha) for item in adjusted(tested, adjust)),
         groups=labels,
         anchors=tuple(names[column] for column in columns) if trait is None else (),
-        problems=_left_out(names, columns if trait is None and anchors is None else None, group),
+        problems=(
+            *_left_out(names, columns if trait is None and anchors is None else None, group),
+            *unused,
+        ),
     )
 
 
@@ -214,7 +234,7 @@ def _why_not(
     absent = [label for label, count in zip(labels, counts, strict=True) if not count]
     if absent:
         return f"No rows of {', '.join(absent)} have an answer and a matching score."
-    if np.unique(answers).size < 2:
+    if len(numbered_answers(answers).chosen) < 2:
         return "All answers are the same."
     if np.unique(matching).size < 2:
         return "The matching score is the same for all rows."

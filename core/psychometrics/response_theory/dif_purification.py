@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from core.psychometrics.answer_options import Offered
 from core.psychometrics.arrays import Floats
 from core.psychometrics.comparisons.multiple_testing import Adjustment
 from core.psychometrics.response_theory.dif import differential_item_functioning
@@ -16,6 +17,7 @@ def purified_dif(
     names: Sequence[str],
     groups: Sequence[str | None],
     *,
+    offered: Sequence[Offered] | None = None,
     reference: str | None = None,
     alpha: float = 0.01,
     adjust: Adjustment | None = None,
@@ -38,6 +40,7 @@ def purified_dif(
             answers,
             names,
             groups,
+            offered=offered,
             anchors=anchors,
             reference=reference,
             alpha=alpha,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.errors import NotEnoughData
-from core.psychometrics.answer_options import NumberedAnswers, listed, numbered_answers
+from core.psychometrics.answer_options import Offered, never_chosen_note, ordered_items
 from core.psychometrics.arrays import Booleans, Floats
 from core.psychometrics.response_theory.graded_response_estimation import (
     FLAT,
@@ -36,7 +36,7 @@ def graded_response(
     answers: Floats,
     names: Sequence[str],
     *,
-    offered: Sequence[Sequence[float]] | None = None,
+    offered: Sequence[Offered] | None = None,
     n_points: int = 61,
     max_iterations: int = 500,
 ) -> GradedResponseFit:
@@ -50,7 +50,8 @@ def graded_response(
     names
         p names, for the items and for what is said about them.
     offered
-        p lists of the scores each item offers, so that those nobody chose at either end are named.
+        p lists of the scores each item offers, None where they are not known, so that those nobody
+        chose at either end are named.
     n_points
         Points of the trait between -6 and 6 over which the likelihood is integrated.
     max_iterations
@@ -66,9 +67,9 @@ def graded_response(
     ------
     NotEnoughData
         Fewer than three items have two different answers: one or two leave their discriminations
-        undetermined.
+        undetermined. Or scores are no ordered answers (see `ordered_items`).
     ValueError
-        The shape does not fit the names, or a score is not among the options offered.
+        The shape does not fit the names.
 
     Notes
     -----
@@ -94,10 +95,7 @@ def graded_response(
             "Choose a scale with more items, or collect more administrations.",
         )
     options = None if offered is None else [offered[column] for column in used.kept]
-    numbered = [
-        numbered_answers(used.scores[:, item], options[item] if options else None)
-        for item in range(used.n_items)
-    ]
+    numbered = ordered_items(used.scores, used.names, options)
     grid = trait_grid(n_points)
     codes = np.column_stack([item.codes for item in numbered])
     found = maximum_likelihood(codes, grid, max_iterations=max_iterations)
@@ -122,7 +120,7 @@ def graded_response(
         scores_se=_back_in_place(spread, has_answers),
         problems=(
             *used.problems,
-            *_unused_options(used.names, numbered),
+            *never_chosen_note(used.names, numbered),
             *_doubts(found, items, used.n, n_parameters),
             *_coarse(spread, grid),
         ),
@@ -134,16 +132,6 @@ def _back_in_place(values: Floats, has_answers: Booleans) -> Floats:
     placed = np.full(has_answers.shape, np.nan)
     placed[has_answers] = values
     return placed
-
-
-def _unused_options(names: Sequence[str], numbered: Sequence[NumberedAnswers]) -> list[str]:
-    """Which options were closed up, item by item."""
-    return [
-        f"{name}: nobody chose {listed(answers.never_chosen)}; closed up, so the thresholds lie "
-        "between the options that were chosen."
-        for name, answers in zip(names, numbered, strict=True)
-        if answers.never_chosen
-    ]
 
 
 def _doubts(
@@ -168,8 +156,8 @@ def _doubts(
     falling = [item.name for item in items if item.discrimination < 0]
     if falling:
         doubts.append(
-            f"Answers fall as the trait rises: {', '.join(falling)}. Check the scoring key; "
-            "thresholds of such an item run from high to low."
+            f"Answers fall as the trait rises: {', '.join(falling)}; check their keying. "
+            "Thresholds of such an item run from high to low."
         )
     return doubts
 
