@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import pandas as pd
 
+from core.analysis.factor_models.cfa_models import subscales_of_items
 from core.analysis.factor_models.cfa_normality import Answers, normality_table
+from core.analysis.items.offered_options import with_options
 from core.analysis.matrices import (
     by_columns,
     data_notes,
@@ -22,13 +24,18 @@ from core.analysis.registry import Choice, Number, analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.factor_models.efa import ExploratoryFactors, exploratory_factors
+from core.psychometrics.factor_models.efa import (
+    SALIENT,
+    ExploratoryFactors,
+    exploratory_factors,
+)
 from core.psychometrics.factor_models.parallel_analysis import ParallelAnalysis, parallel_analysis
+from core.psychometrics.keying import contrary_items, keying_note
 
 Row = tuple[Any, ...]
 _EIGENVALUES = (
     Column("number", "Number", "count", "From the largest."),
-    Column("eigenvalue", "Eigenvalue", "points", "Of the items' correlations: variance of a "
+    Column("eigenvalue", "Eigenvalue", "points", "Of the correlations chosen: variance of a "
            "component, in items. Horn (1965)."),
     Column("chance_mean", "Chance, mean", "points", "Mean of the same eigenvalue in data without "
            "any common factor. Horn (1965)."),
@@ -55,6 +62,8 @@ _FACTORS = (
     Column("correlation", "Correlation", "correlation", "Between the two factors, as rotated; "
            "Jennrich & Sampson (1966)."),
 )  # fmt: skip
+_REPETITIONS = {"pearson": 500, "polychoric": 100}
+"""Sets of chance data; a polychoric one takes as long as many others."""
 _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
 
 
@@ -96,7 +105,7 @@ def efa(
     factors : int
         Number of factors; 0 takes what parallel analysis suggests, and one where it finds none.
     correlation : "pearson" or "polychoric"
-        What the factors are extracted from. Parallel analysis uses Pearson correlations.
+        What eigenvalues, number of factors and loadings are taken from.
     seed : int
         Of the chance data and of the starts of the rotation.
 
@@ -117,7 +126,9 @@ def efa(
     left out and named. Checked as written in docs/analyses/efa.md.
     """
     names = distinct(by)
-    matrices = score_matrices(item_scores, names, whole=True)
+    matrices = with_options(item_scores, score_matrices(item_scores, names, whole=True))
+    repetitions = _REPETITIONS[correlation]
+    subscale_of, _ = subscales_of_items(item_scores)
     tables: dict[str, list[Row]] = {name: [] for name in ("eigen", "load", "factor")}
     answers: list[Answers] = []
     notes: list[str] = []
@@ -125,11 +136,15 @@ def efa(
     for matrix in each(matrices, "groups"):
         where = group_name(matrix.group)
         try:
-            chance = parallel_analysis(matrix.scores, matrix.items, seed=seed)
+            chance = parallel_analysis(
+                matrix.scores, matrix.items, repetitions=repetitions, seed=seed,
+                correlation=correlation, offered=matrix.options,
+            )  # fmt: skip
             number = factors or chance.n_suggested or 1
             found = exploratory_factors(
-                matrix.scores, matrix.items, number, correlation=correlation, seed=seed
-            )
+                matrix.scores, matrix.items, number, correlation=correlation,
+                offered=matrix.options, seed=seed,
+            )  # fmt: skip
         except NotEnoughData as error:
             notes.append(f"{where}: {error}")
             continue
@@ -143,6 +158,7 @@ def efa(
         answers.append((matrix.group, matrix.scores, matrix.items))
         said = (*chance.problems, *found.problems)
         notes.extend(f"{where}: {problem}" for problem in dict.fromkeys(said))
+        notes.extend(f"{where}: {one}" for one in _contrary(found, subscale_of))
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
         tables["load"] += [(*matrix.group, *row) for row in _loadings(found)]
         tables["factor"] += [(*matrix.group, *row) for row in _factors(found)]
@@ -165,12 +181,27 @@ def efa(
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Minres on {correlation.replace('pearson', 'Pearson')} correlations, direct "
-        "oblimin; number of factors "
-        f"{'chosen' if factors else 'by parallel analysis (components, 95th percentile)'}, seed "
-        f"{seed}. Scores are after reverse-keying.",
+        f"oblimin; number of factors {'chosen' if factors else 'by parallel analysis'} "
+        f"(components of the same correlations, 95th percentile of {repetitions} sets of chance "
+        f"data{', answers shuffled' if correlation == 'polychoric' else ''}), seed {seed}. Scores "
+        "are after reverse-keying.",
         notes=(*data_notes(item_scores, matrices), *notes),
         n_left_out=scores - n_used,
     )
+
+
+def _contrary(found: ExploratoryFactors, subscale_of: Mapping[str, str]) -> Iterator[str]:
+    """Items that load against the others of their subscale, on the factor it loads on most."""
+    owners = [subscale_of.get(name, "") for name in found.names]
+    for subscale in dict.fromkeys(owners):
+        places = [place for place, owner in enumerate(owners) if owner == subscale]
+        own = found.loadings[places]
+        factor = int((own**2).sum(axis=0).argmax())
+        names, loadings = [found.names[place] for place in places], own[:, factor].tolist()
+        contrary = contrary_items(names, loadings, SALIENT)
+        if contrary:
+            title = f"{subscale or 'the scale'} on factor {factor + 1}"
+            yield keying_note(title, [names[k] for k in contrary], [loadings[k] for k in contrary])
 
 
 def _suggestion(chance: ParallelAnalysis, number: int) -> str:

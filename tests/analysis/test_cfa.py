@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import hypothesis.strategies as st
 import numpy as np
@@ -132,7 +133,7 @@ def test_agrees_with_lavaan(estimator, kind):
     assert len(indices) == 15
     wanted = [row["mi"] for row in theirs["modindices_top15"]]
     assert indices["index"].tolist() == pytest.approx(wanted, abs=1e-3)
-    assert "gpt: left out, because all usable scores are equal or missing: i22." in result.notes
+    assert "gpt: Left out, because all answers are the same: i22." in result.notes
 
 
 def test_every_planned_score_is_counted_once():
@@ -419,7 +420,7 @@ def test_a_constant_item_is_taken_out_of_the_text_and_the_model_shows_it():
     values[:, 1] = 3
     frame = item_scores(values, items=HS, subscales=HS_SUBSCALES)
     result = cfa(frame, model_text=f"{THREE} # all\nx2 ~~ x4", estimator="ml")
-    assert "gpt: left out, because all usable scores are equal or missing: x2." in result.notes
+    assert "gpt: Left out, because all answers are the same: x2." in result.notes
     found = frames(result)
     assert found["model"]["text"].tolist() == [
         "visual =~ x1 + x3",
@@ -447,7 +448,7 @@ def test_a_factor_without_items_leaves_the_group_out_with_the_reason():
 def test_an_item_nobody_of_a_group_was_asked_is_left_out_there():
     few = schools(respondent="b", start=5000).query("item != 'x9'")
     result = cfa(pd.concat([schools(), few]), model_text=THREE, estimator="ml")
-    assert "b: left out, because all usable scores are equal or missing: x9." in result.notes
+    assert "b: Left out, because nobody answered: x9." in result.notes
     assert frames(result)["fit"]["n_items"].tolist() == [9, 8]
 
 
@@ -469,11 +470,11 @@ def test_codes_that_no_text_can_hold_are_offered_as_they_have_to_be_written():
 
 
 def test_averaged_scores_and_scores_with_many_steps_are_no_ordered_answers():
-    with pytest.raises(NotEnoughData, match=r"between steps \(x1: .*\), as averages") as caught:
+    with pytest.raises(NotEnoughData, match=r"x1 has 35 different scores; .* at most 20") as caught:
         cfa(schools(), estimator="wlsmv")
     assert "MLR" in caught.value.remedy
     many = np.random.default_rng(1).integers(0, 101, (200, 4))
-    with pytest.raises(NotEnoughData, match=r"at most 10, and i1 has \d+ different"):
+    with pytest.raises(NotEnoughData, match=r"i1 has \d+ different scores; ordered answers"):
         cfa(item_scores(many), estimator="wlsmv")
 
 
@@ -517,3 +518,24 @@ def test_every_column_is_explained():
     for one in cfa(likert(), estimator="wlsmv").tables:
         unexplained = [c.name for c in one.columns if not c.help and c.name != "respondent"]
         assert not unexplained, one.name
+
+
+@pytest.mark.parametrize("estimator", ["mlr", "wlsmv"])
+def test_items_keyed_the_wrong_way_are_named(estimator):
+    rng = np.random.default_rng(7)
+    trait = rng.normal(size=(300, 1))
+    values = np.clip(np.round(3 + trait + rng.normal(size=(300, 6))), 1, 5)
+    values[:, [1, 4]] = 6 - values[:, [1, 4]]
+    result = cfa(item_scores(values), estimator=estimator)
+    (note,) = [note for note in result.notes if "check their keying" in note]
+    assert re.fullmatch(
+        r"gpt: Against the other items of s load: i2 \(-0\.\d\d\), i5 \(-0\.\d\d\); check their "
+        r"keying\.", note,
+    )  # fmt: skip
+    values[:, 0] = 6 - values[:, 0]  # the item that sets the unit is the wrong one, with another
+    values[:, 1] = 6 - values[:, 1]
+    result = cfa(item_scores(values), estimator=estimator)
+    (note,) = [note for note in result.notes if "check their keying" in note]
+    assert re.search(r"load: i1 \(0\.\d\d\), i5 \(0\.\d\d\); check", note)
+    values[:, [0, 4]] = 6 - values[:, [0, 4]]
+    assert not any("keying" in note for note in cfa(item_scores(values)).notes)

@@ -1,4 +1,6 @@
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from core.analysis.efa import efa
 from core.errors import NotEnoughData
 from core.psychometrics.factor_models.efa import exploratory_factors
+from core.psychometrics.factor_models.parallel_analysis import parallel_analysis
 from core.psychometrics.normality import normality
 from tests.analysis.score_frames import item_scores
 
@@ -116,3 +119,45 @@ def test_the_order_of_the_items_does_not_change_a_communality(order):
     assert mixed.groupby("item")["communality"].first()[expected.index].to_numpy() == (
         pytest.approx(expected.to_numpy(), abs=1e-6)
     )
+
+
+def test_everything_comes_from_the_correlations_that_were_asked_for():
+    """Eigenvalues and loadings of psych 2.x (gold_ordered.R); Pearson's first one is 2.019."""
+    folder = Path(__file__).parent.parent / "psychometrics" / "golden"
+    wanted = json.loads((folder / "ordered_scales.json").read_text())["yes_no"]
+    frame = item_scores(pd.read_csv(folder / "ordered_scales.csv").filter(like="b").to_numpy())
+    result = efa(frame, correlation="polychoric")
+    found = tables(result)
+    eigenvalues = found["eigenvalues"]["eigenvalue"]
+    np.testing.assert_allclose(eigenvalues, wanted["eigenvalues"], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found["loadings"]["loading"], wanted["loadings"], rtol=0, atol=1e-4)
+    assert (found["eigenvalues"]["stands_out"] == "yes").sum() == 1
+    pearson = tables(efa(frame))["eigenvalues"]["eigenvalue"]
+    assert [pearson[0]] == pytest.approx(wanted["pearson_first"], abs=1e-8)
+    assert "components of the same correlations, 95th percentile of 100 sets" in result.method
+
+
+def test_chance_of_polychoric_correlations_is_as_wide_as_they_are():
+    """Unrelated yes-no answers at uneven shares: no factor may stand out."""
+    rng = np.random.default_rng(4)
+    shares = [0.1, 0.2, 0.5, 0.8, 0.9, 0.15]
+    suggested = []
+    for _ in range(8):
+        answers = (rng.random((150, 6)) < shares).astype(float)
+        found = parallel_analysis(answers, list("abcdef"), repetitions=40, correlation="polychoric")
+        assert found.chance == "shuffled"
+        suggested.append(found.n_suggested)
+    assert suggested.count(0) >= 6
+
+
+def test_items_that_load_against_their_subscale_are_named():
+    values = answers(400)
+    values[:, [1, 4]] *= -1
+    frame = item_scores(values, subscales=["A", "A", "A", "B", "B", "B"])
+    notes = [note for note in efa(frame, factors=2).notes if "check their keying" in note]
+    assert len(notes) == 2
+    assert notes[0].startswith("gpt: Against the other items of A on factor")
+    assert "load: i2 (" in notes[0]
+    assert "load: i5 (" in notes[1]
+    apart = item_scores(answers(400) * [1, 1, 1, -1, -1, -1], subscales=["A"] * 3 + ["B"] * 3)
+    assert not any("keying" in note for note in efa(apart, factors=1).notes)

@@ -12,6 +12,7 @@ from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING, Pars
 from core.psychometrics.factor_models.cfa_residuals import correlations
 from core.psychometrics.factor_models.cfa_result import Estimate
 from core.psychometrics.factor_models.cfa_structure import Matrices
+from core.psychometrics.keying import contrary_items, keying_note
 from core.psychometrics.wording import listed
 
 Array = np.ndarray
@@ -116,7 +117,7 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
 
 
 def error_problems(standardized: Sequence[Estimate]) -> list[str]:
-    """Standard errors too large to be believed, and loadings beyond 1."""
+    """Standard errors too large to be believed, loadings beyond 1 or against the other items."""
     large = [_name(e) for e in standardized if e.free and _huge(e)]
     beyond = [_name(e) for e in standardized if e.op == LOADING and abs(e.estimate) > 1]
     out = []
@@ -127,7 +128,36 @@ def error_problems(standardized: Sequence[Estimate]) -> list[str]:
         )
     if beyond:
         out.append(f"Standardized loadings beyond 1: {listed(beyond)}.")
-    return out
+    return [*out, *_contrary(standardized)]
+
+
+def _contrary(standardized: Sequence[Estimate]) -> list[str]:
+    """A sentence for each factor with items that load against the others.
+
+    Of an item with several factors only the largest loading counts: a smaller one of the other
+    sign, as beside a general factor, is no sign of a wrong key.
+    """
+    loadings = [e for e in standardized if e.op == LOADING]
+    factors = list(dict.fromkeys((e.group, e.left) for e in loadings))
+    names = {factor for _, factor in factors}
+    largest: dict[tuple[int, str], float] = {}
+    for e in loadings:
+        key = (e.group, e.right)
+        largest[key] = max(largest.get(key, 0.0), abs(e.estimate))
+    out = []
+    for group, factor in factors:
+        own = [
+            e for e in loadings
+            if (e.group, e.left) == (group, factor) and e.right not in names
+            and abs(e.estimate) >= largest[group, e.right]
+        ]  # fmt: skip
+        found = contrary_items([e.right for e in own], [e.estimate for e in own])
+        if found:
+            contrary = [own[place] for place in found]
+            out.append(
+                keying_note(factor, [e.right for e in contrary], [e.estimate for e in contrary])
+            )
+    return list(dict.fromkeys(out))
 
 
 def _huge(e: Estimate) -> bool:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from core.domain.rounding import number_text
 from core.errors import NotEnoughData
+from core.psychometrics.answer_options import Offered
 from core.psychometrics.arrays import Floats
+from core.psychometrics.factor_models.item_correlations import Correlation, item_correlations
 from core.psychometrics.factor_models.minres import LEAST_UNIQUENESS, Extraction, minres
 from core.psychometrics.factor_models.oblimin import Rotation, oblimin
-from core.psychometrics.ordered.ordered_answers import LISTWISE
-from core.psychometrics.ordered.polychoric import polychoric
-from core.psychometrics.usable_items import usable_items
 
-Correlation = Literal["pearson", "polychoric"]
 SALIENT = 0.3  # size of a loading that names a factor
 ONE_FACTOR = 0.8  # correlation from which two factors can hardly be told apart
 
@@ -61,6 +58,7 @@ def exploratory_factors(
     n_factors: int,
     *,
     correlation: Correlation = "pearson",
+    offered: Sequence[Offered] | None = None,
     seed: int = 1,
 ) -> ExploratoryFactors:
     """Minres factors of the items, rotated by oblimin.
@@ -75,6 +73,8 @@ def exploratory_factors(
         Number of factors; `parallel_analysis` proposes one.
     correlation : "pearson" or "polychoric"
         Of the scores, or of normal variables behind ordered answers.
+    offered : p lists of scores, optional
+        Options of the items, for polychoric correlations.
     seed : int
         Of the random starts of the rotation.
 
@@ -82,26 +82,17 @@ def exploratory_factors(
     ------
     NotEnoughData
         Fewer than three items vary, there are not enough items for the factors, a pair of items
-        has no correlation, or ordered answers have too many options.
+        has no correlation, or scores are no ordered answers.
 
     Notes
     -----
     Items without variance are left out and named. Rows are taken as independent. See
     `factors_of_correlations` for the method.
     """
-    if correlation == "polychoric":
-        fitted = polychoric(scores, names, missing=LISTWISE)
-        n, kept, problems, matrix = (
-            fitted.answers.n,
-            fitted.names,
-            fitted.problems,
-            fitted.correlations,
-        )
-    else:
-        used = usable_items(scores, names)
-        n, kept, problems = used.n, used.names, used.problems
-        matrix = np.corrcoef(used.scores, rowvar=False).reshape(used.n_items, used.n_items)
-    return factors_of_correlations(matrix, kept, n_factors, n=n, seed=seed, problems=problems)
+    own = item_correlations(scores, names, correlation, offered)
+    return factors_of_correlations(
+        own.matrix, own.names, n_factors, n=own.n, seed=seed, problems=own.problems
+    )
 
 
 def factors_of_correlations(

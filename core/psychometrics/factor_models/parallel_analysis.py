@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from core.errors import NotEnoughData
+from core.psychometrics.answer_options import Offered
 from core.psychometrics.arrays import Floats
-from core.psychometrics.usable_items import usable_items
+from core.psychometrics.factor_models.item_correlations import Correlation, item_correlations
+from core.psychometrics.ordered.polychoric import Polychoric, correlations_of_tables
 
 Variant = Literal["components", "factors"]
 Chance = Literal["normal", "shuffled"]
@@ -48,6 +50,8 @@ def parallel_analysis(
     percentile: float = 95.0,
     repetitions: int = 500,
     seed: int = 1,
+    correlation: Correlation = "pearson",
+    offered: Sequence[Offered] | None = None,
 ) -> ParallelAnalysis:
     """Horn's parallel analysis: the number of factors that stand out from chance.
 
@@ -67,6 +71,12 @@ def parallel_analysis(
         Of the chance eigenvalues an eigenvalue has to pass.
     repetitions, seed : int
         Number of chance data sets; the same seed gives the same result.
+    correlation : "pearson" or "polychoric"
+        Of the scores, or of normal variables behind ordered answers; the eigenvalues of the items
+        and those of chance are of the same kind. Chance data of polychoric correlations are always
+        shuffled.
+    offered : p lists of scores, optional
+        Options of the items, for polychoric correlations.
 
     Raises
     ------
@@ -76,18 +86,29 @@ def parallel_analysis(
     Notes
     -----
     Horn (1965) doi:10.1007/BF02289447; 95th percentile: Glorfeld (1995); common factor variant:
-    Humphreys & Montanelli (1975). Pearson correlations. Items without variance are left out and
-    named. Checked by recovery of known numbers of factors and on pure chance.
+    Humphreys & Montanelli (1975). Items without variance are left out and named. Checked by
+    recovery of known numbers of factors and on pure chance; polychoric eigenvalues against psych.
     """
-    used = usable_items(scores, names)
-    if used.n_items < 2 or used.n < 3:
+    used = item_correlations(scores, names, correlation, offered)
+    if len(used.names) < 2 or used.n < 3:
         raise NotEnoughData(
-            f"{used.n} complete rows of {used.n_items} items that vary are too few.",
+            f"{used.n} complete rows of {len(used.names)} items that vary are too few.",
             "Use at least three rows and two items.",
         )
+    if not np.isfinite(used.matrix).all():
+        raise NotEnoughData(
+            " ".join(["Some pairs of items have no correlation.", *used.problems]),
+            "Leave these items out.",
+        )
     problems = list(used.problems)
-    drawn = _chance_eigenvalues(used.scores, variant, chance, repetitions, seed)
-    observed = _eigenvalues(used.scores[None], variant)[0]
+    if used.polychoric is not None:
+        chance = "shuffled"
+        drawn = _polychoric_chance(used.polychoric, variant, repetitions, seed)
+        observed = _eigenvalues_of(used.matrix[None], variant)[0]
+    else:
+        values = np.asarray(used.scores)
+        drawn = _chance_eigenvalues(values, variant, chance, repetitions, seed)
+        observed = _eigenvalues(values[None], variant)[0]
     mean, limit = drawn.mean(axis=0), np.percentile(drawn, percentile, axis=0)
     suggested: int | None = None
     if np.isnan(observed).any() or np.isnan(limit).any():
@@ -135,12 +156,30 @@ def _eigenvalues(data: Floats, variant: Variant) -> Floats:
     """Eigenvalues of each data set (sets, n, p), largest first; NaN where undefined."""
     centered = data - data.mean(axis=1, keepdims=True)
     standard = centered / np.sqrt((centered**2).sum(axis=1, keepdims=True))
-    matrices = standard.transpose(0, 2, 1) @ standard
+    return _eigenvalues_of(standard.transpose(0, 2, 1) @ standard, variant)
+
+
+def _polychoric_chance(fitted: Polychoric, variant: Variant, repetitions: int, seed: int) -> Floats:
+    """Eigenvalues of polychoric correlations, each item's answers in random order."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for _ in range(repetitions):
+        shuffled = replace(fitted.answers, codes=rng.permuted(fitted.answers.codes, axis=0))
+        matrix = np.eye(len(fitted.names))
+        first, second = shuffled.pairs()
+        matrix[first, second] = matrix[second, first] = correlations_of_tables(shuffled)[1]
+        parts.append(_eigenvalues_of(matrix[None], variant))
+    return np.concatenate(parts)
+
+
+def _eigenvalues_of(matrices: Floats, variant: Variant) -> Floats:
+    """Eigenvalues of each correlation matrix (sets, p, p), largest first; NaN where undefined."""
     values = np.linalg.eigvalsh(matrices)
     if variant == "components":
         return np.asarray(values[:, ::-1])
     singular = values[:, 0] < 1e-10
     diagonal = np.arange(matrices.shape[1])
+    matrices = matrices.copy()
     matrices[singular] = np.eye(len(diagonal))
     smc = 1 - 1 / np.linalg.inv(matrices)[:, diagonal, diagonal]
     matrices[:, diagonal, diagonal] = smc
