@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from core.errors import FileError, UserError
 from core.workflow import (
     amendments,
     answers,
+    bank_attachment,
     banks,
     collection,
     phases,
@@ -112,6 +114,9 @@ def _parser() -> argparse.ArgumentParser:
         help="what the column score holds: "
         + "; ".join(f"{name}: {words}" for name, words in answers.MEANINGS.items()),
     )  # fmt: skip
+    join = add("attach", _attach, "give imported answers without a bank the bank of their items")
+    join.add_argument("study")
+    join.add_argument("--bank", default="", help="its code (default: the bank that fits best)")
     analyze = add("analyze", _analyze, "run an analysis and write its tables")
     analyze.add_argument("name")
     analyze.add_argument("--study", required=True, action="append")
@@ -168,7 +173,13 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.action == "import":
         file = Path(parsed.what)
         state = banks.import_bank(workspace, banks.preview_import(file.name, _read(file)))
-        print(f"Bank '{state.instrument.code}': {len(state.instrument.items)} items.")
+        code = state.instrument.code
+        print(f"Bank '{code}': {len(state.instrument.items)} items.")
+        for study, match in bank_attachment.studies_of(workspace, state.instrument):
+            print(
+                f"Study '{study}' has answers to them and no bank ({match.words}). Attach it: "
+                + shlex.join(["attach", study, "--bank", code])
+            )
         return
     suffix = (parsed.out.suffix if parsed.out else ".csv").lower()
     if suffix not in (".csv", ".xlsx"):
@@ -296,6 +307,13 @@ def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     ):
         bank = f"bank '{done.instrument}'. {done.about_bank}"
         print(f"Study '{done.study}': {done.n_rows} answers, {bank}")
+
+
+def _attach(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    done = bank_attachment.attach(workspace, parsed.study, parsed.bank)
+    print(f"Study '{done.study}': bank '{done.bank}', version {done.version}. {done.about_bank}")
+    if done.n_scores:
+        print(f"{done.n_scores} scores that came with the file are derived from the bank now.")
 
 
 def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import data_files, data_import, widgets
+from pages.shared import data_attach, data_files, data_import, widgets
 
 
 def main() -> None:
@@ -14,6 +14,8 @@ def main() -> None:
     st.subheader("Import answers")
     with widgets.error_box():
         data_import.import_section()
+    with widgets.error_box():
+        data_attach.attach_section()
     st.subheader("Export a study")
     with widgets.error_box():
         study = widgets.study_chooser()

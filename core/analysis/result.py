@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pandas as pd
@@ -67,3 +67,21 @@ class AnalysisResult:
     def n_planned(self) -> int:
         """Number of scores there would be without a gap."""
         return self.n_used + self.n_left_out + self.n_missing
+
+
+def replaced_words(result: AnalysisResult, old: str, new: str) -> AnalysisResult:
+    """The result with other words for something, wherever it explains itself."""
+    tables = tuple(
+        replace(
+            table,
+            title=table.title.replace(old, new),
+            columns=tuple(replace(c, help=c.help.replace(old, new)) for c in table.columns),
+        )
+        for table in result.tables
+    )
+    return replace(
+        result,
+        tables=tables,
+        method=result.method.replace(old, new),
+        notes=tuple(note.replace(old, new) for note in result.notes),
+    )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pyarrow as pa
 
 from core.domain.identifiers import stable_id
 from core.domain.study import Design, design_to_dict
+from core.store.bank_tables import item_id
 from core.store.database import Database
-from core.store.studies import refuse_name
+from core.store.studies import StudyRecord, refuse_name
 
 _ADD_STUDY = "insert into study values (?, ?, 'imported', ?, ?, ?, now())"
 _KEYED = """
@@ -67,6 +69,69 @@ select t.trial_id, ?, m.attempt_id, k.status, nullif(k.answer, ''), k.score, nul
 from keyed k join trial t on t.study_id = ? and t.ordinal = k.row
     left join attempt m on m.call_id = t.call_id
 """
+_ITEMS = """
+select distinct i.code, i.position from trial t join item i using (item_id)
+where t.study_id = ? order by i.position
+"""
+_USED = """
+select distinct a.format, coalesce(r.option, '') from trial t
+    join administration a using (administration_id) left join response r using (trial_id)
+where t.study_id = ? order by all
+"""
+_N_SCORES = "select count(score) from response where study_id = ?"
+_MOVE_TRIALS = """
+update trial set item_id = m.new
+from (select unnest(?::bigint[]) as old, unnest(?::bigint[]) as new) m
+where trial.study_id = ? and trial.item_id = m.old
+"""
+_MOVE_FORMATS = "update administration set format = ? where study_id = ? and format = ?"
+_MOVE_STUDY = "update study set instrument_id = ?, design = ? where study_id = ?"
+_DERIVE = "update response set score = null where study_id = ? and score is not null"
+_DERIVE_EARLIER = "update recoding set score = null where study_id = ? and score is not null"
+
+
+def items_and_answers(database: Database, study_id: int) -> tuple[list[str], dict[str, list[str]]]:
+    """The items of a study in the order of its bank, and the options chosen by answer format."""
+    items = [code for code, _ in database.rows(_ITEMS, [study_id])]
+    used: dict[str, list[str]] = {}
+    for name, option in database.rows(_USED, [study_id]):
+        used.setdefault(name, []).extend([option] if option else [])
+    return items, used
+
+
+def n_scores(database: Database, study_id: int) -> int:
+    """How many answers of a study have a score that came with them."""
+    row = database.row(_N_SCORES, [study_id])
+    return int(row[0]) if row else 0
+
+
+def attach_bank(
+    database: Database,
+    record: StudyRecord,
+    design: Design,
+    instrument_id: int,
+    *,
+    items: Mapping[str, str],
+    formats: Mapping[str, str],
+) -> int:
+    """Move an imported study to a version of another bank, all of it or nothing.
+
+    `items` and `formats` say what becomes of their codes. Returns how many scores that came with
+    the answers are derived from now on.
+    """
+    old = [item_id(record.instrument_id, code) for code in items]
+    new = [item_id(instrument_id, code) for code in items.values()]
+    changed = [(name, was) for was, name in formats.items() if name != was]
+    body = json.dumps(design_to_dict(design), ensure_ascii=False)
+    found = n_scores(database, record.study_id)
+    with database.transaction() as cursor:
+        cursor.execute(_MOVE_TRIALS, [old, new, record.study_id])
+        for name, was in changed:
+            cursor.execute(_MOVE_FORMATS, [name, record.study_id, was])
+        cursor.execute(_DERIVE, [record.study_id])
+        cursor.execute(_DERIVE_EARLIER, [record.study_id])
+        cursor.execute(_MOVE_STUDY, [instrument_id, body, record.study_id])
+    return found
 
 
 def add_study(

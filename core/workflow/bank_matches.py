@@ -102,6 +102,18 @@ def match_of(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
     return BankMatch(bank, codes, len(items), problem)
 
 
+def complete(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
+    """The match of a bank that must hold every item; FileError names the first that is missing."""
+    match = match_of(bank, items, used)
+    missing = [item for item in items if item not in match.codes]
+    if missing:
+        raise FileError(
+            f"Bank '{bank.code}' of the database has no item '{missing[0]}' ({match.words}).",
+            "Choose another bank, rename the instrument in the file, or add the item to the bank.",
+        )
+    return match
+
+
 def fitted(
     bank: Instrument, used: Used, *, new_formats: bool = False
 ) -> tuple[Instrument, dict[str, str]]:

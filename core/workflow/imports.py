@@ -20,7 +20,7 @@ from core.errors import FileError
 from core.files import tidy
 from core.store import banks as bank_store
 from core.store import imports, studies
-from core.workflow.bank_matches import BankMatch, candidates, fitted, match_of, used_answers
+from core.workflow.bank_matches import BankMatch, candidates, complete, fitted, used_answers
 from core.workflow.import_scores import Scores, scores_to_keep, with_points
 from core.workflow.workspace import Workspace
 
@@ -252,7 +252,8 @@ def _about(choice: _Choice) -> str:
         return f"Made from the file; the answers are unkeyed.{hint}"
     if choice.match.bank.codes_only:
         return f"{choice.match.words}. No item has a key, so the answers are unkeyed.{hint}"
-    return f"{choice.match.words}."
+    also = ", ".join(f"'{other.bank.code}'" for other in choice.others)
+    return f"{choice.match.words}." + (f" These banks fit too: {also}." if also else "")
 
 
 def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
@@ -308,16 +309,16 @@ def _chosen_bank(
     items = [str(item) for item in rows["item"].unique()]
     used = used_answers(rows)
     if wish:
-        return _Choice(_complete(_on_file(workspace, wish), items, used), created=False)
+        return _Choice(complete(_on_file(workspace, wish), items, used), created=False)
     others = tuple(candidates(workspace, items, used))
     if wish is None:
         state = bank_store.draft(workspace.database, slug(name))
         known = state.instrument if state is not None else made.get(slug(name))
         if known is not None:
-            found = _complete(known, items, used, named=True)
+            found = complete(known, items, used)
             return _Choice(found, created=False, others=_fitting(others, known))
         if others and others[0].sure:
-            return _Choice(others[0], created=False)
+            return _Choice(others[0], created=False, others=tuple(o for o in others[1:] if o.fits))
     bank = _bank_of_answers(workspace, name, rows, items, made)
     return _Choice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
 
@@ -333,22 +334,6 @@ def _on_file(workspace: Workspace, code: str) -> Instrument:
         codes = ", ".join(one.instrument.code for one in bank_store.drafts(workspace.database))
         raise FileError(f"There is no bank '{code}'.", f"Choose one of: {codes}.")
     return state.instrument
-
-
-def _complete(
-    bank: Instrument, items: list[str], used: dict[str, list[str]], *, named: bool = False
-) -> BankMatch:
-    """The match of a bank that must hold every item; FileError names the first that is missing."""
-    match = match_of(bank, items, used)
-    missing = [item for item in items if item not in match.codes]
-    if missing:
-        raise FileError(
-            f"Bank '{bank.code}' of the database has no item '{missing[0]}' ({match.words}).",
-            "Rename the instrument in the file, or add the item to the bank."
-            if named
-            else "Choose another bank, or add the item to this one.",
-        )
-    return match
 
 
 def _bank_of_answers(

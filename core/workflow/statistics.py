@@ -19,7 +19,7 @@ from core.domain.frames import ITEM_SCORES, check_frame
 from core.errors import NotEnoughData
 from core.store import collection as collection_store
 from core.store import recodings, runs, studies
-from core.workflow import amendments, analysis_frames, units
+from core.workflow import amendments, analysis_frames, bank_attachment, units
 from core.workflow.analysis_frames import Where
 from core.workflow.workspace import Workspace
 
@@ -66,7 +66,8 @@ def revision(workspace: Workspace, study_codes: Sequence[str]) -> tuple[tuple[st
         _, done = collection_store.progress(workspace.database, record.study_id)
         event = runs.last(workspace.database, record.study_id)
         recoded = recodings.newest(workspace.database, record.study_id)
-        found.append((f"{code}:{event.kind if event else ''}:{recoded}", done))
+        about = f"{event.kind if event else ''}:{recoded}:{record.instrument_id}"
+        found.append((f"{code}:{about}", done))
     return tuple(found)
 
 
@@ -89,8 +90,12 @@ def run(
         There are no answers, a filter names an unknown factor, or nothing can be computed.
     """
     analysis = by_name(name)
+    given = options
     frame, options, notes, words = prepared(workspace, analysis, study_codes, options, where, over)
     result = analysis.run(frame, **options)
+    result = bank_attachment.in_true_words(
+        workspace, result, analysis_frames.studies_behind(analysis, study_codes, given)
+    )
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
     return replace(
         result,

@@ -10,7 +10,7 @@ import streamlit as st
 from core.domain import formats
 from core.domain.counts import counted
 from core.errors import UserError
-from core.workflow import bank_grid, banks
+from core.workflow import bank_attachment, bank_grid, banks
 from core.workflow.banks import Arrival, BankSummary, Draft
 from core.workflow.workspace import open_workspace
 from pages.shared import widgets
@@ -176,6 +176,7 @@ def _preview(draft: Draft) -> None:
     widgets.table(rows, alt=f"Items read: {n_shown} rows")
     if not draft.errors:
         _warn_of_twins(banks.arrival(widgets.workspace(), draft))
+        _tell_of_answers(draft)
     problem = st.session_state.pop(IMPORT_PROBLEM, None)
     if problem is not None:
         widgets.show_problem(problem)
@@ -195,6 +196,16 @@ def _warn_of_twins(arrival: Arrival) -> None:
         f"You have a bank of this code or title already, with {same}: {widgets.plain(known)}. "
         f"It stays as it is; this file would become a second bank with the code {arrival.code}."
     )
+
+
+def _tell_of_answers(draft: Draft) -> None:
+    """Say which imported answers without a bank this one holds the items of."""
+    for study, match in bank_attachment.studies_of(widgets.workspace(), draft.instrument)[:5]:
+        st.info(
+            f"Study {widgets.plain(study)} holds imported answers to these items and has no bank: "
+            f"{widgets.plain(match.words)}. Once this bank is imported, attach it to the study on "
+            "the page Import and export."
+        )
 
 
 def _errors(draft: Draft) -> pd.DataFrame:

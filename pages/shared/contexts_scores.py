@@ -54,7 +54,7 @@ def _scores(study: StudyRecord) -> tuple[str, Scores] | None:
     subscale = right.selectbox(
         "Score", [ALL_ITEMS, *(subscales if several else ())],
         format_func=lambda name: name or "All items", key=f"contexts_subscale:{study.code}",
-        help="Mean of the item scores after reverse-keying.",
+        help="Mean of the item scores, keyed as the bank says.",
     )  # fmt: skip
     rule = st.radio(
         "Missing answers", list(RULES), format_func=RULES.__getitem__, horizontal=True,

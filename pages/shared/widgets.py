@@ -16,7 +16,7 @@ from pandas.io.formats.style import Styler
 
 from core.domain.study import Respondent
 from core.errors import UserError
-from core.workflow import banks, respondents, studies
+from core.workflow import bank_attachment, banks, respondents, studies
 from core.workflow.studies import StudyRecord
 from core.workflow.workspace import Workspace, offer_secrets, open_workspace
 
@@ -149,6 +149,21 @@ def notes_of_study(code: str) -> None:
     """What a reader of a study's results must know, by the study's code."""
     honesty_note(studies.people(workspace(), code))
     unreviewed_note(studies.load(workspace(), code))
+    unkeyed_note(code)
+
+
+def unkeyed_note(code: str) -> None:
+    """Say so where nothing says how the items of imported answers are keyed."""
+    if bank_attachment.unkeyed(workspace(), code):
+        st.warning(
+            "**No bank.** These answers were imported without a bank, so they are unkeyed: nothing "
+            "says which items are reversed, or which subscale they belong to.",
+            icon=":material/key_off:",
+        )
+        st.page_link(
+            "pages/data.py", label="Attach a bank", query_params={STUDY_PARAMETER: code},
+            icon=":material/link:",
+        )  # fmt: skip
 
 
 def readable_choices() -> None:

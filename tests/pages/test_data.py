@@ -123,6 +123,20 @@ def test_the_page_says_which_bank_people_and_scores_it_takes_and_lets_one_choose
     assert studies.load(workspace, "m").instrument == "attitudes_20"
 
 
+def test_a_bank_is_attached_to_answers_that_came_without_one(workspace):
+    codes = [i.code for i in banks.load(workspace, "attitudes_20").instrument.items]
+    rows = [f"p{p},{code},{p}" for p in (1, 2) for code in codes]
+    data = "\n".join(["person,item,answer", *rows]).encode()
+    answers.import_tidy(workspace, "early.csv", data, bank=answers.NEW_BANK)
+    at = open_page(study="early")
+    assert "20 of 20 item codes match" in texts(at)
+    assert ".venv/bin/python -m core attach early --bank attitudes_20" in commands(at)
+    at = press(at, "data_attach")
+    assert "Study early belongs to bank attitudes" in texts(at).replace("\\", "")
+    assert studies.load(workspace, "early").instrument == "attitudes_20"
+    assert not [button for button in at.button if button.key == "data_attach"]
+
+
 def test_keeping_makes_the_study_and_leads_to_it(workspace):
     at = upload(open_page(), "x.csv.gz", gzip.compress(PLAIN))
     (name,) = [f for f in at.text_input if f.label == "Name of the study"]

@@ -133,6 +133,32 @@ def test_a_cost_cap_given_on_the_command_line_holds(run, capfd, monkeypatch):
     assert 0 < ended.cost <= cap
 
 
+def test_answers_are_imported_with_their_bank_and_get_one_later(run, capfd):
+    """A column of persons, codes in capitals, scores already reversed, then a bank that is late."""
+    assert run("bank", "export", "attitudes_20", "--out", run.folder / "late.csv") == 0
+    text = (run.folder / "late.csv").read_text().replace("attitudes_20", "late")
+    (run.folder / "late.csv").write_text(text)
+    codes = [line.split(",")[1] for line in text.splitlines() if line.startswith("item,")]
+    file = run.folder / "mine.csv"
+    file.write_text("\n".join(["Person,item,answer", *(f"p,{c.upper()},4" for c in codes)]))
+    assert run("import", file) == 0
+    said = capfd.readouterr().out.splitlines()
+    assert said[-2] == "The column 'Person' says who answered. It is taken as the context."
+    assert said[-1] == ("Study 'mine': 20 answers, bank 'attitudes_20'. 20 of 20 item codes match.")
+    assert run("import", file, "--study", "bare", "--new-bank") == 0
+    assert "the answers are unkeyed" in capfd.readouterr().out
+    assert run("bank", "import", run.folder / "late.csv") == 0
+    assert "Attach it: attach bare --bank late" in capfd.readouterr().out
+    assert run("attach", "bare", "--bank", "late") == 0
+    assert "Study 'bare': bank 'late', version 1. 20 of 20 item" in capfd.readouterr().out
+    file.write_text("\n".join(["item,answer,score", *(f"{c},4,4" for c in codes)]))
+    arguments = ("import", file, "--study", "scored", "--bank", "attitudes_20")
+    assert run(*arguments) == 2
+    assert "10 of 20 scores do not fit the bank" in capfd.readouterr().err
+    assert run(*arguments, "--scores", "raw") == 0
+    assert run(*arguments, "--new-bank") == 2
+
+
 def test_banks_go_out_and_come_in(run, capfd):
     file = run.folder / "bank.csv"
     assert run("bank", "export", "attitudes_20", "--out", file) == 0

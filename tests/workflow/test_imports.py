@@ -10,9 +10,9 @@ import pytest
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item, Wording
 from core.domain.study import Design
-from core.errors import DesignError, FileError
+from core.errors import DesignError, FileError, UserError
 from core.store import banks as bank_store
-from core.workflow import answers, statistics, studies
+from core.workflow import answers, bank_attachment, banks, statistics, studies
 
 ODD_NAMES = ["a\nb", "a\u202eb", "a\x07b", "a\tb", "a\u2066b", "a\u2028b"]
 
@@ -120,6 +120,14 @@ def test_a_bank_that_lacks_an_item_or_an_option_is_proposed_and_not_taken(on_fil
         answers.preview_tidy(on_file, "m.csv", seven, bank="none")
 
 
+def test_other_banks_that_fit_are_named(on_file):
+    twin = trust_bank("twin")
+    bank_store.save_draft(on_file.database, twin, expected_revision=None, summary="t")
+    found = answers.preview_tidy(on_file, "m.csv", people()).studies[0]
+    assert found.instrument == "trust"
+    assert found.about_bank == "4 of 4 item codes match. These banks fit too: 'twin'."
+
+
 def test_a_few_items_of_a_large_bank_do_not_decide_for_it(on_file):
     one = b"person,item,answer\np1,TR-1,4\np2,TR-1,2\n"
     assert answers.preview_tidy(on_file, "m.csv", one).studies[0].creates_instrument
@@ -197,3 +205,96 @@ def test_without_a_bank_scores_decide_only_when_the_user_says_so(workspace):
         answers.import_tidy(workspace, "turned.csv", turned)
     answers.import_tidy(workspace, "turned.csv", turned, scores="keyed")
     assert exported(workspace, "turned")["score"].tolist() == [1.0, 0.0, 0.0]
+
+
+def test_a_bank_imported_after_its_answers_keys_them(workspace):
+    """The answers came first; the bank of the same code comes later and is attached."""
+    answers.import_tidy(workspace, "trust.csv", people(), study="pilot")
+    unkeyed = answers.export_tidy(workspace, "pilot")
+    mine = exported(workspace, "pilot")
+    assert mine["score"].tolist() == mine["answer"].astype(float).tolist()
+    assert [s.code for s in bank_attachment.studies_without_bank(workspace)] == ["pilot"]
+    later = banks.import_bank(workspace, banks.Draft(trust_bank(), (), ())).instrument
+    assert later.code == "trust_2"
+    ((study, match),) = bank_attachment.studies_of(workspace, later)
+    assert (study, match.words) == ("pilot", "4 of 4 item codes match")
+    before = statistics.revision(workspace, ["pilot"])
+    done = bank_attachment.attach(workspace, "pilot", "trust_2")
+    assert (done.bank, done.about_bank, done.n_scores) == ("trust_2", "4 of 4 item codes match.", 0)
+    assert statistics.revision(workspace, ["pilot"]) != before
+    assert alpha_of(workspace, "pilot") == pytest.approx(1)
+    frame = exported(workspace, "pilot")
+    assert set(frame["format"]) == {"likert_5"}
+    assert set(frame["instrument"]) == {"trust_2"}
+    was = pd.read_csv(io.BytesIO(unkeyed), dtype={"answer": str})
+    assert frame["answer"].tolist() == was["answer"].tolist()
+    assert frame["context"].tolist() == was["context"].tolist()
+    assert studies.load(workspace, "pilot").design.instrument == "trust_2"
+    assert bank_attachment.studies_without_bank(workspace) == ()
+    archived = {b.code: b.archived for b in banks.summaries(workspace)}
+    assert archived["trust"], "the bank made from the answers is put away"
+    again = answers.export_tidy(workspace, "pilot").replace(b"\npilot,", b"\nagain,")
+    answers.import_tidy(workspace, "x.csv", again)
+    assert answers.export_tidy(workspace, "again") == again
+
+
+def test_scores_of_the_file_are_derived_once_a_bank_is_attached(workspace):
+    data = people(score=lambda p, answer: 6 - answer)
+    answers.import_tidy(workspace, "m.csv", data, scores="keyed")
+    assert not bank_attachment.unkeyed(workspace, "m")
+    bank_store.save_draft(workspace.database, trust_bank(), expected_revision=None, summary="t")
+    done = bank_attachment.attach(workspace, "m")
+    assert (done.bank, done.n_scores) == ("trust", 16)  # a three is its own mirror
+    assert exported(workspace, "m")["score"].tolist() == [p for p in range(1, 6) for _ in range(4)]
+
+
+def test_a_bank_that_lacks_items_or_options_is_not_attached(on_file):
+    odd = people(items=("tr_1", "tr_2", "tr_3", "other"))
+    answers.import_tidy(on_file, "odd.csv", odd)
+    seven = people().replace(b",5\n", b",7\n")
+    answers.import_tidy(on_file, "seven.csv", seven)
+    before = [answers.export_tidy(on_file, study) for study in ("odd", "seven")]
+    with pytest.raises(UserError, match=r"no item 'other' \(3 of 4 item codes match\)"):
+        bank_attachment.attach(on_file, "odd", "trust")
+    with pytest.raises(UserError, match=r"No bank holds all.*'trust': 3 of 4 item codes match"):
+        bank_attachment.attach(on_file, "odd")
+    with pytest.raises(UserError, match="'7' is not an option of the format 'likert_5'"):
+        bank_attachment.attach(on_file, "seven", "trust")
+    with pytest.raises(UserError, match="There is no bank 'none'"):
+        bank_attachment.attach(on_file, "seven", "none")
+    assert [answers.export_tidy(on_file, study) for study in ("odd", "seven")] == before
+
+
+def explained(result):
+    helps = [column.help for table in result.tables for column in table.columns]
+    return " ".join([result.method, *result.notes, *helps])
+
+
+def test_no_analysis_claims_reverse_keying_of_answers_without_a_bank(workspace):
+    """Every analysis that can be computed of such answers; with the bank they all may say so."""
+    answers.import_tidy(workspace, "m.csv", many(60))
+    claims = {}
+    for bank in ("", "trust"):
+        if bank:
+            bank_store.save_draft(
+                workspace.database, trust_bank(), expected_revision=None, summary="t"
+            )
+            bank_attachment.attach(workspace, "m", bank)
+        for analysis in statistics.analyses():
+            try:
+                result = statistics.run(workspace, analysis.name, ["m"], {}, {})
+            except UserError:
+                continue
+            claims[analysis.name, bool(bank)] = "after reverse-keying" in explained(result)
+            assert ("are unkeyed" in explained(result)) == (not bank), analysis.name
+    assert len([name for name, keyed in claims if not keyed]) >= 6
+    assert not any(claim for (_, keyed), claim in claims.items() if not keyed)
+    assert any(claim for (_, keyed), claim in claims.items() if keyed)
+
+
+def many(n):
+    """Answers of n people to the four items, differing in a fixed way."""
+    rows = [
+        f"p{p},tr_{i},{(p * (i + 2) + p // 5 + i) % 5 + 1}" for p in range(n) for i in (1, 2, 3, 4)
+    ]
+    return "\n".join(["person,item,answer", *rows]).encode()
