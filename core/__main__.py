@@ -278,7 +278,7 @@ def _finish(workspace: Workspace, study: str) -> None:
         nonlocal shown
         if progress.n_done != shown:
             shown = progress.n_done
-            print(f"\r{progress.n_done} of {progress.n_trials} answered", end="", file=sys.stderr)
+            print(f"\r{collection.replied_words(progress)}", end="", file=sys.stderr)
 
     ended = collection.wait(workspace, study, report=show)
     print(file=sys.stderr)
@@ -286,11 +286,12 @@ def _finish(workspace: Workspace, study: str) -> None:
         print(lost, file=sys.stderr)
     if ended.n_done < ended.n_trials:
         raise UserError(
-            f"Study '{study}' {ended.state}: {ended.n_done} of {ended.n_trials} answered."
-            f" {ended.reason}",
+            f"Study '{study}' {ended.state}: {collection.replied_words(ended)}. {ended.reason}",
             "Mend the cause and run it again; what is answered stays.",
         )
-    print(f"Study '{study}': {ended.n_done} of {ended.n_trials} answered.")
+    print(f"Study '{study}': {collection.replied_words(ended)}.")
+    if unusable := answers.unusable_words(ended.statuses):
+        print(f"Without a usable answer: {unusable}.")
 
 
 def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -380,7 +381,9 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
             print(f"{bank.code}\t{bank.n_items} items\t{' '.join(bank.languages)}\t{bank.title}")
     else:
         for study in studies.listed(workspace):
-            print(f"{study.code}\t{study.n_responses} of {study.n_trials}\t{study.instrument}")
+            usable = collection.usable_words(study.n_usable, study.n_asked)
+            replied = f"{study.n_responses:,} of {study.n_trials:,} replied"
+            print(f"{study.code}\t{replied}, {usable}\t{study.instrument}")
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:

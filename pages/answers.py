@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from core.analysis.result import Column, ResultTable
-from core.workflow import answer_charts, answers, statistics, studies
+from core.workflow import answer_charts, answers, collection, statistics, studies
 from core.workflow.studies import StudyRecord
 from pages.shared import (
     answers_detail,
@@ -30,6 +30,8 @@ def counts(study: StudyRecord, revision: object) -> None:
     """How many answers there are of each kind, by respondent: a table and a chart."""
     overview = answers.status_table(answers_statuses.tallied(revision, study.code), ["respondent"])
     st.subheader("What came back")
+    usable = collection.usable_words(study.n_usable, study.n_asked)
+    st.write(f"Answers: **{usable}** (an option was chosen, of the questions asked).")
     shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
     widgets.table(
         shown,

@@ -39,7 +39,7 @@ SAMPLES: tuple[tuple[sample.SampleKind, str, str], ...] = (
 
 def how_far(study: StudyState) -> str:
     state = collection.STATE_WORDS[study.state]
-    return f"{study.n_done:,} of {study.n_trials:,} replied, {state}"
+    return f"{collection.replied_words(study)}, {state}"
 
 
 def sample_study() -> None:
@@ -98,11 +98,18 @@ def in_the_database(planned: Mapping[str, StudyState]) -> None:
     imported = {study.code: study.n_responses for study in listed if study.kind == "imported"}
     replies = sum(imported.values()) + sum(study.n_done for study in planned.values())
     st.subheader("In the database")
-    columns = st.columns(4)
+    columns = st.columns(5)
     columns[0].metric("Banks", len([b for b in banks.summaries(found) if not b.archived]))
     columns[1].metric("Respondents", len(respondents.offered(found)))
     columns[2].metric("Studies", len(listed))
     columns[3].metric("Replies", f"{replies:,}")
+    counted_in = [study for study in listed if study.kind == "imported"], planned.values()
+    columns[4].metric(
+        "Usable answers",
+        f"{sum(study.n_usable for part in counted_in for study in part):,} of "
+        f"{sum(study.n_asked for part in counted_in for study in part):,}",
+        help="Answers that are an option, of the questions asked.",
+    )
     if not listed:
         st.info(
             "There is no study yet: run the sample study above, or follow the "

@@ -45,6 +45,11 @@ class Status(StrEnum):
         """Whether an option was chosen."""
         return self in (Status.ANSWERED, Status.EXPLAINED)
 
+    @property
+    def readable(self) -> bool:
+        """Whether the reply can be understood: it chooses an option, refuses, or is neutral."""
+        return self.usable or self in (Status.NEUTRAL, Status.REFUSED)
+
 
 @dataclass(frozen=True)
 class SamplingSettings:

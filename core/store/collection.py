@@ -52,6 +52,16 @@ select
     (select count(*) from trial where study_id = ?),
     (select count(*) from response where study_id = ?)
 """
+_STATUSES = """
+select status, count(*) from response where study_id = ? group by 1 order by 2 desc, 1
+"""
+_FAILED = """
+select count(*) from trial t
+    semi join (select call_id from attempt where study_id = ? and outcome <> 'reply')
+        using (call_id)
+    anti join response using (trial_id)
+where t.study_id = ?
+"""
 _ATTEMPTS = """
 select outcome, message, count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
     coalesce(sum(cost), 0), count(*) filter (where cost is null), bool_or(cost_estimated)
@@ -191,6 +201,17 @@ def progress(database: Database, study_id: int) -> tuple[int, int]:
     """Planned trials and trials with a response."""
     row = database.row(_PROGRESS, [study_id, study_id])
     return row or (0, 0)
+
+
+def statuses(database: Database, study_id: int) -> dict[str, int]:
+    """Trials with a response by their status, the most frequent first."""
+    return dict(database.rows(_STATUSES, [study_id]))
+
+
+def n_failed(database: Database, study_id: int) -> int:
+    """Trials that were asked and have no response, because every call failed so far."""
+    row = database.row(_FAILED, [study_id, study_id])
+    return int(row[0]) if row else 0
 
 
 def attempt_summaries(database: Database, study_id: int) -> tuple[AttemptSummary, ...]:

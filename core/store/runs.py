@@ -40,6 +40,7 @@ select study_id, kind, process, detail, reported_at from (
     from run_event
 ) where place = 1
 """
+_PAUSED = "select detail from run_event where study_id = ? and kind = 'paused'"
 _HISTORY = """
 select reported_at, kind, detail from run_event where study_id = ? order by number desc limit ?
 """
@@ -95,6 +96,12 @@ def latest(database: Database) -> dict[int, RunEvent]:
 def queued(database: Database, process: str) -> list[tuple[int, Mapping[str, Any]]]:
     """Studies this process was asked to run and has not begun, first asked first."""
     return [(row[0], json.loads(row[1])) for row in database.rows(_QUEUE, [process])]
+
+
+def has_paused_for(database: Database, study_id: int, cause: str) -> bool:
+    """Whether a run of the study has ever paused for that cause."""
+    found = database.rows(_PAUSED, [study_id])
+    return any(json.loads(detail).get("cause") == cause for (detail,) in found)
 
 
 def history(database: Database, study_id: int, limit: int = 20) -> list[tuple[datetime, str, Any]]:

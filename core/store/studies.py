@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.domain.identifiers import name_fault, stable_id
-from core.domain.study import Context, Design, design_from_dict, design_to_dict
+from core.domain.study import Context, Design, Status, design_from_dict, design_to_dict
 from core.errors import DesignError
 from core.store.database import Database
 from core.store.plans import write_plan
@@ -26,10 +26,21 @@ where s.code = coalesce(?, s.code)
 order by s.frozen_at, s.code
 """
 _COUNTS = """
-select study_id, t.n, coalesce(r.n, 0) from
+select study_id, t.n, coalesce(r.n, 0), coalesce(r.usable, 0), coalesce(f.n, 0) from
     (select study_id, count(*) as n from trial group by study_id) t
-    left join (select study_id, count(*) as n from response group by study_id) r using (study_id)
+    left join (
+        select study_id, count(*) as n,
+            count(*) filter (status in (select unnest($usable))) as usable
+        from response group by study_id
+    ) r using (study_id)
+    left join (
+        select study_id, count(*) as n from trial
+            semi join (select call_id from attempt where outcome <> 'reply') using (call_id)
+            anti join response using (trial_id)
+        group by study_id
+    ) f using (study_id)
 """
+_USABLE = [str(status) for status in Status if status.usable]
 _RESPONDENTS = """
 select distinct r.respondent_id from administration a join respondent r using (respondent_id)
 where a.study_id = ? order by 1
@@ -52,7 +63,11 @@ where t.study_id = ? order by t.ordinal
 
 @dataclass(frozen=True)
 class StudyRecord:
-    """A study on file."""
+    """A study on file.
+
+    Usable answers are those with an option; asked are trials with a response and those whose calls
+    all failed so far.
+    """
 
     study_id: int
     code: str
@@ -65,6 +80,8 @@ class StudyRecord:
     version: int
     n_trials: int
     n_responses: int
+    n_usable: int
+    n_asked: int
 
 
 def freeze(
@@ -115,7 +132,7 @@ def refuse_name(database: Database, name: str) -> None:
 
 def studies(database: Database) -> tuple[StudyRecord, ...]:
     """Every study, oldest first."""
-    counts = {row[0]: row[1:] for row in database.rows(_COUNTS)}
+    counts = _counts(database)
     return tuple(_record(row, counts) for row in database.rows(_SUMMARY, [None]))
 
 
@@ -124,7 +141,7 @@ def get(database: Database, code: str) -> StudyRecord:
     row = database.row(_SUMMARY, [code])
     if row is None:
         raise DesignError(f"There is no study '{code}'.", "Choose one from the list of studies.")
-    return _record(row, {r[0]: r[1:] for r in database.rows(_COUNTS)})
+    return _record(row, _counts(database))
 
 
 def respondent_ids(database: Database, study_id: int) -> tuple[int, ...]:
@@ -150,10 +167,16 @@ def plan(database: Database, study_id: int) -> pa.Table:
     return database.arrow(_PLAN, [study_id])
 
 
-def _record(row: tuple[Any, ...], counts: dict[int, tuple[int, int]]) -> StudyRecord:
+def _counts(database: Database) -> dict[int, tuple[int, int, int, int]]:
+    """By study: trials, responses, usable ones, and trials whose calls all failed so far."""
+    return {row[0]: row[1:] for row in database.rows(_COUNTS, {"usable": _USABLE})}
+
+
+def _record(row: tuple[Any, ...], counts: dict[int, tuple[int, int, int, int]]) -> StudyRecord:
     study_id, code, kind, design, plan_hash, frozen_at, instrument_id, instrument, version = row
-    n_trials, n_responses = counts.get(study_id, (0, 0))
+    n_trials, n_responses, n_usable, n_failed = counts.get(study_id, (0, 0, 0, 0))
     return StudyRecord(
         study_id, code, kind, design_from_dict(json.loads(design)), plan_hash, frozen_at,
-        instrument_id, instrument, version, n_trials, n_responses,
+        instrument_id, instrument, version, n_trials, n_responses, n_usable,
+        n_responses + n_failed,
     )  # fmt: skip

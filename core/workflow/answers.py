@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.domain.study import Status
 from core.errors import FileError
+from core.export import frame_csv
 from core.files import instrument_files, tidy
 from core.files.guard import csv_line
 from core.store import amendments, answer_details, studies
@@ -65,6 +66,15 @@ def in_words(status: str, option: object) -> str:
     """An option with how it was given, or why there is none."""
     words = STATUS_WORDS.get(status, status)
     return f"{option} ({words})" if isinstance(option, str) else words
+
+
+def unusable_words(statuses: Mapping[str, int]) -> str:
+    """What the replies without a usable answer came to, with counts; empty where there is none."""
+    return ", ".join(
+        f"{n:,} {STATUS_WORDS.get(status, status)}"
+        for status, n in statuses.items()
+        if not Status(status).usable
+    )
 
 
 def counts(workspace: Workspace, study: str) -> pd.DataFrame:
@@ -213,14 +223,23 @@ def amendments_csv(workspace: Workspace, study: str) -> bytes:
     return "".join(map(csv_line, (head, *rows))).encode() if rows else b""
 
 
+def counts_csv(workspace: Workspace, study: str) -> bytes:
+    """By respondent: trials planned, asked and replied, usable answers, and each status."""
+    shown = status_shares(overview(workspace, study), ["respondent"])
+    named = [name for name in shown if not str(name).endswith(", %")]
+    frame = shown[named].drop(columns="missing").rename(columns={"n": "usable"})
+    return frame_csv(frame)
+
+
 def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
-    """Answers, bank, plan, calls and design of a study as files, with their SHA-256 in a list."""
+    """All files of a study (answers, counts, bank, plan, calls, design) with their SHA-256."""
     from core.workflow.studies import design_yaml, plan_csv
 
     record = studies.get(workspace.database, study)
     contents = {
         "answers.csv": export_tidy(workspace, study),
         "bank.csv": bank_csv(workspace, study),
+        "counts.csv": counts_csv(workspace, study),
     }
     if record.kind == "planned":
         contents["plan.csv"] = plan_csv(workspace, study)

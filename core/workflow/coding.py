@@ -31,19 +31,22 @@ class Reader:
     ) -> None:
         self.most_replies = most_replies
         self._filter_ends = filter_ends
+        self.respondent_id = call.respondent_id
         self._question = question
         self._trials = [planned.trial_id for planned in call.items]
         self._waiting = {planned.trial_id for planned in call.items if planned.waiting}
         self._replies = call.replies
         self._coded: tuple[Coding, ...] = ()
+        self._statuses: tuple[Status, ...] = ()
 
     def judge(self, reply: Reply) -> bool:
         """Read a reply; whether nothing is left to ask for."""
         self._replies += 1
-        self._coded = ()
+        self._coded, self._statuses = (), ()
         withheld = self._filter_ends and reply.finish_reason == CONTENT_FILTER
         last = withheld or self._replies >= self.most_replies
         parsed = dict(zip(self._trials, read(reply, self._question), strict=True))
+        self._statuses = tuple(found.status for found in parsed.values())
         self._coded = tuple(
             Coding(
                 trial_id=trial_id,
@@ -62,6 +65,10 @@ class Reader:
     def codings(self) -> tuple[Coding, ...]:
         """What was settled by the reply judged last."""
         return self._coded
+
+    def statuses(self) -> tuple[Status, ...]:
+        """What each trial came to in the reply judged last; empty where it could not be read."""
+        return self._statuses
 
 
 def read(reply: Reply, question: Question) -> tuple[Parsed, ...]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from core.collect.client import PAUSES, FailureKind
+from core.domain.study import Status
 from core.errors import CollectionError
 from core.files.guard import csv_line
 from core.store import collection as store
@@ -97,6 +98,9 @@ class Progress:
     since: datetime | None
     no_answer_kept: int = 0
     no_answer_cost: float = 0.0
+    statuses: Mapping[str, int] = field(default_factory=dict)  # of the trials with a response
+    n_failed: int = 0  # trials asked without a reply so far
+    cause: str = ""  # what kind of thing paused the run, where its report says
 
     @property
     def n_sent(self) -> int:
@@ -107,6 +111,16 @@ class Progress:
     def share(self) -> float:
         """Done of planned, 0 to 1."""
         return self.n_done / self.n_trials if self.n_trials else 0.0
+
+    @property
+    def n_usable(self) -> int:
+        """Trials whose answer is an option."""
+        return sum(n for status, n in self.statuses.items() if Status(status).usable)
+
+    @property
+    def n_asked(self) -> int:
+        """Trials that were asked, whether or not a reply came."""
+        return self.n_done + self.n_failed
 
 
 @dataclass(frozen=True)
@@ -120,6 +134,8 @@ class StudyState:
     n_trials: int
     n_done: int
     since: datetime | None
+    n_usable: int = 0
+    n_asked: int = 0
 
     @property
     def under_way(self) -> bool:
@@ -196,6 +212,9 @@ def progress(workspace: Workspace, study: str) -> Progress:
         since=event.at if event else None,
         no_answer_kept=lost.count,
         no_answer_cost=lost.cost,
+        statuses=store.statuses(workspace.database, record.study_id),
+        n_failed=store.n_failed(workspace.database, record.study_id),
+        cause=str(event.detail.get("cause", "")) if event else "",
     )
 
 
@@ -213,7 +232,15 @@ def overview(workspace: Workspace) -> tuple[StudyState, ...]:
         since = event.at if event else None
         found.append(
             StudyState(
-                record.code, record.kind, state, place, record.n_trials, record.n_responses, since
+                record.code,
+                record.kind,
+                state,
+                place,
+                record.n_trials,
+                record.n_responses,
+                since,
+                record.n_usable,
+                record.n_asked,
             )
         )
     return tuple(found)
@@ -241,10 +268,25 @@ def no_answer_words(now: Progress) -> str:
     )
 
 
+def replied_words(now: Progress | StudyState) -> str:
+    """How many trials have a reply, and how many of those asked have a usable answer."""
+    return f"{now.n_done:,} of {now.n_trials:,} replied, {usable_words(now.n_usable, now.n_asked)}"
+
+
+def usable_words(n_usable: int, n_asked: int) -> str:
+    """How many answers are an option, of the trials that were asked."""
+    return f"{n_usable:,} of {n_asked:,} usable"
+
+
 def pause_cause(now: Progress) -> str | None:
-    """The kind of failure (key, payment, not_found) that paused a run; None for other reasons."""
+    """The kind of failure (key, payment, not_found, protocol) that paused a run, or `unreadable`.
+
+    None for other reasons.
+    """
     if now.state != "paused":
         return None
+    if now.cause:
+        return now.cause
     for kind in PAUSES:
         words = FAILURE_WORDS[kind]
         if any(f.what == words and f.detail and f.detail in now.reason for f in now.failures):

@@ -12,16 +12,17 @@ import random
 import threading
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.collect.budget import Budget
-from core.collect.client import ChatClient
+from core.collect.client import ChatClient, Reply
 from core.collect.retry import RetryPolicy
-from core.collect.runner import Attempt, Control, Lane, RunResult, Task, run
+from core.collect.runner import Attempt, Control, Lane, Outcome, RunResult, Task, run
 from core.domain.identifiers import stable_id
-from core.domain.study import Respondent
+from core.domain.study import Respondent, Status
 from core.errors import StoreError, UserError
 from core.store import collection as store
 from core.store import runs, sendings
@@ -41,6 +42,9 @@ PAGE = 5000
 RETRY_POLICY = RetryPolicy()
 
 RETRY_WRITING_S = 3.0
+FIRST_REPLIES = 20
+UNREADABLE = "unreadable"
+"""The cause of a pause: the first replies of a run hold no answer that can be read."""
 
 trouble: dict[int, str] = {}
 """What keeps a run from writing, by study id; the database cannot tell when it is what fails."""
@@ -85,8 +89,11 @@ def _work_off_queue(workspace: Workspace) -> None:
 def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> None:
     """Run one study and write how it ended, whatever happens."""
     number = runs.report(workspace.database, study_id, "running", workspace.process, detail)
+    cause = ""
     try:
-        result = asyncio.run(_Run(workspace, study_id, number, detail.get("cost_cap")).go())
+        started = _Run(workspace, study_id, number, detail.get("cost_cap"))
+        result = asyncio.run(started.go())
+        cause = UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":
             reason = f"{result.failed} call(s) got no reply; continue to ask them again."
@@ -96,16 +103,20 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
         log.error("the run of study %s failed: %s\n%s", study_id, type(error).__name__,
                   "".join(traceback.format_tb(error.__traceback__)))  # fmt: skip
         kind, reason = "paused", "A fault in Inkblot stopped the run; the log has the details."
-    _report_end(workspace, study_id, kind, workspace.keys.redact(reason))
+    _report_end(workspace, study_id, kind, workspace.keys.redact(reason), cause)
 
 
-def _report_end(workspace: Workspace, study_id: int, kind: str, reason: str) -> None:
+def _report_end(
+    workspace: Workspace, study_id: int, kind: str, reason: str, cause: str = ""
+) -> None:
     """Write how a run ended; where the disk is full, as soon as it can be written."""
     database = workspace.database
     while not database.closed:
         try:
             lost = sendings.lost(database, study_id, ended=True)
-            detail = {"reason": reason} | ({"no_answer_kept": lost.count} if lost.count else {})
+            detail: dict[str, Any] = {"reason": reason}
+            detail |= {"no_answer_kept": lost.count} if lost.count else {}
+            detail |= {"cause": cause} if cause else {}
             runs.report(database, study_id, kind, workspace.process, detail)
         except StoreError as error:
             log.warning("the end of the run of study %s is not written yet: %s", study_id, error)
@@ -128,6 +139,8 @@ class _Run:
     batch: list[store.AttemptRow] = field(default_factory=list)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     full: str = ""  # why answers could not be written, if they could not
+    unreadable: str = ""  # what the first replies came to, if none could be read
+    first: _FirstReplies | None = None  # None: the study has paused for them before
     asked: Asked = field(init=False)
     readers: dict[int, Reader] = field(default_factory=dict)  # of calls under way, by call id
 
@@ -139,6 +152,8 @@ class _Run:
             for respondent_id, person in people_as_amended(self.workspace, self.study_id).items()
         }
         self.asked = asked_of(self.workspace, self.study_id)
+        if not runs.has_paused_for(database, self.study_id, UNREADABLE):
+            self.first = _FirstReplies({key: person.label for key, person in people.items()})
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
         spent += sendings.lost(database, self.study_id, ended=True).cost
         clients, lanes = self._lanes(people)
@@ -164,7 +179,18 @@ class _Run:
             for client in clients:
                 await client.close()
         await self._flush_until_written()
-        return replace(result, reason=self.full) if self.full else result
+        if self.full:
+            return replace(result, reason=self.full)
+        return self._with_first_replies(result) if self.unreadable else result
+
+    def _with_first_replies(self, result: RunResult) -> RunResult:
+        """The end of a run whose first replies could not be read: a pause, if anything is left."""
+        n_trials, n_done = store.progress(self.workspace.database, self.study_id)
+        if n_done == n_trials:
+            return replace(result, outcome=Outcome.FINISHED, reason="")
+        if result.outcome is Outcome.PAUSED:
+            return replace(result, reason=self.unreadable)
+        return result
 
     def _lanes(self, people: Mapping[int, Respondent]) -> tuple[list[ChatClient], list[Lane]]:
         """One lane per endpoint, so that a slow service does not hold up another."""
@@ -221,6 +247,10 @@ class _Run:
         if attempt.final:
             del self.readers[attempt.call_id]
         codings = reader.codings() if attempt.reply is not None else ()
+        if attempt.reply is not None and self.first is not None and not self.unreadable:
+            self.unreadable = self.first.add(reader.respondent_id, attempt.reply, reader.statuses())
+            if self.unreadable:
+                self.control.request_stop("pause")
         self.batch.append(_row(self.study_id, attempt, codings, self.workspace.keys.redact))
         if len(self.batch) >= BATCH:
             await self._flush()
@@ -264,6 +294,44 @@ class _Run:
             if event is not None and event.kind in ("pause", "stop"):
                 self.control.request_stop("pause" if event.kind == "pause" else "stop")
             await asyncio.sleep(0.3)
+
+
+class _FirstReplies:
+    """Looks at the first replies of a run, and of each respondent in it, until one can be read."""
+
+    def __init__(self, labels: Mapping[int, str]) -> None:
+        self._labels = labels
+        self._seen: dict[int | None, Counter[str] | None] = {}  # None: one could be read
+
+    def add(self, respondent_id: int, reply: Reply, statuses: Sequence[Status]) -> str:
+        """Count a reply; why the run should pause, or nothing."""
+        readable = any(status.readable for status in statuses)
+        for key in (None, respondent_id):
+            seen = self._seen.setdefault(key, Counter())
+            if readable:
+                self._seen[key] = None
+            elif seen is not None:
+                seen[_without_answer(reply)] += 1
+                if seen.total() == FIRST_REPLIES:
+                    return self._reason(key, seen)
+        return ""
+
+    def _reason(self, respondent_id: int | None, seen: Counter[str]) -> str:
+        whose = "" if respondent_id is None else f" of '{self._labels[respondent_id]}'"
+        counts = ", ".join(f"{count} {words}" for words, count in seen.most_common())
+        return (
+            f"The first {FIRST_REPLIES} replies{whose} hold no answer that can be read: {counts}. "
+            "Read some of them on the page Answers. A model that reasons before it answers, or "
+            "that is cut off, needs a higher limit of tokens. Continue goes on all the same, and "
+            "the study does not pause for this again."
+        )
+
+
+def _without_answer(reply: Reply) -> str:
+    """Why a reply holds no answer, as far as it shows."""
+    if reply.finish_reason == "length":
+        return "cut off"
+    return "unreadable" if reply.text.strip() else "empty"
 
 
 class _Announcer:

@@ -10,7 +10,7 @@ import streamlit as st
 from core.analysis.registry import Analysis, Topic
 from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
-from core.workflow import answers, statistics, studies, units
+from core.workflow import answers, collection, statistics, studies, units
 from core.workflow.computing import Question
 from core.workflow.studies import StudyRecord
 from pages.shared import analysis_options, analysis_progress, data_files, results, widgets
@@ -43,7 +43,8 @@ def show(
         widgets.notes_of_study(study.code)
         if study.n_responses < study.n_trials:
             st.warning(
-                f"{study.n_responses:,} of {study.n_trials:,} planned answers are in; "
+                f"{study.n_responses:,} of {study.n_trials:,} planned replies are in ("
+                f"{collection.usable_words(study.n_usable, study.n_asked)}); "
                 "the numbers will change as more arrive."
             )
         analysis = _choose_analysis(topic)

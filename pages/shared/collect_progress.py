@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.workflow import collection
+from core.workflow import answers, collection
 from core.workflow.collection import EVENT_WORDS, STATE_WORDS, Progress, StudyState
 from pages.shared.widgets import STUDY_PARAMETER, plain, table, text_block, workspace
 
@@ -17,6 +17,12 @@ _IN_FLIGHT = (
     "a second time."
 )
 _ASKED_FOR = ("", "Paused on request.", "Taken out of the queue")
+_COUNTS = {
+    "Usable": "Answers that are an option.",
+    "Asked": "Questions that were asked, whether or not a reply came.",
+    "Replied": "Questions with a reply, whatever it says.",
+    "Planned": "Trials: items put once each.",
+}
 _PATIENCE = {
     "pausing": "Calls under way are being finished and kept; no new one is sent.",
     "stopping": "Calls under way are being finished and kept; no new one is sent.",
@@ -30,7 +36,8 @@ def show_progress(now: Progress, place: int | None) -> None:
         words += f", place {place}"
     st.progress(
         min(now.share, 1.0),
-        text=f"**{words}**: {now.n_done:,} of {now.n_trials:,} replied ({now.share:.0%})",
+        text=f"**{words}**: {now.n_done:,} of {now.n_trials:,} replied ({now.share:.0%}), "
+        f"{collection.usable_words(now.n_usable, now.n_asked)}",
     )
     if now.n_sent:
         _figures(now)
@@ -126,6 +133,8 @@ def _paused(now: Progress) -> None:
         "protocol": "**Paused: the address does not answer as a chat service does.** What came "
         "back stands below. Compare the address with the page Respondents; if only the service was "
         "at fault, press Continue.",
+        "unreadable": "**Paused: the first replies hold no answer that can be read.** Look at them "
+        "before more are paid for. Press Continue to go on all the same.",
     }
     cause = collection.pause_cause(now)
     if cause is None and now.reason in _ASKED_FOR:
@@ -152,8 +161,18 @@ def _finished(now: Progress) -> None:
             f"**All calls were made, but {missing:,} got no reply.** They count as missing. "
             "Continue asks them again."
         )
+    elif not now.n_usable:
+        st.warning(
+            f"**Every planned call has its reply, and none of {now.n_done:,} holds a usable "
+            f"answer:** {answers.unusable_words(now.statuses)}. Read some of them below."
+        )
     else:
-        st.success("Done: every planned call has its reply.")
+        rest = answers.unusable_words(now.statuses)
+        st.success(
+            "Done: every planned call has its reply. "
+            f"Usable answers: {collection.usable_words(now.n_usable, now.n_asked)}"
+            + (f" ({rest})." if rest else ".")
+        )
 
 
 def _links(study: str) -> None:
@@ -214,6 +233,8 @@ def show_all(states: list[StudyState]) -> None:
             state.study,
             STATE_WORDS[state.state],
             "" if state.place is None else str(state.place),
+            state.n_usable,
+            state.n_asked,
             state.n_done,
             state.n_trials,
             "" if state.since is None else moment(state.since),
@@ -221,12 +242,15 @@ def show_all(states: list[StudyState]) -> None:
         for state in reversed(states)
     ]
     st.caption("Studies run one after the other, in the order in which Start was pressed.")
-    columns = ["Study", "State", "Place in queue", "Replied", "Planned", "Since"]
+    columns = ["Study", "State", "Place in queue", "Usable", "Asked", "Replied", "Planned", "Since"]
     table(
         pd.DataFrame(rows, columns=columns),
         alt=f"All planned studies with their state: {len(rows)}",
         column_config=_texts("Study", "State", "Place in queue", "Since")
-        | {n: st.column_config.NumberColumn(format="localized") for n in ("Replied", "Planned")},
+        | {
+            name: st.column_config.NumberColumn(format="localized", help=_COUNTS[name])
+            for name in _COUNTS
+        },
     )
 
 

@@ -46,7 +46,12 @@ def study_files(study: StudyRecord) -> None:
     """Bank, plan, calls and design of a study."""
     stem = file_stem(study.code)
     files: list[tuple[str, str, Callable[[], bytes]]] = [
-        ("Bank as it was asked", f"{stem}-bank.csv", lambda: bank(study.code))
+        ("Bank as it was asked", f"{stem}-bank.csv", lambda: bank(study.code)),
+        (
+            "Counts of usable answers and of all others",
+            f"{stem}-counts.csv",
+            lambda: counts(study.code),
+        ),
     ]
     if study.kind == "planned":
         files += [
@@ -62,6 +67,11 @@ def study_files(study: StudyRecord) -> None:
         download_when_asked(label, make, name)
     if study.kind != "planned":
         st.caption("The answers were imported, so there is neither plan nor design.")
+
+
+def counts(study: str) -> bytes:
+    """How many answers of a study are usable, and what became of the others, as CSV."""
+    return answers.counts_csv(workspace(), study)
 
 
 def bank(study: str) -> bytes:
@@ -99,9 +109,10 @@ def command(*words: str) -> None:
 def export_section(study: StudyRecord) -> None:
     """Everything of one study, and the command that writes the same files into a folder."""
     come = (
-        f"**{study.n_responses:,}** of {study.n_trials:,} planned trials have a reply."
+        f"**{study.n_responses:,}** of {study.n_trials:,} planned trials have a reply; "
+        f"answers: **{collection.usable_words(study.n_usable, study.n_asked)}**."
         if study.kind == "planned"
-        else f"**{study.n_responses:,}** imported answers."
+        else f"Imported answers: **{collection.usable_words(study.n_usable, study.n_asked)}**."
     )
     st.write(f"{come} Bank: {plain(study.instrument)}, version {study.version}.")
     left, right = st.columns(2)
@@ -114,9 +125,9 @@ def export_section(study: StudyRecord) -> None:
         study_files(study)
     command("export", study.code, f"{file_stem(study.code)}_files")
     st.caption(
-        "It writes a folder with answers.csv, bank.csv, for planned studies plan.csv, calls.csv "
-        "and design.yaml, and SHA256SUMS with their checksums. Parquet is written by this page "
-        "only."
+        "It writes a folder with answers.csv, bank.csv, counts.csv, for planned studies plan.csv, "
+        "calls.csv and design.yaml, and SHA256SUMS with their checksums. Parquet is written by "
+        "this page only."
     )
 
 

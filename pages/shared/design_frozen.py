@@ -40,10 +40,10 @@ def frozen_studies(form: DraftForm) -> None:
         return
     rows = [
         (s.code, f"{s.instrument}, version {s.version}", s.n_trials, s.n_responses,
-         s.n_trials - s.n_responses, _time(s))
+         s.n_trials - s.n_responses, s.n_usable, _time(s))
         for s in records
     ]  # fmt: skip
-    columns = ["Study", "Bank", "Trials planned", "Replied", "No reply yet", "Frozen at"]
+    columns = ["Study", "Bank", "Trials planned", "Replied", "No reply yet", "Usable", "Frozen at"]
     frame = pd.DataFrame(rows, columns=columns)
     widgets.table(frame, alt=f"{len(records)} frozen studies, newest first")
     codes = [record.code for record in records]

@@ -18,7 +18,9 @@ def run_sample(page, app, shot, kind, seconds):
     page.get_by_role("button", name=f"Run it on {kind}").click()
     expect(page.get_by_text("The sample study is done")).to_be_visible(timeout=seconds * 1000)
     n_replies = (
-        page.get_by_text(re.compile(r"^\d+ of \d+ replied, finished$")).inner_text().split()[0]
+        page.get_by_text(re.compile(r"^\d+ of \d+ replied, \d+ of \d+ usable, finished$"))
+        .inner_text()
+        .split()[0]
     )
     figure = page.get_by_test_id("stMetric").filter(has_text="Replies")
     expect(figure.get_by_test_id("stMetricValue")).to_have_text(n_replies)

@@ -351,6 +351,32 @@ def test_replies_are_called_replies_wherever_a_run_is_shown(workspace):
     assert "answered" not in texts(at) + bar(at)
 
 
+def test_replies_without_an_answer_are_not_called_answered_on_any_page(workspace, server):
+    server.script = lambda *_: Step(content=None)
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=2)
+    at = press(open_page(study="study"), "collect_start")
+    paused = ended(workspace)
+    assert (paused.state, paused.n_done) == ("paused", 20)
+    at = fine(at.run())
+    assert "20 of 40 replied (50%), 0 of 20 usable" in bar(at)
+    assert "the first replies hold no answer that can be read" in texts(at)
+    assert "20 empty" in "".join(part.proto.body for part in at.html)
+    press(at, "collect_start")  # one click goes on
+    assert (ended(workspace).state, len(server.chats)) == ("finished", 40)
+    at = open_page(study="study")
+    assert "none of 40 holds a usable answer:** 40 no answer" in texts(at)
+    states = at.dataframe[-1].value.iloc[0]
+    assert [states[name] for name in ("Usable", "Asked", "Replied")] == [0, 40, 40]
+    at.switch_page("pages/home.py")
+    at = fine(at.run())
+    assert {m.label: m.value for m in at.metric}["Usable answers"] == "0 of 40"
+    assert any("0 of 40 usable" in link.label for link in at.get("page_link"))
+    for page in ("pages/answers.py", "pages/data.py"):
+        at.switch_page(page)
+        at.query_params["study"] = "study"
+        assert "**0 of 40 usable**" in texts(fine(at.run()))
+
+
 def test_a_broken_study_leaves_the_page_standing(workspace):
     freeze(workspace, simulated(), n_personas=1)
     with workspace.database.transaction() as cursor:

@@ -257,7 +257,8 @@ def test_an_imported_study_has_no_plan_and_says_so(workspace):
     at = open_page(study="x")
     assert "neither plan nor design" in texts(at)
     labels = [button.proto.label for button in at.get("download_button")]
-    assert labels == ["Example file", "Bank as it was asked"]
+    counts = "Counts of usable answers and of all others"
+    assert labels == ["Example file", "Bank as it was asked", counts]
 
 
 def test_hostile_files_are_shown_as_text(workspace):

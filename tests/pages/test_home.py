@@ -41,7 +41,13 @@ def links(at):
 def test_an_empty_database_offers_the_sample_study_and_every_step(workspace):
     at = open_page()
     assert at.title[0].value == "Inkblot"
-    assert figures(at) == {"Banks": "14", "Respondents": "2", "Studies": "0", "Replies": "0"}
+    assert figures(at) == {
+        "Banks": "14",
+        "Respondents": "2",
+        "Studies": "0",
+        "Replies": "0",
+        "Usable answers": "0 of 0",
+    }
     assert "There is no study yet" in texts(at)
     steps = [label for label in links(at) if label[0].isdigit()]
     assert f"follow the {len(steps)} steps below" in texts(at)
@@ -81,7 +87,10 @@ def test_planned_and_imported_studies_are_listed_newest_first(workspace):
     assert figures(at)["Studies"] == "2"
     assert figures(at)["Replies"] == "2"
     listed = [label.replace("\\", "") for label in links(at) if ":" in label]
-    assert listed == ["old: 2 answers, imported", "planned: 0 of 20 replied, not started"]
+    assert listed == [
+        "old: 2 answers, imported",
+        "planned: 0 of 20 replied, 0 of 0 usable, not started",
+    ]
     assert "20 planned calls have no reply yet" in texts(at)
 
 

@@ -39,14 +39,15 @@ def freeze(
     study: str = "study",
     bank: str = "attitudes_20",
     n_personas: int = 5,
+    also: tuple[str, ...] = (),
     **factors: object,
 ) -> StudyRecord:
-    """A frozen study of `bank` by `n_personas`."""
+    """A frozen study of `bank` by `n_personas`; `also` names saved respondents beside `person`."""
     respondents.save(workspace, person)
     design = Design(
         study=study,
         instrument=bank,
-        respondents=(person.label,),
+        respondents=(person.label, *also),
         contexts=personas(n_personas),
         **factors,
     )

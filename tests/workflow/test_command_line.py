@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import itertools
 import subprocess
 import sys
@@ -61,7 +62,13 @@ def test_the_whole_way_on_the_command_line(run, capfd):
     )
     assert run("export", "s", run.folder / "out") == 0
     assert run("list") == 0
-    assert "s\t120 of 120\tattitudes_20" in capfd.readouterr().out
+    told = capfd.readouterr().out
+    with (run.folder / "out" / "answers.csv").open(newline="") as file:
+        usable = sum(row["answer"] != "" for row in csv.DictReader(file))
+    assert 0 < usable < 120  # the simulated person refuses now and then
+    words = f"120 of 120 replied, {usable} of 120 usable"
+    assert f"s\t{words}\tattitudes_20" in told
+    assert f"Study 's': {words}.\nWithout a usable answer: {120 - usable} refused.\n" in told
     assert run("list", "analyses") == 0
     assert "item_statistics" in capfd.readouterr().out
 
