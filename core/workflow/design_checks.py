@@ -8,12 +8,14 @@ from types import MappingProxyType
 from typing import Any
 
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
+from core.domain.counts import counted
 from core.domain.identifiers import name_fault
 from core.domain.instrument import ORIGINAL, Instrument, Item
 from core.domain.instrument_problems import problems
 from core.domain.study import LABEL_ORDERS, Design, Respondent
 from core.domain.templates import placeholders
 from core.errors import DesignError
+from core.workflow.plan_size import Crossing
 from core.workflow.questions import Asked
 
 _KINDS: Mapping[str, type] = MappingProxyType(
@@ -186,6 +188,37 @@ def cautions(bank: Instrument, design: Design, people: Sequence[Respondent]) -> 
     if design.temperatures and any(p.kind == "simulated" for p in people):
         found.append("Temperatures mean nothing to simulated respondents: each is asked once.")
     return tuple(found)
+
+
+def context_cautions(crossing: Crossing, n_people: int) -> Iterator[str]:
+    """Contexts in another language than the items they stand before, and those of no stated one."""
+    design = crossing.asked.design
+    calls, pairs = 0, Counter[str]()
+    for language in design.languages:
+        of_one = crossing.calls_in(language) // max(len(design.contexts), 1)
+        for context in design.contexts:
+            if context.language and _tongue(context.language) != _tongue(language):
+                calls += of_one * design.repetitions * n_people
+                pairs[f"{context.language} before {language}"] += 1
+    if calls:
+        total = crossing.trials_and_calls()[1] * design.repetitions * n_people
+        yield (
+            f"{calls:,} of {counted(total, 'call puts', 'calls put')} a context in one language "
+            f"before items in another ({_some(list(pairs))}). Choose contexts in the language of "
+            "the items, or plan a study for each language."
+        )
+    unstated = sum(not c.language for c in design.contexts if c.text.strip() or c.messages)
+    if unstated and len({_tongue(language) for language in design.languages}) > 1:
+        yield (
+            f"The design asks in several languages, and {counted(unstated, 'context')} without a "
+            "stated language may not fit all of them. State it on the page Contexts, so that it "
+            "can be compared with the language of the items."
+        )
+
+
+def _tongue(language: str) -> str:
+    """A language without its region: en for en-GB."""
+    return language.replace("_", "-").split("-")[0].lower()
 
 
 def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[str]:

@@ -112,6 +112,11 @@ class Crossing:
         calls = sum(map(self._blocks, counts))
         return sum(counts) * self.per_wording, calls * self.per_wording
 
+    def calls_in(self, language: str) -> int:
+        """Calls in one language, of one repetition for one respondent."""
+        own = (count for (of, _), count in self.item_counts().items() if of == language)
+        return sum(map(self._blocks, own)) * self.per_wording
+
     def _blocks(self, items: int) -> int:
         """Calls that put that many items once."""
         return -(-items // (self.asked.design.items_per_call or max(items, 1)))

@@ -59,7 +59,12 @@ def check(workspace: Workspace, design: Design) -> tuple[str, ...]:
 def cautions(workspace: Workspace, design: Design) -> tuple[str, ...]:
     """What does not stand in the way of freezing and should still be known, in plain words."""
     bank = _bank(workspace, design)
-    return design_checks.cautions(bank, design, _people(workspace, design))
+    people = _people(workspace, design)
+    crossing = Crossing(_asked(workspace, design, bank))
+    return (
+        *design_checks.cautions(bank, design, people),
+        *design_checks.context_cautions(crossing, len(people)),
+    )
 
 
 def example(workspace: Workspace, design: Design, number: int = 0) -> ChatRequest:
