@@ -30,6 +30,7 @@ from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.domain.rounding import percent_text
 from core.errors import NotEnoughData, UserError
@@ -135,8 +136,7 @@ def cfa(
     what = "The model of the text" if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
         tables=cfa_tables(found, by_columns(names), ci_level, ordered=estimator == "wlsmv"),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition (a row, where notes speak of rows)",
+        unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Confirmatory factor analysis. {what}. {dict(ESTIMATORS)[estimator]}. Unless the "
@@ -148,7 +148,7 @@ def cfa(
             *_costly_gaps(prepared.groups, estimator),
             *((WEIGHTED,) if estimator == "wlsmv" else ()),
             *((TWO_SUBSCALES,) if _rests_on_two(prepared.groups) else ()),
-            INDEPENDENCE,
+            *caution(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )

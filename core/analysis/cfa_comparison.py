@@ -18,6 +18,7 @@ from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 
@@ -99,14 +100,17 @@ def cfa_comparison(
     n_used = sum(one.n_used for one in found)
     return AnalysisResult(
         tables=comparison_tables(found, by_columns(distinct(by))),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition (a row, where notes speak of rows)",
+        unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in asked.matrices),
         method="Confirmatory factor analyses of the same administrations. "
         f"{dict(ESTIMATORS)[estimator]}. Differences of χ² "
         f"{'corrected, ' if estimator != 'ml' else ''}p adjusted after Holm within each group. "
         "Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, asked.matrices), *notes, INDEPENDENCE),
+        notes=(
+            *data_notes(item_scores, asked.matrices),
+            *notes,
+            *caution(item_scores, *INDEPENDENCE),
+        ),
         n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,
     )

@@ -25,6 +25,7 @@ from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.comparisons.multiple_testing import Adjustment
@@ -42,8 +43,10 @@ CAUTIONS = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
     "trait itself, part of that difference shows as uniform DIF, the more so the shorter the "
     "subscale: see the table of levels before believing uniform DIF.",
-    "Tests take administrations as independent. Repeated administrations of one model are not, so "
-    "p is too small.",
+)
+INDEPENDENT_TESTS = (
+    "Tests take administrations as independent.",
+    "Repeated administrations of one model are not, so p is too small.",
 )
 
 Factor = Annotated[
@@ -167,15 +170,19 @@ def dif(
     word = dict(COMPARED)[factor].lower()
     return AnalysisResult(
         tables=dif_tables(found, by_columns(names)),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition (a row, where notes speak of rows)",
+        unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Ordinal logistic regression (Zumbo, 1999) comparing {word}, matched on the sum of "
         f"the other items{' that are not flagged' if matching == 'purified' else ''}; likelihood-"
         f"ratio tests, p adjusted over items ({adjust.title()}), flagged below {flag_level:g}. "
         "Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes, *CAUTIONS),
+        notes=(
+            *data_notes(item_scores, matrices),
+            *notes,
+            *CAUTIONS,
+            *caution(item_scores, *INDEPENDENT_TESTS),
+        ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 

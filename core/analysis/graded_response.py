@@ -27,6 +27,7 @@ from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.response_theory import graded_response as model
@@ -36,8 +37,8 @@ TRAIT_ORIGIN = (
     "different groups do not stand on one scale."
 )
 DEPENDENCE = (
-    "Standard errors take administrations as independent. Repeated administrations of one model "
-    "are not, so the true uncertainty is larger."
+    "Standard errors take administrations as independent.",
+    "Repeated administrations of one model are not, so the true uncertainty is larger.",
 )
 
 Limit = Annotated[
@@ -141,15 +142,19 @@ def graded_response(
             information_table(found, group, trait),
             fit_table(found, group),
         ),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition (a row, where notes speak of rows)",
+        unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method="Graded response model (Samejima, 1969), logistic metric, by marginal maximum "
         f"likelihood over {points} points of a standard normal trait; standard errors from the "
         "observed information. All answers count (missing at random). Scores are after "
         "reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes, TRAIT_ORIGIN, DEPENDENCE),
+        notes=(
+            *data_notes(item_scores, matrices),
+            *notes,
+            TRAIT_ORIGIN,
+            *caution(item_scores, *DEPENDENCE),
+        ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 

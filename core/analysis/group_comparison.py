@@ -36,6 +36,7 @@ from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Choice, Rows, analysis
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 
@@ -175,8 +176,7 @@ def group_comparison(
                 (*lead, *pair_columns(ci_level)), names, adjust,
             ),
         ),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition (a row, where notes speak of rows)",
+        unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Scores are means of items after reverse-keying; groups by {known.what}; Welch's "
@@ -187,7 +187,7 @@ def group_comparison(
             *notes,
             *((FORMAT_POINTS,) if factor == "format" and not groups else ()),
             *((_matched(factor, typed=bool(groups)),) if known.matched else ()),
-            INDEPENDENT_ROWS,
+            *caution(item_scores, *INDEPENDENT_ROWS),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from core.analysis.matrices import (
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
+from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
@@ -146,13 +147,12 @@ def internal_consistency(
     rule = dict(MISSING_CHOICES)[missing].lower()
     return AnalysisResult(
         tables=(ResultTable("alpha", "Internal consistency", frame, columns),),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition",
+        unit=unit_of(item_scores),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Cronbach's α from {rule}; {ci_level * 100:g}% interval after Feldt, Woodruff "
         "and Salih (1987). Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes, INDEPENDENCE),
+        notes=(*data_notes(item_scores, matrices), *notes, *caution(item_scores, *INDEPENDENCE)),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 

@@ -31,6 +31,7 @@ from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData, UserError
 from core.psychometrics.factor_models.cfa_invariance import invariance as climb
@@ -116,16 +117,20 @@ def invariance(
         )
     n_used = sum(one.n_used for one in found)
     word = dict(COMPARED)[factor].lower()
-    caution = () if model in ("method", "bifactor") else (MARKER,)
+    marker = () if model in ("method", "bifactor") else (MARKER,)
     return AnalysisResult(
         tables=invariance_tables(found, by_columns(names)),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition (a row, where notes speak of rows)",
+        unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in asked.matrices),
         method=f"Multi-group confirmatory factor analysis comparing {word}. {dict(MODELS)[model]}. "
         f"{dict(LIKELIHOODS)[estimator]}. Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, asked.matrices), *notes, *caution, INDEPENDENCE),
+        notes=(
+            *data_notes(item_scores, asked.matrices),
+            *notes,
+            *marker,
+            *caution(item_scores, *INDEPENDENCE),
+        ),
         n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,
     )
 

@@ -22,6 +22,7 @@ from core.analysis.matrices import (
 from core.analysis.options import By, MissingRule
 from core.analysis.registry import Choice, analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable, Unit
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 
 Statistic = Literal[
@@ -54,8 +55,9 @@ STATISTICS: Mapping[str, tuple[str, Unit, str]] = {
 """What the map can show: what the reader reads, unit, and what it says."""
 
 NO_INTERVALS = (
-    "A map shows no uncertainty: with few administrations groups differ by chance alone. Repeated "
-    "administrations of one model are not independent and say less than their number suggests."
+    "A map shows no uncertainty: with few administrations groups differ by chance alone.",
+    "Repeated administrations of one model are not independent and say less than their number "
+    "suggests.",
 )
 
 MOST_GROUPS = 40
@@ -147,8 +149,7 @@ def item_map(
             ResultTable("map", "Item map", long, columns),
             _wide(long, owner, [group_name(group) for group in groups], (unit, says)),
         ),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition",
+        unit=unit_of(item_scores),
         n_used=sum(matrix.n_used for matrix in matrices),
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"{title} of every item in every group: {says} "
@@ -163,7 +164,7 @@ def item_map(
                 if statistic == "difficulty" and not known_ends(item_scores).all()
                 else ()
             ),
-            NO_INTERVALS,
+            *caution(item_scores, *NO_INTERVALS),
         ),
     )
 

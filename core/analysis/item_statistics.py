@@ -18,6 +18,7 @@ from core.analysis.matrices import (
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult, ResultTable, TextFile
+from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import item_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 
@@ -111,8 +112,7 @@ def item_statistics(
             ResultTable("items", "Items", items.frame, items.columns),
             ResultTable("summary", "Items in short", summary, (*by_columns(names), *SUMMARY)),
         ),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition",
+        unit=unit_of(item_scores),
         n_used=sum(matrix.n_used for matrix in matrices),
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method="Part-whole corrected item-total correlation within the subscale, from "
@@ -123,6 +123,6 @@ def item_statistics(
             *left_out_notes(matrices, missing),
             *undefined_notes(items),
             *(() if known_ends(item_scores).all() else (OBSERVED_RANGE,)),
-            INDEPENDENCE,
+            *caution(item_scores, *INDEPENDENCE),
         ),
     )

@@ -17,6 +17,7 @@ from core.analysis.items.cells import Floats as Floats
 from core.analysis.items.cells import Integers as Integers
 from core.analysis.items.cells import Layout, cells_of, scores_of
 from core.analysis.result import Column
+from core.analysis.rows import of_people
 from core.psychometrics.score_values import varying_columns
 
 ALL_ITEMS = "all items"
@@ -26,8 +27,8 @@ MISSING_CHOICES = (
 )
 KEYED_TITLE = "Keyed (1 or -1 = reverse)"
 INDEPENDENCE = (
-    "Intervals take administrations as independent. Repeated administrations of one model are "
-    "not, so the true uncertainty is larger."
+    "Intervals take administrations as independent.",
+    "Repeated administrations of one model are not, so the true uncertainty is larger.",
 )
 
 
@@ -151,8 +152,8 @@ def data_notes(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> li
         n = max(len(scores) for scores in own)
         if n == 1:
             notes.append(
-                f"{group_name(group)}: there is only one administration, so nothing can vary. Ask "
-                "under several contexts or repetitions."
+                f"{group_name(group)}: there is only one administration, so nothing can vary."
+                + ("" if of_people(item_scores) else " Ask under several contexts or repetitions.")
             )
         elif all(len(scores) > 1 and (scores == scores[0]).all() for scores in own):
             notes.append(

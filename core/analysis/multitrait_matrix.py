@@ -37,6 +37,7 @@ from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Beside, Choice, Factors, analysis
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution
 from core.analysis.words.odds_ratios_contrast import chosen_contrast
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
@@ -190,7 +191,7 @@ def multitrait_matrix(
         notes=(
             *data_notes(item_scores, score_matrices(item_scores, names)),
             *notes,
-            INDEPENDENT_ROWS,
+            *caution(item_scores, *INDEPENDENT_ROWS),
         ),
         n_left_out=n_planned - n_missing - n_used,
     )

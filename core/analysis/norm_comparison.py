@@ -20,6 +20,7 @@ from core.analysis.matrices import ALL_ITEMS, by_columns, data_notes, distinct, 
 from core.analysis.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
 from core.analysis.registry import Choice, Rows, analysis
 from core.analysis.result import AnalysisResult, ResultTable
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.comparisons.correlation import Alternative
@@ -30,11 +31,12 @@ from core.psychometrics.scale_scores import ScoreRule, row_scores
 
 NO_SUBSCALE = "(no subscale)"
 NOT_PEOPLE = (
+    "Read the size of the difference first. Its interval does not take the variances of these "
+    "answers and of the norms as equal, that of d does, so one may hold 0 where the other does "
+    "not. It also takes the items to mean the same in both; see Measurement invariance.",
     "Rows of a model are not a sample of people: n is the number of times it was asked, so p "
     "and intervals say how sure the model's mean is, not that the model is a person like those of "
-    "the norms. Read the size of the difference first. Its interval does not take the variances of "
-    "model and people as equal, that of d does, so one may hold 0 where the other does not. It "
-    "also takes the items to mean the same to model and people; see Measurement invariance."
+    "the norms.",
 )
 
 
@@ -83,8 +85,8 @@ def norm_comparison(
             "Test for",
             (
                 ("two-sided", "Any difference"),
-                ("greater", "Model above the norms"),
-                ("less", "Model below the norms"),
+                ("greater", "Scores above the norms"),
+                ("less", "Scores below the norms"),
             ),
         ),
     ] = "two-sided",
@@ -161,14 +163,13 @@ def norm_comparison(
     after = "Holm" if adjust == "holm" else "Benjamini and Hochberg"
     return AnalysisResult(
         tables=(ResultTable("comparison", "Comparison with norms", frame, columns),),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition",
+        unit=unit_of(item_scores),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "Norms as typed in. Welch's t test, Cohen's d by the pooled SD with interval by the "
         f"noncentral t; {ci_level * 100:g}% intervals; p adjusted after {after}.",
-        notes=(*data_notes(item_scores, matrices), NOT_PEOPLE),
+        notes=(*data_notes(item_scores, matrices), *caution(item_scores, *NOT_PEOPLE)),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 
@@ -230,7 +231,7 @@ def _remark(
     if not n_planned:
         said = ["No item of this scale was asked here."]
     elif own.n > 1 and own.sd == 0:
-        said.append("The model's scores are all the same.")
+        said.append("The scores are all the same.")
     if possible.size and not possible[0] <= people.mean <= possible[-1]:
         said.append(
             f"The norm mean lies outside the item scores that came up ({possible[0]:g} to "

@@ -19,6 +19,7 @@ from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
+from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
@@ -137,14 +138,13 @@ def reliability(
     n_missing = int(item_scores["score"].isna().sum())
     return AnalysisResult(
         tables=(ResultTable("reliability", "Reliability", frame, columns),),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition (a row, where notes speak of rows)",
+        unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Coefficients from administrations complete on the scale; {ci_level * 100:g}% "
         f"intervals by the method named beside each ({resamples:,} resamples, seed {seed}). "
         "Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes, INDEPENDENCE),
+        notes=(*data_notes(item_scores, matrices), *notes, *caution(item_scores, *INDEPENDENCE)),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 

@@ -1,4 +1,4 @@
-"""What a row of an analysis is: administrations as they are, or averaged over some factors."""
+"""What a row of an analysis is and what to say of it, and rows averaged over some factors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,38 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.items.cells import codes_of, scores_of
-from core.domain.frames import CONTEXT_SET, OPTION_POINTS, ORIGIN, REWRITING
+from core.domain.frames import CONTEXT_SET, OPTION_POINTS, ORIGIN, PEOPLE, REWRITING
 from core.domain.study import FACTORS, Status
 from core.psychometrics.answer_options import not_ordered
 
+_OF_MODELS = (
+    "one administration: a respondent answering the bank once under one context and repetition"
+)
+_OF_PEOPLE = (
+    "one administration: a person, or a respondent under one context, answering the bank once"
+)
 _APART = ("study", *FACTORS, CONTEXT_SET, REWRITING, ORIGIN)
+
+
+def of_people(item_scores: pd.DataFrame) -> bool:
+    """Whether every row is of a person, or of a context of its own; see PEOPLE."""
+    return PEOPLE in item_scores and bool(item_scores[PEOPLE].all())
+
+
+def unit_of(item_scores: pd.DataFrame, *, called: str = "") -> str:
+    """What a row is; `called` is what notes call one."""
+    unit = _OF_PEOPLE if of_people(item_scores) else _OF_MODELS
+    return f"{unit} (a {called}, where notes speak of {called}s)" if called else unit
+
+
+def caution(item_scores: pd.DataFrame, always: str, of_models: str) -> tuple[str, ...]:
+    """A note on what an analysis takes for granted; the second part only where models answered.
+
+    People asked once are independent, so nothing is said of repeated answers where rows are people.
+    """
+    parts = (always,) if of_people(item_scores) else (always, of_models)
+    said = " ".join(part for part in parts if part)
+    return (said,) if said else ()
 
 
 def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:

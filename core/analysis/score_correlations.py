@@ -36,6 +36,7 @@ from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Choice, analysis
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.resampling import Bootstrap
@@ -48,8 +49,8 @@ COMPARED = (
     ("rewriting", "Contexts and their rewritings (ablation)"),
 )  # fmt: skip
 INDEPENDENT_PAIRS = (
-    "Intervals and p take pairs as independent. Pairs of one model are not, so the true "
-    "uncertainty is larger."
+    "Intervals and p take pairs as independent.",
+    "Pairs of one model are not, so the true uncertainty is larger.",
 )
 _TWO_LEVELS = (
     "It needs two levels of {factor}, asked in several contexts (or whatever else differs) that "
@@ -200,7 +201,7 @@ def score_correlations(
             *data_notes(item_scores, matrices),
             *compared.notes,
             *((FORMAT_POINTS,) if "format" in (factor, *paired.merged) else ()),
-            INDEPENDENT_PAIRS,
+            *caution(item_scores, *INDEPENDENT_PAIRS),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )

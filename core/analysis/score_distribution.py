@@ -29,13 +29,17 @@ from core.analysis.matrices import (
 from core.analysis.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.registry import Number, analysis
 from core.analysis.result import AnalysisResult, ResultTable
+from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.domain.rounding import percent_text
 from core.errors import NotEnoughData
 from core.psychometrics.scale_scores import row_scores
 from core.psychometrics.score_values import is_constant
 
-_CAUTION = "Repeated administrations of one model are not independent: n overstates what is known."
+_CAUTION = (
+    "",
+    "Repeated administrations of one model are not independent: n overstates what is known.",
+)
 _MANY = 0.15
 """More administrations than this share at one end: a floor or ceiling effect (Terwee et al.)."""
 
@@ -124,8 +128,7 @@ def score_distribution(
             ResultTable("scores", "Scores", frame, columns),
             ResultTable("histogram", "Histogram of scores", histogram, bin_columns),
         ),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition",
+        unit=unit_of(item_scores),
         n_used=n_used,
         n_missing=sum(part.n_missing for part in parts),
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
@@ -134,7 +137,7 @@ def score_distribution(
             *data_notes(item_scores, parts),
             *_undefined(matrices, frame),
             *_at_the_ends(frame, names),
-            _CAUTION,
+            *caution(item_scores, *_CAUTION),
         ),
         n_left_out=n_scores - n_used,
     )

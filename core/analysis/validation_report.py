@@ -56,6 +56,7 @@ from core.analysis.report.validation_report_scores import (
 )
 from core.analysis.report.validation_report_tables import cautions, notes_of, report_tables
 from core.analysis.result import AnalysisResult
+from core.analysis.rows import caution, unit_of
 from core.analysis.words.odds_ratios_contrast import Contrast, chosen_contrast
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
@@ -224,15 +225,18 @@ def validation_report(
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
         tables=(*report_tables(judged, by_columns(names), missing, ci_level), bands_table(scheme)),
-        unit="one administration: a respondent answering the bank once under one context and "
-        "repetition (a row, where notes speak of rows)",
+        unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Six criteria after Jung (2025), bands {source_of(scheme)}. Baseline: original "
         "form, options in their own order. Validity is judged only of a reliable scale. How each "
         "coefficient was computed stands beside it. Scores are means of items after "
         "reverse-keying.",
-        notes=(*notes, *cautions(groups, not_asked, plan, contrast), INDEPENDENCE),
+        notes=(
+            *notes,
+            *cautions(groups, not_asked, plan, contrast),
+            *caution(item_scores, *INDEPENDENCE),
+        ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 

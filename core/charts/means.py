@@ -49,7 +49,7 @@ def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     ]
     drawn = drawn.assign(ci_low=drawn["value"] - half, ci_high=drawn["value"] + half)
     drawn = drawn.drop(columns=["scale", "sd"])
-    words = "Dot plot of the mean score of the model and of the norms, with 95% intervals,"
+    words = "Dot plot of the mean score and of the norms, with 95% intervals,"
     return (
         _means_chart(
             drawn, "Means beside norms", words, "mean", theme, "Mean score with 95% interval"

@@ -15,6 +15,10 @@ of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewr
 rewritten from another, else "original", and `origin` then the code of the one it was made from."""
 
 
+PEOPLE = "people"
+"""Column that the workflow adds to ITEM_SCORES: whether rows are of a person, or of a respondent
+under a context, as in answers brought in without repetitions; these may be independent."""
+
 LOWEST, HIGHEST = "lowest", "highest"
 """Columns that the workflow adds to ITEM_SCORES: points of the ends of the answer format, NaN where
 its options have no points."""

@@ -16,6 +16,7 @@ from core.domain.frames import (
     LOWEST,
     OPTION_POINTS,
     ORIGIN,
+    PEOPLE,
     REWRITING,
     TEXTS,
 )
@@ -62,7 +63,17 @@ def item_scores(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.
     frame = frames.item_scores(workspace.database, list(codes), where)
     if frame.empty:
         return frame
-    return frame.assign(**_about_contexts(workspace, frame), **_ends(workspace, frame))
+    people = {PEOPLE: _of_people(workspace, frame)}
+    return frame.assign(**_about_contexts(workspace, frame), **_ends(workspace, frame), **people)
+
+
+def _of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
+    """For each row, whether it was brought in, in a study without repetitions; see PEOPLE."""
+    found = {}
+    for code, own in frame.groupby("study", observed=True)["repetition"]:
+        planned = studies.get(workspace.database, str(code)).kind == "planned"
+        found[code] = not planned and own.min() == own.max()
+    return frame["study"].map(found).to_numpy(dtype=np.bool_)
 
 
 def brought_in(

@@ -9,6 +9,8 @@ import pandas as pd
 
 from core.analysis.matrices import some_of
 from core.analysis.registry import Analysis
+from core.analysis.rows import of_people
+from core.domain.frames import CONTEXT_SET, REWRITING
 from core.domain.study import FACTORS
 from core.workflow import studies
 from core.workflow.workspace import Workspace
@@ -23,6 +25,15 @@ IMPLIED: Mapping[str, str] = {
     "model": "each model is one individual; intervals need many models",
 }
 """What it means that rows differ in a factor."""
+_IMPLIED_BROUGHT_IN = {
+    **IMPLIED,
+    "context": "each context makes an individual",
+    "repetition": "what varies between them is chance or change, not individuals",
+    "respondent": "each respondent is one individual; intervals need many",
+    "model": "each respondent is one individual; intervals need many",
+}
+"""The same of answers brought in, which may be those of people."""
+_INDIVIDUAL = ("respondent", "context", "entity", "entity_b")
 _WAYS = ("form", "label_order", "template", "language", "phase")
 """Ways of asking the same thing."""
 _POOLING = (
@@ -38,12 +49,13 @@ _WORDS = {
 }
 
 
-def implications(factors: Sequence[str]) -> tuple[str, ...]:
+def implications(factors: Sequence[str], *, brought_in: bool = False) -> tuple[str, ...]:
     """What it means that rows differ in these factors, in sentences."""
+    implied = _IMPLIED_BROUGHT_IN if brought_in else IMPLIED
     said: dict[str, list[str]] = {}
     for name in factors:
-        if name in IMPLIED:
-            said.setdefault(IMPLIED[name], []).append(_WORDS.get(name, f"{name}s"))
+        if name in implied:
+            said.setdefault(implied[name], []).append(_WORDS.get(name, f"{name}s"))
     return tuple(f"Rows differ in {' and '.join(who)}: {what}." for what, who in said.items())
 
 
@@ -105,6 +117,18 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
             "asked again gives nearly the same answer, so such rows are copies, and n counts the "
             "same thing several times. Average over repetitions, or let contexts make the rows.",
         )
+    if all(
+        studies.load(workspace, str(code)).kind == "imported" for code in rows["study"].unique()
+    ):
+        return (
+            (
+                "The same respondents answered several times: what varies between such answers is "
+                "chance or change, not individuals. Average over repetitions, or put them side by "
+                "side.",
+            )
+            if _recurring(rows, ["repetition"], looked_at)
+            else ()
+        )
     if "context" in looked_at or not _varies(rows, "context"):
         return (
             "Rows are repetitions of one model: what varies is chance in sampling, not "
@@ -114,21 +138,36 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
 
 
 def _pooled(analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]) -> tuple[str, ...]:
-    """Where several ways of asking the same context are rows of one analysis."""
+    """Where several ways of asking the same individual are rows of one analysis."""
     if analysis.topic not in _POOLING and analysis.name not in _POOLING:
         return ()
-    named = [
-        f"{len(rows[name].unique())} {_WORDS.get(name, f'{name}s')}"
-        for name in _WAYS
-        if name not in looked_at and _varies(rows, name)
-    ]
-    if not named:
+    pooled = [name for name in _WAYS if name not in looked_at and _varies(rows, name)]
+    recurring = _recurring(rows, pooled, looked_at)
+    if not recurring:
         return ()
+    named = [f"{len(rows[name].unique())} {_WORDS.get(name, f'{name}s')}" for name in recurring]
+    who = "context" if not of_people(rows) and _varies(rows, "context") else "respondent"
     return (
-        f"Rows are pooled over {' and '.join(named)}, so that the same context counts "
+        f"Rows are pooled over {' and '.join(named)}, so that the same {who} counts "
         "several times: n is too large, and intervals and p are too small. Put them side by side, "
         "or choose one or average over them under Which answers.",
     )
+
+
+def _recurring(rows: pd.DataFrame, ways: Sequence[str], looked_at: set[str]) -> list[str]:
+    """The ways in which some individual was asked more than once within what is analyzed together.
+
+    People who each answered in one language, say, are pooled over languages without recurring.
+    """
+    if not ways:
+        return []
+    # Contexts of a design are the same in all its studies; codes of people are not.
+    study = ["study"] if of_people(rows) else []
+    apart = [name for name in (*FACTORS, CONTEXT_SET, REWRITING) if name in looked_at]
+    who = list(dict.fromkeys([*study, *_INDIVIDUAL, *(name for name in apart if name in rows)]))
+    cases = rows[["administration", *who, *ways]].drop_duplicates("administration")
+    same = cases.groupby(who, observed=True, dropna=False, sort=False)
+    return [name for name in ways if (same[name].nunique(dropna=False) > 1).any()]  # noqa: PD101
 
 
 def _looked_at(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:

@@ -137,6 +137,6 @@ def _rows(study: StudyRecord, levels: Mapping[str, list[Any]]) -> tuple[str, ...
         help="The unit of analysis. Take one out, and the scores of rows that differ in nothing "
         "else are averaged. What is set side by side or compared below is never averaged.",
     )  # fmt: skip
-    for sentence in units.implications(chosen):
+    for sentence in units.implications(chosen, brought_in=study.kind == "imported"):
         st.caption(widgets.plain(sentence))
     return tuple(name for name in factors if name not in chosen)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from core.domain.study import Context
 from core.errors import NotEnoughData
 from core.store import frames
-from core.workflow import analysis_frames, collection, respondents, statistics, studies, units
+from core.workflow import (
+    analysis_frames,
+    answers,
+    collection,
+    respondents,
+    statistics,
+    studies,
+    units,
+)
 from tests.workflow.studies import freeze, personas, service, simulated
 
 COLD = "Rows are repetitions at temperature 0"
@@ -135,3 +146,60 @@ def test_the_ends_of_the_answer_format_come_from_the_bank(workspace):
     points = [option.points for option in options]
     assert set(frame["lowest"]) == {min(points)}
     assert set(frame["highest"]) == {max(points)}
+
+
+def brought_in(workspace, people, *, repetitions=1, languages=("en", "de")):
+    """A study of people, every other of whom answered in another language."""
+    rng = np.random.default_rng(5)
+    codes = [f"{name}_{number:02}" for name in ("nature", "technology") for number in range(1, 11)]
+    rows = [
+        {
+            "study": "study", "instrument": "attitudes_20", "item": code,
+            "answer": int(rng.integers(1, 6)), "repetition": repetition,
+            "language": languages[number % len(languages)], **person,
+        }
+        for number, person in enumerate(people)
+        for repetition, code in itertools.product(range(1, repetitions + 1), codes)
+    ]  # fmt: skip
+    data = pd.DataFrame(rows).to_csv(index=False).encode()
+    answers.import_tidy(workspace, "people.csv", data)
+
+
+PEOPLE = {
+    "as respondents": [{"model": f"person {number}"} for number in range(30)],
+    "as contexts": [{"context": f"person {number}"} for number in range(30)],
+}
+
+
+@pytest.mark.parametrize("people", PEOPLE.values(), ids=PEOPLE)
+def test_people_who_each_answered_in_one_language_are_neither_models_nor_repetitions(
+    workspace, people
+):
+    brought_in(workspace, people)
+    for name in ("item_statistics", "reliability", "internal_consistency", "score_distribution",
+                 "item_map", "group_comparison", "multitrait_matrix", "cfa", "graded_response",
+                 "norm_comparison"):  # fmt: skip
+        options = {"by": ()} if name != "group_comparison" else {"by": (), "factor": "language"}
+        if name == "reliability":
+            options["resamples"] = 100
+        if name == "norm_comparison":
+            options["norms"] = (("all items", 3.0, 1.0, 100.0),)
+        found = items(workspace, name, **options)
+        told = " ".join((found.unit, found.method, *found.notes))
+        assert "pooled over" not in told, name
+        for word in ("of one model", "of a model", "epeated", "repetition"):
+            assert word not in told, (name, told)
+
+
+def test_people_who_answered_in_both_languages_count_twice(workspace):
+    brought_in(workspace, [{"model": f"person {n // 2}"} for n in range(20)])
+    (note,) = [n for n in items(workspace, by=()).notes if "pooled over" in n]
+    assert note.startswith("Rows are pooled over 2 languages, so that the same respondent counts")
+    assert not any("pooled over" in n for n in items(workspace, by=("language",)).notes)
+
+
+def test_people_asked_twice_are_said_to_be_so(workspace):
+    brought_in(workspace, PEOPLE["as respondents"][:8], repetitions=2)
+    notes = items(workspace, by=()).notes
+    assert any(note.startswith("The same respondents answered several times") for note in notes)
+    assert not any("model" in note for note in units.implications(["respondent"], brought_in=True))

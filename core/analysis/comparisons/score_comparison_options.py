@@ -10,8 +10,8 @@ from core.psychometrics.comparisons.multiple_testing import Adjustment
 from core.psychometrics.scale_scores import ScoreRule
 
 INDEPENDENT_ROWS = (
-    "Tests and intervals take rows as independent. Rows of one model are not, so the true "
-    "uncertainty is larger."
+    "Tests and intervals take rows as independent.",
+    "Rows of one model are not, so the true uncertainty is larger.",
 )
 FORMAT_POINTS = (
     "Formats may differ in their points: mean differences between them are not comparable, "

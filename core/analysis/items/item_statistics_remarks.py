@@ -17,13 +17,13 @@ UNDEFINED = (
 )
 OPPOSITE_TO_KEY = (
     "Answered in the direction opposite to its key: as worded it goes along with the other items. "
-    "The model may overlook the negation or agree with whatever is said (acquiescence), or the key "
-    "may be wrong."
+    "The respondent may overlook the negation or agree with whatever is said (acquiescence), or "
+    "the key may be wrong."
 )
 AGAINST_REVERSED = (
     "Answered in the direction opposite to its key: as worded it goes along with the other items, "
-    "reverse-keyed ones among them. The model may agree with whatever is said (acquiescence), or "
-    "the key may be wrong."
+    "reverse-keyed ones among them. The respondent may agree with whatever is said "
+    "(acquiescence), or the key may be wrong."
 )
 AGAINST_OTHERS = (
     "Goes against the other items: it may be keyed the wrong way, be misunderstood, or be about "

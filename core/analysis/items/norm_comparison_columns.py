@@ -10,14 +10,14 @@ def norm_columns(ci_level: float) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}% CI"
     return (
         Column("scale", "Scale", help="A subscale, or all items."),
-        Column("n", "n", "count", "Administrations of the model with a score."),
+        Column("n", "n", "count", "Administrations with a score."),
         Column("missing", "Missing", "count", "Administrations without a score."),
-        Column("mean", "M", "points", "Mean of the model's scores."),
-        Column("sd", "SD", "points", "Of the model's scores; divisor n - 1."),
+        Column("mean", "M", "points", "Mean of the scores."),
+        Column("sd", "SD", "points", "Of the scores; divisor n - 1."),
         Column("norm_n", "Norm n", "count", "As typed in."),
         Column("norm_mean", "Norm M", "points", "As typed in."),
         Column("norm_sd", "Norm SD", "points", "As typed in."),
-        Column("difference", "Difference", "points", "Mean of the model minus that of the norms."),
+        Column("difference", "Difference", "points", "Mean of the scores minus that of the norms."),
         Column("ci_low", f"{interval} low", "points", "Of the difference; Welch (1947)."),
         Column("ci_high", f"{interval} high", "points", "Of the difference; Welch (1947)."),
         Column(

@@ -54,7 +54,7 @@ LAVAAN = """\
 # The first loading of a factor is 1 unless the model says otherwise, or no maximum is found so.
 # Each factor model is fitted to its own group. RMSEA has its usual 90% interval; other intervals
 # cover ci_level.
-# Rows are taken as independent; repeated administrations of one model are not.
+# Rows are taken as independent.
 
 library(lavaan)
 

@@ -40,7 +40,7 @@ _SCRIPT = """\
 # Each step holds more equal across the levels than the one before. Where loadings are equal, lavaan
 # frees the variances of factors at all levels but the first; where intercepts are, their means.
 # There is no script for Python: semopy cannot hold parameters equal across groups.
-# Rows are taken as independent; repeated administrations of one model are not.
+# Rows are taken as independent.
 
 library(lavaan)
 
