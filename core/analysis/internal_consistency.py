@@ -26,6 +26,7 @@ from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.consistency.item_covariances import Missing, covariances
+from core.psychometrics.consistency.keying import on_keying
 from core.psychometrics.consistency.reliability import cronbach_alpha
 from core.psychometrics.wording import never_answered
 
@@ -184,6 +185,7 @@ def _row(
         notes.append(f"{where}: left out for zero variance: {some_of(constant)}.")
     if math.isnan(value):
         notes.append(f"{where}: alpha is undefined (n = {n}; items that vary: {k}).")
+    notes += [f"{where}: {problem}" for problem in estimate.problems if on_keying(problem)]
     dropped = len(matrix.scores) - n
     counts = (k, len(constant), n, dropped)
     return (*matrix.group, matrix.subscale, *counts, value, estimate.low, estimate.high), notes

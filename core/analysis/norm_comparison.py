@@ -31,12 +31,14 @@ from core.psychometrics.scale_scores import ScoreRule, row_scores
 
 NO_SUBSCALE = "(no subscale)"
 NOT_PEOPLE = (
-    "Read the size of the difference first. Its interval does not take the variances of these "
-    "answers and of the norms as equal, that of d does, so one may hold 0 where the other does "
-    "not. It also takes the items to mean the same in both; see Measurement invariance.",
     "Rows of a model are not a sample of people: n is the number of times it was asked, so p "
     "and intervals say how sure the model's mean is, not that the model is a person like those of "
-    "the norms.",
+    "the norms."
+)
+READ_SIZE = (
+    "Read the size of the difference first. Its interval does not take the variances of these "
+    "answers and of the norms as equal, that of d does, so one may hold 0 where the other does "
+    "not. It also takes the items to mean the same in both; see Measurement invariance."
 )
 
 
@@ -169,7 +171,11 @@ def norm_comparison(
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "Norms as typed in. Welch's t test, Cohen's d by the pooled SD with interval by the "
         f"noncentral t; {ci_level * 100:g}% intervals; p adjusted after {after}.",
-        notes=(*data_notes(item_scores, matrices), *caution(item_scores, *NOT_PEOPLE)),
+        notes=(
+            *data_notes(item_scores, matrices),
+            *caution(item_scores, "", NOT_PEOPLE),
+            READ_SIZE,
+        ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 

@@ -23,6 +23,7 @@ from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
+from core.psychometrics.consistency.keying import on_keying
 from core.psychometrics.estimate import Estimate
 from core.psychometrics.resampling import Bootstrap
 
@@ -185,7 +186,7 @@ def _rows(scale: Scale) -> list[tuple[Any, ...]]:
 
 
 def _notes(scale: Scale) -> list[str]:
-    """What was dropped and what is undefined, once each; cautions stay in the table's remarks."""
+    """What was dropped, undefined or perhaps keyed wrongly, once each; else see the remarks."""
     concerned: dict[str, list[tuple[str, Estimate]]] = {}
     for title, estimate in scale.coefficients:
         for problem in estimate.problems:
@@ -196,6 +197,8 @@ def _notes(scale: Scale) -> list[str]:
         undefined = [title for title, estimate in own if not estimate.defined]
         if len(own) == len(scale.coefficients):
             notes.append(f"{where}: {problem}")
+        elif on_keying(problem):
+            notes.append(f"{where}, {'; '.join(title for title, _ in own)}: {problem}")
         elif undefined:
             notes.append(f"{where}, {'; '.join(undefined)}: {problem}")
     return notes

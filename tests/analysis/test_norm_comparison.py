@@ -117,7 +117,7 @@ def test_what_is_undefined_or_odd_is_told_in_the_row():
     rows = rows_of(frame, [("s", 34.5, 6, 100)]).set_index("respondent")
     assert math.isnan(rows.loc["one", "t"])
     assert rows.loc["one", "remark"].startswith("Undefined: each group needs")
-    assert rows.loc["same", "remark"].startswith("The model's scores are all the same.")
+    assert rows.loc["same", "remark"].startswith("The scores are all the same.")
     assert math.isfinite(rows.loc["same", "t"])
     assert (
         "check that norms are means per item in the same points, not sums"

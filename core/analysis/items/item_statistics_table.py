@@ -104,7 +104,8 @@ def undefined_notes(table: ItemTable) -> list[str]:
             hits.setdefault(int(number), []).append(str(name))
         for number, hit in hits.items():
             plural = "item" if len(hit) == 1 else f"{len(hit)} items"
-            note = f"{group_name(groups[number])}: {plural} {some_of(hit)}: {reason}."
+            said = reason.format(their="its" if len(hit) == 1 else "their")
+            note = f"{group_name(groups[number])}: {plural} {some_of(hit)}: {said}."
             notes.append((number, note))
     return [note for _, note in sorted(notes, key=lambda found: found[0])]
 
@@ -134,7 +135,8 @@ def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str], ...]:
         ),
         (
             items["discrimination"].to_numpy() < 0,
-            "negative discrimination; the table of items says what it may come from",
+            "negative discrimination: check {their} keying; the table of items says what it may "
+            "come from",
         ),
     )
 

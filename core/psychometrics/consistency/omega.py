@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from core.psychometrics.arrays import Floats
+from core.psychometrics.consistency.keying import against_factor
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.factor_models.covariance_fit import fit_covariance
 from core.psychometrics.item_rows import item_rows, too_little, with_reason
@@ -46,7 +47,8 @@ def omega_total(
     Estimate : omega, unitless, 0 to 1, in the metric of the items as scored. NaN with a reason
     under three varying items, with fewer rows than items, with items that are combinations of
     others, or where the model does not converge or leaves less than no residual variance. With a
-    negative residual variance of some item, which is named, there is a value but no interval.
+    negative residual variance of some item, which is named, there is a value but no interval. Items
+    that load negatively are named.
 
     Raises
     ------
@@ -90,7 +92,9 @@ def omega_total(
         return replace(result, problems=(*rows.problems, *improper, _NO_ERROR_LEFT))
     # The delta method needs an admissible solution; at a negative variance it goes far astray.
     low, high = (math.nan, math.nan) if improper else (value - z * error, value + z * error)
-    return replace(result, value=value, low=low, high=high, problems=rows.problems + improper)
+    against = against_factor(rows.names, loadings * (1 if common >= 0 else -1))
+    problems = rows.problems + improper + against
+    return replace(result, value=value, low=low, high=high, problems=problems)
 
 
 def omega_total_standardized(scores: Floats, *, names: Sequence[str] | None = None) -> Estimate:

@@ -10,6 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from core.psychometrics.arrays import Floats, Integers
+from core.psychometrics.consistency.keying import against_factor
 from core.psychometrics.consistency.omega import negative_variances
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.factor_models.covariance_fit import CovarianceFit, Model, fit_covariance
@@ -134,6 +135,7 @@ def _solution(
     gradient = 2 * common / total * of_common - (common / total) ** 2 * of_total
     value = common**2 / total
     improper = negative_variances(rows.names, residuals)
+    against = against_factor(rows.names, general * (1 if common >= 0 else -1))
     # The delta method needs an admissible solution; at a negative variance it goes far astray.
     error = math.nan if improper else fit.standard_error(gradient, rows.n)
     reach = NormalDist().inv_cdf((1 + result.level) / 2) * error
@@ -143,7 +145,7 @@ def _solution(
             value=value,
             low=value - reach,
             high=value + reach,
-            problems=result.problems + improper,
+            problems=result.problems + improper + against,
         ),
         total=1 - float(residuals @ spread**2) / total,
         subscales=labels,

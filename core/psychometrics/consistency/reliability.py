@@ -16,6 +16,7 @@ from core.psychometrics.consistency.alpha_moments import (
     resampled_interval,
 )
 from core.psychometrics.consistency.item_covariances import Missing, covariances
+from core.psychometrics.consistency.keying import against_rest
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.item_rows import item_rows, too_little, with_reason
 from core.psychometrics.resampling import Bootstrap
@@ -50,7 +51,8 @@ def cronbach_alpha(
     Returns
     -------
     Estimate : alpha, unitless, at most 1, may be negative. NaN with a reason under two complete
-    rows, two varying items, or a constant sum.
+    rows, two varying items, or a constant sum. Items that correlate negatively with the rest are
+    named.
 
     Raises
     ------
@@ -83,12 +85,13 @@ def cronbach_alpha(
     reason = too_little(rows)
     if reason:
         return replace(result, problems=with_reason(rows, reason))
-    value = covariances(rows.scores, missing).alpha()
+    table = covariances(rows.scores, missing)
+    value = table.alpha()
     if math.isnan(value):
         return replace(result, problems=(*rows.problems, FLAT))
-    result = replace(
-        result, value=value, problems=rows.problems + ((NEGATIVE,) if value < 0 else ())
-    )
+    negative = (NEGATIVE,) if value < 0 else ()
+    against = against_rest(rows.names, table.discriminations())
+    result = replace(result, value=value, problems=rows.problems + negative + against)
     if bootstrap:
         return resampled_interval(result, rows, [np.arange(rows.n_items)], bootstrap)
     low, high = feldt_interval(value, rows.n, rows.n_items, level)

@@ -17,6 +17,7 @@ from core.psychometrics.consistency.alpha_moments import (
     resampled_interval,
 )
 from core.psychometrics.consistency.item_covariances import covariances
+from core.psychometrics.consistency.keying import against_rest
 from core.psychometrics.consistency.reliability import cronbach_alpha
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.item_rows import item_rows, too_little, with_reason
@@ -109,7 +110,8 @@ def stratified_alpha(
         value = float(alpha_coefficients(Moments.of(rows.scores), groups)[0])
     if math.isfinite(value):
         negative = (NEGATIVE,) if value < 0 else ()
-        result = replace(result, value=value, problems=problems + negative)
+        against = _against_their_subscale(rows, groups)
+        result = replace(result, value=value, problems=problems + negative + against)
         result = resampled_interval(result, rows, groups, bootstrap)
     elif not any("Undefined" in problem for problem in problems):
         result = replace(result, problems=(*problems, FLAT))
@@ -121,6 +123,14 @@ def stratified_alpha(
         variances=tuple(float(value) for value in sums.var(axis=1, ddof=1)),
         total_variance=float(sums.sum(axis=0).var(ddof=1)),
     )
+
+
+def _against_their_subscale(rows: UsableItems, groups: Sequence[Integers]) -> tuple[str, ...]:
+    """A caution naming the items that go against the others of their subscale."""
+    correlations = np.full(rows.n_items, np.nan)
+    for group in groups:
+        correlations[group] = covariances(rows.scores[:, group], "listwise").discriminations()
+    return against_rest(rows.names, correlations)
 
 
 def _strata_problems(
