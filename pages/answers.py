@@ -74,6 +74,7 @@ def main() -> None:
             return
         widgets.honesty_note(studies.people(widgets.workspace(), study.code))
         widgets.unreviewed_note(study)
+        widgets.unkeyed_note(study.code)
         if study.n_responses == 0:
             st.info("This study has no answers yet. Start it on the page Collect.")
             st.page_link(

@@ -44,9 +44,7 @@ def studies_without_bank(workspace: Workspace) -> tuple[StudyRecord, ...]:
 def unkeyed(workspace: Workspace, study: str) -> bool:
     """Whether the scores of a study are neither keyed by a bank nor by the file they came in."""
     record = studies.get(workspace.database, study)
-    return without_bank(workspace, record) and not imports.n_scores(
-        workspace.database, record.study_id
-    )
+    return without_bank(workspace, record) and not _has_scores(workspace, record)
 
 
 def proposals(workspace: Workspace, study: str) -> list[BankMatch]:
@@ -103,7 +101,19 @@ def in_true_words(
     workspace: Workspace, result: AnalysisResult, study_codes: tuple[str, ...]
 ) -> AnalysisResult:
     """The result, claiming no reverse-keying of answers that no bank has keyed."""
-    bare = [code for code in study_codes if unkeyed(workspace, code)]
+    imported = [
+        record
+        for record in (studies.get(workspace.database, code) for code in study_codes)
+        if without_bank(workspace, record)
+    ]
+    bare = [record.code for record in imported if not _has_scores(workspace, record)]
+    scored = [record.code for record in imported if record.code not in bare]
+    if scored:
+        note = (
+            f"The scores of {', '.join(scored)} are those of the imported file, which was said to "
+            "have reversed them; no bank confirms it."
+        )
+        result = replace(result, notes=(note, *result.notes))
     if not bare:
         return result
     words = UNKEYED if len(bare) == len(study_codes) else f"{KEYED} ({UNKEYED}: {', '.join(bare)})"
@@ -113,6 +123,11 @@ def in_true_words(
     )
     found = replaced_words(result, KEYED, words)
     return replace(found, notes=(note, *found.notes))
+
+
+def _has_scores(workspace: Workspace, record: StudyRecord) -> bool:
+    """Whether scores came with the answers of an imported study."""
+    return imports.n_scores(workspace.database, record.study_id) > 0
 
 
 def _bank(workspace: Workspace, study: str, code: str) -> Instrument:

@@ -242,6 +242,8 @@ def test_scores_of_the_file_are_derived_once_a_bank_is_attached(workspace):
     data = people(score=lambda p, answer: 6 - answer)
     answers.import_tidy(workspace, "m.csv", data, scores="keyed")
     assert not bank_attachment.unkeyed(workspace, "m")
+    notes = statistics.run(workspace, "item_statistics", ["m"], {}, {}).notes
+    assert "was said to have reversed them; no bank confirms it" in notes[0]
     bank_store.save_draft(workspace.database, trust_bank(), expected_revision=None, summary="t")
     done = bank_attachment.attach(workspace, "m")
     assert (done.bank, done.n_scores) == ("trust", 16)  # a three is its own mirror
