@@ -279,7 +279,7 @@ def usable_words(n_usable: int, n_asked: int) -> str:
 
 
 def pause_cause(now: Progress) -> str | None:
-    """The kind of failure (key, payment, not_found, protocol) that paused a run, or `unreadable`.
+    """The kind of failure that paused a run: a value of FailureKind, or `unreadable`.
 
     None for other reasons.
     """
@@ -287,7 +287,7 @@ def pause_cause(now: Progress) -> str | None:
         return None
     if now.cause:
         return now.cause
-    for kind in PAUSES:
+    for kind in (*PAUSES, FailureKind.REJECTED):
         words = FAILURE_WORDS[kind]
         if any(f.what == words and f.detail and f.detail in now.reason for f in now.failures):
             return kind.value

@@ -133,6 +133,8 @@ def _paused(now: Progress) -> None:
         "protocol": "**Paused: the address does not answer as a chat service does.** What came "
         "back stands below. Compare the address with the page Respondents; if only the service was "
         "at fault, press Continue.",
+        "rejected": "**Paused: the service rejects the request.** Where it refuses a setting, "
+        "leave the setting out above and press Continue.",
         "unreadable": "**Paused: the first replies hold no answer that can be read.** Look at them "
         "before more are paid for. Press Continue to go on all the same.",
     }

@@ -400,6 +400,7 @@ def test_a_setting_that_the_service_refuses_is_left_out_on_the_page_and_the_run_
     assert ended(workspace).state == "paused"
     at = open_page(study="study")
     assert at.multiselect[0].value == ["temperature"]
+    assert "Where it refuses a setting, leave the setting out above" in texts(at)
     assert "not supported with this model" in at.text_input[0].value
     at = press(at, "amendment_keep")
     assert "temperature left to the service. Press Continue to go on." in texts(at)
