@@ -25,6 +25,7 @@ from core.analysis.factor_models.cfa_models import (
 )
 from core.analysis.factor_models.cfa_scripts import cfa_syntax
 from core.analysis.factor_models.cfa_tables import cfa_tables
+from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import INDEPENDENCE, by_columns, data_notes, distinct
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
@@ -61,6 +62,7 @@ _COSTLY = 0.1  # share of administrations whose loss is worth a remark
         "Asparouhov & Muthén (2010), Simple second order chi-square correction",
         "Savalei (2021) doi:10.1080/00273171.2020.1717922",
         "Mardia (1970) doi:10.1093/biomet/57.3.519",
+        "Rhemtulla, Brosseau-Liard & Savalei (2012) doi:10.1037/a0029315",
     ),
     syntax=cfa_syntax,
 )
@@ -70,7 +72,7 @@ def cfa(
     by: By = ("respondent",),
     model: FactorModel = "subscales",
     model_text: ModelText = "",
-    estimator: FactorEstimator = "mlr",
+    estimator: FactorEstimator = "automatic",
     ci_level: ConfidenceLevel = 0.95,
 ) -> AnalysisResult:
     """Fit, loadings and misfit of the bank's own structure, or of a model typed in, in each group.
@@ -87,10 +89,11 @@ def cfa(
         A model in the notation of lavaan that takes the place of `model`; empty for none. Items
         whose codes a text cannot hold are called as in `cfa_text.proposed_text`; items that the
         text does not name are left out and named.
-    estimator : "ml", "mlr", "fiml" or "wlsmv"
-        Maximum likelihood on complete administrations, the same with corrected tests and errors,
-        the latter on all administrations by full information, or weighted least squares of
-        polychoric correlations for ordered answers, on complete administrations.
+    estimator : "automatic", "ml", "mlr", "fiml" or "wlsmv"
+        Chosen by the number of options, as a note says (see `estimator_choice`). Or maximum
+        likelihood on complete administrations, the same with corrected tests and errors, the
+        latter on all administrations by full information, or weighted least squares of polychoric
+        correlations for ordered answers, on complete administrations.
     ci_level : float in (0, 1)
         Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
 
@@ -122,8 +125,9 @@ def cfa(
     1e-4).
     """
     names = distinct(by)
-    prepared = prepared_groups(item_scores, names, model, model_text, estimator)
-    found = [_factored(group, estimator, ci_level) for group in each(prepared.groups, "groups")]
+    how, why = chosen_estimator(estimator, item_scores)
+    prepared = prepared_groups(item_scores, names, model, model_text, how)
+    found = [_factored(group, how, ci_level) for group in each(prepared.groups, "groups")]
     notes = [*prepared.notes, *(note for one in found for note in one.notes)]
     if not any(one.usable for one in found):
         raise NotEnoughData(
@@ -135,18 +139,19 @@ def cfa(
     matrices = prepared.matrices
     what = "The model of the text" if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
-        tables=cfa_tables(found, by_columns(names), ci_level, ordered=estimator == "wlsmv"),
+        tables=cfa_tables(found, by_columns(names), ci_level, ordered=how == "wlsmv"),
         unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"Confirmatory factor analysis. {what}. {dict(ESTIMATORS)[estimator]}. Unless the "
+        method=f"Confirmatory factor analysis. {what}. {dict(ESTIMATORS)[how]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
         "have variance 1. Scores are after reverse-keying.",
         notes=(
             *data_notes(item_scores, matrices),
             *notes,
-            *_costly_gaps(prepared.groups, estimator),
-            *((WEIGHTED,) if estimator == "wlsmv" else ()),
+            *why,
+            *_costly_gaps(prepared.groups, how),
+            *((WEIGHTED,) if how == "wlsmv" else ()),
             *((TWO_SUBSCALES,) if _rests_on_two(prepared.groups) else ()),
             *caution(item_scores, *INDEPENDENCE),
         ),

@@ -8,6 +8,7 @@ from core.analysis.factor_models.cfa_comparison_scripts import cfa_comparison_sy
 from core.analysis.factor_models.cfa_comparison_tables import comparison_tables
 from core.analysis.factor_models.cfa_competing import Models, competing_models, question
 from core.analysis.factor_models.cfa_models import ESTIMATORS, FactorEstimator
+from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import (
     INDEPENDENCE,
     by_columns,
@@ -44,7 +45,7 @@ def cfa_comparison(
     *,
     by: By = ("respondent",),
     models: Models = "",
-    estimator: FactorEstimator = "mlr",
+    estimator: FactorEstimator = "automatic",
 ) -> AnalysisResult:
     """Fit of several models side by side, and tests of each against those it is a case of.
 
@@ -57,7 +58,7 @@ def cfa_comparison(
     models : str
         Model texts as in confirmatory factor analysis, each under a line `## Name`; empty for the
         models that follow from the bank.
-    estimator : "ml", "mlr", "fiml" or "wlsmv"
+    estimator : "automatic", "ml", "mlr", "fiml" or "wlsmv"
         As in confirmatory factor analysis.
 
     Returns
@@ -85,10 +86,9 @@ def cfa_comparison(
     left out and named. Repeated administrations of one model are not independent; p is then too
     small.
     """
+    how, why = chosen_estimator(estimator, item_scores)
     asked = question(item_scores, by, models)
-    found = [
-        competing_models(matrix, asked, estimator) for matrix in each(asked.matrices, "groups")
-    ]
+    found = [competing_models(matrix, asked, how) for matrix in each(asked.matrices, "groups")]
     notes = [*asked.notes, *(note for one in found for note in one.notes)]
     if not any(model.usable for one in found for model in one.candidates):
         reasons = [c.remark for one in found for c in one.candidates if c.remark]
@@ -104,12 +104,13 @@ def cfa_comparison(
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in asked.matrices),
         method="Confirmatory factor analyses of the same administrations. "
-        f"{dict(ESTIMATORS)[estimator]}. Differences of χ² "
-        f"{'corrected, ' if estimator != 'ml' else ''}p adjusted after Holm within each group. "
+        f"{dict(ESTIMATORS)[how]}. Differences of χ² "
+        f"{'corrected, ' if how != 'ml' else ''}p adjusted after Holm within each group. "
         "Scores are after reverse-keying.",
         notes=(
             *data_notes(item_scores, asked.matrices),
             *notes,
+            *why,
             *caution(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,

@@ -8,6 +8,7 @@ import pandas as pd
 
 from core.analysis import progress
 from core.analysis.factor_models.cfa_models import FactorEstimator, FactorModel
+from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import INDEPENDENCE, by_columns, distinct
 from core.analysis.odds_ratios import (
     UNIT,
@@ -97,7 +98,7 @@ def validation_report(
     form_2: Form = "",
     order_2: Order = "",
     model: FactorModel = "subscales",
-    estimator: FactorEstimator = "mlr",
+    estimator: FactorEstimator = "automatic",
     consistency_bands: ConsistencyBands = _USUAL["internal consistency"],
     form_bands: FormBands = _USUAL["alternate form"],
     order_bands: OrderBands = _USUAL["option order"],
@@ -131,7 +132,7 @@ def validation_report(
     lists, descriptor, first, second, first_lists
         How texts are scored; see `odds_ratios`.
     model, estimator : str
-        Of the factor model; see `cfa`.
+        Of the factor model; see `cfa`. "automatic" chooses by the options of the baseline.
     consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
         Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
     highest_rmsea, lowest_cfi : float
@@ -163,10 +164,11 @@ def validation_report(
     baseline administrations complete on the items that vary (full information: of all). Alternate
     form and option order are Pearson's r of mean scores of complete administrations that agree in
     all other factors; convergent and concurrent r are over respondent and context, scores averaged
-    over what else differs. RMSEA and CFI are the robust ones (plain under ML). Validity is rated
-    only where all three reliability criteria are acceptable. Repeated administrations of one model
-    are not independent, so intervals are then too narrow. Source: Jung (2025); each number is that
-    of the analysis of its own (reliability, score_correlations, cfa, odds_ratios), to 1e-12.
+    over what else differs. RMSEA and CFI are the robust ones (plain under ML, scaled under WLSMV).
+    Validity is rated only where all three reliability criteria are acceptable. Repeated
+    administrations of one model are not independent, so intervals are then too narrow. Source: Jung
+    (2025); each number is that of the analysis of its own (reliability, score_correlations, cfa,
+    odds_ratios), to 1e-12.
     """
     names = tuple(name for name in distinct(by) if name not in ("form", "label_order"))
     scheme = chosen_scheme(
@@ -187,6 +189,7 @@ def validation_report(
             "all criteria start from.",
             "Choose a study that asked so, or take filters off.",
         )
+    how, why = chosen_estimator(estimator, baseline(item_scores))
     contrast = (
         None
         if texts is None
@@ -206,7 +209,7 @@ def validation_report(
         convergent=None if beside[2] is None else usual_rows(beside[2]),
         downstream=_downstream(texts, contrast, names),
         model=model,
-        estimator=estimator,
+        estimator=how,
         ci_level=ci_level,
         bootstrap=Bootstrap(resamples, seed),
     )
@@ -234,6 +237,7 @@ def validation_report(
         "reverse-keying.",
         notes=(
             *notes,
+            *why,
             *cautions(groups, not_asked, plan, contrast),
             *caution(item_scores, *INDEPENDENCE),
         ),

@@ -14,7 +14,7 @@ from core.analysis.odds_ratios import odds_ratios
 from core.analysis.reliability import reliability
 from core.analysis.score_correlations import score_correlations
 from core.analysis.validation_report import validation_report
-from core.domain.frames import ITEM_SCORES, TEXTS, check_frame
+from core.domain.frames import ITEM_SCORES, OPTION_POINTS, TEXTS, check_frame
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 
@@ -492,11 +492,14 @@ def test_a_model_that_cannot_be_fitted_leaves_the_other_criteria(scale):
 def test_ordered_answers_are_fitted_as_such_and_averages_of_them_are_not(scale):
     alone = tables(cfa(base(scale), estimator="wlsmv"))["fit"].iloc[0]
     own = criteria(validation_report(base(scale), estimator="wlsmv", resamples=100))
-    assert own.loc["factorial", "value"] == pytest.approx(alone["rmsea_robust"], abs=1e-12)
-    halves = base(scale).assign(score=lambda f: f["score"] + 0.5 * (f["context"] == "c1"))
+    assert own.loc["factorial", "value"] == pytest.approx(alone["rmsea_scaled"], abs=1e-12)
+    halves = base(scale)
+    mean = (halves["score"] + 0.5).clip(upper=4.5)
+    halves = halves.assign(score=halves["score"].mask(halves["context"] == "c1", mean))
+    halves[OPTION_POINTS] = "0.0 1.0 2.0 3.0 4.0 5.0"
     own = criteria(validation_report(halves, estimator="wlsmv", resamples=100))
     assert math.isnan(own.loc["factorial", "value"])
-    assert "WLSMV takes scores as the steps of ordered answers" in own.loc["factorial", "remark"]
+    assert "is none of its options" in own.loc["factorial", "remark"]
     assert math.isfinite(own.loc["internal consistency", "value"])
 
 

@@ -9,9 +9,14 @@ import pandas as pd
 
 from core.analysis.factor_models.cfa_competing import CI_LEVEL, Models, question, rivals
 from core.analysis.factor_models.cfa_groups import Prepared
-from core.analysis.factor_models.cfa_models import FactorEstimator, WrittenModel
+from core.analysis.factor_models.cfa_models import (
+    EstimatorKind,
+    FactorEstimator,
+    WrittenModel,
+)
 from core.analysis.factor_models.cfa_nesting import nested
 from core.analysis.factor_models.cfa_scripts import script_group
+from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import group_name
 from core.analysis.options import By
 from core.analysis.result import TextFile
@@ -27,7 +32,7 @@ def cfa_comparison_syntax(
     *,
     by: By = ("respondent",),
     models: Models = "",
-    estimator: FactorEstimator = "mlr",
+    estimator: FactorEstimator = "automatic",
 ) -> tuple[TextFile, ...]:
     """Scripts for lavaan and semopy, and their data, with the models that are compared.
 
@@ -49,15 +54,16 @@ def cfa_comparison_syntax(
     ModelTextError
         The models cannot be read.
     """
+    how, _ = chosen_estimator(estimator, item_scores)
     asked = question(item_scores, by, models)
     groups: list[SyntaxGroup] = []
     pairs: list[tuple[int, int]] = []
     for matrix in asked.matrices:
-        ready, where = rivals(matrix, asked, estimator), group_name(matrix.group)
+        ready, where = rivals(matrix, asked, how), group_name(matrix.group)
         known = [(n, one, one.model) for n, one in ready.prepared.items() if one.model is not None]
         pairs += [
             (len(groups) + one, len(groups) + other)
-            for one, other in _nested_pairs([(one, model) for _, one, model in known], estimator)
+            for one, other in _nested_pairs([(one, model) for _, one, model in known], how)
         ]
         groups += [
             script_group(f"{where}, {name}", one, model, asked.names, answers=where)
@@ -70,7 +76,7 @@ def cfa_comparison_syntax(
         )
     return cfa_files(
         groups,
-        estimator=estimator,
+        estimator=how,
         ci_level=CI_LEVEL,
         title="Comparison of factor models",
         pairs=pairs,
@@ -78,7 +84,7 @@ def cfa_comparison_syntax(
 
 
 def _nested_pairs(
-    known: Sequence[tuple[Prepared, WrittenModel]], estimator: FactorEstimator
+    known: Sequence[tuple[Prepared, WrittenModel]], estimator: EstimatorKind
 ) -> list[tuple[int, int]]:
     """Places of the pairs that are tested, the model with fewer parameters first."""
     tables = [_table(model, estimator) for _, model in known]
@@ -93,7 +99,7 @@ def _nested_pairs(
     return found
 
 
-def _table(model: WrittenModel, estimator: FactorEstimator) -> ParameterTable:
+def _table(model: WrittenModel, estimator: EstimatorKind) -> ParameterTable:
     """The parameters of a model, as they are fitted."""
     parsed = parse_model(model.text, items=model.items)
     return parameter_table(parsed, means=estimator == "fiml", ordered=estimator == "wlsmv")

@@ -42,6 +42,7 @@ LIKELIHOODS = (
     ("fiml", "MLR with full information: all administrations"),
 )
 ESTIMATORS = (*LIKELIHOODS, ("wlsmv", "WLSMV: ordered answers, complete administrations"))
+AUTOMATIC: Literal["automatic"] = "automatic"
 HOW: Mapping[LikelihoodKind, tuple[Estimator, Missing]] = {
     "ml": ("ML", "listwise"),
     "mlr": ("MLR", "listwise"),
@@ -55,12 +56,12 @@ FactorModel = Annotated[
 _CORRECTS = "MLR corrects tests and standard errors, not loadings."
 LikelihoodEstimator = Annotated[LikelihoodKind, Choice("Estimator", LIKELIHOODS, help=_CORRECTS)]
 FactorEstimator = Annotated[
-    EstimatorKind,
+    Literal["automatic", "ml", "mlr", "fiml", "wlsmv"],
     Choice(
         "Estimator",
-        ESTIMATORS,
+        ((AUTOMATIC, "Automatic: WLSMV for fewer than five options, else MLR"), *ESTIMATORS),
         help=f"{_CORRECTS} WLSMV takes answers as steps of normal variables, which suits few "
-        "options.",
+        "options. Automatic says in a note which one was taken, and why.",
     ),
 ]
 ModelText = Annotated[

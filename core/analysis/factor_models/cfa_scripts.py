@@ -14,6 +14,7 @@ from core.analysis.factor_models.cfa_models import (
     WrittenModel,
 )
 from core.analysis.factor_models.cfa_names import ModelNames
+from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import distinct
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.result import TextFile
@@ -27,7 +28,7 @@ def cfa_syntax(
     by: By = ("respondent",),
     model: FactorModel = "subscales",
     model_text: ModelText = "",
-    estimator: FactorEstimator = "mlr",
+    estimator: FactorEstimator = "automatic",
     ci_level: ConfidenceLevel = 0.95,
 ) -> tuple[TextFile, ...]:
     """Scripts for lavaan and semopy, and their data, with the models that `cfa` fits.
@@ -49,7 +50,8 @@ def cfa_syntax(
     ModelTextError
         The model text cannot be read.
     """
-    prepared = prepared_groups(item_scores, distinct(by), model, model_text, estimator)
+    how, _ = chosen_estimator(estimator, item_scores)
+    prepared = prepared_groups(item_scores, distinct(by), model, model_text, how)
     groups = [
         script_group(group.name, group, group.model, prepared.names)
         for group in prepared.groups
@@ -60,7 +62,7 @@ def cfa_syntax(
             "No group has items for this model, so there is nothing to write.",
             "Choose another model, or ask more items.",
         )
-    return cfa_files(groups, estimator=estimator, ci_level=ci_level)
+    return cfa_files(groups, estimator=how, ci_level=ci_level)
 
 
 def script_group(

@@ -38,6 +38,9 @@ from core.psychometrics.validation import Coefficient, ModelFit
 NO_BASELINE = (
     "Undefined: there are no answers to the original form with the options in their own order."
 )
+_INDICES = {"ml": "plain", "mlr": "robust", "fiml": "robust", "wlsmv": "scaled"}
+"""Which indices are judged. The robust ones of WLSMV vary so much over samples that they reject
+most true models of a few hundred rows."""
 NO_PEOPLE = "Undefined: the other study holds none of these respondents under these contexts."
 
 
@@ -164,7 +167,7 @@ def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Pl
 
 
 def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
-    """RMSEA and CFI of the factor model: robust where the estimator corrects, plain under ML."""
+    """RMSEA and CFI of the factor model: plain under ML, scaled under WLSMV, else robust."""
     if usual.empty:
         result.factorial = ModelFit(math.nan, math.nan, problems=(NO_BASELINE,))
         return
@@ -179,14 +182,14 @@ def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
         return
     table = next(table.frame for table in fitted.tables if table.name == "fit")
     (row,) = table.to_dict("records")
-    which = "" if plan.estimator == "ml" else "_robust"
+    kind = _INDICES[plan.estimator]
+    which = "" if kind == "plain" else f"_{kind}"
     rmsea, low, high, cfi = (
         float(row[name])
         for name in (f"rmsea{which}", f"rmsea{which}_low", f"rmsea{which}_high", f"cfi{which}")
     )
     lead = f"{group_name(result.group)}: "
     said = tuple(note.removeprefix(lead) for note in fitted.notes if note.startswith(lead))
-    kind = "plain" if plan.estimator == "ml" else "robust"
     if not (math.isfinite(rmsea) and math.isfinite(cfi)):
         said = (f"Undefined: the model has no {kind} RMSEA and CFI.", *said)
     result.factorial = ModelFit(rmsea, cfi, low, high, int(row["n"]), said)
