@@ -71,6 +71,8 @@ class TokenChance:
 class Reply:
     """What a service returned, verbatim. None where it did not say.
 
+    `reasoning`, `tool_calls` and `refusal` are what the service sent beside the text, each in its
+    own field; what is no text is kept as JSON. They are never read as the answer.
     A content filter may withhold a reply with an error: then `http_status` is the error's, and
     `message` says so in plain words.
     """
@@ -83,6 +85,11 @@ class Reply:
     first_token: tuple[TokenChance, ...] = ()  # most probable first; empty: not asked, not given
     message: str = ""
     http_status: int | None = None
+    reasoning: str = ""
+    tool_calls: str = ""
+    refusal: str = ""
+    tokens_reasoning: int | None = None  # part of `tokens_out`
+    body: str = ""  # of the error with which a content filter withheld it
 
 
 class FailureKind(StrEnum):
@@ -118,7 +125,8 @@ RETRIED = frozenset(
 class CallFailure(Exception):
     """A request that gave no reply. `message` is in plain words and holds no key.
 
-    `filtered` says that the provider's content filter withheld the reply.
+    `filtered` says that the provider's content filter withheld the reply; `body` is what came back,
+    up to 64 KB of it.
     """
 
     kind: FailureKind
@@ -127,6 +135,7 @@ class CallFailure(Exception):
     retry_after_s: float | None = None
     partial: Reply | None = field(default=None)
     filtered: bool = False
+    body: str = ""
 
     def __str__(self) -> str:
         """The plain words."""

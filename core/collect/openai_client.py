@@ -11,7 +11,7 @@ import json
 import socket
 import ssl
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -21,9 +21,18 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHt
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply
 from core.collect.endpoints import check_address, check_resolved, cleaned_key, is_private
 from core.collect.prompts import json_schema
-from core.collect.replies import broken, read_json, read_reply, status_failure, withheld
+from core.collect.replies import (
+    broken,
+    kept_body,
+    read_json,
+    read_reply,
+    status_failure,
+    withheld,
+)
 from core.collect.transport import CheckedResolver, CleanTransport, TooLargeError
 from core.errors import CollectionError
+
+_Found = TypeVar("_Found")
 
 MOST_LOGPROBS = 20  # what OpenAI's service gives at most
 LONGEST_CONNECT_S = 20.0
@@ -81,8 +90,7 @@ class OpenAIClient:
         A reply that the provider's content filter withheld with an error is an empty reply.
         """
         try:
-            found = await self._call("/chat/completions", _body(request))
-            return read_reply(found)
+            return await self._call("/chat/completions", _body(request), read_reply)
         except CallFailure as failure:
             if not failure.filtered:
                 raise
@@ -90,34 +98,34 @@ class OpenAIClient:
 
     async def models(self) -> tuple[str, ...]:
         """The names of the models the service offers, in its order."""
-        found = await self._call("/models", None)
-        listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found
-        if not isinstance(listed, list):
-            raise broken("The service sent no list of models.")
-        names = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
-        return tuple(name for name in names if isinstance(name, str))
+        return await self._call("/models", None, _names)
 
     async def close(self) -> None:
         """Release connections."""
         await self._client.close()
 
-    async def _call(self, path: str, content: bytes | None) -> Any:
-        """The JSON that came back.
+    async def _call(
+        self, path: str, content: bytes | None, read: Callable[[Any], _Found]
+    ) -> _Found:
+        """What `read` makes of the JSON that came back. A failure keeps the body.
 
         Failures are raised free of the exceptions behind them, which may quote what a service
         said about the key.
         """
+        body = b""
         try:
             async with asyncio.timeout(self._timeout_s):
                 await self._check_resolved()
-                response = await self._send(path, content)
-            return read_json(response.content)
+                body = (await self._send(path, content)).content
+            return read(read_json(body))
         except CallFailure as raised:
             failure = raised
         except (APIStatusError, APIConnectionError, TimeoutError, aiohttp.ClientError) as error:
+            body = error.response.content if isinstance(error, APIStatusError) else body
             failure = self._failure(error)
         except TooLargeError:
             failure = broken("The reply was larger than any answer to a question can be.")
+        failure.body = kept_body(body)
         raise failure from None
 
     async def _send(self, path: str, content: bytes | None) -> httpx2.Response:
@@ -217,6 +225,15 @@ async def list_models(
         return await client.models()
     finally:
         await client.close()
+
+
+def _names(found: Any) -> tuple[str, ...]:
+    """The names in a list of models."""
+    listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found
+    if not isinstance(listed, list):
+        raise broken("The service sent no list of models.")
+    names = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def _body(request: ChatRequest) -> bytes:

@@ -22,6 +22,7 @@ from core.domain.study import CONTENT_FILTER, REFUSAL
 
 LONGEST_MESSAGE = 300
 LONGEST_BEGINNING = 200
+LONGEST_BODY = 64 * 1024  # bytes
 MAX_TOKENS = 2**31 - 1
 ROUNDING = 0.001  # how far above 0 a logarithm of a probability may come out
 
@@ -88,7 +89,7 @@ def read_reply(found: Any) -> Reply:
     message = _mapping(choice.get("message"))
     text, finish_reason = _text(message.get("content")), _word(choice.get("finish_reason"))
     if refusal := _word(message.get("refusal")):
-        text, finish_reason = refusal, REFUSAL
+        text, finish_reason = text if text.strip() else refusal, REFUSAL
     elif finish_reason.startswith(_FILTER_REASONS):
         finish_reason = CONTENT_FILTER
     usage = _mapping(found.get("usage"))
@@ -99,6 +100,12 @@ def read_reply(found: Any) -> Reply:
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
         first_token=_first_token(choice.get("logprobs")),
+        reasoning=_reasoning(message),
+        tool_calls=_verbatim(message.get("tool_calls") or message.get("function_call")),
+        refusal=refusal,
+        tokens_reasoning=_tokens(
+            _mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
+        ),
     )
     if choice.get("error"):
         failure = _error_inside(choice)
@@ -114,7 +121,30 @@ def withheld(failure: CallFailure) -> Reply:
         finish_reason=CONTENT_FILTER,
         message=failure.message,
         http_status=failure.http_status,
+        body=failure.body,
     )
+
+
+def kept_body(content: bytes) -> str:
+    """The part of a body that is kept of what is no reply."""
+    return content[:LONGEST_BODY].decode("utf-8", "replace")
+
+
+def _reasoning(message: Mapping[str, Any]) -> str:
+    """What a model wrote before its answer, in whichever field the service sends it."""
+    for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
+        if message.get(name):
+            return _verbatim(message[name])
+    content = message.get("content")
+    parts = [_mapping(part) for part in content] if isinstance(content, list) else []
+    return _verbatim([part for part in parts if part.get("type") in ("thinking", "reasoning")])
+
+
+def _verbatim(value: object) -> str:
+    """A text as it is, anything else as JSON; "" where there is nothing."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False) if value else ""
 
 
 def _first_token(logprobs: Any) -> tuple[TokenChance, ...]:

@@ -30,8 +30,11 @@ where t.trial_id = ?
 """
 _TRIES = """
 select m.attempt_id, m.number, m.sent_at, m.latency_s, m.outcome, m.http_status, m.message,
-    m.finish_reason, m.model, m.tokens_in, m.tokens_out, m.cost, x.reply, q.messages
+    m.finish_reason, m.model, m.tokens_in, m.tokens_out, m.cost, x.reply,
+    u.tokens_reasoning, coalesce(w.reasoning, ''), coalesce(w.tool_calls, ''),
+    coalesce(w.refusal, ''), coalesce(w.body, ''), q.messages
 from attempt m left join attempt_text x using (attempt_id) left join prompt q using (prompt_id)
+    left join attempt_part w using (attempt_id) left join attempt_usage u using (attempt_id)
 where m.call_id = (select call_id from trial where trial_id = ?) order by m.number
 """
 _WORDING = """
@@ -64,6 +67,11 @@ class Try:
     tokens_out: int | None
     cost: float | None
     reply: str | None
+    tokens_reasoning: int | None = None  # part of `tokens_out`
+    reasoning: str = ""
+    tool_calls: str = ""
+    refusal: str = ""
+    body: str = ""  # of what was no reply
 
 
 @dataclass(frozen=True)

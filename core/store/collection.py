@@ -15,6 +15,8 @@ import pyarrow as pa
 from core.domain.identifiers import stable_id
 from core.store.database import Database, insert
 
+PARTS = ("reasoning", "tool_calls", "refusal", "body")
+
 OPTION_MARK = "\x1f"
 """Stands between the codes of an order of options, as it is kept."""
 
@@ -145,6 +147,16 @@ class AttemptRow:
     cost_estimated: bool = False
     codings: tuple[Coding, ...] = ()
     first_token: tuple[tuple[str, float], ...] = ()  # token, natural log probability
+    reasoning: str = ""
+    tool_calls: str = ""
+    refusal: str = ""
+    body: str = ""
+    tokens_reasoning: int | None = None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What came beside the text of a reply or instead of one, in the order of `PARTS`."""
+        return tuple(getattr(self, name) for name in PARTS)
 
 
 @dataclass(frozen=True)
@@ -186,6 +198,8 @@ def append(database: Database, attempts: Iterable[AttemptRow]) -> None:
     prompts = {row.call_id: _prompt(row.messages) for row in batch}
     replied = [row for row in batch if row.reply is not None]
     weighed = [row for row in batch if row.first_token]
+    parted = [row for row in batch if any(row.parts)]
+    reasoned = [row for row in batch if row.tokens_reasoning is not None]
     with database.transaction() as cursor:
         insert(cursor, "prompt", _prompt_table(prompts), key="prompt_id")
         insert(cursor, "attempt", _attempt_table(batch, prompts), key="attempt_id")
@@ -193,6 +207,10 @@ def append(database: Database, attempts: Iterable[AttemptRow]) -> None:
             insert(cursor, "attempt_text", _text_table(replied), key="attempt_id")
         if weighed:
             insert(cursor, "attempt_token", _token_table(weighed), key="attempt_id")
+        if parted:
+            insert(cursor, "attempt_part", _part_table(parted), key="attempt_id")
+        if reasoned:
+            insert(cursor, "attempt_usage", _usage_table(reasoned), key="attempt_id")
         if any(row.codings for row in batch):
             insert(cursor, "response", _response_table(batch), key="trial_id")
 
@@ -327,6 +345,22 @@ def _token_table(weighed: list[AttemptRow]) -> pa.Table:
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "body": pa.array(bodies, pa.string())}
     )
+
+
+def _part_table(parted: list[AttemptRow]) -> pa.Table:
+    ids = pa.array([attempt_id(row.call_id, row.number) for row in parted], pa.int64())
+    columns = zip(PARTS, zip(*(row.parts for row in parted), strict=True), strict=True)
+    texts = {
+        name: pa.array([storable(text) if text else None for text in values], pa.string())
+        for name, values in columns
+    }
+    return pa.table({"attempt_id": ids, **texts})
+
+
+def _usage_table(reasoned: list[AttemptRow]) -> pa.Table:
+    ids = [attempt_id(row.call_id, row.number) for row in reasoned]
+    tokens = pa.array([row.tokens_reasoning for row in reasoned], pa.int32())
+    return pa.table({"attempt_id": pa.array(ids, pa.int64()), "tokens_reasoning": tokens})
 
 
 def _response_table(batch: list[AttemptRow]) -> pa.Table:

@@ -334,11 +334,27 @@ create table sending (
 );
 """
 
+_0005 = """
+-- What came beside the text of a reply, and what came instead of one; verbatim.
+create table attempt_part (
+    attempt_id bigint primary key,
+    reasoning varchar,
+    tool_calls varchar,                 -- JSON, as sent
+    refusal varchar,                    -- the service's own field for it
+    body varchar                        -- of what was no reply, its first 64 KB
+);
+create table attempt_usage (            -- tokens of reasoning, a part of attempt.tokens_out
+    attempt_id bigint primary key,
+    tokens_reasoning integer not null
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
     ("0003_amendments", _0003),
     ("0004_sending", _0004),
+    ("0005_reply_parts", _0005),
 )
 
 

@@ -158,6 +158,7 @@ def _tries(tries: tuple[Try, ...]) -> None:
             "Seconds": one.latency_s,
             "Tokens read": one.tokens_in,
             "Tokens written": one.tokens_out,
+            "of them reasoning": one.tokens_reasoning,
             "Cost ($)": one.cost,
             "Outcome": "Reply" if one.outcome == "reply" else
             FAILURE_WORDS.get(one.outcome, one.outcome.capitalize()),
@@ -167,6 +168,9 @@ def _tries(tries: tuple[Try, ...]) -> None:
         }
         for one in tries
     ]  # fmt: skip
+    if all(one.tokens_reasoning is None for one in tries):
+        for row in rows:
+            del row["of them reasoning"]
     number = st.column_config.NumberColumn
     table(
         pd.DataFrame(rows),
@@ -183,6 +187,22 @@ def _tries(tries: tuple[Try, ...]) -> None:
             ),
         },
     )
+    for one in tries:
+        _parts(one)
+
+
+def _parts(one: Try) -> None:
+    """What came beside the text of a reply, or instead of one; never read as the answer."""
+    for words, text in (
+        ("reasoning before the answer", one.reasoning),
+        ("tool calls", one.tool_calls),
+        ("refusal in the field for it", one.refusal),
+        ("what came back instead of a reply", one.body),
+    ):
+        if text:
+            with st.expander(f"Try {one.number}: {words} ({len(text):,} characters)"):
+                st.caption("To the letter. Kept, and never read as the answer.")
+                text_block(text, monospace=True)
 
 
 def _texts(*names: str) -> dict[str, Any]:

@@ -222,6 +222,28 @@ def test_a_reload_keeps_the_open_answer_in_full_and_its_row_ticked(collected):
     assert json.loads(drawn.selection_default)["selection"]["rows"] == [4]
 
 
+def test_what_came_beside_a_reply_or_instead_of_one_is_shown_to_the_letter(workspace, server):
+    message = {"content": None, "reasoning": "<b>4</b> fits", "tool_calls": [{"id": "c1"}]}
+    choice = {"message": message, "finish_reason": "content_filter"}
+    usage = {"completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 3}}
+    reply = Step(extra={"choices": [choice], "usage": usage})
+    script = [Step(status=503, body="<p>busy</p>"), *[reply] * 20]
+    assert asked(workspace, server, script, n_personas=1).state == "finished"
+    trials, _ = answers.page(workspace, "study", {}, "", limit=1)
+    at = open_page(study="study", answer=str(trials["trial_id"].iloc[0]))
+    labels = [expander.label for expander in at.expander]
+    assert "Try 1: what came back instead of a reply (11 characters)" in labels
+    assert "Try 2: reasoning before the answer (13 characters)" in labels
+    said = texts(at)
+    assert "&lt;b&gt;4&lt;/b&gt; fits" in said
+    assert "&lt;p&gt;busy&lt;/p&gt;" in said
+    assert "[{&quot;id&quot;: &quot;c1&quot;}]" in said
+    assert "No option (refused)" in said
+    assert "The provider's content filter withheld the reply" in said
+    (tries,) = [d.value for d in at.dataframe if "Try" in d.value.columns]
+    assert tries["of them reasoning"].fillna(0).tolist() == [0, 3]
+
+
 def test_buttons_walk_from_answer_to_answer_without_a_mouse(collected):
     at = open_page(study="study")
     assert at.button(key="answers_previous").disabled

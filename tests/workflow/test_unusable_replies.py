@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import json
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
-from core.workflow import answers, collection, respondents
+from core.workflow import answers, collection, recoding, respondents
 from tests.fault_server import AZURE_FILTER, FaultServer, Step, filtered
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -166,3 +169,29 @@ def test_one_of_two_respondents_whose_replies_cannot_be_read_pauses_the_run(work
     paused = finished(workspace)
     assert paused.state == "paused"
     assert "The first 20 replies of 'Mute' hold no answer" in paused.reason
+
+
+def test_what_comes_beside_a_reply_is_kept_and_exported_and_is_never_the_answer(workspace, server):
+    reasoned = choice(
+        "length", content=None, reasoning_content="=4 it is", tool_calls=[CALL], refusal=""
+    )
+    usage = {"completion_tokens": 64, "completion_tokens_details": {"reasoning_tokens": 64}}
+    page = Step(status=503, body=f"<html>{server.key} is busy</html>")
+    full = Step(extra=reasoned.extra | {"usage": usage})
+    server.script = lambda number, _: page if number == 0 else full
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
+    collection.start(workspace, "study")
+    assert finished(workspace).statuses == {"truncated": 20}
+    found = first_answer(workspace)
+    assert (found.status, found.option, found.reply) == ("truncated", None, "")
+    failed, replied = found.tries
+    assert (failed.outcome, failed.body) == ("server", "<html>[key] is busy</html>")
+    assert (replied.reasoning, replied.tokens_reasoning) == ("=4 it is", 64)
+    assert json.loads(replied.tool_calls) == [CALL]
+    calls = pd.read_csv(io.BytesIO(collection.calls_csv(workspace, "study")))
+    assert calls["body"].tolist()[:1] == ["<html>[key] is busy</html>"]
+    assert calls["reasoning"].tolist()[1:] == ["'=4 it is"] * 20
+    assert calls["tokens_reasoning"].tolist()[1:] == [64] * 20
+    assert json.loads(calls["tool_calls"][1]) == [CALL]
+    # read anew, the reasoning is still no answer
+    assert not recoding.preview(workspace, "study").changes.num_rows
