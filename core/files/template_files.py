@@ -7,11 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from core.domain.templates import PromptTemplate, ReplyWords, TemplateText, placeholders, problems
 from core.errors import FileError
 from core.files.reading import check_size, decode
+from core.files.yaml_reading import read_yaml
 
 BUILT_IN = Path(__file__).parents[2] / "data" / "templates.yaml"
 
@@ -34,18 +33,6 @@ class TemplateFile(NamedTuple):
     replies: Mapping[str, ReplyWords]  # by language; empty where a file leaves them out
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML without aliases: a few lines of them unfold to gigabytes."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            alias = self.peek_event()  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(
-                None, None, f"an earlier part is repeated with '*{alias.anchor}'", alias.start_mark
-            )
-        return super().compose_node(parent, index)
-
-
 @cache
 def built_in() -> TemplateFile:
     """The templates that come with Inkblot; read once."""
@@ -62,56 +49,9 @@ def read_templates(name: str, data: bytes) -> TemplateFile:
         the wrong kind; names the file, the template and the place.
     """
     check_size(name, len(data))
-    try:
-        body = _content(name, decode(name, data))
-        _refuse_half_characters(name, body)
-    except yaml.YAMLError as error:
-        raise _not_yaml(name, error) from error
-    except RecursionError as error:
-        raise FileError(f"{name}: there are too many brackets inside each other.", _MEND) from error
-    except (ValueError, OverflowError) as error:
-        raise FileError(f"{name}: a value cannot be read ({str(error)[:200]}).", _MEND) from error
+    body = read_yaml(name, decode(name, data))
+    _refuse_half_characters(name, body)
     return _file(name, body)
-
-
-def _not_yaml(name: str, error: yaml.YAMLError) -> FileError:
-    mark = getattr(error, "problem_mark", None)
-    where = f", line {mark.line + 1}" if mark else ""
-    what = getattr(error, "problem", None) or "this is not valid YAML"
-    return FileError(
-        f"{name}{where}: {what}.", "Write every part out, and put texts in quotation marks."
-    )
-
-
-def _content(name: str, text: str) -> object:
-    """What the text says, where no key stands twice in one place."""
-    loader = _Loader(text)
-    try:
-        root = loader.get_single_node()
-        if root is None:
-            return None
-        _refuse_repeated_keys(name, root)
-        return loader.construct_document(root)
-    finally:
-        loader.dispose()
-
-
-def _refuse_repeated_keys(name: str, node: yaml.Node) -> None:
-    if isinstance(node, yaml.SequenceNode):
-        for part in node.value:
-            _refuse_repeated_keys(name, part)
-    if not isinstance(node, yaml.MappingNode):
-        return
-    seen: set[str] = set()
-    for key, value in node.value:
-        if isinstance(key, yaml.ScalarNode):
-            if key.value in seen:
-                line = key.start_mark.line + 1
-                raise FileError(
-                    f"{name}, line {line}: the key '{key.value}' stands twice.", "Remove one."
-                )
-            seen.add(key.value)
-        _refuse_repeated_keys(name, value)
 
 
 def _refuse_half_characters(name: str, body: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import Any
 
 import yaml
@@ -11,23 +10,11 @@ import yaml
 from core.domain.study import Design, design_from_dict, design_to_dict
 from core.errors import DesignError, FileError
 from core.files.reading import check_size, decode
+from core.files.yaml_reading import read_yaml
 from core.workflow import design_checks
 
 _WRONG_VALUE = (TypeError, ValueError, KeyError, AttributeError, OverflowError)
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without aliases: a few lines of them unfold to gigabytes."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            alias = self.peek_event()  # type: ignore[no-untyped-call]
-            raise DesignError(
-                f"The design repeats an earlier part with '*{alias.anchor}'.",
-                "Write the part out; put text that begins with * in quotation marks.",
-            )
-        return super().compose_node(parent, index)
 
 
 def design_yaml(design: Design) -> str:
@@ -61,15 +48,9 @@ def design_of_yaml(text: str, *, name: str = "the design") -> Design:
         The text is not YAML, or a key is missing, unknown, repeated or of the wrong kind.
     """
     try:
-        return _design(name, _content(name, text))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" (line {mark.line + 1})" if mark else ""
-        raise DesignError(f"{name} is not valid YAML{where}.", "Mend it and try again.") from error
-    except RecursionError as error:
-        raise DesignError(
-            f"{name} has too many brackets inside each other.", "Mend it and try again."
-        ) from error
+        return _design(name, read_yaml(name, text))
+    except FileError as error:
+        raise DesignError(error.problem, error.remedy) from error
     except UnicodeEncodeError as error:
         raise DesignError(
             f"{name} holds half a character (such as \\ud800), which cannot be kept.",
@@ -80,23 +61,6 @@ def design_of_yaml(text: str, *, name: str = "the design") -> Design:
             f"{name} has a value of the wrong kind ({str(error)[:200]}).",
             "Compare it with one saved by the design page.",
         ) from error
-
-
-def _content(name: str, text: str) -> object:
-    """What the text says, where no key of the design stands twice."""
-    loader = _Loader(text)
-    try:
-        root = loader.get_single_node()
-        if root is None:
-            return None
-        keys = [key.value for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
-        counts = Counter(key for key in keys if isinstance(key, str))
-        if counts and counts.most_common(1)[0][1] > 1:
-            repeated = counts.most_common(1)[0][0]
-            raise DesignError(f"{name} has the key '{repeated}' twice.", "Remove one of them.")
-        return loader.construct_document(root)
-    finally:
-        loader.dispose()
 
 
 def _design(name: str, body: Any) -> Design:

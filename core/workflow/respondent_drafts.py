@@ -12,17 +12,17 @@ from typing import Any
 import yaml
 
 from core.domain.study import Respondent, RespondentKind, SamplingSettings, SimulationSettings
-from core.errors import CollectionError
+from core.errors import CollectionError, FileError
+from core.files.yaml_reading import read_yaml
 from core.workflow.drafts import looks_like_key
 from core.workflow.respondents import PRESETS
 from core.workflow.sample import LOCAL, SIMULATED
+from core.workflow.secret_names import refuse_key_names
 
 EXTRA = "extra_text"
 _SIMULATION = "simulation_"
 _OWN_FIELDS = frozenset({"model", "messages", "stream"})
-_KEY_NAMES = frozenset(
-    {"api_key", "apikey", "api-key", "authorization", "key", "token", "password"}
-)
+LONGEST_EXTRA = 20_000  # characters of additional settings
 # Lowest and highest value of the settings that are numbers.
 _DECIMAL: Mapping[str, tuple[float, float]] = {
     "temperature": (0, 2), "top_p": (0, 1), "timeout_s": (1, 3600), "price_in": (0, math.inf),
@@ -137,17 +137,14 @@ def parse_extra(text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        body = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark else ""
-        raise CollectionError(
-            f"The additional settings cannot be read{where}.", _EXAMPLE
-        ) from error
+        body = read_yaml("The additional settings cannot be read", text, longest=LONGEST_EXTRA)
+    except FileError as error:
+        raise CollectionError(error.problem, _EXAMPLE) from error
     if not isinstance(body, dict) or not all(isinstance(name, str) for name in body):
         raise CollectionError("The additional settings are not 'name: value' lines.", _EXAMPLE)
     _refuse_fields(body)
-    if looks_like_key(text) or any(name.lower() in _KEY_NAMES for name in body):
+    refuse_key_names(body)
+    if looks_like_key(text):
         raise CollectionError(
             "The additional settings hold a key, and they are saved in the database.",
             "Take it out here and type it into the field for the key, which is saved nowhere.",

@@ -22,6 +22,7 @@ from core.errors import CollectionError, ConflictError, DesignError
 from core.store import respondents as store
 from core.workflow import service_parameters, templates
 from core.workflow.questions import Asked
+from core.workflow.secret_names import refuse_key_names
 from core.workflow.service_parameters import ParameterCheck
 from core.workflow.workspace import Workspace, key_for
 
@@ -92,6 +93,7 @@ def save(workspace: Workspace, respondent: Respondent) -> None:
         raise CollectionError("No model is chosen.", "Type the model's name, or list the models.")
     if respondent.kind == "api":
         endpoints.check_address(respondent.base_url)
+        refuse_key_names(respondent.sampling.extra_body)
     if respondent.kind == "local":
         check_weights(respondent.base_url)
     store.shelve(workspace.database, respondent)

@@ -287,10 +287,15 @@ def test_hostile_names_are_shown_to_the_letter(workspace):
         ("a: [1", "line"),
         ("just words", "name: value"),
         ("model: other", "'model'"),
-        ("api_key: abc", "hold a key"),
-        (f"header: {CANARY}", "hold a key"),
+        ("api_key: abc", "'api_key', which holds a key"),
+        (f"user: {CANARY}", "hold a key"),
         ("day: 2026-01-01", "quotation marks"),
         ("ratio: .nan", "quotation marks"),
+        ("a: &x [1, 1]\nb: *x", "repeated with '*x'"),
+        ("a: 1\na: 2", "stands twice"),
+        ("a: " + "[" * 5000, "too many brackets"),
+        ("a: " + "1:" * 9000 + "1", "too long"),
+        ("a: " + "x" * 20_000, "at most 20,000"),
     ],
 )
 def test_additional_settings_that_cannot_be_sent_are_told(text, words):
