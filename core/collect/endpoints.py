@@ -124,7 +124,11 @@ def may_send_key(key_variable: str, base_url: str) -> bool:
 
 
 class KeyRing:
-    """Keys of this session. They live in the memory of this process and nowhere else."""
+    """Keys of one browser session or one run, or of the command line.
+
+    They live in the memory of this process and nowhere else. A session uses the keys typed in it;
+    a run uses those of the session that started it, also when that session is gone.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -136,7 +140,7 @@ class KeyRing:
         return f"KeyRing({len(self._typed)} typed)"
 
     def remember(self, base_url: str, key: str) -> None:
-        """Keep a typed key for this session, for that scheme, host and port only."""
+        """Keep a typed key, for that scheme, host and port only."""
         check_address(base_url)
         key = cleaned_key(key)
         with self._lock:
@@ -165,12 +169,25 @@ class KeyRing:
         with self._lock:
             self._typed.pop(_origin(base_url), None)
 
+    def for_session(self) -> KeyRing:
+        """An empty ring. What is used of it is kept out of messages as well."""
+        ring = KeyRing()
+        ring._lock, ring._seen = self._lock, self._seen
+        return ring
+
+    def for_run(self) -> KeyRing:
+        """A ring with the keys that are typed now, whatever is forgotten later."""
+        ring = self.for_session()
+        with self._lock:
+            ring._typed = dict(self._typed)
+        return ring
+
     def redact(self, text: str) -> str:
-        """`text` with every key this session has used replaced by "[key]"."""
+        """`text` with every key this process has used replaced by "[key]"."""
         return clean_text(text, self.used())
 
     def used(self) -> frozenset[str]:
-        """Every key this session has used, for taking them out of what services send."""
+        """Every key this process has used, for taking them out of what services send."""
         with self._lock:
             return frozenset(self._seen)
 

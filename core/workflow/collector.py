@@ -19,6 +19,7 @@ from typing import Any
 
 from core.collect.budget import Budget
 from core.collect.client import ChatClient, Reply
+from core.collect.endpoints import KeyRing
 from core.collect.retry import RetryPolicy
 from core.collect.runner import Attempt, Control, Lane, Outcome, RunResult, Task, run
 from core.domain.identifiers import stable_id
@@ -50,6 +51,8 @@ trouble: dict[int, str] = {}
 """What keeps a run from writing, by study id; the database cannot tell when it is what fails."""
 
 _threads: dict[str, threading.Thread] = {}
+_keys: dict[tuple[str, int], KeyRing] = {}
+"""The keys of each queued run, by process and study: those of the session that started it."""
 _guard = threading.Lock()
 
 
@@ -70,6 +73,8 @@ def request_start(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
     """Queue a run once, however many tabs press Start at the same moment."""
     with _guard:
         started = runs.request_start(workspace.database, study_id, workspace.process, detail)
+        if started:
+            _keys[workspace.process, study_id] = workspace.keys.for_run()
     ensure_running(workspace)
     return started
 
@@ -81,9 +86,13 @@ def _work_off_queue(workspace: Workspace) -> None:
             waiting = runs.queued(workspace.database, workspace.process)
             if not waiting:
                 _threads.pop(workspace.process, None)
+                for stopped in [run for run in _keys if run[0] == workspace.process]:
+                    del _keys[stopped]
                 return
-        study_id, detail = waiting[0]
-        _run_reported(workspace, study_id, detail)
+            study_id, detail = waiting[0]
+            # This thread was started with the keys of one session, and serves the runs of all.
+            keys = _keys.pop((workspace.process, study_id), None) or workspace.keys.for_session()
+        _run_reported(workspace.with_keys(keys), study_id, detail)
 
 
 def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> None:

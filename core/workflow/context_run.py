@@ -85,7 +85,8 @@ def start(
                 f"Contexts of '{name}' are being rewritten already.", "Wait for the end, or stop."
             )
         started = _runs[workspace.process, name] = Run(len(tasks))
-    work = _Work(workspace, name, tuple(chosen), instruction.strip(), respondent, started)
+    own = workspace.with_keys(workspace.keys.for_run())
+    work = _Work(own, name, tuple(chosen), instruction.strip(), respondent, started)
     threading.Thread(
         target=work.go, args=(tasks,), name="inkblot-rewriting", daemon=True
     ).start()  # fmt: skip

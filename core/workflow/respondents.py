@@ -1,4 +1,4 @@
-"""Models on offer: add, change, test; and the keys of this session."""
+"""Models on offer: add, change, test; and the keys of a browser session."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def set_archived(workspace: Workspace, label: str, *, archived: bool) -> None:
 
 
 def remember_key(workspace: Workspace, base_url: str, key: str) -> None:
-    """Use a typed key for this address until the app is closed. It is written nowhere."""
+    """Use a typed key for this address in this browser session. It is written nowhere."""
     workspace.keys.remember(base_url, key.strip())
 
 

@@ -10,7 +10,7 @@ import os
 import threading
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core import settings
@@ -31,6 +31,10 @@ class Workspace:
     keys: KeyRing = field(default_factory=KeyRing)
     secrets: dict[str, str] = field(default_factory=dict)  # from the page; process memory only
     process: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def with_keys(self, keys: KeyRing) -> Workspace:
+        """The same database and collector, with the keys of a browser session or of a run."""
+        return replace(self, keys=keys)
 
     def close(self) -> None:
         """Release the database file."""

@@ -65,7 +65,8 @@ def _key_field(study: str, person: Respondent) -> None:
     st.text_input(
         f"Key for {plain(_host(person))}", key=field, type="password", autocomplete="off",
         on_change=_remember_key, args=(study, person.base_url, field),
-        help="Used until Inkblot is closed, sent to this address only, and written nowhere.",
+        help="Used by the runs you start in this tab of your browser, sent to this address "
+        "only, and written nowhere.",
     )  # fmt: skip
 
 
@@ -146,7 +147,7 @@ def _remember_key(study: str, base_url: str, field: str) -> None:
 
     def remember() -> str:
         respondents.remember_key(workspace(), base_url, typed)
-        return "The key is known until Inkblot is closed."
+        return "The key is known in this tab of your browser."
 
     if typed.strip():
         _act(study, remember)

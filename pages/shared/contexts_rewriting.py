@@ -8,7 +8,6 @@ from core.domain.study import Context, Respondent
 from core.errors import UserError
 from core.workflow import context_drafts, context_rewriting, context_run, contexts, respondents
 from core.workflow.context_run import Run
-from core.workflow.workspace import open_workspace
 from pages.shared import draft_form, respondent_words, widgets
 from pages.shared.contexts_keeping import beginning, tell
 from pages.shared.draft_form import DraftForm
@@ -107,7 +106,7 @@ def _start(
 ) -> None:
     try:
         context_run.start(
-            open_workspace(), name, chosen, str(fields["instruction"]), person,
+            widgets.workspace(), name, chosen, str(fields["instruction"]), person,
             most_tokens=int(str(fields["most_tokens"])),
         )  # fmt: skip
     except UserError as error:

@@ -31,8 +31,9 @@ def key_field(base_url: str, key_variable: str, state_words: str) -> None:
     st.text_input(
         "Key", type="password", key=_KEY_FIELD, autocomplete="off", on_change=_take_key,
         args=(base_url,), placeholder="paste it here, then press Enter",
-        help="Kept in memory until Inkblot is closed, sent to this address only, and written "
-        f"nowhere. To have it at every start, set the environment variable "
+        help="Kept in memory for this tab of your browser until it is closed or loaded anew, sent "
+        "to this address only, and written nowhere. A run that you start goes on with it. To have "
+        "it at every start, set the environment variable "
         f"{widgets.plain(key_variable or 'INKBLOT_KEY_...')} before starting Inkblot.",
     )  # fmt: skip
     if note := widgets.last_note(_KEY_NOTE):
@@ -147,7 +148,9 @@ def _take_key(base_url: str) -> None:
     except UserError as error:
         st.session_state[_KEY_NOTE] = error
         return
-    st.session_state[_KEY_NOTE] = "The key is kept until Inkblot is closed, and is stored nowhere."
+    st.session_state[_KEY_NOTE] = (
+        "The key is kept for this tab of your browser, and is stored nowhere."
+    )
 
 
 def _forget_key(base_url: str) -> None:

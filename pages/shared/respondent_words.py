@@ -45,7 +45,7 @@ def key_state_words(base_url: str, variable: str) -> str:
     """Where the key for an address would come from."""
     state = respondents.key_state(widgets.workspace(), base_url, variable)
     words: Mapping[respondents.KeyState, str] = {
-        "typed": "key typed, kept until Inkblot is closed",
+        "typed": "key typed, kept for this tab of your browser",
         "secrets": f"key found in the secrets file as {variable}",
         "environment": f"key found in environment {variable}",
         "not_needed": "no key needed",

@@ -23,6 +23,7 @@ from core.workflow.workspace import Workspace, offer_secrets, open_workspace
 log = logging.getLogger(__name__)
 
 STUDY_PARAMETER = "study"
+_KEYS = "keys_of_session"
 _JOINER = "\u2060"
 _ADDRESS = re.compile(r"://|@|(?<=www)\.|(?<=WWW)\.")
 _TURNS = re.compile("[\u0590-\u08ff\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -30,14 +31,17 @@ _MARKDOWN = "\\`*_{}[]()<>#+-.!|~$:&=^@/"
 
 
 def workspace() -> Workspace:
-    """The open database of this process.
+    """The open database of this process, with the keys typed in this browser session.
 
-    It is kept by core.workflow, not by Streamlit's caches, which a menu can clear.
+    The database is kept by core.workflow, not by Streamlit's caches, which a menu can clear. The
+    keys are kept by the session alone, and end with it.
     """
     found = open_workspace()
     with suppress(FileNotFoundError):  # a secrets file is not needed
         offer_secrets(found, {k: v for k, v in st.secrets.items() if isinstance(v, str)})
-    return found
+    if _KEYS not in st.session_state:
+        st.session_state[_KEYS] = found.keys.for_session()
+    return found.with_keys(st.session_state[_KEYS])
 
 
 @contextmanager

@@ -159,12 +159,38 @@ def test_a_missing_key_is_asked_for_before_the_start_and_never_shown_again(works
         assert buttons(at)["Start"] is False
         (field,) = [f for f in at.text_input if "Key" in f.label]
         at = fine(field.set_value(server.key).run())
-        assert respondents.has_key(workspace, server.base_url, KEY_VARIABLE)
         assert buttons(at)["Start"] is True
+        assert not respondents.has_key(workspace, server.base_url, KEY_VARIABLE)
         assert server.key not in repr(at.session_state._state.filtered_state)
         assert not [f for f in at.text_input if "Key" in f.label]
         press(at, "collect_start")
         assert ended(workspace).n_done == 20
+
+
+def test_a_typed_key_serves_the_session_that_typed_it_and_the_runs_it_started(
+    workspace, monkeypatch
+):
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    with FaultServer(latency_s=0.02) as server:
+        for study in ("first", "second"):
+            freeze(workspace, service(server.base_url, at_once=1), study=study, n_personas=1)
+        one = open_page(study="first")
+        (field,) = [f for f in one.text_input if "Key" in f.label]
+        one = fine(field.set_value(server.key).run())
+        other = open_page(study="second")
+        assert "There is no key for 127" in texts(other)
+        assert buttons(other)["Start"] is False
+        press(one, "collect_start")
+        assert buttons(open_page(study="second"))["Start"] is False
+        # Past the button as well: a start without a key of one's own sends none.
+        other_workspace = workspace.with_keys(workspace.keys.for_session())
+        assert collection.start(other_workspace, "second")
+        del one, field  # the session is gone; its run goes on
+        assert ended(workspace, "first").n_done == 20
+        assert ended(workspace, "second").state == "paused"
+    keys = {seen.headers.get("Authorization") for seen in server.chats}
+    assert keys == {f"Bearer {server.key}", None}
+    assert collector._keys == {}
 
 
 def test_a_refused_key_pauses_with_the_reason_and_the_next_step(workspace, server):

@@ -130,12 +130,16 @@ def test_a_typed_key_is_used_and_stored_nowhere(workspace):
         assert "key" in said(at.error)
         at.text_input(key="respondents_key").set_value(server.key).run()
         assert at.text_input(key="respondents_key").value == ""
-        assert "kept until Inkblot is closed" in said(at.success)
+        assert "kept for this tab of your browser" in said(at.success)
         assert "key typed" in said(at.caption)
         at.button(key="respondents_list").click().run()
         at.selectbox(key="respondents_model_choice").set_value("model-a").run()
         assert at.text_input(key=f"{NEW}:model").value == "model-a"
         at.button(key="respondents_save").click().run()
+        other = opened(respondent="Keyed")
+        assert "key missing" in said(other.caption)
+        other.button(key="respondents_test").click().run()
+        assert [seen for seen in server.chats if "Authorization" in seen.headers] == []
         at.button(key="respondents_forget_key").click().run()
         assert "key missing" in said(at.caption)
     workspace.database.checkpoint()

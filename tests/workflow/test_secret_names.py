@@ -12,9 +12,9 @@ KEYS = (
     "api_key", "apikey", "apiKey", "API-KEY", "x-api-key", "X_Api_Key", "x.goog.api.key", "key",
     "OPENAI_API_KEY", "myapikey2", "Ocp-Apim-Subscription-Key", "authorization", "Authorization",
     "proxy-authorization", "auth", "x-auth-token", "bearer", "bearer_token", "token",
-    "access_token", "hf_token", "secret", "client_secret", "clientSecret", "password", "passwd", "pwd", "headers",
-    "extra_headers", "extraHeaders", "default-headers", "cookie", "Cookies", "credentials",
-    "\uff41\uff50\uff49_key",
+    "access_token", "hf_token", "secret", "client_secret", "clientSecret", "password", "passwd",
+    "pwd", "headers", "extra_headers", "extraHeaders", "default-headers", "cookie", "Cookies",
+    "credentials", "\uff41\uff50\uff49_key",
 )  # fmt: skip
 NO_KEYS = (
     "max_tokens", "max_completion_tokens", "maxTokens", "top_k", "tokens", "stop", "stop_token_ids",
