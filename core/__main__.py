@@ -13,6 +13,7 @@ from core import export
 from core.domain.frames import GROUPINGS
 from core.domain.study import FACTORS
 from core.errors import FileError, UserError
+from core.files.writing import write_files
 from core.workflow import (
     amendments,
     answers,
@@ -33,7 +34,11 @@ from core.workflow.workspace import Workspace, open_workspace
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; 0 when it worked, 2 with one line on what is wrong and what to do."""
-    parsed = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    if fault := _not_text(words):
+        print(fault, file=sys.stderr)
+        return 2
+    parsed = _parser().parse_args(words)
     verb: Callable[[Workspace, argparse.Namespace], None] = parsed.verb
     workspace = None
     try:
@@ -55,6 +60,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if workspace is not None:
             workspace.close()
     return 0
+
+
+def _not_text(words: Sequence[str]) -> str:
+    """What is wrong with the first argument that is no text; empty: nothing."""
+    for number, word in enumerate(words, 1):
+        try:
+            word.encode("utf-8")
+        except UnicodeEncodeError:
+            shown = word.encode("utf-8", "backslashreplace").decode("utf-8")
+            return (
+                f"Argument {number}, '{shown}', is not valid UTF-8. "
+                "Set the terminal to UTF-8, and rename a file whose name is not."
+            )
+    return ""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -405,7 +424,7 @@ def _write(file: Path | None, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         return
     try:
-        file.write_bytes(data)
+        write_files({file: data})
     except OSError as error:
         raise FileError(
             f"{file} cannot be written ({error.strerror}).", "Choose another place."

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.errors import StoreError
+
 ROOT = Path(__file__).parents[1]
+
+_AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -19,9 +24,21 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """INKBLOT_DB (a path) and INKBLOT_MEMORY (e.g. 2GB), or their defaults."""
+    """INKBLOT_DB (a path) and INKBLOT_MEMORY (e.g. 2GB), or their defaults.
+
+    Raises
+    ------
+    StoreError
+        INKBLOT_MEMORY is not an amount of memory.
+    """
+    memory_limit = os.environ.get("INKBLOT_MEMORY", "").strip() or "2GB"
+    if not _AMOUNT.fullmatch(memory_limit):
+        raise StoreError(
+            f"INKBLOT_MEMORY is '{memory_limit}', which is not an amount of memory.",
+            "Set it to a number and a unit, for example 2GB or 500MB, or remove it.",
+        )
     return Settings(
         database=Path(os.environ.get("INKBLOT_DB") or ROOT / "data" / "inkblot.duckdb"),
-        memory_limit=os.environ.get("INKBLOT_MEMORY") or "2GB",
+        memory_limit=memory_limit,
         data_directory=ROOT / "data",
     )

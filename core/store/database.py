@@ -51,18 +51,9 @@ class Database:
         self._whole = threading.local()  # .cursor: of the thread's open `all_or_nothing`
         self._idle = threading.Condition()  # of `_open`
         self._open = 0  # cursors in use; -1: closed
-        self._connection = _connect(self.path, memory_limit)
-        try:
-            _refuse_newer(self._connection, self.path)
-            apply_migrations(self._connection)
-            self._connection.execute("set lock_configuration = true")
-            _refuse_unlocked(self._connection)
-        except duckdb.Error as error:
-            self._connection.close()
-            raise _explain(error, self.path) from error
-        except (StoreError, RuntimeError):
-            self._connection.close()
-            raise
+        self._memory_limit = memory_limit
+        self._connection = _opened(self.path, memory_limit)
+        self._holds_unused = _unused(self._connection, self.path)
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Rows of a query as tuples."""
@@ -91,14 +82,20 @@ class Database:
         if outer is not None:
             yield outer
             return
-        with self._cursor() as cursor:
-            cursor.begin()
-            try:
-                yield cursor
-            except BaseException:
-                _rollback(cursor)
-                raise
-            cursor.commit()
+        size = _file_size(self.path)
+        try:
+            with self._cursor() as cursor:
+                cursor.begin()
+                try:
+                    yield cursor
+                except BaseException:
+                    _rollback(cursor)
+                    raise
+                cursor.commit()
+        except StoreError:
+            if self._holds_unused or _file_size(self.path) > size:
+                self._reopen()
+            raise
 
     @contextmanager
     def all_or_nothing(self) -> Generator[None, None, None]:
@@ -136,6 +133,21 @@ class Database:
             self._idle.wait_for(lambda: self._open <= 0)
             self._open = -1
         self._connection.close()
+
+    def _reopen(self) -> None:
+        """Open the file anew, once nothing reads or writes; others wait meanwhile.
+
+        What a failed write has put into the file counts as in use until then.
+        """
+        with self._idle:
+            self._idle.wait_for(lambda: self._open <= 0)
+            if self._open < 0:
+                return
+            self._connection.close()
+            self._open = -1  # should opening fail
+            self._connection = _opened(self.path, self._memory_limit)
+            self._holds_unused = _unused(self._connection, self.path)
+            self._open = 0
 
     def _outer(self) -> duckdb.DuckDBPyConnection | None:
         return getattr(self._whole, "cursor", None)
@@ -187,6 +199,60 @@ def insert(
         )
     finally:
         cursor.unregister("incoming")
+
+
+def _opened(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
+    """A connection to the file, with its schema up to date and its configuration locked."""
+    connection = _connect(path, memory_limit)
+    try:
+        _refuse_newer(connection, path)
+        apply_migrations(connection)
+        if _unused(connection, path):
+            try:
+                _free_unused(connection, path)
+            except duckdb.Error:  # a full disk; the space is used again all the same
+                connection.close()
+                connection = _connect(path, memory_limit)
+        connection.execute("set lock_configuration = true")
+        _refuse_unlocked(connection)
+    except duckdb.Error as error:
+        connection.close()
+        raise _explain(error, path) from error
+    except (StoreError, RuntimeError):
+        connection.close()
+        raise
+    return connection
+
+
+def _unused(connection: duckdb.DuckDBPyConnection, path: str) -> bool:
+    """Whether the file goes on behind its last block, as a write that failed midway leaves it."""
+    row = connection.execute("select total_blocks, block_size from pragma_database_size()")
+    blocks, size = row.fetchone() or (0, 0)
+    return _file_size(path) > (int(blocks) + 2) * int(size)
+
+
+def _free_unused(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Give the end of the file back. DuckDB cuts a file only when its last block becomes free.
+
+    Which block is the last differs, so that a table may have to come and go more than once.
+    """
+    for _ in range(5):
+        for sql in (
+            "create or replace table freed as select range as number from range(10)",
+            "force checkpoint",
+            "drop table freed",
+            "force checkpoint",
+        ):
+            connection.execute(sql)
+        if not _unused(connection, path):
+            return
+
+
+def _file_size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:  # in memory
+        return 0
 
 
 def _connect(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
@@ -253,12 +319,22 @@ def _explain(error: duckdb.Error, path: str) -> StoreError:
             f"Inkblot is already running{who} and has {path} open.",
             "Use the one that is running, or close it first.",
         )
+    if "Read-only file system" in text:
+        return StoreError(
+            f"{path} is on a disk that cannot be written to.",
+            "Copy it to another disk, or choose another file with INKBLOT_DB or --db.",
+        )
+    if re.search(r"Permission denied|Operation not permitted", text):
+        return StoreError(
+            f"You may not read and write {path}, or the folder it is in.",
+            "Change the permissions of both, or choose another file with INKBLOT_DB or --db.",
+        )
     if re.search(
         r"No space left|disk quota|could not write|File too large|Failed to write", text, re.I
     ):
         return StoreError(
             f"The disk is full, or {path} cannot be written.",
-            "Free some space, then restart Inkblot; all that was saved before is kept.",
+            "Free some space, then try again; all that was saved before is kept.",
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return StoreError(

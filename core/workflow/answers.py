@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from core.errors import FileError
 from core.export import frame_csv
 from core.files import instrument_files, tidy
 from core.files.guard import csv_line
+from core.files.writing import write_files
 from core.store import amendments, answer_details, studies
 from core.store import answers as store
 from core.store import banks as bank_store
@@ -249,11 +251,14 @@ def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Pat
         contents["amendments.csv"] = changes
     sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
     contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()
+    new = not directory.exists()
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for name, data in contents.items():
-            (directory / name).write_bytes(data)
+        write_files({directory / name: data for name, data in contents.items()})
     except OSError as error:
+        if new:
+            with suppress(OSError):
+                directory.rmdir()
         raise FileError(
             f"{directory} cannot be written ({error.strerror}).", "Choose another folder."
         ) from error

@@ -310,3 +310,26 @@ def test_closing_waits_for_what_is_under_way_and_refuses_what_comes_later(tmp_pa
     assert order == ["read", "closed"]
     with pytest.raises(StoreError, match="is closed"):
         found.rows("select 1")
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        ("Read-only file system", "is on a disk that cannot be written to"),
+        ("Permission denied", "You may not read and write"),
+        ("Operation not permitted", "You may not read and write"),
+    ],
+)
+def test_a_file_that_may_not_be_written_is_told_in_plain_words(tmp_path, monkeypatch, cause, words):
+    """The words of DuckDB 1.5 on such a disk; making one takes an administrator."""
+    path = tmp_path / "x.duckdb"
+
+    def refuse(*_arguments, **_named):
+        raise duckdb.IOException(f'IO Error: Cannot open file "{path}": {cause}')
+
+    monkeypatch.setattr(duckdb, "connect", refuse)
+    with pytest.raises(StoreError) as caught:
+        Database(path)
+    assert words in str(caught.value)
+    assert "IO Error" not in str(caught.value)
+    assert "INKBLOT_DB" in caught.value.remedy

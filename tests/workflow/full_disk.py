@@ -1,4 +1,4 @@
-"""Runs a study on a disk that is full for a while, and prints what was seen as JSON.
+"""Runs a study, or imports answers, on a disk that is full for a while; prints JSON.
 
 The limit is the operating system's own on the size of a file this process may write, so that the
 database meets a real failed write; it is lifted again to see that nothing was lost.
@@ -11,14 +11,18 @@ import resource
 import signal
 import sys
 import time
+from hashlib import sha256
 from pathlib import Path
 
+from core.errors import StoreError
+from core.store import memory
 from core.workflow import answers, collection, collector
 from core.workflow.workspace import open_workspace
 from tests.workflow.studies import freeze, simulated
 
 
 def main(path: Path) -> None:
+    """A run."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write fails instead of the process ending
     collector.RETRY_WRITING_S = 0.2
     workspace = open_workspace(path)
@@ -55,5 +59,36 @@ def main(path: Path) -> None:
     workspace.close()
 
 
+def import_answers(path: Path) -> None:
+    """An import of more than the disk takes, twice, and once more when there is room."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    workspace = open_workspace(path)
+    workspace.database.checkpoint()
+    before = path.stat().st_size
+    rows = (f"i{n % 100},{n % 5 + 1},m{n // 100},{sha256(b'%d' % n).hexdigest() * 3}"
+            for n in range(100_000))  # fmt: skip
+    data = "\n".join(["item,answer,model,raw", *rows]).encode()
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (before + 10_000_000, hard))
+    said, files = [], []
+    for _ in range(2):
+        try:
+            answers.import_tidy(workspace, "a.csv", data)
+        except StoreError as error:
+            said.append(str(error))
+        files.append({file.name: file.stat().st_size for file in path.parent.iterdir()})
+    memory.remember(workspace.database, "typed", "a text")  # small things are kept meanwhile
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    kept = memory.recall(workspace.database, "typed")
+    (done,) = answers.import_tidy(workspace, "a.csv", data)
+    print(  # noqa: T201
+        json.dumps(
+            {"before": before, "said": said, "files": files, "kept": kept and kept[0],
+             "rows": done.n_rows}
+        )
+    )  # fmt: skip
+    workspace.close()
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    {"run": main, "import": import_answers}[sys.argv[1]](Path(sys.argv[2]))

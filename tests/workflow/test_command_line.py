@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import itertools
 import subprocess
 import sys
@@ -413,3 +414,80 @@ def test_the_database_may_be_named_after_the_verb_and_help_says_so(tmp_path, cap
         with pytest.raises(SystemExit):
             main([verb, "--help"])
         assert "--db" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "caf\udce9"),
+        ("export", "caf\udce9", "out"),
+        ("export", "s", "caf\udce9"),
+        ("list", "--db", "caf\udce9.duckdb"),
+        ("plan", "caf\udce9.yaml"),
+        ("bank", "import", "caf\udce9.csv"),
+        ("import", "a.csv", "--study", "caf\udce9"),
+        ("analyze", "item_statistics", "--study", "caf\udce9"),
+        ("analyze", "item_statistics", "--study", "s", "--where", "language=caf\udce9"),
+        ("analyze", "item_statistics", "--study", "s", "--out", "caf\udce9.csv"),
+        ("caf\udce9",),
+    ],
+)
+def test_an_argument_that_is_not_utf8_is_named_and_nothing_is_opened(run, capfd, arguments):
+    assert run(*arguments) == 2
+    said = capfd.readouterr().err
+    assert "caf\\udce9" in said
+    assert "not valid UTF-8" in said
+    assert not run.path.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="arguments of other systems are text")
+def test_a_study_name_in_the_bytes_of_latin_1_ends_with_one_line(run):
+    done = subprocess.run(
+        [sys.executable, "-m", "core", "--db", str(run.path), "run", b"caf\xe9"],
+        cwd=ROOT, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_file_that_cannot_be_written_is_as_it_was_before(run, capfd, monkeypatch):
+    planned(run)
+    bank, folder = run.folder / "bank.csv", run.folder / "files"
+    assert run("bank", "export", "attitudes_20", "--out", bank) == 0
+    assert run("export", "s", folder) == 0
+    before = {file: file.read_bytes() for file in run.folder.rglob("*.csv")}
+    full_when_writing(monkeypatch, room=100)
+    assert run("bank", "export", "attitudes_20", "--out", bank) == 2
+    assert run("export", "s", folder) == 2
+    assert run("export", "s", run.folder / "new") == 2
+    assert capfd.readouterr().err.count("No space left") == 3
+    assert {file: file.read_bytes() for file in run.folder.rglob("*.csv")} == before
+    assert not (run.folder / "new").exists()
+    assert not list(run.folder.rglob("*.part"))
+
+
+def full_when_writing(monkeypatch, room):
+    """A disk that takes the first bytes of a file and no more."""
+
+    def write(self, data):
+        with self.open("wb") as file:
+            file.write(data[:room])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+
+
+@pytest.mark.parametrize("amount", ["abc", "2", "-1GB", "2 bananas"])
+def test_an_amount_of_memory_that_is_none_is_refused_in_plain_words(
+    run, capfd, monkeypatch, amount
+):
+    monkeypatch.setenv("INKBLOT_MEMORY", amount)
+    assert run("list") == 2
+    said = capfd.readouterr().err
+    assert f"INKBLOT_MEMORY is '{amount}'" in said
+    assert "for example 2GB" in said
+
+
+def test_an_amount_of_memory_may_be_written_in_small_letters(run, monkeypatch):
+    monkeypatch.setenv("INKBLOT_MEMORY", "500 mb")
+    assert run("list") == 0
