@@ -37,6 +37,7 @@ _SUMMARY = (
     Column("n_usable", "Usable", "count", "Trials with an option chosen."),
     Column("n_unusable", "Unusable", "count", "Refused, off the scale, not asked and so on."),
     Column("share_usable", "Share usable", "proportion", "Usable trials / all trials."),
+    Column("share_unusable", "Share unusable", "proportion", "Unusable trials / all trials."),
 )
 
 
@@ -59,7 +60,7 @@ def option_distribution(
     option_counts : OPTION_COUNTS frame
         How often each option or status came up, by cell of the design.
     by : tuple of factors
-        Groups to set side by side. Context and repetition are summed over and cannot be chosen.
+        Groups to set side by side. All other factors are summed over.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def option_distribution(
     -----
     The unit of analysis is one trial: one item put once. Share = count / usable answers of the
     item in the group; an item without usable answers has no shares, and a note names it. Shares
-    describe; trials of one model are not independent, so no interval is given.
+    describe; trials of one respondent are not independent, so no interval is given.
     """
     names = distinct(by)
     if option_counts.empty:
@@ -171,9 +172,9 @@ def _summary_rows(options: pd.DataFrame, names: Sequence[str]) -> list[tuple[Any
     for group, own in _groups(options, names):
         items = own.drop_duplicates(["format", "subscale", "item"])
         trials, usable = int(items["n_trials"].sum()), int(items["n_usable"].sum())
-        share = usable / trials if trials else np.nan
+        shares = (usable / trials, (trials - usable) / trials) if trials else (np.nan, np.nan)
         n_items = len(items.drop_duplicates(["subscale", "item"]))
-        rows.append((*group, n_items, trials, usable, trials - usable, share))
+        rows.append((*group, n_items, trials, usable, trials - usable, *shares))
     return rows
 
 
@@ -204,6 +205,6 @@ def _notes(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
     if not_asked:
         notes.append(f"{not_asked} planned trials have not been asked yet.")
     notes.append(
-        "Trials of one model are not independent, so shares are given without an interval."
+        "Trials of one respondent are not independent, so shares are given without an interval."
     )
     return notes

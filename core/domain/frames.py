@@ -34,6 +34,8 @@ class FrameSpec:
     row: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
+    may_have: tuple[str, ...] = ()
+    """Columns that make a row unique where they are there."""
 
 
 ITEM_SCORES = FrameSpec(
@@ -54,10 +56,12 @@ OPTION_COUNTS = FrameSpec(
         "study", *(f for f in FACTORS if f not in ("repetition", "context")), "item", "option",
         "is_status",
     ),
+    may_have=("context", "repetition", CONTEXT_SET, REWRITING),
 )  # fmt: skip
 """`option` is an option's code, or a status where `is_status`; `position` its place among the
 options (statuses after them); `points` as printed in the bank, before reverse-keying, NaN for
-statuses; `count` a number of trials, options that never came up included with 0 only where the
+statuses; context, repetition and what is made of contexts are summed over unless they
+are asked for; `count` a number of trials, options that never came up included with 0 only where the
 analysis adds them."""
 
 
@@ -75,5 +79,6 @@ def check_frame(frame: pd.DataFrame, spec: FrameSpec) -> None:
     missing = [column for column in spec.columns if column not in frame.columns]
     if missing:
         raise TypeError(f"not a table of {spec.row!r}: no column {missing}")
-    if frame.duplicated(list(spec.key)).any():
-        raise TypeError(f"not a table of {spec.row!r}: key {spec.key} repeats")
+    key = [*spec.key, *(name for name in spec.may_have if name in frame.columns)]
+    if frame.duplicated(key).any():
+        raise TypeError(f"not a table of {spec.row!r}: key {key} repeats")

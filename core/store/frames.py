@@ -68,6 +68,7 @@ select * from ({sql})
 """
 """Compiling takes longer than reading a small study, so what is compiled is for any studies."""
 
+_SUMMED_OVER = ("context", "repetition")
 _NARROW = ("administration", "item_key", "item_position", "ordinal", "status", "score")
 
 
@@ -91,10 +92,17 @@ def item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
 
 def option_counts_expression(studies: Sequence[str] | None, where: Where) -> Any:
     """OPTION_COUNTS as an unbound expression, of some studies or (None) of all there are."""
+    return _option_counts(studies, where, OPTION_COUNTS.columns)
+
+
+def option_counts_by_context_expression(studies: Sequence[str] | None, where: Where) -> Any:
+    """The same for each context and repetition."""
+    return _option_counts(studies, where, (*OPTION_COUNTS.columns, *_SUMMED_OVER))
+
+
+def _option_counts(studies: Sequence[str] | None, where: Where, columns: Sequence[str]) -> Any:
     joined = _joined(studies, where)
-    cell = [
-        c for c in OPTION_COUNTS.columns if c in joined.columns and c not in ("option", "points")
-    ]
+    cell = [c for c in columns if c in joined.columns and c not in ("option", "points")]
     chosen = joined.option.notnull()  # noqa: PD004 - an ibis column
     counts = joined.group_by(
         *cell,
@@ -130,11 +138,19 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     return pd.DataFrame({name: columns[name] for name in ITEM_SCORES.columns}, copy=False)
 
 
-def option_counts(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
-    """OPTION_COUNTS frame of some studies; items and options in bank order."""
-    table = _read(database, option_counts_expression, studies, where)
-    order = [(name, "ascending") for name in ("study", "item_position", "position", "option")]
-    return _pandas(table.sort_by(order).select(list(OPTION_COUNTS.columns)))
+def option_counts(
+    database: Database, studies: Sequence[str], where: Where, *, by_context: bool = False
+) -> pd.DataFrame:
+    """OPTION_COUNTS frame of some studies; items and options in bank order.
+
+    With `by_context`, each context and repetition has counts of its own.
+    """
+    more = _SUMMED_OVER if by_context else ()
+    expression = option_counts_by_context_expression if by_context else option_counts_expression
+    table = _read(database, expression, studies, where)
+    names = ("study", "item_position", "position", "option", *more)
+    ordered = table.sort_by([(name, "ascending") for name in names])
+    return _pandas(ordered.select([*OPTION_COUNTS.columns, *more]))
 
 
 def _narrow(studies: Sequence[str] | None, where: Where) -> Any:

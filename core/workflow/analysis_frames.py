@@ -14,6 +14,7 @@ from core.domain.frames import (
     HIGHEST,
     ITEM_SCORES,
     LOWEST,
+    OPTION_COUNTS,
     OPTION_POINTS,
     ORIGIN,
     PEOPLE,
@@ -31,9 +32,15 @@ Where = Mapping[str, Sequence[Any]]
 
 
 def frame_of(
-    workspace: Workspace, analysis: Analysis, codes: Sequence[str], where: Where
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    where: Where,
+    by: Sequence[str] = (),
 ) -> pd.DataFrame:
     """The frame that an analysis needs, of some studies and the answers that pass the filters.
+
+    Counts are kept apart by the factors in `by`; other frames hold every factor anyway.
 
     Raises
     ------
@@ -50,7 +57,7 @@ def frame_of(
     elif analysis.needs is ITEM_SCORES:
         frame = item_scores(workspace, codes, where)
     else:
-        frame = frames.option_counts(workspace.database, list(codes), where)
+        frame = _option_counts(workspace, codes, where, by)
     if frame.empty:
         raise NotEnoughData(
             "No planned answers pass these filters.", "Choose another study, or fewer filters."
@@ -74,6 +81,20 @@ def _of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
         planned = studies.get(workspace.database, str(code)).kind == "planned"
         found[code] = not planned and own.min() == own.max()
     return frame["study"].map(found).to_numpy(dtype=np.bool_)
+
+
+def _option_counts(
+    workspace: Workspace, codes: Sequence[str], where: Where, by: Sequence[str]
+) -> pd.DataFrame:
+    """OPTION_COUNTS of some studies, kept apart by contexts or their kind where that is asked for."""
+    more = [name for name in OPTION_COUNTS.may_have if name in by]
+    if not more:
+        return frames.option_counts(workspace.database, list(codes), where)
+    frame = frames.option_counts(workspace.database, list(codes), where, by_context=True)
+    about = {n: c for n, c in _about_contexts(workspace, frame).items() if n in more}
+    cell = [*(name for name in OPTION_COUNTS.columns if name != "count"), *more]
+    counted = frame.assign(**about).groupby(cell, sort=False, observed=True, dropna=False)
+    return counted["count"].sum().reset_index()
 
 
 def brought_in(

@@ -138,7 +138,8 @@ def prepared(
     """Frame and options as the analysis takes them, notes on them, and words for its unit."""
     for code in study_codes:
         studies.get(workspace.database, code)
-    frame = analysis_frames.frame_of(workspace, analysis, study_codes, where)
+    by = tuple(options.get("by", next((o.default for o in analysis.options if o.name == "by"), ())))
+    frame = analysis_frames.frame_of(workspace, analysis, study_codes, where, by)
     check_frame(frame, analysis.needs)
     chosen = analysis_frames.brought_in(workspace, analysis, options)
     apart = _apart(analysis, frame, chosen)

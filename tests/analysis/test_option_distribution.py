@@ -69,7 +69,7 @@ def test_cells_of_a_group_are_summed_and_groups_stand_side_by_side():
 
 def test_the_summary_counts_usable_answers():
     row = option_distribution(option_counts(ROWS)).tables[1].frame.iloc[0]
-    assert row.drop("respondent").tolist() == [3, 15, 6, 9, 6 / 15]
+    assert row.drop("respondent").tolist() == [3, 15, 6, 9, 6 / 15, 9 / 15]
 
 
 def test_row_order_changes_no_number():

@@ -2,9 +2,10 @@
 
 import pytest
 
+from core.domain.study import Context, Design
 from core.errors import NotEnoughData
-from core.workflow import collection, statistics
-from tests.workflow.studies import freeze, simulated
+from core.workflow import collection, respondents, statistics, studies
+from tests.workflow.studies import freeze, personas, simulated
 
 
 def analyzed(workspace, name, **options):
@@ -77,3 +78,33 @@ def test_rows_of_the_command_line_are_read_by_their_columns():
     for wrong in ("all items, 2.5", "all items, much, 1, 5"):
         with pytest.raises(NotEnoughData, match="Option 'norms'"):
             statistics.options_from_text(analysis, {"norms": wrong})
+
+
+def test_missing_answers_are_counted_by_kind_of_context_and_every_factor_of_the_design(workspace):
+    """As Table B.2 of Jung (2025) counts them: by model, set of contexts and form."""
+    person = simulated(refusal_rate=0.3, seed=3)
+    respondents.save(workspace, person)
+    talk = ({"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"})
+    contexts = (*personas(3), Context("talk 1", messages=talk), Context("talk 2", messages=talk))
+    forms = ("original", "alternate")
+    design = Design("study", "attitude_22", (person.label,), contexts=contexts, forms=forms)
+    studies.freeze(workspace, design)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    counted = workspace.database.rows(
+        "select case when starts_with(a.context, 'talk') then 'conversations' else 'personas' end,"
+        " a.form, count(*), count(*) filter (r.option is null) from trial t"
+        " join administration a using (administration_id) left join response r using (trial_id)"
+        " group by all"
+    )
+    result = analyzed(workspace, "option_distribution", by=("respondent", "context_set", "form"))
+    summary = result.tables[1].frame
+    keys = ["context_set", "form", "n_trials", "n_unusable"]
+    assert sorted(summary[keys].itertuples(index=False, name=None)) == sorted(counted)
+    assert summary["n_unusable"].min() > 0
+    shares = summary["n_unusable"] / summary["n_trials"]
+    assert summary["share_unusable"].tolist() == shares.tolist()
+    for factor, groups in (("context", 5), ("repetition", 1), ("rewriting", 1), ("language", 1)):
+        found = analyzed(workspace, "option_distribution", by=(factor,)).tables[1].frame
+        assert len(found) == groups
+        assert found["n_unusable"].sum() == sum(row[3] for row in counted)
