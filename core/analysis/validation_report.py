@@ -39,6 +39,7 @@ from core.analysis.report.validation_report_options import (
     Alternate,
     Convergent,
     Form,
+    Missing,
     Order,
     Reordered,
     Resamples,
@@ -99,6 +100,7 @@ def validation_report(
     order_2: Order = "",
     model: FactorModel = "subscales",
     estimator: FactorEstimator = "automatic",
+    missing: Missing = "half",
     consistency_bands: ConsistencyBands = _USUAL["internal consistency"],
     form_bands: FormBands = _USUAL["alternate form"],
     order_bands: OrderBands = _USUAL["option order"],
@@ -133,6 +135,10 @@ def validation_report(
         How texts are scored; see `odds_ratios`.
     model, estimator : str
         Of the factor model; see `cfa`. "automatic" chooses by the options of the baseline.
+    missing : "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers all items, half of
+        them, or any. Internal consistency takes complete ones, the factor model what its estimator
+        takes.
     consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
         Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
     highest_rmsea, lowest_cfi : float
@@ -162,8 +168,8 @@ def validation_report(
     -----
     The unit of analysis is one administration; internal consistency and factor model are of
     baseline administrations complete on the items that vary (full information: of all). Alternate
-    form and option order are Pearson's r of mean scores of complete administrations that agree in
-    all other factors; convergent and concurrent r are over respondent and context, scores averaged
+    form and option order are Pearson's r of mean scores of administrations that agree in all other
+    factors; convergent and concurrent r are over respondent and context, scores averaged
     over what else differs. RMSEA and CFI are the robust ones (plain under ML, scaled under WLSMV).
     Validity is rated only where all three reliability criteria are acceptable. Repeated
     administrations of one model are not independent, so intervals are then too narrow. Source: Jung
@@ -182,7 +188,7 @@ def validation_report(
         highest_rmsea,
         lowest_cfi,
     )
-    cases = administrations_of(item_scores)
+    cases = administrations_of(item_scores, missing)
     if baseline(cases).empty:
         raise NotEnoughData(
             "There are no answers to the original form with the options in their own order, which "
@@ -197,7 +203,7 @@ def validation_report(
     )
     refuse_itself(item_scores, convergent)
     beside = [
-        None if frame is None else administrations_of(frame)
+        None if frame is None else administrations_of(frame, missing)
         for frame in (alternate, reordered, convergent)
     ]
     plan = Plan(
@@ -210,6 +216,7 @@ def validation_report(
         downstream=_downstream(texts, contrast, names),
         model=model,
         estimator=how,
+        missing=missing,
         ci_level=ci_level,
         bootstrap=Bootstrap(resamples, seed),
     )
@@ -223,11 +230,11 @@ def validation_report(
             f"No criterion can be computed. {' '.join(notes[:3])}",
             "It needs items that vary over several contexts or repetitions.",
         )
-    missing = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
+    gaps = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
     n_missing, n_used = int(cases["missing"].sum()), scores_behind(cases, found)
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
-        tables=(*report_tables(judged, by_columns(names), missing, ci_level), bands_table(scheme)),
+        tables=(*report_tables(judged, by_columns(names), gaps, ci_level), bands_table(scheme)),
         unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,

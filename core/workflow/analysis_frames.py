@@ -86,7 +86,7 @@ def _of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
 def _option_counts(
     workspace: Workspace, codes: Sequence[str], where: Where, by: Sequence[str]
 ) -> pd.DataFrame:
-    """OPTION_COUNTS of some studies, kept apart by contexts or their kind where that is asked for."""
+    """OPTION_COUNTS of some studies, kept apart by contexts or their kind where asked for."""
     more = [name for name in OPTION_COUNTS.may_have if name in by]
     if not more:
         return frames.option_counts(workspace.database, list(codes), where)

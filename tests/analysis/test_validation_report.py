@@ -331,7 +331,8 @@ def test_pairs_lost_to_gaps_are_noted_for_every_criterion(scale, others):
     first = gaps["item"] == gaps["item"].iloc[0]
     lost = gaps["context"].isin([f"c{k}" for k in range(20)]) & first
     gaps.loc[lost, ["score", "status"]] = [np.nan, "refused"]
-    result = validation_report(scale, **(others | {"convergent": gaps}), resamples=100)
+    brought = others | {"convergent": gaps, "missing": "listwise"}
+    result = validation_report(scale, **brought, resamples=100)
     (note,) = [note for note in result.notes if note.startswith("Convergent:")]
     n, missing = criteria(result).loc["convergent", ["n", "missing"]]
     assert (n, missing) == (70, 20)
@@ -447,7 +448,8 @@ def test_missing_answers_are_counted_by_form_and_order_and_leave_rows_out(scale,
     frame.loc[lost, ["score", "status"]] = [np.nan, "refused"]
     texts = others["texts"].copy()
     texts.loc[0, "status"] = "refused"
-    result = validation_report(frame, **(others | {"texts": texts}), resamples=100)
+    brought = others | {"texts": texts, "missing": "listwise"}
+    result = validation_report(frame, **brought, resamples=100)
     counts = tables(result)["missing"]
     own = counts[counts["answers"] == "this study"].set_index(["form", "label_order"])
     assert own["missing"].to_dict() == {
@@ -462,6 +464,33 @@ def test_missing_answers_are_counted_by_form_and_order_and_leave_rows_out(scale,
     assert (result.n_used, result.n_missing) == (2 * 960 + 117 * 8, 3)
     assert result.n_left_out == 3 * 7
     assert result.n_planned == len(frame)
+
+
+@pytest.mark.parametrize("rule", ["listwise", "half", "available"])
+def test_the_missing_rule_decides_how_many_pairs_a_percent_of_refusals_costs(scale, rule):
+    """Of every 25 contexts one refuses one item of the alternate form, and c0 all but one."""
+    frame = scale.copy()
+    alternate = frame["form"] == "alternate"
+    one = frame["context"].isin([f"c{number}" for number in range(5, 120, 25)])
+    frame.loc[alternate & one & (frame["item"] == "i3"), ["score", "status"]] = [np.nan, "refused"]
+    most = alternate & (frame["context"] == "c0") & (frame["item"] != "i7")
+    frame.loc[most, ["score", "status"]] = [np.nan, "refused"]
+    wide = frame.pivot(index="context", columns=["form", "label_order", "item"], values="score")
+    first, second = wide["original"]["as_is"], wide["alternate"]["as_is"]
+    needed = {"listwise": 8, "half": 4, "available": 1}[rule]
+    kept = second.notna().sum(axis=1) >= needed
+    expected = np.corrcoef(first[kept].mean(axis=1), second[kept].mean(axis=1))[0, 1]
+    result = validation_report(frame, missing=rule, resamples=100)
+    own = criteria(result).loc["alternate form"]
+    assert own["value"] == pytest.approx(expected, abs=1e-12)
+    lost = {"listwise": 6, "half": 1, "available": 0}[rule]
+    assert (own["n"], own["missing"]) == (120 - lost, lost)
+    alone = score_correlations(frame, incomplete=rule).tables[0].frame
+    alone = alone[(alone["scale"] == "all items") & (alone["kind"] == "pearson")]
+    assert alone["r"].item() == pytest.approx(own["value"], abs=1e-12)
+    if rule == "half":
+        default = criteria(validation_report(frame, resamples=100)).loc["alternate form"]
+        assert default["value"] == own["value"]
 
 
 def test_what_is_undefined_says_why_and_hides_nothing_else(scale):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import Context
 from typing import Any
 
@@ -21,9 +21,9 @@ from core.analysis.report.validation_report_scores import (
     USUAL,
     asked_with,
     baseline,
-    complete_ids,
     matched,
     person_scores,
+    scored_ids,
     varied,
 )
 from core.errors import UserError
@@ -33,6 +33,7 @@ from core.psychometrics.consistency.stability import What, form_agreement
 from core.psychometrics.consistency.stratified_alpha import stratified_alpha
 from core.psychometrics.item_rows import item_rows
 from core.psychometrics.rating_bands import Criterion
+from core.psychometrics.scale_scores import ScoreRule
 from core.psychometrics.validation import Coefficient, ModelFit
 
 NO_BASELINE = (
@@ -41,6 +42,12 @@ NO_BASELINE = (
 _INDICES = {"ml": "plain", "mlr": "robust", "fiml": "robust", "wlsmv": "scaled"}
 """Which indices are judged. The robust ones of WLSMV vary so much over samples that they reject
 most true models of a few hundred rows."""
+SCORED: Mapping[ScoreRule, str] = {
+    "listwise": "complete administrations",
+    "half": "administrations with half of their answers or more",
+    "available": "administrations with any answer",
+}
+"""Which administrations have a score, by the rule for missing answers."""
 NO_PEOPLE = "Undefined: the other study holds none of these respondents under these contexts."
 
 
@@ -125,7 +132,7 @@ def _agreement(
     other = "those of the other study" if beside else f"'{level}'"
     method = (
         f"Pearson r of scores, as usual with {other}, {_interval(plan)}; all else the same "
-        "(complete administrations)"
+        f"({SCORED[plan.missing]})"
     )
     if usual.empty or rows.empty:
         result.found[what] = _undefined(NO_BASELINE if usual.empty else NO_PEOPLE)
@@ -159,11 +166,11 @@ def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Pl
         with_what = "the score of texts" if what == "concurrent" else "the score of the other scale"
         method = (
             f"Pearson r with {with_what} over respondents and contexts{averaged}, "
-            f"{_interval(plan)} (complete administrations)"
+            f"{_interval(plan)} ({SCORED[plan.missing]})"
         )
         _keep(result, what, found, (), method)
         if math.isfinite(found.r):
-            result.used |= complete_ids(same_people(usual, both, {}))
+            result.used |= scored_ids(same_people(usual, both, {}))
 
 
 def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:

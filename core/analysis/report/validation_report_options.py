@@ -6,7 +6,9 @@ from typing import Annotated
 
 import pandas as pd
 
-from core.analysis.registry import Beside, Number, Text
+from core.analysis.options import SCORE_RULES
+from core.analysis.registry import Beside, Choice, Number, Text
+from core.psychometrics.scale_scores import ScoreRule
 
 _LEVEL_HELP = "A name as in the design; empty: {} if it is there, else the first other one."
 
@@ -38,6 +40,14 @@ Texts = Annotated[
     Beside(
         "Study of texts (concurrent)", "texts",
         help="Written by the same respondents under the same contexts, scored by words.",
+    ),
+]  # fmt: skip
+Missing = Annotated[
+    ScoreRule,
+    Choice(
+        "Missing answers", SCORE_RULES,
+        help="Which administrations have a score, for all criteria but internal consistency and "
+        "factor model, which are of complete ones (full information: of all).",
     ),
 ]  # fmt: skip
 Resamples = Annotated[

@@ -12,6 +12,7 @@ import pandas as pd
 from core.analysis.factor_models.cfa_models import EstimatorKind, ModelKind
 from core.psychometrics.rating_bands import Criterion
 from core.psychometrics.resampling import Bootstrap
+from core.psychometrics.scale_scores import ScoreRule
 from core.psychometrics.validation import Coefficient, Coefficients, ModelFit
 
 
@@ -34,6 +35,7 @@ class Plan:
     downstream: pd.DataFrame | None
     model: ModelKind
     estimator: EstimatorKind
+    missing: ScoreRule
     ci_level: float
     bootstrap: Bootstrap
 

@@ -22,7 +22,7 @@ from core.analysis.report.validation_report_people import (
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
-from core.psychometrics.scale_scores import scale_scores
+from core.psychometrics.scale_scores import ScoreRule, scale_scores
 
 USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
 """What the baseline is asked with; imported answers may say nothing."""
@@ -41,18 +41,19 @@ class Pairs:
     notes: tuple[str, ...] = ()
 
 
-def administrations_of(item_scores: pd.DataFrame) -> pd.DataFrame:
+def administrations_of(item_scores: pd.DataFrame, missing: ScoreRule) -> pd.DataFrame:
     """One row for each administration of an ITEM_SCORES frame, in order of appearance.
 
-    `score` is the mean of all items after reverse-keying, NaN where one has no score; `planned` and
-    `missing` count items. All criteria but consistency and factor model need no more than this.
+    `score` is the mean of the items after reverse-keying, NaN where the rule for missing answers
+    gives none; `planned` and `missing` count items. All criteria but consistency and factor model
+    need no more than this.
     """
     cases = item_scores[~item_scores["administration"].duplicated().to_numpy()]
     code, _ = pd.factorize(item_scores["administration"])
     scores = item_scores["score"].groupby(code, sort=False)
     planned, answered = scores.size().to_numpy(), scores.count().to_numpy()
     return cases.drop(columns=["item", "subscale", "keyed", "status"]).assign(
-        score=scale_scores(scores.sum(), answered, planned, "listwise"),
+        score=scale_scores(scores.sum(), answered, planned, missing),
         planned=planned,
         missing=planned - answered,
     )
@@ -187,17 +188,17 @@ def matched(
 
 
 def person_scores(cases: pd.DataFrame) -> pd.DataFrame:
-    """Mean score of the complete administrations of every respondent and context.
+    """Mean score of the administrations of every respondent and context that have one.
 
-    Columns: `respondent` and `context` as text, `score`, NaN where no administration is complete.
+    Columns: `respondent` and `context` as text, `score`, NaN where no administration has one.
     """
     table = pd.DataFrame({name: as_text(cases[name]) for name in PERSON}, dtype="object")
     table["score"] = cases["score"].to_numpy()
     return table.groupby(list(PERSON), sort=False, as_index=False)[["score"]].mean()
 
 
-def complete_ids(cases: pd.DataFrame) -> frozenset[int]:
-    """Administrations with a score on every item."""
+def scored_ids(cases: pd.DataFrame) -> frozenset[int]:
+    """Administrations with a score."""
     return frozenset(int(one) for one in cases["administration"][cases["score"].notna()])
 
 
