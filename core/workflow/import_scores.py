@@ -77,8 +77,10 @@ def scores_to_keep(
     derived: dict[_Cell, float | None] = {}
     wrong: list[_Cell] = []
     cells = _cells(rows)
+    asked = {cell.item for cell in cells}  # a bank of one item each: some have thousands
+    banks = {item.code: replace(bank, items=(item,)) for item in bank.items if item.code in asked}
     for cell in cells:
-        given = bank.score(cell.item, cell.form, cell.format, cell.answer)
+        given = banks[cell.item].score(cell.item, cell.form, cell.format, cell.answer)
         derived[cell] = given
         allowed = _allowed(cell, bank, scores, made=made, given=given)
         if allowed is not None and not any(_same(cell.score, value) for value in allowed):

@@ -18,7 +18,15 @@ from core.domain.formats import built_in
 from core.domain.instrument import Instrument, Item, Option, Wording
 from core.errors import BankError, ConflictError, StoreError
 from core.store import banks as store
-from core.workflow import bank_drafts, bank_edits, bank_grid, banks, collection, respondents
+from core.workflow import (
+    answers,
+    bank_drafts,
+    bank_edits,
+    bank_grid,
+    banks,
+    collection,
+    respondents,
+)
 from core.workflow.bank_columns import TextColumn
 from core.workflow.bank_grid import GridEdits, edit_items, edit_options
 from tests.fault_server import FaultServer, Step
@@ -445,6 +453,8 @@ def test_a_file_is_shown_first_and_kept_on_a_click(workspace, kept):
 
 
 def test_a_file_of_a_bank_that_is_there_is_announced_as_a_second_one(workspace, kept):
+    early = b"item,answer\nA1,1\nA2,2\nB1,3\nB2,1\n"
+    answers.import_tidy(workspace, "early.csv", early, bank=answers.NEW_BANK)
     data = banks.export(workspace, "small", "csv", None)
     at = open_page()
     at.file_uploader(key="bank_upload_0").set_value(("small.csv", data, "text/csv"))
@@ -453,10 +463,14 @@ def test_a_file_of_a_bank_that_is_there_is_announced_as_a_second_one(workspace, 
     assert "exactly the same" in told
     assert "Small bank (small)" in told
     assert "the code small_2" in told.replace("`", "")
+    (said,) = [i.value for i in at.info if "has no bank" in i.value]
+    assert said.startswith("Study early holds imported answers")
+    assert "4 of 4 item codes match" in said
     other = b"code,text\na1,Something else.\n"
     at.file_uploader(key="bank_upload_0").set_value(("unheard_of.csv", other, "text/csv"))
     fine(at.run())
     assert "second bank" not in messages(at)
+    assert not [i.value for i in at.info if "has no bank" in i.value]
 
 
 def test_the_texts_of_a_language_are_counted_in_plain_words(workspace, opened):
