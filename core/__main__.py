@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core import export
+from core.domain.counts import counted
 from core.domain.frames import GROUPINGS
 from core.domain.study import FACTORS
 from core.errors import FileError, UserError
@@ -193,7 +194,7 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
         file = Path(parsed.what)
         state = banks.import_bank(workspace, banks.preview_import(file.name, _read(file)))
         code = state.instrument.code
-        print(f"Bank '{code}': {len(state.instrument.items)} items.")
+        print(f"Bank '{code}': {counted(len(state.instrument.items), 'item')}.")
         for study, match in bank_attachment.studies_of(workspace, state.instrument):
             print(
                 f"Study '{study}' has answers to them and no bank ({match.words}). Attach it: "
@@ -210,7 +211,9 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
 def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
     design = studies.design_of_yaml_file(parsed.design.name, _read(parsed.design))
     record = studies.freeze(workspace, design)
-    print(f"Study '{record.code}': {record.n_trials} trials, plan {record.plan_hash[:12]}.")
+    print(
+        f"Study '{record.code}': {counted(record.n_trials, 'trial')}, plan {record.plan_hash[:12]}."
+    )
     if parsed.out:
         _write(parsed.out, studies.plan_csv(workspace, record.code))
 
@@ -397,7 +400,8 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
         print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
     elif parsed.what == "banks":
         for bank in banks.summaries(workspace):
-            print(f"{bank.code}\t{bank.n_items} items\t{' '.join(bank.languages)}\t{bank.title}")
+            items, languages = counted(bank.n_items, "item"), " ".join(bank.languages)
+            print(f"{bank.code}\t{items}\t{languages}\t{bank.title}")
     else:
         for study in studies.listed(workspace):
             usable = collection.usable_words(study.n_usable, study.n_asked)

@@ -5,6 +5,8 @@ from typing import Any
 import streamlit as st
 
 from core.analysis.result import Column, ResultTable
+from core.charts import readable
+from core.domain.counts import counted
 from core.workflow import answer_charts, answers, collection, statistics, studies
 from core.workflow.studies import StudyRecord
 from pages.shared import (
@@ -29,13 +31,13 @@ COUNTS = {
 def counts(study: StudyRecord, revision: object) -> None:
     """How many answers there are of each kind, by respondent: a table and a chart."""
     overview = answers.status_table(answers_statuses.tallied(revision, study.code), ["respondent"])
-    st.subheader("What came back")
+    st.header("What came back")
     usable = collection.usable_words(study.n_usable, study.n_asked)
     st.write(f"Answers: **{usable}** (an option was chosen, of the questions asked).")
     shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
     widgets.table(
         shown,
-        alt=f"Answers by respondent and status: {len(overview)} respondents",
+        alt=f"Answers by respondent and status: {counted(len(overview), 'respondent')}",
         column_config={"Respondent": st.column_config.TextColumn()}
         | {
             name: st.column_config.NumberColumn(format="localized", help=COUNTS.get(name))
@@ -46,8 +48,9 @@ def counts(study: StudyRecord, revision: object) -> None:
     data = statistics.export.table_csv(ResultTable("counts", "What came back", shown, columns))
     name = f"{data_files.file_stem(study.code)}-what_came_back.csv"
     widgets.download("CSV", data, name, key="answers_counts_csv")
-    chart = answer_charts.status_chart(overview, theme=results.theme())
-    st.altair_chart(chart.spec, alt=chart.alt, key="answers_chart")
+    theme = results.theme()
+    chart = answer_charts.status_chart(overview, theme=theme)
+    st.altair_chart(readable(chart.spec, theme), alt=chart.alt, key="answers_chart")
     with st.expander("The data of this chart"):
         st.caption(widgets.plain(chart.alt))
         widgets.table(chart.table, alt="Data of the chart: trials by respondent and status")
@@ -55,7 +58,7 @@ def counts(study: StudyRecord, revision: object) -> None:
 
 def rows(study: StudyRecord, levels: dict[str, list[Any]]) -> None:
     """The answers that pass the filters, a page at a time, and the chosen one in full."""
-    st.subheader("Answers")
+    st.header("Answers")
     view = answers_filters.choose_view(study, levels)
     trial = answers_rows.choose_answer(study, view)
     if trial is not None:
@@ -90,14 +93,14 @@ def main() -> None:
             answers_statuses.status_section(study, revision, levels)
         with widgets.error_box():
             rows(study, levels)
-        st.subheader("How far the readings can be trusted")
+        st.header("How far the readings can be trusted")
         st.page_link(
             "pages/audit.py", label="Code a sample of replies yourself (Audit)",
             icon=":material/fact_check:", query_params={widgets.STUDY_PARAMETER: study.code},
         )  # fmt: skip
         with widgets.error_box():
             answers_reading.reading_section(study)
-        st.subheader("Download")
+        st.header("Download")
         st.caption("The file holds every answer, not only those that pass the filters above.")
         with widgets.error_box():
             data_files.answers_file(study.code, "csv")

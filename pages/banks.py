@@ -34,10 +34,10 @@ SECTIONS: Mapping[str, Callable[[Desk], None]] = {
 def all_banks() -> None:
     with widgets.error_box():
         bank_list.list_section()
-    st.subheader("Create a bank")
+    st.header("Create a bank")
     with widgets.error_box():
         bank_list.create_section()
-    st.subheader("Import a bank")
+    st.header("Import a bank")
     with widgets.error_box():
         bank_list.import_section()
 

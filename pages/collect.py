@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.domain.counts import counted
 from core.workflow import collection, studies
 from core.workflow.collection import StudyState
 from core.workflow.studies import StudyRecord
@@ -35,8 +36,8 @@ def what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
         else "all items of a condition in one call"
     )
     st.write(
-        f"This study puts **{study.n_trials:,} questions** to {who} ({widgets.plain(names)}): "
-        f"{each}. {rest}"
+        f"This study puts **{counted(study.n_trials, 'question')}** to {who} "
+        f"({widgets.plain(names)}): {each}. {rest}"
     )
 
 
@@ -56,7 +57,7 @@ def live(code: str, drawn: dict[str, StudyState]) -> None:
         collect_progress.show_progress(progress, now[code].place)
         collect_progress.show_failures(progress)
         collect_progress.show_history(code)
-    st.subheader("All studies")
+    st.header("All studies")
     with widgets.error_box():
         collect_progress.show_all(list(now.values()))
 

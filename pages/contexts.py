@@ -34,7 +34,7 @@ PARTS: Mapping[str, Callable[[str], None]] = {
 def all_sets() -> None:
     with widgets.error_box():
         contexts_list.list_section()
-    st.subheader("Add a set")
+    st.header("Add a set")
     section = st.segmented_control(
         "How", list(NEW_SETS), default="Import a file", required=True, key="contexts_new",
         label_visibility="collapsed", persist_state="session",
@@ -49,7 +49,7 @@ def one_set(name: str) -> None:
         on_click=contexts_keeping.go_to, args=(None,),
     )  # fmt: skip
     found = contexts.load(widgets.workspace(), name)
-    st.subheader(widgets.plain(name), anchor=False)
+    st.header(widgets.plain(name), anchor=False)
     contexts_list.header(name, found)
     words = {part: part for part in PARTS}
     n_waiting = contexts_review.n_waiting(name)

@@ -11,12 +11,12 @@ def main() -> None:
         "Bring in answers that were collected elsewhere, and take answers, bank, plan and design "
         "of a study away as files."
     )
-    st.subheader("Import answers")
+    st.header("Import answers")
     with widgets.error_box():
         data_import.import_section()
     with widgets.error_box():
         data_attach.attach_section()
-    st.subheader("Export a study")
+    st.header("Export a study")
     with widgets.error_box():
         study = widgets.study_chooser()
         if study is not None:

@@ -31,27 +31,27 @@ def main() -> None:
         design_presets.start_from_preset(form)
         with st.expander("Start from a file, or from nothing"):
             design_frozen.start_from_file(form)
-        st.subheader("Choose")
+        st.header("Choose")
         design_choices.choices(form)
         form.show_notes()
         overview(form)
-        st.subheader("Frozen studies")
+        st.header("Frozen studies")
         design_frozen.frozen_studies(form)
 
 
 def overview(form: DraftForm) -> None:
     """What the choices come to; an error here leaves the rest of the page as it is."""
-    st.subheader("What it comes to")
+    st.header("What it comes to")
     with widgets.error_box():
         without = design_personas.still_to_choose(form.fields)
         fields = {**form.fields, "personas": "none"} if without else form.fields
         design = design_drafts.to_design(widgets.workspace(), fields)
         size = design_overview.plan_size(design)
         ready = design_overview.cautions(design, also=without)
-        st.subheader("What will be sent")
+        st.header("What will be sent")
         with widgets.error_box():
             design_examples.examples(design, size)
-        st.subheader("Freeze")
+        st.header("Freeze")
         design_frozen.freeze_button(form, design, ready=ready)
 
 

@@ -43,7 +43,7 @@ def how_far(study: StudyState) -> str:
 
 
 def sample_study() -> None:
-    st.subheader("Try it: the sample study")
+    st.header("Try it: the sample study")
     st.write(
         "One button plans a 20-item attitude scale, asks it, and lets you read item statistics. "
         "No account and no key is needed."
@@ -97,7 +97,7 @@ def in_the_database(planned: Mapping[str, StudyState]) -> None:
     listed = studies.listed(found)
     imported = {study.code: study.n_responses for study in listed if study.kind == "imported"}
     replies = sum(imported.values()) + sum(study.n_done for study in planned.values())
-    st.subheader("In the database")
+    st.header("In the database")
     columns = st.columns(5)
     columns[0].metric("Banks", len([b for b in banks.summaries(found) if not b.archived]))
     columns[1].metric("Respondents", len(respondents.offered(found)))
@@ -141,7 +141,7 @@ def main() -> None:
     with widgets.error_box():
         sample_study()
     live_figures()
-    st.subheader("The way through")
+    st.header("The way through")
     for page, label, explanation in STEPS:
         left, right = st.columns([1, 3], vertical_alignment="center")
         left.page_link(page, label=label)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.study import Respondent, RespondentKind
 from core.workflow import respondent_drafts, respondents
 from pages.shared import draft_form, respondent_editor, respondent_prices, respondent_words, widgets
@@ -30,12 +31,14 @@ def main() -> None:
 
 
 def show_list(listed: tuple[Respondent, ...]) -> None:
-    st.subheader("On offer")
+    st.header("On offer")
     if not listed:
         st.info("No respondent is on offer. Add one below, or bring one back.")
         return
     frame = respondent_words.on_offer(listed)
-    widgets.table(frame, alt=f"The {len(listed)} respondents on offer with model and key")
+    widgets.table(
+        frame, alt=f"The {counted(len(listed), 'respondent')} on offer with model and key"
+    )
     with st.expander("Their settings"):
         for respondent in listed:
             words = respondent_words.settings_words(respondent)
@@ -59,7 +62,7 @@ def show_put_away() -> None:
 
 def choose(listed: tuple[Respondent, ...]) -> Respondent | None:
     """The respondent to look at, kept in the address; None for a new one."""
-    st.subheader("Add or change")
+    st.header("Add or change")
     by_label = {respondent.label: respondent for respondent in listed}
     wished = st.query_params.get(respondent_editor.PARAMETER, NEW)
     if st.session_state.get(CHOSEN) != wished:

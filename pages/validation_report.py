@@ -13,7 +13,7 @@ _MOST = 40
 def verdicts(result: AnalysisResult) -> None:
     """The verdict of every group in a sentence."""
     found = statistics.verdicts(result)
-    st.subheader("Verdict")
+    st.header("Verdict")
     for group, passed, sentence in found[:_MOST]:
         st.markdown(f"{_MARKS[passed]} **{widgets.plain(group)}** {widgets.plain(sentence)}")
     if len(found) > _MOST:

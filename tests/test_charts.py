@@ -11,7 +11,7 @@ from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
 from core.analysis.option_distribution import option_distribution
 from core.analysis.score_distribution import score_distribution
-from core.charts import MAX_MARKS, charts_of
+from core.charts import MAX_MARKS, charts_of, readable
 from core.charts.colors import (
     BACKGROUNDS,
     BAND,
@@ -91,6 +91,16 @@ def walk(node, path=()):
 def test_contrast_is_that_of_wcag():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_lettering_can_be_read_and_only_the_whole_chart_has_a_name(theme):
+    (chart,) = charts_of("item_statistics", results()["item_statistics"], theme=theme)[:1]
+    config = readable(chart.panels[0], theme).to_dict()["config"]
+    colors = [config[part][of] for part in ("axis", "legend", "header")
+              for of in ("labelColor", "titleColor")]  # fmt: skip
+    assert min(contrast(color, BACKGROUNDS[theme]) for color in colors) >= 4.5
+    assert (config["aria"], config["mark"]["aria"]) == (False, False)
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -25,11 +25,11 @@ from core.charts.loadings import loading_charts
 from core.charts.maps import item_map_charts, score_matrix_charts
 from core.charts.means import group_charts, norm_charts, odds_ratio_charts
 from core.charts.options import option_charts
-from core.charts.panels import MAX_MARKS, Chart
+from core.charts.panels import MAX_MARKS, Chart, readable
 from core.charts.path_diagram import path_diagrams
 from core.charts.scree import exploratory_charts
 
-__all__ = ["MAX_MARKS", "Chart", "charts_of"]
+__all__ = ["MAX_MARKS", "Chart", "charts_of", "readable"]
 
 
 def charts_of(

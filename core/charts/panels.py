@@ -128,6 +128,15 @@ def panels(
     return own[0] if len(own) == 1 else alt.vconcat(*own)
 
 
+def readable(panel: Any, theme: Theme) -> Any:
+    """The chart with all its lettering in ink, and no mark or axis that a screen reader names.
+
+    What a screen reader says is `Chart.alt`; groups of marks without a name would break its rules.
+    """
+    ink = {"labelColor": INK[theme], "titleColor": INK[theme]}
+    return panel.configure(aria=False, mark={"aria": False}, axis=ink, legend=ink, header=ink)
+
+
 def apart(wanted: Sequence[float], low: float, high: float, distance: float) -> list[float]:
     """The wanted places, moved as little as it takes to be `distance` apart, within the bounds."""
     order = np.argsort(wanted, kind="stable")

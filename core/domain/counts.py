@@ -16,3 +16,9 @@ def counted(count: int, one: str, many: str = "") -> str:
         The words for any other number; empty where an s at the end makes them.
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def with_count(name: str, count: str) -> str:
+    """A name and how many it holds in brackets, unless the name ends with just these brackets."""
+    brackets = f"({count})"
+    return name if name.rstrip().endswith(brackets) else f"{name} {brackets}"

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from core.domain.counts import counted
 from core.domain.instrument import ORIGINAL, Instrument, Item, Option, ResponseFormat
 
 PLACEHOLDERS = ("{entity}", "{entity_b}")
@@ -41,7 +42,9 @@ def problems(instrument: Instrument) -> tuple[Problem, ...]:
 def _code_problems(instrument: Instrument) -> Iterator[Problem]:
     for code, count in Counter(item.code for item in instrument.items).items():
         if not code.strip():
-            yield Problem("Item without a code", f"{count} item(s) have no code")
+            yield Problem(
+                "Item without a code", counted(count, "item has no code", "items have no code")
+            )
         elif count > 1:
             yield Problem(f"Item {code}", f"the code is used {count} times")
         if any(mark in code.strip() for mark in "\t\r\n"):

@@ -10,6 +10,7 @@ import pandas as pd
 from core.charts import Chart
 from core.charts.colors import BACKGROUNDS, INK, MARK, STATUS_GREYS, Theme, readable_on
 from core.charts.panels import number_tip, with_number_texts
+from core.domain.counts import counted
 from core.domain.rounding import percent_text
 from core.domain.study import Status
 from core.workflow.answers import STATUS_WORDS
@@ -97,6 +98,7 @@ def _in_words(overview: pd.DataFrame) -> str:
     if len(overview) > MAX_BARS:
         cut = f" Only the first {MAX_BARS} respondents are drawn; the table has all."
     return (
-        f"Stacked bars of {planned:,} trials by {len(overview)} respondent(s): {parts}. "
+        f"Stacked bars of {counted(planned, 'trial')} by "
+        f"{counted(len(overview), 'respondent')}: {parts}. "
         f"{percent_text(n / planned if planned else 0, 1)} are usable.{cut}"
     )

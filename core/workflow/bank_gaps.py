@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from core.domain.counts import counted
 from core.domain.instrument import Instrument, Item, Wording
 from core.domain.instrument_problems import Problem, problems
 from core.domain.study import Design
@@ -122,7 +123,7 @@ def unreviewed_asked(bank: Instrument, design: Design) -> Unreviewed:
     ]
     if not models:
         return Unreviewed(0, "")
-    texts = "1 text" if len(models) == 1 else f"{len(models):,} texts"
+    texts = counted(len(models), "text")
     return Unreviewed(
         len(models),
         f"This study asks {texts} that a model drafted ({', '.join(sorted(set(models)))}) and "

@@ -22,6 +22,7 @@ from core.collect.client import ChatClient, Reply
 from core.collect.endpoints import KeyRing
 from core.collect.retry import RetryPolicy
 from core.collect.runner import Attempt, Control, Lane, Outcome, RunResult, Task, run
+from core.domain.counts import counted
 from core.domain.identifiers import stable_id
 from core.domain.study import Respondent, Status
 from core.errors import StoreError, UserError
@@ -105,7 +106,7 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
         cause = UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":
-            reason = f"{result.failed} call(s) got no reply; continue to ask them again."
+            reason = f"{counted(result.failed, 'call')} got no reply; continue to ask again."
     except UserError as error:
         kind, reason = "paused", str(error)
     except Exception as error:  # noqa: BLE001  # told on the page; a key in its words is not logged
@@ -279,7 +280,10 @@ class _Run:
             try:
                 await self._flush()
             except StoreError as error:
-                waiting = f"{len(self.batch)} answers wait in memory to be written."
+                waiting = (
+                    counted(len(self.batch), "answer waits", "answers wait")
+                    + " in memory to be written."
+                )
                 trouble[self.study_id] = f"{error} {waiting} Do not close Inkblot."
                 await asyncio.sleep(RETRY_WRITING_S)
             else:

@@ -51,7 +51,9 @@ def obstacles(asked: Asked) -> tuple[str, ...]:
     blocking = [f"{p.where}: {p.what}." for p in problems(bank) if p.blocks]
     found.extend(blocking[:MOST_PROBLEMS_NAMED])
     if len(blocking) > MOST_PROBLEMS_NAMED:
-        found.append(f"And {len(blocking) - MOST_PROBLEMS_NAMED:,} more problems in the bank.")
+        found.append(
+            f"And {counted(len(blocking) - MOST_PROBLEMS_NAMED, 'more problem')} in the bank."
+        )
     found.extend(missing_texts(bank, design))
     for what, values in _levels(design).items():
         found.extend(_bad_levels(what, values))
@@ -130,7 +132,8 @@ def missing_texts(bank: Instrument, design: Design) -> list[str]:
             if missing and (not design.skip_missing or len(missing) == len(bank.items)):
                 some = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
                 which = "" if form == ORIGINAL else f", form '{form}'"
-                found.append(f"{len(missing)} item(s) have no text in '{language}'{which}: {some}.")
+                lack = counted(len(missing), "item has no text", "items have no text")
+                found.append(f"{lack} in '{language}'{which}: {some}.")
     return found
 
 
@@ -256,7 +259,8 @@ def unreviewed(bank: Instrument, design: Design) -> list[str]:
     if not drafts:
         return []
     models = _some(list(dict.fromkeys(w.drafted_by for w in drafts)))
-    return [f"{len(drafts)} wording(s) are unreviewed drafts of a model ({models})."]
+    many = counted(len(drafts), "wording is an unreviewed draft", "wordings are unreviewed drafts")
+    return [f"{many} of a model ({models})."]
 
 
 def _missing_choices(design: Design) -> Iterator[str]:

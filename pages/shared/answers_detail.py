@@ -35,7 +35,7 @@ def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None
     if answer is None or answer.study != study.code:
         st.info("The answer named in the address is not in this study.")
         return
-    st.subheader(plain(f"Answer {answer.ordinal:,} of the plan: item {answer.item}"))
+    st.header(plain(f"Answer {answer.ordinal:,} of the plan: item {answer.item}"))
     left, right = st.columns(2)
     with left:
         _question(answer)

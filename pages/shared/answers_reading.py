@@ -7,6 +7,7 @@ import math
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.rounding import rounded_frame
 from core.workflow import answers, recoding
 from core.workflow.recoding import Preview
@@ -43,7 +44,9 @@ def reading_section(study: StudyRecord) -> None:
             _show(found)
         done = st.session_state.pop(f"reread_done:{study.code}", None)
         if done is not None:
-            st.success(f"{done:,} answer(s) changed. What they were before is kept with each.")
+            st.success(
+                f"{counted(done, 'answer')} changed. What was there before is kept with each."
+            )
 
 
 def _read(study: str, *, persons: bool) -> None:
@@ -59,7 +62,7 @@ def _read(study: str, *, persons: bool) -> None:
 def _show(found: Preview) -> None:
     kept = f" {found.n_kept:,} set by a person were left alone." if found.n_kept else ""
     st.write(
-        f"**{found.n_changed:,}** of {found.n_read:,} answers would change under version "
+        f"**{found.n_changed:,}** of {counted(found.n_read, 'answer')} would change under version "
         f"{found.parser} of the rules.{kept}"
     )
     if found.n_changed:
@@ -67,9 +70,10 @@ def _show(found: Preview) -> None:
         widgets.table(_kinds(found), alt=f"Kinds of changes: {len(found.kinds)}")
         _means(found.means)
         _changes(found)
+    change = f"Change {counted(found.n_changed, 'answer')}"
     with st.container(horizontal=True):
         st.button(
-            f"Change {found.n_changed:,} answers" if found.n_changed else "Note the version",
+            change if found.n_changed else "Note the version",
             key="reread_apply", type="primary", on_click=_apply, args=(found,),
             help="Answers that have changed in the meantime stay as they are. All others are noted "
             "as read by the present version.",

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.rounding import rounded_frame
 from core.domain.study import FACTORS
 from core.workflow import answers, statistics
@@ -34,17 +35,17 @@ _HELP = {
 
 def status_section(study: StudyRecord, revision: object, levels: Iterable[str]) -> None:
     """The table of statuses, by the factors that the reader chooses as rows."""
-    st.subheader("Statuses by condition")
+    st.header("Statuses by condition")
     varied = set(levels)
     by = _choose_rows(study.code, [n for n in FACTORS if n in varied or n == "model"])
     if not by:
         st.info("Choose at least one factor for the rows.")
         return
-    counted = tallied(revision, study.code, COARSE if set(by) <= set(COARSE) else tuple(by))
-    shown = answers.status_shares(answers.status_table(counted, by), by)
+    tally = tallied(revision, study.code, COARSE if set(by) <= set(COARSE) else tuple(by))
+    shown = answers.status_shares(answers.status_table(tally, by), by)
     st.caption(
         "Click a number to see the answers behind it in the list below (with the keyboard: "
-        f"move to it with the arrow keys). {len(shown):,} row(s), "
+        f"move to it with the arrow keys). {counted(len(shown), 'row')}, "
         f"n = {int(shown['n'].sum()):,} usable of {int(shown['planned'].sum()):,} planned trials."
     )
     _draw(study.code, shown, by)
@@ -72,9 +73,10 @@ def tallied(revision: object, study: str, by: tuple[str, ...] = COARSE) -> pd.Da
 
 def _draw(study: str, shown: pd.DataFrame, by: Sequence[str]) -> None:
     key = answers_filters.name_of(study, f"statuses:{':'.join(by)}")
+    rows = counted(len(shown), "row")
     widgets.table(
         rounded_frame(shown, 1, [name for name in map(str, shown) if name.endswith("%")]),
-        alt=f"Answers by {', '.join(map(factor_word, by))} and status: {len(shown)} rows",
+        alt=f"Answers by {', '.join(map(factor_word, by))} and status: {rows}",
         key=key,
         on_select=partial(_open_number, study, key, shown, tuple(by)),
         selection_mode="single-cell",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.domain.counts import counted
 from core.workflow import audits
 from core.workflow.audits import Audit
 from core.workflow.studies import StudyRecord
@@ -44,8 +45,8 @@ def choose_audit(study: StudyRecord) -> Audit | None:
 def _in_words(audit: Audit) -> str:
     when = ", verdicts at the end" if audit.at_end else ""
     return (
-        f"{audit.n:,} replies ({audit.per_model:,} per model, seed {audit.seed}{when}): "
-        f"{audit.n_coded:,} coded"
+        f"{counted(audit.n, 'reply', 'replies')} "
+        f"({audit.per_model:,} per model, seed {audit.seed}{when}): {audit.n_coded:,} coded"
     )
 
 

@@ -21,7 +21,7 @@ _FORMATS = {"count": "%d"} | {unit: f"%.{decimals}f" for unit, decimals in _DECI
 
 def results_section(study: StudyRecord, audit: Audit) -> None:
     """Success rates with intervals and kappa by model, and the disagreements."""
-    st.subheader("How often Inkblot read what you read")
+    st.header("How often Inkblot read what you read")
     if audit.n_coded == 0:
         st.info("Code a reply to see a result here.")
         return
@@ -65,7 +65,7 @@ def _rounded(found: ResultTable) -> pd.DataFrame:
 
 
 def _disagreements(study: StudyRecord, audit: Audit, frame: pd.DataFrame) -> None:
-    st.subheader("Disagreements")
+    st.header("Disagreements")
     if frame.empty:
         st.caption("None: you and Inkblot read all these replies alike.")
         return

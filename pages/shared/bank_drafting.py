@@ -123,7 +123,7 @@ def _items(desk: Desk, lacking: tuple[str, ...]) -> list[str]:
 
 
 def _run_button(desk: Desk, target: Target, person: Respondent, codes: list[str]) -> None:
-    calls = "1 call" if len(codes) == 1 else f"{len(codes):,} calls"
+    calls = counted(len(codes), "call")
     st.caption(
         f"Makes {calls} to {widgets.plain(person.label)}, at most {person.sampling.at_once} at "
         "once. Leaving this part of the page ends it; what has come by then is kept."

@@ -51,7 +51,7 @@ def list_section() -> None:
         st.rerun()
     event = widgets.table(
         pd.DataFrame([_row(bank, with_state=away) for bank in shown]),
-        alt=f"Question banks: {len(shown)} rows. Choose one with the box above.",
+        alt=f"Question banks: {counted(len(shown), 'row')}. Choose one with the box above.",
         key=f"bank_table_{len(shown)}",
         column_config=_list_columns(),
         on_select="rerun",
@@ -156,7 +156,7 @@ def import_section() -> None:
 def _preview(draft: Draft) -> None:
     bank = draft.instrument
     if draft.errors:
-        places = "1 place" if len(draft.errors) == 1 else f"{len(draft.errors):,} places"
+        places = counted(len(draft.errors), "place")
         st.error(f"To mend in the file first: {places}. Nothing was kept.")
         widgets.table(_errors(draft), alt=f"Errors by row: {len(draft.errors)}")
     if draft.warnings:

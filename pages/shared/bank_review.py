@@ -18,7 +18,7 @@ ROWS_A_PAGE = 10
 def review_section(desk: Desk) -> None:
     """The drafts a page at a time, each beside the text it was made of."""
     found = bank_drafts.drafts(desk.bank)
-    st.subheader("Drafts to review")
+    st.header("Drafts to review")
     if not found:
         st.info("No draft waits for review.")
         return

@@ -60,7 +60,7 @@ def versions_section(desk: Desk) -> None:
 
 
 def _difference(desk: Desk, numbers: list[int]) -> None:
-    st.subheader("What changed")
+    st.header("What changed")
     left, right = st.columns(2)
     newest_first = list(reversed(numbers))
     old = left.selectbox(

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.workflow import answers, collection
 from core.workflow.collection import EVENT_WORDS, STATE_WORDS, Progress, StudyState
 from pages.shared.widgets import STUDY_PARAMETER, plain, table, text_block, workspace
@@ -83,7 +84,7 @@ def cost_words(now: Progress) -> tuple[str, str]:
         notes.append("Partly an estimate: for some calls it is not known what the service counted.")
     if now.cost_unknown:
         amount = f"{amount} + unknown"
-        notes.append(f"For {now.cost_unknown:,} calls no price is known.")
+        notes.append(f"For {counted(now.cost_unknown, 'call')} no price is known.")
     return amount, " ".join(notes)
 
 
@@ -195,7 +196,7 @@ def show_failures(now: Progress) -> None:
     if not now.failures:
         return
     total = sum(failure.count for failure in now.failures)
-    st.subheader("Calls that failed")
+    st.header("Calls that failed")
     st.caption(
         f"{total:,} of {now.n_sent:,} calls. Where it can help, a call is repeated after a "
         "pause; every try is kept."

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.study import Context
 from core.errors import UserError
 from core.workflow import contexts
@@ -102,5 +103,6 @@ def _save(name: str, found: tuple[Context, ...], made: str) -> None:
     except UserError as error:
         tell(error)
         return
-    tell(f"{len(found):,} contexts are kept as {widgets.plain(name.strip())}.")
+    kept = counted(len(found), "context is", "contexts are")
+    tell(f"{kept} kept as {widgets.plain(name.strip())}.")
     go_to(name.strip())

@@ -7,6 +7,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.study import Context
 from core.workflow import contexts
 from core.workflow.contexts import SetSummary
@@ -33,7 +34,7 @@ def list_section() -> None:
         st.rerun()
     event = widgets.table(
         pd.DataFrame([_row(one) for one in found]),
-        alt=f"Sets of contexts: {len(found)} rows. Choose one with the box above.",
+        alt=f"Sets of contexts: {counted(len(found), 'row')}. Choose one with the box above.",
         key=f"contexts_table_{len(found)}",
         column_config={
             "Set": st.column_config.TextColumn(width=220),

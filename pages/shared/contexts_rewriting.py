@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.study import Context, Respondent
 from core.errors import UserError
 from core.workflow import context_drafts, context_rewriting, context_run, contexts, respondents
@@ -44,7 +45,7 @@ def rewriting_section(name: str) -> None:
     if person is None:
         return
     run = context_run.last_run(widgets.workspace(), name)
-    label = f"Rewrite {len(chosen):,} context{'' if len(chosen) == 1 else 's'}"
+    label = f"Rewrite {counted(len(chosen), 'context')}"
     st.button(
         label, key="contexts_rewrite", type="primary", icon=":material/edit_note:",
         on_click=_start, args=(name, chosen, person, dict(form.fields)),
@@ -123,7 +124,7 @@ def _progress(name: str, was_under_way: bool) -> None:
     words = "Rewriting" if run.under_way else "Last run"
     st.progress(
         run.done / run.total,
-        text=f"**{words}**: {run.done:,} of {run.total:,} done, {n_drafts:,} drafts, "
+        text=f"**{words}**: {run.done:,} of {run.total:,} done, {counted(n_drafts, 'draft')}, "
         f"{len(run.failures):,} without",
     )
     if run.under_way:

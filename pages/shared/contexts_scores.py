@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.rounding import rounded_frame
 from core.psychometrics.scale_scores import ScoreRule
 from core.workflow import context_scores, statistics
@@ -113,7 +114,7 @@ def _show(found: Scores, groups: Sequence[Group]) -> None:
             "Drawn": number(help="Contexts drawn from it."),
         },
     )
-    with st.expander(f"The {sum(len(group.drawn) for group in groups):,} contexts drawn"):
+    with st.expander(f"The {counted(sum(len(group.drawn) for group in groups), 'context')} drawn"):
         _drawn(found, groups)
 
 

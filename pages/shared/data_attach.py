@@ -22,7 +22,7 @@ def attach_section() -> None:
     waiting = [record.code for record in bank_attachment.studies_without_bank(workspace())]
     if not waiting:
         return
-    st.subheader("Attach a bank")
+    st.header("Attach a bank")
     st.write(
         "The answers of these studies were imported without a bank, so nothing says which items "
         "are reverse-keyed or which subscale they belong to. The answers stay as they are; their "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.domain.counts import counted, with_count
 from core.domain.formats import titles
 from core.domain.instrument import Instrument
 from core.workflow import banks, design_drafts, respondents
@@ -73,7 +74,9 @@ def _bank(form: DraftForm) -> Instrument | None:
     with left:
         form.select(
             "instrument", "Bank", list(shown),
-            lambda code: f"{code}: {shown[code].title} ({shown[code].n_items:,} items)",
+            lambda code: with_count(
+                f"{code}: {shown[code].title}", counted(shown[code].n_items, "item")
+            ),
             on_change=lambda: _take_bank(form), placeholder="Choose a bank",
             help="The items to be answered. Write and import them on the page Banks.",
         )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.study import Design
 from core.errors import UserError
 from core.workflow import amendments, design_drafts, drafts, studies
@@ -91,7 +92,7 @@ def _earlier(form: DraftForm) -> None:
 def _one(form: DraftForm, record: StudyRecord) -> None:
     with st.container(border=True):
         st.text(
-            f"{record.code}: {record.n_trials:,} trials planned, frozen {_time(record)}\n"
+            f"{record.code}: {counted(record.n_trials, 'trial')} planned, frozen {_time(record)}\n"
             f"Plan hash (SHA-256): {record.plan_hash}"
         )
         st.caption("The hash changes with any change of the plan: note it in a preregistration.")
@@ -144,7 +145,7 @@ def _freeze(form: DraftForm, design: Design) -> None:
     draft_form.set_fields(form.name, form.defaults, {"study": ""})
     st.query_params[widgets.STUDY_PARAMETER] = record.code
     st.session_state[_NOTE] = (
-        f"{widgets.plain(record.code)} is frozen: {record.n_trials:,} trials. "
+        f"{widgets.plain(record.code)} is frozen: {counted(record.n_trials, 'trial')}. "
         "Its hash and files are below; start it on the page Collect."
     )
 

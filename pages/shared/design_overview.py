@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.study import Design
 from core.workflow import respondents, studies
 from core.workflow.studies import PlanSize
@@ -39,8 +40,8 @@ def plan_size(design: Design) -> PlanSize:
             f"{what}: {size.missing:,}, because an item has no text in a chosen language and form."
         )
     st.caption(
-        f"{size.administrations:,} administrations: one respondent answering the bank once under "
-        f"one set of conditions.{_settings(design)}"
+        f"{counted(size.administrations, 'administration')}: one respondent answering the bank "
+        f"once under one set of conditions.{_settings(design)}"
     )
     rows = [
         (
@@ -92,7 +93,7 @@ def _outcome(size: PlanSize) -> str:
         return calls
     total = size.trials + size.missing
     less = f"{total:,}, less {size.missing:,} without a text: " if size.missing else ""
-    return f"{less}**{size.trials:,} trials** in {calls}"
+    return f"{less}**{counted(size.trials, 'trial')}** in {calls}"
 
 
 def _settings(design: Design) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.contexts import describe
+from core.domain.counts import counted, with_count
 from core.domain.study import Context
 from core.errors import UserError
 from core.workflow import contexts, design_drafts
@@ -78,7 +79,7 @@ def personas(form: DraftForm) -> None:
 def _kept_set(form: DraftForm) -> None:
     sets = contexts.sets(widgets.workspace())
     form.select(
-        "persona_set", "Set", list(sets), lambda name: f"{name} ({len(sets[name]):,})",
+        "persona_set", "Set", list(sets), lambda name: with_count(name, f"{len(sets[name]):,}"),
         placeholder="Choose a set",
         help="Sets are read, edited, cut and rewritten on the page Contexts.",
     )  # fmt: skip
@@ -134,9 +135,8 @@ def _save(form: DraftForm, name: str, found: tuple[Context, ...]) -> None:
         return
     changes = {"personas": "set", "persona_set": name.strip()}
     draft_form.set_fields(form.name, form.defaults, changes)
-    st.session_state[_NOTE] = (
-        f"{len(found):,} personas or conversations are kept as {widgets.plain(name.strip())}."
-    )
+    kept = counted(len(found), "persona or conversation is", "personas or conversations are")
+    st.session_state[_NOTE] = f"{kept} kept as {widgets.plain(name.strip())}."
 
 
 def _table(shown: tuple[Context, ...], alt: str) -> None:

@@ -16,7 +16,7 @@ _PER_MILLION = "US dollars per million tokens"
 
 def show() -> None:
     """The prices on file, a form for another one, and a way to forget one."""
-    st.subheader("Prices")
+    st.header("Prices")
     st.caption(
         "What models cost, for the cost shown on the page Design and for cost caps. Prices that "
         "stand with a respondent itself come first. Look them up at the service: they change."

@@ -13,6 +13,7 @@ from core.analysis.registry import Analysis
 from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.charts import Chart
 from core.charts.panels import DECIMALS as CHART_DECIMALS
+from core.domain.counts import counted
 from core.domain.rounding import number_text, percent_text, rounded_frame
 from core.workflow import statistics
 from core.workflow.computing import Question
@@ -128,7 +129,10 @@ def _drawn(
     charts = statistics.charts.charts_of(
         analysis.name, result, theme=found, significant_only=significant_only
     )
-    drawn = [(chart, [panel.to_dict() for panel in chart.panels]) for chart in charts]
+    readable = statistics.charts.readable
+    drawn = [
+        (chart, [readable(panel, found).to_dict() for panel in chart.panels]) for chart in charts
+    ]
     st.session_state[_LAST_DRAWN] = (result, found, significant_only, drawn)
     return drawn
 
@@ -145,14 +149,14 @@ def _show_panels(chart: Chart, panels: list[dict[str, Any]], key: str) -> None:
 def _show_table(
     analysis: Analysis, result: AnalysisResult, shown: ResultTable, file_stem: str
 ) -> None:
-    st.subheader(plain(shown.title))
+    st.header(plain(shown.title))
     apa = st.toggle(
         "APA style", key=f"apa:{analysis.name}:{shown.name}",
         help="The table as a manuscript prints it: rounded, no leading zeros where a value cannot "
         "exceed 1, with a note (APA, 7th edition).",
     )  # fmt: skip
-    n_rows, columns = len(shown.frame), shown.columns
-    alt = f"{shown.title}: {n_rows:,} {'row' if n_rows == 1 else 'rows'}"
+    columns = shown.columns
+    alt = f"{shown.title}: {counted(len(shown.frame), 'row')}"
     if apa:
         table(statistics.export.apa_table(shown), alt=alt)
         note = statistics.export.apa_note(result, shown, statistics.software())

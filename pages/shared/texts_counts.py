@@ -7,6 +7,7 @@ import streamlit as st
 
 from core import export
 from core.analysis.words.word_lists import TOTAL, stereotype_scores
+from core.domain.counts import counted
 from core.workflow import banks, statistics, texts
 from pages.shared import widgets
 from pages.shared.data_files import file_stem
@@ -34,7 +35,9 @@ def show() -> None:
     )  # fmt: skip
     widgets.notes_of_study(study)
     counts = _counts((found.process, statistics.revision(found, [study])), study, chosen)
-    st.caption(f"{len(counts):,} usable texts, {int(counts[TOTAL].sum()):,} words.")
+    st.caption(
+        f"{counted(len(counts), 'usable text')}, {counted(int(counts[TOTAL].sum()), 'word')}."
+    )
     widgets.table(counts.head(1000), alt="Words of each list in each text")
     widgets.download(
         "CSV", export.frame_csv(counts), f"{file_stem(study)}-words.csv", key="texts_counts_csv"
@@ -50,7 +53,7 @@ def _counts(revision: object, study: str, bank: str) -> pd.DataFrame:
 
 
 def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
-    st.subheader("Odds ratios between two groups of texts")
+    st.header("Odds ratios between two groups of texts")
     tags = [c for c in counts.columns if c not in (*_CONDITIONS, TOTAL, *lists)]
     pairs = {tag: sorted(counts[tag].dropna().unique()) for tag in tags}
     pairs = {tag: levels for tag, levels in pairs.items() if len(levels) >= 2}

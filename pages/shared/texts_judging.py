@@ -7,6 +7,7 @@ import re
 import streamlit as st
 
 from core import export
+from core.domain.counts import counted
 from core.domain.instrument import Rating
 from core.domain.rounding import number_text
 from core.errors import BankError, UserError
@@ -53,7 +54,7 @@ def parse_ratings(text: str) -> tuple[Rating, ...]:
 
 
 def _make(studies: tuple[str, ...]) -> None:
-    st.subheader("Put texts to a judge")
+    st.header("Put texts to a judge")
     st.selectbox("Study", studies[::-1], key="judge_study", persist_state="session")
     st.text_area(
         "Rubric", texts.STORY_RUBRIC, height=180, key="judge_rubric", persist_state="session",
@@ -84,15 +85,15 @@ def _told() -> None:
     if note := widgets.last_note(_NOTE):
         code, count = note
         st.success(
-            f"The bank {widgets.plain(code)} puts {count:,} texts to a judge. Choose it on the "
-            "page Design, with the template for texts and the judge as respondent; ask once more "
-            "where a reply is no valid rating."
+            f"The bank {widgets.plain(code)} puts {counted(count, 'text')} to a judge. "
+            "Choose it on the page Design, with the template for texts and the judge as "
+            "respondent; ask once more where a reply is no valid rating."
         )
         st.page_link("pages/design.py", label="Design a study", icon=":material/grid_on:")
 
 
 def _results(judged: tuple[str, ...]) -> None:
-    st.subheader("What judges said")
+    st.header("What judges said")
     study = st.selectbox("Judged study", judged[::-1], key="judge_read", persist_state="session")
     widgets.notes_of_study(study)
     rated = texts.rated(widgets.workspace(), study)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from core.domain.counts import counted
 from core.domain.instrument import Instrument
 from core.errors import BankError, UserError
 from core.workflow import banks, text_prompts
@@ -56,7 +57,7 @@ def parse_levels(text: str) -> dict[str, list[str]]:
 
 
 def _descriptors() -> None:
-    st.subheader("From descriptors")
+    st.header("From descriptors")
     st.caption("One prompt for each combination, such as letters of reference for many people.")
     _name("letters")
     _language("letters")
@@ -73,7 +74,7 @@ def _descriptors() -> None:
 
 
 def _stories() -> None:
-    st.subheader("Around words")
+    st.header("Around words")
     st.caption(
         "Stories around groups of words, of which 0, 1, 2 ... come from the second list: do words "
         "that a model took for tragic make its stories tragic?"
@@ -147,8 +148,8 @@ def _told() -> None:
     if note := widgets.last_note(_NOTE):
         code, count = note
         st.success(
-            f"The bank {widgets.plain(code)} holds {count:,} prompts. Choose it on the page Design "
-            "with the format free text and the template for texts."
+            f"The bank {widgets.plain(code)} holds {counted(count, 'prompt')}. Choose it on "
+            "the page Design with the format free text and the template for texts."
         )
         st.page_link("pages/design.py", label="Design a study", icon=":material/grid_on:")
     elif not any(bank.kind == "prompts" for bank in banks.summaries(widgets.workspace())):

@@ -50,7 +50,7 @@ def test_a_format_that_asks_for_a_text_needs_no_options():
 @pytest.mark.parametrize(
     ("items", "found"),
     [
-        ([item(" ", "One")], ("Item without a code", "1 item(s) have no code", True)),
+        ([item(" ", "One")], ("Item without a code", "1 item has no code", True)),
         ([item("q", "One"), item("q", "Two")], ("Item q", "the code is used 2 times", True)),
         (
             [item("q\tOne", "One")],

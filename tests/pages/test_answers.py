@@ -12,6 +12,7 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from core.collect.parsing import PARSER_VERSION
+from core.domain.counts import counted
 from core.domain.study import Status
 from core.workflow import answer_charts, answers, banks, collection, collector
 from core.workflow.answers import STATUS_WORDS
@@ -42,7 +43,7 @@ def fine(at):
 
 
 def texts(at):
-    shown = [*at.markdown, *at.caption, *at.info, *at.warning, *at.text, *at.subheader]
+    shown = [*at.markdown, *at.caption, *at.info, *at.warning, *at.text, *at.header]
     return "\n".join(part.value for part in shown) + "".join(h.proto.body for h in at.html)
 
 
@@ -120,7 +121,7 @@ def test_the_chart_says_in_words_what_it_draws_and_its_data_are_the_counts(colle
     chart = answer_charts.status_chart(overview)
     assert chart.table["count"].sum() == 200
     assert chart.table["share"].sum() == pytest.approx(1)
-    assert "200 trials by 1 respondent(s)" in chart.alt
+    assert "200 trials by 1 respondent:" in chart.alt
     drawn = chart.spec.to_dict(context={"pre_transform": False})
     (data,) = drawn["datasets"].values()
     assert {row["status"]: row["missing"] for row in data}["refused"] is True
@@ -343,7 +344,7 @@ def test_hostile_replies_are_shown_to_the_letter_and_never_as_markup(workspace, 
     assert rows(at)["Reply"].iloc[0] == evil
     assert "&lt;img src=x onerror=alert(1)&gt;" in "".join(h.proto.body for h in at.html)
     assert "<img" not in "".join(h.proto.body for h in at.html)
-    marked = [*at.markdown, *at.caption, *at.subheader, *at.warning, *at.info]
+    marked = [*at.markdown, *at.caption, *at.header, *at.warning, *at.info]
     assert "evil" not in "".join(part.value for part in marked)
 
 
@@ -479,7 +480,7 @@ def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
     assert [d for d in at.dataframe if "Mean then" in d.value.columns]
     assert at.dataframe[0].value["Ambiguous"].tolist() == [missed]
     at = press(at, "reread_apply")
-    assert f"{missed} answer(s) changed" in "".join(box.value for box in at.success)
+    assert f"{counted(missed, 'answer')} changed" in "".join(box.value for box in at.success)
     assert "Ambiguous" not in at.dataframe[0].value.columns
     assert f"200 by version {PARSER_VERSION}" in texts(at)
 

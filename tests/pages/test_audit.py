@@ -40,7 +40,7 @@ def fine(at):
 
 
 def texts(at):
-    shown = [*at.markdown, *at.caption, *at.info, *at.success, *at.warning, *at.text, *at.subheader]
+    shown = [*at.markdown, *at.caption, *at.info, *at.success, *at.warning, *at.text, *at.header]
     said = "\n".join(part.value for part in shown).replace("\\", "")
     return said + "".join(h.proto.body for h in at.html)
 
@@ -225,7 +225,7 @@ def test_hostile_replies_are_shown_to_the_letter(workspace, monkeypatch):
         collection.wait(workspace, "study", every_s=0.02)
     at = code(draw(open_page(study="study"), 3), "refused")
     assert "<img" not in "".join(h.proto.body for h in at.html)
-    marked = [*at.markdown, *at.caption, *at.subheader, *at.info]
+    marked = [*at.markdown, *at.caption, *at.header, *at.info]
     assert "evil" not in "".join(part.value for part in marked)
 
 

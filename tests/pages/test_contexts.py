@@ -127,7 +127,7 @@ def test_a_file_is_seen_before_it_is_kept(workspace, name, text, codes):
     assert field(at, "file").value == name.split(".")[0]
     fine(at.button(key="contexts_save:file").click().run())
     assert [c.code for c in contexts.load(workspace, name.split(".")[0])] == codes
-    assert "are kept as" in said(at.success)
+    assert "kept as" in said(at.success)
     assert at.query_params["set"] == name.split(".")[0]
 
 
@@ -365,7 +365,7 @@ def test_hostile_names_and_texts_are_shown_to_the_letter(workspace):
         at = opened(part, set=HOSTILE)
         shown = html(at)
         assert "<img" not in shown
-        for element in (*at.markdown, *at.caption, *at.subheader, *at.success, *at.error):
+        for element in (*at.markdown, *at.caption, *at.header, *at.success, *at.error):
             assert "![](" not in element.value
     at = opened("Review rewritings", set=HOSTILE)
     assert "&lt;img src=x" in html(at)

@@ -235,7 +235,7 @@ def test_personas_still_to_choose_are_a_hint_beside_the_prompts(workspace, kind,
     at.radio(key="design:personas").set_value(kind).run()
     assert not at.error
     assert words in said(at.info)
-    assert "What will be sent" in said(at.subheader)
+    assert "What will be sent" in said(at.header)
     assert at.number_input(key="design_example_number").value == 1
     assert at.button(key="design_freeze").disabled
     if kind == "typed":

@@ -118,8 +118,8 @@ def test_the_fit_is_read_before_any_chart(collected):
         "χ²", "df", "p", "CFI", "TLI", "RMSEA", "90% CI low", "90% CI high", "SRMR",
     ]  # fmt: skip
     kinds = [part.type for part in at.main]
-    assert at.subheader[0].value == "Fit"
-    assert kinds.index("subheader") < kinds.index("vega_lite_chart")
+    assert at.header[0].value == "Fit"
+    assert kinds.index("header") < kinds.index("vega_lite_chart")
 
 
 def test_two_residuals_may_correlate_and_be_taken_apart_again(collected):
@@ -128,7 +128,7 @@ def test_two_residuals_may_correlate_and_be_taken_apart_again(collected):
     at = fine(box(at, "Two items that share more than their factors").set_value(pair).run())
     at = press(at, "Let their residuals correlate")
     assert factor_models.residual_pairs(own_text(collected)) == (tuple(pair),)
-    assert any("residual covariances" in heading.value for heading in at.subheader)
+    assert any("residual covariances" in heading.value for heading in at.header)
     at = press(at, "Take out")
     assert factor_models.residual_pairs(own_text(collected)) == ()
 

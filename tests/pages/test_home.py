@@ -128,3 +128,10 @@ def test_selected_choices_are_lettered_in_the_color_of_links(workspace):
     (style,) = [part.proto.body for part in at.html]
     assert "[data-selected]" in style
     assert f"color:{get_option('theme.light.linkColor')}" in style
+
+
+def test_headings_skip_no_level():
+    """Below a title of the first level stand headings of the second; st.subheader is the third."""
+    pages = sorted((APP.parent / "pages").rglob("*.py"))
+    assert len(pages) > 50
+    assert [p.name for p in pages if "st.subheader(" in p.read_text(encoding="utf-8")] == []

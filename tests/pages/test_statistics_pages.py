@@ -120,7 +120,7 @@ def test_every_analysis_shows_n_missing_and_its_tables(collected, name):
     assert (left_out in said) == (result.n_left_out > 0)
     assert "Simulated." in said
     assert at.query_params["analysis"] == name
-    titles = [heading.value for heading in at.subheader]
+    titles = [heading.value for heading in at.header]
     shown = [table for table in result.tables if len(table.frame)]
     assert len(titles) >= len(shown)
     downloads = [button.proto.label for button in at.get("download_button")]

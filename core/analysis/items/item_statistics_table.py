@@ -23,6 +23,7 @@ from core.analysis.matrices import (
     some_of,
 )
 from core.analysis.result import Column
+from core.domain.counts import counted
 from core.errors import NotEnoughData
 from core.psychometrics.consistency.item_covariances import Missing, covariances
 from core.psychometrics.score_values import is_constant
@@ -103,7 +104,7 @@ def undefined_notes(table: ItemTable) -> list[str]:
         for number, name in zip(owner[where], items["item"].to_numpy()[where], strict=True):
             hits.setdefault(int(number), []).append(str(name))
         for number, hit in hits.items():
-            plural = "item" if len(hit) == 1 else f"{len(hit)} items"
+            plural = "item" if len(hit) == 1 else counted(len(hit), "item")
             said = reason.format(their="its" if len(hit) == 1 else "their")
             note = f"{group_name(groups[number])}: {plural} {some_of(hit)}: {said}."
             notes.append((number, note))

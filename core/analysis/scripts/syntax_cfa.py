@@ -39,6 +39,7 @@ from core.analysis.scripts.syntax_text import (
     r_text,
     r_texts,
 )
+from core.domain.counts import counted
 from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_syntax import parse_model
 
@@ -150,7 +151,7 @@ def _model(
 
 def _about(groups: Sequence[SyntaxGroup], names: Sequence[str], title: str) -> str:
     """What the files are of, and which items are left out."""
-    lines = comment(f"{title}: {len(groups)} group{'s' if len(groups) != 1 else ''}.")
+    lines = comment(f"{title}: {counted(len(groups), 'group')}.")
     for group, name in zip(groups, names, strict=True):
         if group.dropped:
             lines += comment(f"{name}: left out: {', '.join(group.dropped)}.")

@@ -22,6 +22,7 @@ from core.analysis.scripts.syntax_text import (
     r_text,
     r_texts,
 )
+from core.domain.counts import counted
 from core.psychometrics.factor_models.cfa_model import ParsedModel, Scaling
 from core.psychometrics.factor_models.cfa_syntax import parse_model
 
@@ -154,7 +155,7 @@ def invariance_files(
         allowed(parse_model(group.model, items=group.items), group.titles, names, labels)
         for group in groups
     ]
-    about = comment(f"Levels of {factor} are compared in {len(groups)} group(s).")
+    about = comment(f"Levels of {factor} are compared in {counted(len(groups), 'group')}.")
     parts = {
         "about": about.rstrip("\n"),
         "names": names.table(),
