@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+import time
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -16,8 +16,9 @@ from core.workflow import collection, respondents, studies
 from core.workflow import contexts as context_sets
 from core.workflow.workspace import open_workspace
 from tests.browser.conftest import go, settled
+from tests.echoes import Echoes
 from tests.fault_server import FaultServer, Step
-from tests.workflow.studies import KEY_VARIABLE, service
+from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -92,7 +93,10 @@ def test_hostile_text_everywhere_reaches_no_other_host_and_shows_exactly(
 
 
 def test_a_typed_key_is_in_no_page_frame_file_or_log(page, app, tmp_path):
-    """The key goes from the browser to the server once, when it is typed, and never back."""
+    """The key goes from the browser to the server once, when it is typed, and never back.
+
+    Neither does it by way of the service, which repeats it in every place of its replies.
+    """
     canary = "sk-canary-5eb63bbbe01eeed0"
     received = []
 
@@ -100,20 +104,33 @@ def test_a_typed_key_is_in_no_page_frame_file_or_log(page, app, tmp_path):
         socket.on("framereceived", lambda frame: received.append(frame))
 
     page.on("websocket", listen)
-    with FaultServer(key=canary) as server:
+    script = Echoes(n_places=11)
+    with FaultServer(script, key=canary) as server:
+        script.server = server
         workspace = open_workspace(app.database)
-        respondents.save(workspace, replace(service(server.base_url), label="Keyed"))
+        person = replace(service(server.base_url, at_once=1), label="Keyed")
+        freeze(workspace, person, n_personas=1, first_token=True)
         workspace.close()
         app.start()
         go(page, app, "respondents")
         page.get_by_label(re.compile("^Key", re.I)).first.fill(canary)
         page.keyboard.press("Enter")
         page.wait_for_timeout(1500)
-        go(page, app, "respondents")
-        page.wait_for_timeout(1000)
-    assert canary not in page.content()
-    frames = json.dumps([f if isinstance(f, str) else f.decode("latin-1") for f in received])
-    assert received
+        go(page, app, "collect?study=study")
+        page.get_by_label(re.compile("^Key for")).first.fill(canary)
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Start", exact=True).click()
+        until = time.monotonic() + 60
+        while len(server.chats) <= script.n_places and time.monotonic() < until:
+            page.wait_for_timeout(200)
+        keyed = [seen for seen in server.chats if seen.headers.get("Authorization")]
+        assert len(keyed) >= script.n_places
+        for place in ("collect?study=study", "answers?study=study", "data"):
+            go(page, app, place)
+            settled(page)
+            assert canary not in page.content()
+    frames = "".join(f if isinstance(f, str) else f.decode("latin-1") for f in received)
+    assert "[key]" in frames
     assert canary not in frames
     app.stop()
     for file in tmp_path.rglob("*"):
