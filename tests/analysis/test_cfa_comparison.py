@@ -340,7 +340,7 @@ def test_a_model_that_the_answers_do_not_identify_is_not_tested():
     row = found["differences"].iloc[0]
     assert "not identified" in row["remark"]
     assert np.isnan(row["p_difference"])
-    assert found["fit"]["remark"].tolist() == ["Not identified; see the notes."] * 2
+    assert found["fit"]["remark"].tolist() == ["No test of fit; see the notes."] * 2
 
 
 def test_every_column_is_explained():

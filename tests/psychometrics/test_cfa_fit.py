@@ -242,9 +242,12 @@ def test_a_misspelt_item_is_refused_before_anything_is_computed():
         fit_cfa(two_factor_answers(), ITEMS, parse_model("F =~ z1 + x2 + x3"))
 
 
-def test_a_saturated_model_says_that_it_cannot_be_tested():
-    fit = fit_cfa(two_factor_answers(), ITEMS, "F =~ x1 + x2 + x3")
+@pytest.mark.parametrize("estimator", ["ML", "MLR"])
+def test_a_saturated_model_says_that_it_cannot_be_tested(estimator):
+    """lavaan prints a chi-square of 0.000, and NA for its p."""
+    fit = fit_cfa(two_factor_answers(), ITEMS, "F =~ x1 + x2 + x3", estimator=estimator)
     assert fit.fit.df == 0
+    assert fit.fit.chi2 == 0
     assert math.isnan(fit.fit.p)
     assert fit.scaled is None
     assert fit.admissible
@@ -265,6 +268,10 @@ def test_an_unidentified_model_has_no_standard_errors():
     assert not fit.admissible
     assert any("cannot tell all parameters apart" in problem for problem in fit.problems)
     assert all(math.isnan(e.se) for e in fit.parameters if e.free)
+    # the parameters that AIC and BIC would count are more than there are
+    assert math.isnan(fit.aic)
+    assert math.isnan(fit.bic)
+    assert math.isfinite(fit.log_likelihood)
 
 
 def test_a_search_without_end_is_reported_as_such():

@@ -25,7 +25,7 @@ NOT_NESTED = "Not nested as far as can be seen; compare AIC and BIC."
 NOT_NESTED_NO_AIC = "Not nested as far as can be seen; compare the indices."
 SAME_DF = "As many free parameters in both, so neither is a special case of the other."
 ALIKE = "Both fit equally well; these answers cannot tell them apart."
-NOT_IDENTIFIED = "At least one of the models is not identified, so there is no test."
+NO_TEST = "At least one of the models has no test of fit; see the notes."
 OTHER_ITEMS = "Models of different items, whose χ², AIC and BIC cannot be compared."
 
 
@@ -157,7 +157,7 @@ def _pair(
         remark = NOT_NESTED if math.isfinite(first.aic) else NOT_NESTED_NO_AIC
         return replace(blank, nested="not known", remark=remark)
     if math.isnan(first.fit.chi2 + second.fit.chi2):
-        return replace(blank, nested="yes", remark=NOT_IDENTIFIED)
+        return replace(blank, nested="yes", remark=NO_TEST)
     chi2, p, problems = _tested(indices, weighted.get(one.name), weighted.get(other.name))
     remark = " ".join([*problems, *([IRREGULAR] if irregular and not problems else [])])
     return replace(blank, chi2=chi2, p=p, nested="yes", remark=remark)

@@ -211,5 +211,5 @@ def _candidate(name: str, prepared: Prepared, estimator: EstimatorKind) -> Candi
     except UserError as error:
         return Candidate(name, prepared, None, f"Not fitted. {model.sentence(error.problem)}")
     untested = np.isnan(fit.fit.chi2) and fit.fit.df > 0
-    remark = "Not identified; see the notes." if untested else ""
+    remark = "No test of fit; see the notes." if untested else ""
     return Candidate(name, prepared, fit, remark if fit.converged else "Not fitted; see the notes.")

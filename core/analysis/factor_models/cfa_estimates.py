@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
+import numpy as np
+
 from core.analysis.factor_models.cfa_found import Factored, Row, estimated, table
 from core.analysis.result import Column, ResultTable
 from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING
@@ -123,17 +125,16 @@ def item_variances_table(found: Sequence[Factored], group: Sequence[Column]) -> 
         Column("residual_standardized", "Standardized", "proportion", "Residual variance / "
                "variance of the item in the model."),
         Column("r_squared", "R²", "proportion", "Share of the item's variance that the factors "
-               "explain: 1 - residual variance / variance. Bollen (1989)."),
+               "explain: 1 - residual variance / variance; undefined where the residual variance "
+               "is below 0. Bollen (1989)."),
     )  # fmt: skip
     rows: list[Row] = []
     for lead, fit, model in estimated(found):
-        own = {
-            e.left: e.estimate for e in fit.parameters if _is_residual(fit, e) and e.left == e.right
-        }
-        for item, explained in zip(fit.items, fit.groups[0].r_squared.tolist(), strict=True):
-            # With ordered answers each item has variance 1, so that both are the same.
-            left = own.get(item, 1 - explained)
-            rows.append((*lead, model.name(item), left, 1 - explained, explained))
+        own = fit.groups[0]
+        left, variances = own.residual_variances, np.diag(own.implied_covariance)
+        numbers = np.column_stack([left, left / variances, own.r_squared]).tolist()
+        for item, cells in zip(fit.items, numbers, strict=True):
+            rows.append((*lead, model.name(item), *cells))
     return table("item_variances", "Variances of items", rows, columns)
 
 

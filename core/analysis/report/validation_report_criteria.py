@@ -198,7 +198,8 @@ def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
     lead = f"{group_name(result.group)}: "
     said = tuple(note.removeprefix(lead) for note in fitted.notes if note.startswith(lead))
     if not (math.isfinite(rmsea) and math.isfinite(cfi)):
-        said = (f"Undefined: the model has no {kind} RMSEA and CFI.", *said)
+        why = next((note for note in said if "indices" in note or "no tests" in note), "")
+        said = (f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip(), *said)
     result.factorial = ModelFit(rmsea, cfi, low, high, int(row["n"]), said)
     result.fit = {"n": row["n"]} | {column.name: row[column.name] for column in FIT_COLUMNS}
     result.basis["factorial"] = Basis(

@@ -103,6 +103,8 @@ def _contradictions(restricted: CfaResult, freer: CfaResult) -> list[str]:
 def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float, float, list[str]]:
     """Chi-square difference, its factor, and why it is undefined."""
     plain = restricted.fit.chi2 - freer.fit.chi2
+    if np.isnan(plain):
+        return NAN, NAN, ["At least one of the models has no test of fit."]
     if plain < -_ROUNDING * max(1.0, restricted.fit.chi2):
         return NAN, NAN, ["The model with more restrictions fits better, so it is not nested."]
     if restricted.estimator != "MLR":
@@ -112,7 +114,9 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
         for m in (restricted, freer)
     ]
     factor = (weighted[0] - weighted[1]) / df
-    if not np.isfinite(factor) or factor <= 0:
+    if np.isnan(factor):
+        return NAN, NAN, ["A scaled χ² is undefined, so the difference cannot be corrected."]
+    if factor <= 0:
         reason = (
             "The correction of the chi-square difference is not positive, which happens in small "
             "samples; compare AIC, BIC and the indices instead."

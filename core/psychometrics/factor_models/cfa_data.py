@@ -45,6 +45,8 @@ class GroupData:
     means, covariance : maximum-likelihood moments, shapes (p,) and (p, p); with missing answers by
         expectation-maximisation (Dempster, Laird & Rubin 1977).
     item_means, item_variances : of each item by itself over its answers, shape (p,).
+    has_maximum : False where too many answers are missing for a likeliest covariance matrix; means
+        and covariance are then only where a search may start.
     """
 
     name: str
@@ -53,6 +55,7 @@ class GroupData:
     covariance: Array
     item_means: Array
     item_variances: Array
+    has_maximum: bool = True
 
     @property
     def n(self) -> int:

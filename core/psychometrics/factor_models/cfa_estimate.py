@@ -19,6 +19,8 @@ from core.psychometrics.factor_models.cfa_model import (
 
 Array = np.ndarray
 _STEPS = 500  # a maximum takes 10 to 60; more means that there is none
+_SLOW = 100  # steps after which the curvature of the likelihood itself may end the search
+_NEWTON_STEPS = 10
 _DECREMENT = 1e-18  # squared distance to the optimum in units of sampling error, per row
 _GOOD_ENOUGH = 1e-11  # what is still an optimum when rounding stops the search
 _TOO_DAMPED = 1e10
@@ -43,6 +45,9 @@ class Optimum:
 def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
     """The maximum of a likelihood by Fisher scoring with Levenberg's damping.
 
+    Where many answers are missing, scoring comes closer by small parts only; some of Newton's steps
+    then end the search.
+
     The search ends when a further step would move the parameters by less than 1e-9 of their
     sampling error, which does not depend on the units of the items.
     """
@@ -62,7 +67,8 @@ def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
             damping = damping / 10 if damping > 1e-6 else 0.0
             if decrement < _DECREMENT:
                 break
-            gradient, scaled, scale = _local(likelihood, theta)
+            slow = _SLOW <= steps < _SLOW + _NEWTON_STEPS
+            gradient, scaled, scale = _local(likelihood, theta, slow=slow)
         else:
             if decrement < _GOOD_ENOUGH:
                 break
@@ -70,9 +76,17 @@ def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
     return Optimum(theta, float(value), bool(decrement < _GOOD_ENOUGH), steps)
 
 
-def _local(likelihood: NormalLikelihood, theta: Array) -> tuple[Array, Array, Array]:
-    """Half the gradient, the information scaled to a unit diagonal, and the scale."""
+def _local(
+    likelihood: NormalLikelihood, theta: Array, *, slow: bool = False
+) -> tuple[Array, Array, Array]:
+    """Half the gradient, the information scaled to a unit diagonal, and the scale.
+
+    The information is the expected one; if `slow`, the observed one where it is positive definite.
+    """
     information = likelihood.expected_information(theta)
+    if slow:
+        observed = likelihood.observed_information(theta)
+        information = observed if np.linalg.eigvalsh(observed)[0] > 0 else information
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
     return likelihood.gradient(theta) / 2, information / np.outer(scale, scale), scale
 

@@ -12,6 +12,7 @@ from core.psychometrics.factor_models.cfa_result import FitIndices
 NAN = float("nan")
 RMSEA_CLOSE = 0.05
 """Browne & Cudeck (1993): a model with an RMSEA up to here fits closely."""
+_ROUNDING = 1e-6  # of the chi-square of a model that fits any answers
 _COVERAGE = (0.95, 0.05)  # a 90 % interval, the convention for RMSEA
 
 
@@ -153,6 +154,12 @@ def robust_indices(
     )
 
 
+def undefined_indices(df: int, baseline_df: int = 0) -> FitIndices:
+    """A test that cannot be computed: nothing but its degrees of freedom."""
+    tests = (NAN, df, NAN, NAN, baseline_df)
+    return FitIndices(*tests, *(NAN,) * 7, shift=NAN, baseline_scaling_factor=NAN)
+
+
 def _indices(
     x: ChiSquares,
     model: float,
@@ -161,7 +168,9 @@ def _indices(
     *,
     scaling: tuple[float, float] = (1.0, 1.0),
 ) -> FitIndices:
-    """Indices of a chi-square, corrected or not."""
+    """Indices of a chi-square, corrected or not; without degrees of freedom 0, and nothing else."""
+    if x.model_df == 0 and abs(model) < _ROUNDING:
+        model = 0.0
     ratio = x.baseline_df / x.model_df if x.model_df > 0 else NAN
     return FitIndices(
         model,

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.psychometrics.factor_models.cfa_data import Missing, PreparedData
 from core.psychometrics.factor_models.cfa_estimate import Optimum, maximise, start_values
-from core.psychometrics.factor_models.cfa_fit_indices import NAN
+from core.psychometrics.factor_models.cfa_fit_indices import NAN, undefined_indices
 from core.psychometrics.factor_models.cfa_likelihood import NormalLikelihood
 from core.psychometrics.factor_models.cfa_model import ParameterTable, ParsedModel
 from core.psychometrics.factor_models.cfa_modification import modification_indices, release_indices
@@ -24,7 +24,7 @@ from core.psychometrics.factor_models.cfa_problems import (
     model_problems,
 )
 from core.psychometrics.factor_models.cfa_residuals import group_fit, srmr
-from core.psychometrics.factor_models.cfa_result import CfaResult, FitIndices, ModificationIndex
+from core.psychometrics.factor_models.cfa_result import CfaResult, ModificationIndex
 from core.psychometrics.factor_models.cfa_standardize import raw_estimates, standardized_estimates
 from core.psychometrics.factor_models.cfa_structure import Structure
 from core.psychometrics.factor_models.cfa_tests import Informations, TestsOfFit, tests_of_fit
@@ -67,6 +67,8 @@ class Fitter:
         )
         doubtful = error_problems(standardized) if optimum.converged else []
         likelihood = self._log_likelihood(optimum)
+        # a model that is not identified has fewer parameters than are counted
+        compared = NAN if NOT_IDENTIFIED in trouble else likelihood
         q = self.table.n_free
         return CfaResult(
             estimator=self.estimator,
@@ -86,9 +88,9 @@ class Fitter:
             if optimum.converged
             else NAN,
             log_likelihood=likelihood,
-            aic=2 * q - 2 * likelihood,
-            bic=q * float(np.log(self.data.n)) - 2 * likelihood,
-            adjusted_bic=q * float(np.log((self.data.n + 2) / 24)) - 2 * likelihood,
+            aic=2 * q - 2 * compared,
+            bic=q * float(np.log(self.data.n)) - 2 * compared,
+            adjusted_bic=q * float(np.log((self.data.n + 2) / 24)) - 2 * compared,
             scaling_h0=tests.scaling_h0,
             scaling_h1=tests.scaling_h1,
             parameters=raw_estimates(self.table, optimum.theta, covariance, self.ci_level),
@@ -131,6 +133,9 @@ class Fitter:
         )
         if not identified(informations.observed):
             return _no_tests(df), nothing, [NOT_IDENTIFIED]
+        covariance = self._covariance(informations)
+        if not all(group.has_maximum for group in self.data.groups):
+            return _no_tests(df), covariance, []
         tests = tests_of_fit(
             self.likelihood,
             optimum.theta,
@@ -138,7 +143,7 @@ class Fitter:
             corrected=self.estimator == "MLR",
             incomplete=self.missing == "fiml",
         )
-        return tests, self._covariance(informations), [] if df > 0 else [NO_FREEDOM]
+        return tests, covariance, [*tests.problems, *([] if df > 0 else [NO_FREEDOM])]
 
     def _covariance(self, informations: Informations) -> Array:
         """Sampling covariance of the estimates: sandwich, observed or expected information."""
@@ -171,6 +176,4 @@ class Fitter:
 
 def _no_tests(df: int) -> TestsOfFit:
     """Tests of a model that could not be fitted."""
-    return TestsOfFit(
-        FitIndices(NAN, df, NAN, NAN, 0, NAN, NAN, NAN, NAN, NAN, NAN), None, None, NAN, NAN
-    )
+    return TestsOfFit(undefined_indices(df), None, None, NAN, NAN)

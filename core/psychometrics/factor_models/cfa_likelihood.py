@@ -18,6 +18,7 @@ from core.psychometrics.factor_models.cfa_structure import Derivatives, Structur
 
 Array = np.ndarray
 _STEP = 1e-5  # step of the central differences of the gradient, in units of one row's error
+_CHUNK = 2_000_000  # numbers of one array
 _WIDEST = 1e3  # keeps the step sensible where a parameter is not identified
 
 
@@ -30,6 +31,27 @@ class Moments:
     derivatives: Derivatives
 
 
+@dataclass(frozen=True, eq=False)
+class FreeCells:
+    """Moments that are parameters: all means if `means`, then these cells of the covariance."""
+
+    n_items: int
+    rows: Array
+    columns: Array
+    means: bool
+
+    @property
+    def derivatives(self) -> Derivatives:
+        """How the moments move with them."""
+        p, unit = self.n_items, np.eye(self.n_items)
+        n_means = p if self.means else 0
+        halves = np.where(self.rows == self.columns, 0.5, 1)
+        left = np.hstack([np.zeros((p, n_means)), unit[:, self.rows]])
+        right = np.hstack([np.zeros((p, n_means)), unit[:, self.columns] * halves])
+        mean = np.hstack([unit[:, :n_means], np.zeros((p, len(self.rows)))])
+        return Derivatives(left, right, mean, np.eye(left.shape[1]))
+
+
 def deviance(group: GroupData, means: Array, covariance: Array) -> float:
     """Minus twice the log-likelihood of a group without its constant; infinite if not defined."""
     try:
@@ -40,6 +62,19 @@ def deviance(group: GroupData, means: Array, covariance: Array) -> float:
     logs = 2 * np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
     distances = np.sum(inverses * _squares(group, means), axis=(1, 2))
     return float(group.counts @ (logs + distances))
+
+
+def expected_changes(group: GroupData, means: Array, covariance: Array) -> tuple[Array, Array]:
+    """What one step of expectation-maximisation is made of: (p,) and (p, p), per row.
+
+    With Sigma the covariance, means move by Sigma times the first; the covariance about the old
+    means moves by Sigma times the second times Sigma.
+    """
+    inverses = _inverses(group, covariance)
+    pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, means))
+    misfit = inverses @ _squares(group, means) @ inverses - inverses
+    shares = group.counts / group.n
+    return shares @ pulls, np.einsum("k,kij->ij", shares, misfit)
 
 
 def deviance_gradient(group: GroupData, at: Moments) -> Array:
@@ -58,32 +93,41 @@ def expected_information(group: GroupData, at: Moments, other: Derivatives | Non
     """Expected information of a group, shape (q, q); with `other`, the block between two sets."""
     d, e = at.derivatives, at.derivatives if other is None else other
     cells = np.zeros((d.left.shape[1], e.left.shape[1]))
-    for n, inverse in zip(group.counts, _inverses(group, at.covariance), strict=True):
-        products = 0.5 * trace_products(inverse, inverse, d, e)
-        cells += n * (products + d.mean.T @ inverse @ e.mean)
+    inverses = _inverses(group, at.covariance)
+    together = max(1, _CHUNK // cells.size)
+    for first in range(0, len(inverses), together):  # as many patterns at once as memory is worth
+        some = inverses[first : first + together]
+        products = 0.5 * trace_products(some, some, d, e)
+        by_pattern = products + d.mean.T @ some @ e.mean
+        cells += np.tensordot(group.counts[first : first + together], by_pattern, axes=1)
     return np.asarray(d.incidence.T @ cells @ e.incidence)
 
 
-def observed_information(group: GroupData, at: Moments) -> Array:
-    """Observed information where the moments are linear in the parameters, shape (q, q).
+def observed_information(group: GroupData, at: Moments, cells: FreeCells) -> Array:
+    """Observed information of a model whose parameters are moments themselves, shape (q, q).
 
     For the saturated model and the baseline; a measurement model adds second derivatives, which
     `NormalLikelihood.observed_information` takes from the gradient.
     """
-    d = at.derivatives
-    cells = np.zeros((d.left.shape[1],) * 2)
+    p = len(at.means)
     inverses = _inverses(group, at.covariance)
-    middles = inverses @ _squares(group, at.means) @ inverses
     pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, at.means))
-    for n, inverse, middle, pull in zip(group.counts, inverses, middles, pulls, strict=True):
-        by_mean = d.mean.T @ inverse
-        cross = (by_mean @ d.left) * (pull @ d.right) + (by_mean @ d.right) * (pull @ d.left)
-        # half of K Sigma_r (2 KMK - K) Sigma_s, the second derivative of log|Sigma| + tr(K M)
-        cells += n * (
-            trace_products(inverse, middle - inverse / 2, d, d) + by_mean @ d.mean + cross + cross.T
-        )
-    cells = (cells + cells.T) / 2
-    return np.asarray(d.incidence.T @ cells @ d.incidence)
+    # half of K Sigma_r (2 KMK - K) Sigma_s, the second derivative of log|Sigma| + tr(K M)
+    middles = inverses @ _squares(group, at.means) @ inverses - inverses / 2
+    weighted = (group.counts[:, None, None] * inverses).reshape(-1, p * p).T
+    products = (weighted @ middles.reshape(-1, p * p)).reshape(p, p, p, p)
+    i, j = cells.rows[:, None], cells.columns[:, None]
+    k, m = cells.rows, cells.columns
+    halves = np.where(cells.rows == cells.columns, 0.5, 1.0)
+    block = products[i, k, j, m] + products[i, m, j, k] + products[j, k, i, m]
+    block = (block + products[j, m, i, k]) * np.outer(halves, halves)
+    block = (block + block.T) / 2
+    if not cells.means:
+        return np.asarray(block)
+    crossed = (weighted @ pulls).reshape(p, p, p)
+    cross = (crossed[:, k, m] + crossed[:, m, k]) * halves
+    by_mean = weighted.sum(axis=1).reshape(p, p)
+    return np.block([[by_mean, cross], [cross.T, block]])
 
 
 def casewise_scores(group: GroupData, at: Moments) -> Array:
@@ -99,7 +143,10 @@ def casewise_scores(group: GroupData, at: Moments) -> Array:
 
 
 def trace_products(first: Array, second: Array, d: Derivatives, e: Derivatives) -> Array:
-    """tr(first dSigma_r second dSigma_s) for all r of d and s of e; both matrices symmetric."""
+    """tr(first dSigma_r second dSigma_s) for all r of d and s of e; both matrices symmetric.
+
+    Either may be a stack of matrices, (k, p, p); the result then is, too.
+    """
     return np.asarray(
         (d.left.T @ first @ e.left) * (d.right.T @ second @ e.right)
         + (d.left.T @ first @ e.right) * (d.right.T @ second @ e.left)

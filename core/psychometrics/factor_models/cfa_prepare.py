@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from core.errors import NotEnoughData
 from core.psychometrics.factor_models.cfa_data import GroupData, Missing, Pattern, PreparedData
+from core.psychometrics.factor_models.cfa_reference import unrestricted_moments
 from core.psychometrics.score_values import score_matrix
 from core.psychometrics.usable_items import selection
 
 Array = np.ndarray
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that can be told from 0
-_EM_TOLERANCE = 1e-12
-_EM_STEPS = 5000
+_PART = 0.05  # of a combination of items that is worth a name
 
 
 def prepare(
@@ -65,7 +66,7 @@ def prepare(
         dropped=tuple(name for name in items if name not in kept),
         groups=groups,
         n_given=sum(map(len, matrices)),
-        problems=found.problems,
+        problems=(*found.problems, *_no_maximum_note(groups, kept)),
     )
 
 
@@ -92,43 +93,15 @@ def _group(matrix: Array, items: tuple[str, ...], name: str) -> GroupData:
     _refuse_strangers(present, items, where)
     if present.all():
         moments = patterns[0].mean, patterns[0].covariance
-    else:
-        moments = _expectation_maximisation(patterns, means, np.diag(variances))
-    _refuse_dependent(moments[1], items, where)
-    return GroupData(name, tuple(patterns), *moments, means, variances)
-
-
-def _expectation_maximisation(
-    patterns: Sequence[Pattern], means: Array, covariance: Array
-) -> tuple[Array, Array]:
-    """Unrestricted maximum-likelihood means (p,) and covariance (p, p) of incomplete rows."""
-    n, p = sum(pattern.n for pattern in patterns), len(means)
-    for _ in range(_EM_STEPS):
-        total, square = np.zeros(p), np.zeros((p, p))
-        for pattern in patterns:
-            seen = pattern.items
-            gone = np.setdiff1d(np.arange(p), seen)
-            slopes = np.linalg.lstsq(
-                covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, gone)], rcond=None
-            )[0]
-            reach = np.zeros((p, len(seen)))
-            reach[seen] = np.eye(len(seen))
-            reach[gone] = slopes.T
-            expected = means + reach @ (pattern.mean - means[seen])
-            total += pattern.n * expected
-            square += pattern.n * (reach @ pattern.covariance @ reach.T)
-            square += pattern.n * np.outer(expected, expected)
-            square[np.ix_(gone, gone)] += pattern.n * (
-                covariance[np.ix_(gone, gone)] - slopes.T @ covariance[np.ix_(seen, gone)]
-            )
-        new_means = total / n
-        new = square / n - np.outer(new_means, new_means)
-        spread = np.sqrt(np.diag(new))
-        moved = np.abs((new - covariance) / np.outer(spread, spread)).max()
-        means, covariance = new_means, (new + new.T) / 2
-        if moved < _EM_TOLERANCE:
-            break
-    return means, covariance
+        _refuse_dependent(moments[1], items, where)
+        return GroupData(name, tuple(patterns), *moments, means, variances)
+    start = GroupData(name, tuple(patterns), means, np.diag(variances), means, variances)
+    found = unrestricted_moments(start)
+    if found.settled:
+        return replace(start, means=found.means, covariance=found.covariance)
+    _refuse_dependent_answers(matrix, found.covariance, items, where)
+    between = (found.covariance + start.covariance) / 2
+    return replace(start, covariance=between, has_maximum=False)
 
 
 def _refuse_strangers(present: Array, items: tuple[str, ...], where: str) -> None:
@@ -145,11 +118,56 @@ def _refuse_strangers(present: Array, items: tuple[str, ...], where: str) -> Non
 
 def _refuse_dependent(covariance: Array, items: tuple[str, ...], where: str) -> None:
     """Stop where some items are a weighted sum of others, naming them."""
-    spread = np.sqrt(np.diag(covariance))
-    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
-    if values[0] < _SINGULAR:
-        bound = [n for n, w in zip(items, vectors[:, 0], strict=True) if abs(w) > 1e-4]
+    smallest, weights = _weakest(covariance)
+    if smallest < _SINGULAR:
+        bound = [n for n, w in zip(items, weights, strict=True) if abs(w) > 1e-4]
         raise NotEnoughData(
             f"These items determine each other exactly{where}: {', '.join(bound)}.",
             "Leave one of them out of the model.",
         )
+
+
+def _refuse_dependent_answers(
+    matrix: Array, covariance: Array, items: tuple[str, ...], where: str
+) -> None:
+    """Stop where the rows that hold items without a common maximum show that these are dependent.
+
+    Fewer rows than items lie on a plane whatever the items are, and say nothing.
+    """
+    columns = np.flatnonzero(np.abs(_weakest(covariance)[1]) > _PART)
+    own = matrix[:, columns]
+    complete = own[~np.isnan(own).any(axis=1)]
+    if len(complete) > len(columns) > 1 and (complete.std(axis=0) > 0).all():
+        bound = tuple(items[column] for column in columns)
+        _refuse_dependent(np.cov(complete, rowvar=False), bound, where)
+
+
+def _no_maximum_note(groups: Sequence[GroupData], items: tuple[str, ...]) -> list[str]:
+    """Where too many answers are missing for the saturated model, and which are the worst."""
+    out = []
+    for group in (g for g in groups if not g.has_maximum):
+        present = group.answered.astype(float)
+        together = (present * group.counts[:, None]).T @ present
+        np.fill_diagonal(together, np.inf)
+        i, j = np.unravel_index(int(np.argmin(together)), together.shape)
+        where = f" in group {group.name}" if group.name else ""
+        whole = int(group.counts[group.answered.all(axis=1)].sum())
+        out.append(
+            f"Too many answers are missing{where} for a test of fit: without a model, full "
+            f"information finds no positive definite covariance matrix of the {len(items)} items "
+            f"that is the likeliest. {_rows(whole)} all of them, and {_rows(int(together[i, j]))} "
+            f"both {items[i]} and {items[j]}. χ² and all indices of fit are undefined."
+        )
+    return out
+
+
+def _rows(n: int) -> str:
+    """So many rows hold something."""
+    return f"{n} row holds" if n == 1 else f"{n} rows hold"
+
+
+def _weakest(covariance: Array) -> tuple[float, Array]:
+    """Smallest eigenvalue of the correlations, and its eigenvector."""
+    spread = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    return float(values[0]), vectors[:, 0]

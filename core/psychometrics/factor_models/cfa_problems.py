@@ -9,7 +9,7 @@ import numpy as np
 
 from core.domain.rounding import number_text
 from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING, ParsedModel
-from core.psychometrics.factor_models.cfa_residuals import correlations
+from core.psychometrics.factor_models.cfa_residuals import NEGATIVE, correlations
 from core.psychometrics.factor_models.cfa_result import Estimate
 from core.psychometrics.factor_models.cfa_structure import Matrices
 from core.psychometrics.keying import contrary_items, keying_note
@@ -20,7 +20,6 @@ Array = np.ndarray
 HUGE_ERROR = 1.0
 """A standardised standard error from here on says that the answers do not fix the parameter."""
 _SINGULAR = 1e-8
-_ZERO = -1e-9
 
 NOT_CONVERGED = (
     "The search found no maximum of the likelihood; there are no tests and no standard errors. "
@@ -28,7 +27,7 @@ NOT_CONVERGED = (
 )
 NOT_IDENTIFIED = (
     "The answers cannot tell all parameters apart (the information matrix is not positive "
-    "definite); there are no standard errors. Fix or remove a parameter."
+    "definite); there are no standard errors, tests, AIC and BIC. Fix or remove a parameter."
 )
 NO_FREEDOM = (
     "The model has as many parameters as there are variances and covariances: it fits any answers "
@@ -80,12 +79,13 @@ def matrix_problems(
             continue
         where = f" in group {name}" if name else ""
         residuals = np.diag(at.residuals)
-        for item in (i for i, v in zip(items, residuals, strict=True) if v < _ZERO):
+        for item in (i for i, v in zip(items, residuals, strict=True) if v < NEGATIVE):
             out.append(
                 f"The residual variance of {item} is negative{where} (a Heywood case): the model "
-                "explains more than all of its variance. Its loading cannot be interpreted."
+                "explains more than all of its variance. Its R² is undefined, and its loading "
+                "cannot be interpreted."
             )
-        if (residuals >= _ZERO).all() and not _possible(at.residuals):
+        if (residuals >= NEGATIVE).all() and not _possible(at.residuals):
             out.append(
                 f"The residual covariances{where} are impossible together (their matrix is not "
                 "positive definite). Remove one."
@@ -98,7 +98,7 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
     """Negative factor variances, correlations beyond 1, and other impossible combinations."""
     out = []
     covariance, own = at.factor_covariance, np.diag(at.disturbances)
-    for factor in (f for f, v in zip(factors, own, strict=True) if v < _ZERO):
+    for factor in (f for f, v in zip(factors, own, strict=True) if v < NEGATIVE):
         out.append(f"The variance of {factor} is negative{where}.")
     if out or _possible(covariance):
         return out
@@ -168,7 +168,7 @@ def _huge(e: Estimate) -> bool:
 def _possible(covariance: Array) -> bool:
     """Whether a covariance matrix has no negative eigenvalue beyond rounding."""
     size = float(np.abs(covariance).max(initial=1e-300))
-    return bool(np.linalg.eigvalsh(covariance / size).min(initial=0.0) > _ZERO)
+    return bool(np.linalg.eigvalsh(covariance / size).min(initial=0.0) > NEGATIVE)
 
 
 def _name(e: Estimate) -> str:

@@ -11,6 +11,8 @@ from core.psychometrics.factor_models.cfa_result import GroupFit
 from core.psychometrics.factor_models.cfa_structure import Matrices
 
 Array = np.ndarray
+NEGATIVE = -1e-9
+"""A variance below this is negative beyond rounding."""
 
 
 def group_fit(data: GroupData, at: Matrices, *, means: bool) -> GroupFit:
@@ -28,26 +30,37 @@ def group_fit(data: GroupData, at: Matrices, *, means: bool) -> GroupFit:
     Returns
     -------
     GroupFit
-        Correlations beside a variance that is not positive are NaN.
+        Correlations beside a variance that is not positive are NaN, and so is what is observed
+        where too many answers are missing, and the share of variance explained where the residual
+        variance is negative.
     """
+    unknown = 1.0 if data.has_maximum else np.nan
+    residuals = np.diag(at.residuals)
     return GroupFit(
         name=data.name,
         n=data.n,
-        sample_covariance=data.covariance,
-        sample_means=data.means,
+        sample_covariance=unknown * data.covariance,
+        sample_means=unknown * data.means,
         implied_covariance=at.covariance,
         implied_means=at.means if means else data.means,
-        residual_correlations=correlations(data.covariance) - correlations(at.covariance),
+        residual_correlations=unknown * correlations(data.covariance) - correlations(at.covariance),
         factor_correlations=correlations(at.factor_covariance),
-        r_squared=1 - np.diag(at.residuals) / np.diag(at.covariance),
+        residual_variances=residuals,
+        r_squared=explained(residuals, np.diag(at.covariance)),
     )
+
+
+def explained(residuals: Array, variances: Array) -> Array:
+    """Share of each variance that is not residual; NaN where a residual variance is negative."""
+    return np.asarray(np.where(residuals < NEGATIVE, np.nan, 1 - residuals / variances))
 
 
 def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bool) -> float:
     """Standardised root mean square residual (Bentler 1995), groups weighted by their rows.
 
     Residual covariances, and means where the model has them, over the sample's standard deviations,
-    variances included. Checked against lavaan's `srmr`. Parameters as for `group_fit`.
+    variances included; NaN where too many answers are missing. Checked against lavaan's `srmr`.
+    Parameters as for `group_fit`.
     """
     total, n = 0.0, sum(group.n for group in groups)
     for at, group in zip(matrices, groups, strict=True):
@@ -56,6 +69,8 @@ def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bo
         squares = gaps[np.tril_indices(len(spread))] ** 2
         if means:
             squares = np.append(squares, ((group.means - at.means) / spread) ** 2)
+        if not group.has_maximum:
+            return float("nan")
         total += group.n / n * float(np.sqrt(squares.mean()))
     return total
 

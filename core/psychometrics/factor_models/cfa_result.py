@@ -106,11 +106,13 @@ class GroupFit:
     name : label of the group; empty where there is only one.
     n : rows used.
     sample_covariance, sample_means : what was observed (divisor n; with missing answers the
-        maximum-likelihood estimate; for ordered answers polychoric correlations and zeros).
+        maximum-likelihood estimate, NaN where there is none; for ordered answers polychoric
+        correlations and zeros).
     implied_covariance, implied_means : what the model says.
     residual_correlations : sample minus implied correlation.
     factor_correlations : implied correlations of the factors.
-    r_squared : share of each item's variance that the factors explain.
+    residual_variances : what the factors leave of each item's variance; below 0 in Heywood cases.
+    r_squared : share of each item's variance that the factors explain; NaN in Heywood cases.
     """
 
     name: str
@@ -121,6 +123,7 @@ class GroupFit:
     implied_means: np.ndarray
     residual_correlations: np.ndarray
     factor_correlations: np.ndarray
+    residual_variances: np.ndarray
     r_squared: np.ndarray
 
 
@@ -141,7 +144,8 @@ class CfaResult:
     fit : the plain test and indices. scaled : corrected for non-normal answers, or None.
     robust : corrected indices (chi2 NaN), or None.
     srmr : standardised root mean square residual.
-    log_likelihood, aic, bic, adjusted_bic : NaN for estimators without a likelihood.
+    log_likelihood, aic, bic, adjusted_bic : NaN for estimators without a likelihood; the latter
+        three also for models that are not identified.
     scaling_h0, scaling_h1 : scaling factors of the two log-likelihoods, for differences between
         models (NaN unless MLR).
     parameters, standardized : estimates (std.all in the second).

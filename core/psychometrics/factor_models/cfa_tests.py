@@ -18,6 +18,7 @@ from core.psychometrics.factor_models.cfa_fit_indices import (
     plain_indices,
     robust_indices,
     scaled_indices,
+    undefined_indices,
 )
 from core.psychometrics.factor_models.cfa_likelihood import (
     Moments,
@@ -32,6 +33,11 @@ from core.psychometrics.factor_models.cfa_reference import (
 from core.psychometrics.factor_models.cfa_result import FitIndices
 
 Array = np.ndarray
+NOT_SCALED = (
+    "The scaling factor of the {} comes out at {:.3g}, and it has to be above 0: there are too few "
+    "answers to correct the test. The scaled χ² and the scaled and robust indices are undefined; "
+    "the plain ones take answers as normal."
+)
 NAN = float("nan")
 
 
@@ -52,6 +58,7 @@ class TestsOfFit:
     ----------
     fit, scaled, robust : as in `CfaResult`.
     scaling_h0, scaling_h1 : scaling factors of the two log-likelihoods; NaN without correction.
+    problems : why versions are undefined.
     """
 
     fit: FitIndices
@@ -59,6 +66,7 @@ class TestsOfFit:
     robust: FitIndices | None
     scaling_h0: float
     scaling_h1: float
+    problems: tuple[str, ...] = ()
 
 
 def tests_of_fit(
@@ -107,6 +115,11 @@ def tests_of_fit(
         if x.model_df > 0:
             factor = (saturated.trace - trace) / x.model_df
             baseline_factor = (saturated.trace - baseline.trace) / x.baseline_df
+            for name, own in (("model", factor), ("model of unrelated items", baseline_factor)):
+                if not own > 0:
+                    nothing = undefined_indices(x.model_df, x.baseline_df)
+                    reason = NOT_SCALED.format(name, own)
+                    return TestsOfFit(fit, nothing, nothing, *factors, (reason,))
             scaled = scaled_indices(x, factor, baseline_factor)
             robust = robust_indices(x, x.model, factor, x.baseline, baseline_factor)
     if incomplete and x.model_df > 0:

@@ -11,18 +11,18 @@ from scipy import stats
 from core.psychometrics.answer_options import Offered
 from core.psychometrics.arrays import Floats
 from core.psychometrics.estimate import check_level
+from core.psychometrics.factor_models.cfa_fit_indices import undefined_indices
 from core.psychometrics.factor_models.cfa_model import ParsedModel, Scaling
 from core.psychometrics.factor_models.cfa_problems import (
     error_problems,
     matrix_problems,
     model_problems,
 )
-from core.psychometrics.factor_models.cfa_residuals import correlations
+from core.psychometrics.factor_models.cfa_residuals import correlations, explained
 from core.psychometrics.factor_models.cfa_result import (
     NAN,
     CfaResult,
     Estimate,
-    FitIndices,
     GroupFit,
 )
 from core.psychometrics.factor_models.cfa_standardize import raw_estimates, standardized_estimates
@@ -106,7 +106,8 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
     at = fit.structure.matrices(fit.theta)
     impossible = matrix_problems([at], table.items, table.factors, [""])
     doubtful = [*search_notes(fit), *impossible, *error_problems(standardized)]
-    testable = fit.df > 0 and not fit.undetermined and fit.n > len(table.items)
+    fitted = not fit.undetermined and fit.n > len(table.items)
+    testable = fitted and fit.df > 0
     possible = not impossible and np.linalg.eigvalsh(fit.polychoric.correlations)[0] > 0
     return CfaResult(
         estimator="WLSMV",
@@ -119,7 +120,7 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
         n_free=len(covariance),
         converged=fit.converged,
         admissible=bool(fit.converged and not fit.undetermined and possible),
-        fit=plain_fit(fit) if testable else _no_test(fit),
+        fit=plain_fit(fit) if fitted else undefined_indices(fit.df, len(fit.residuals)),
         scaled=scaled_fit(fit) if testable else None,
         robust=robust_fit(fit) if testable else None,
         srmr=srmr(fit),
@@ -138,11 +139,6 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
         covariance=covariance,
         problems=(*fit.polychoric.problems, *doubtful),
     )
-
-
-def _no_test(fit: WeightedFit) -> FitIndices:
-    """Indices of a model whose degrees of freedom are not known."""
-    return FitIndices(NAN, fit.df, NAN, NAN, len(fit.residuals), NAN, NAN, NAN, NAN, NAN, NAN)
 
 
 def _thresholds(fit: WeightedFit, variances: Floats, ci_level: float) -> tuple[Estimate, ...]:
@@ -186,5 +182,6 @@ def _group(fit: WeightedFit) -> GroupFit:
         implied_means=nothing,
         residual_correlations=observed - implied,
         factor_correlations=correlations(at.factor_covariance),
-        r_squared=1 - np.diag(at.residuals),
+        residual_variances=np.diag(at.residuals),
+        r_squared=explained(np.diag(at.residuals), np.ones(len(observed))),
     )
