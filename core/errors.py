@@ -7,6 +7,7 @@ UserError
 ├── ConflictError     somebody else (another tab) changed the same thing first
 ├── CollectionError   the model service refused or could not be reached
 ├── NotEnoughData     an analysis cannot be computed from these responses
+├── TooLarge          an analysis needs more memory than it may take
 ├── ModelTextError    the text of a factor model cannot be read (factor_models/cfa_syntax.py)
 └── StoreError        the database file cannot be opened, read or written
 
@@ -57,6 +58,10 @@ class CollectionError(UserError):
 
 class NotEnoughData(UserError):
     """An analysis cannot be computed from the responses given."""
+
+
+class TooLarge(UserError):
+    """An analysis needs more memory than it may take."""
 
 
 class StoreError(UserError):

@@ -34,7 +34,7 @@ from core.analysis.result import AnalysisResult
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
 from core.domain.rounding import percent_text
-from core.errors import NotEnoughData, UserError
+from core.errors import NotEnoughData, TooLarge, UserError
 
 WEIGHTED = (
     "Under WLSMV read the scaled χ² and the scaled or robust indices: the plain ones have no known "
@@ -111,6 +111,8 @@ def cfa(
     NotEnoughData
         No group can be fitted. If only some cannot, their rows are NaN and a note says why. Or
         WLSMV is asked for, and scores are averages or continuous.
+    TooLarge
+        So many items that the tests would take too much memory.
     ModelTextError
         The model text cannot be read, or names an item that there is not.
 
@@ -166,6 +168,8 @@ def _factored(group: Prepared, estimator: EstimatorKind, ci_level: float) -> Fac
         return Factored(group, None, 0, group.notes)
     try:
         fit = fitted(group.scores, model, estimator, ci_level, group.offered)
+    except TooLarge:
+        raise
     except UserError as error:
         reason = f"{group.name}: not fitted. {model.sentence(error.problem)}"
         return Factored(group, None, 0, (*group.notes, reason))

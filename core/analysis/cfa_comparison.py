@@ -72,6 +72,8 @@ def cfa_comparison(
     ------
     NotEnoughData
         No model can be fitted in any group. If only some cannot, a remark says why.
+    TooLarge
+        So many items that the tests would take too much memory.
     ModelTextError
         A text has no name, fewer than two models, or cannot be read.
 

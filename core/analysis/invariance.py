@@ -33,7 +33,7 @@ from core.analysis.registry import analysis
 from core.analysis.result import AnalysisResult
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
-from core.errors import NotEnoughData, UserError
+from core.errors import NotEnoughData, TooLarge, UserError
 from core.psychometrics.factor_models.cfa_invariance import invariance as climb
 
 _TWO_LEVELS = (
@@ -95,6 +95,8 @@ def invariance(
     ------
     NotEnoughData
         Levels can be compared in no group. If only in some, the others are NaN and a note says why.
+    TooLarge
+        So many items that the tests would take too much memory.
 
     Notes
     -----
@@ -154,6 +156,8 @@ def _climbed(ready: Levels, estimator: LikelihoodKind) -> Ladder:
             missing=missing,
             scaling=ready.scaling,
         )
+    except TooLarge:
+        raise
     except UserError as error:
         return ladder.noting(f"{where}: not compared. {written.sentence(error.problem)}")
     for problem in result.problems:

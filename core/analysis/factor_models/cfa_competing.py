@@ -32,7 +32,7 @@ from core.analysis.factor_models.cfa_names import ModelNames, model_names
 from core.analysis.items.offered_options import with_options
 from core.analysis.matrices import ScoreMatrix, distinct, group_name, score_matrices, some_of
 from core.analysis.registry import Text
-from core.errors import UserError
+from core.errors import TooLarge, UserError
 from core.psychometrics.factor_models.cfa_data import Missing
 from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_syntax import parse_model
@@ -208,6 +208,8 @@ def _candidate(name: str, prepared: Prepared, estimator: EstimatorKind) -> Candi
         return Candidate(name, prepared, None, f"Not fitted. {prepared.reason}")
     try:
         fit = fitted(prepared.scores, model, estimator, CI_LEVEL, prepared.offered)
+    except TooLarge:
+        raise
     except UserError as error:
         return Candidate(name, prepared, None, f"Not fitted. {model.sentence(error.problem)}")
     untested = np.isnan(fit.fit.chi2) and fit.fit.df > 0

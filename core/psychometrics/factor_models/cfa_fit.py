@@ -11,7 +11,12 @@ from core.errors import NotEnoughData
 from core.psychometrics.estimate import check_level
 from core.psychometrics.factor_models.cfa_data import Missing, PreparedData
 from core.psychometrics.factor_models.cfa_fitting import Fitter
-from core.psychometrics.factor_models.cfa_items import model_of, model_scores
+from core.psychometrics.factor_models.cfa_items import (
+    likelihood_cells,
+    model_of,
+    model_scores,
+    refuse_too_many,
+)
 from core.psychometrics.factor_models.cfa_model import ParsedModel, Scaling
 from core.psychometrics.factor_models.cfa_prepare import prepare
 from core.psychometrics.factor_models.cfa_result import CfaResult
@@ -77,6 +82,8 @@ def fit_cfa(
     ModelTextError
         The text cannot be read, names an unknown item or leaves nothing to estimate, or `partial`
         names something else than the model.
+    TooLarge
+        So many items that the tests would take more memory than `cfa_items.MEMORY_LIMIT`.
     NotEnoughData
         Too few items or rows, items that determine each other, two items of one name, or scores
         too large or too small to compute with.
@@ -93,11 +100,14 @@ def fit_cfa(
     names = list(group_names) if group_names else _default_names(len(groups))
     parsed = model_of(model, items)
     _refuse_strangers(partial, parsed)
+    means = means or missing == "fiml" or len(groups) > 1
+    size = likelihood_cells(len(groups), means=means, incomplete=missing == "fiml")
+    refuse_too_many(len(parsed.items), size)
     kept, data = _usable(parsed, groups, items, missing, names)
     table = parameter_table(
         kept,
         scaling=scaling,
-        means=means or missing == "fiml" or len(groups) > 1,
+        means=means,
         n_groups=len(groups),
         equal=equal,
         partial=partial,

@@ -77,6 +77,8 @@ def fit_wlsmv(
     ------
     ModelTextError
         The text cannot be read or names an unknown item.
+    TooLarge
+        So many items that the tests would take more memory than `cfa_items.MEMORY_LIMIT`.
     NotEnoughData
         Fewer than two items vary, scores are no ordered answers, a pair of items has no
         correlation, or the model has more parameters than correlations.

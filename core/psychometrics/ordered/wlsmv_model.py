@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 from core.errors import NotEnoughData
 from core.psychometrics.answer_options import Offered
 from core.psychometrics.arrays import Floats
-from core.psychometrics.factor_models.cfa_items import model_of, model_scores
+from core.psychometrics.factor_models.cfa_items import (
+    model_of,
+    model_scores,
+    refuse_too_many,
+    weighted_cells,
+)
 from core.psychometrics.factor_models.cfa_model import (
     COVARIANCE,
     LOADING,
@@ -43,6 +48,7 @@ def weighted_model(
 ) -> WeightedModel:
     """The model fitted to the polychoric correlations of its items; see `wlsmv.fit_wlsmv`."""
     parsed = model_of(model, items)
+    refuse_too_many(len(parsed.items), weighted_cells)
     matrix = model_scores(scores, items, parsed)
     options = None if offered is None else dict(zip(items, offered, strict=True))
     fitted = polychoric(
