@@ -211,7 +211,7 @@ def test_half_a_study_says_that_numbers_will_change(workspace):
             [record.study_id],
         )
     at = open_page(study="study")
-    assert "100 of 200 planned answers are in" in texts(at).replace("\\", "")
+    assert "100 of 200 planned replies are in" in texts(at).replace("\\", "")
 
 
 def test_an_imported_study_is_analysed_too(workspace):
