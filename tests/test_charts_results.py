@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -307,7 +308,7 @@ def test_dots_beyond_the_usual_range_are_not_pulled_back_to_it():
     columns = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
     rows = [("F", "i1", 1.2, 0.5, 4.0, 0.0), ("F", "i2", -1.1, -3.0, 0.2, 0.1)]
     charted = charts_of(
-        "cfa", made(table("fit", ("n",), [(50,)]), table("loadings", columns, rows))
+        "cfa", made(table("fit", ("chi2", "n"), [(9.0, 50)]), table("loadings", columns, rows))
     )
     (dots,) = [chart for chart in charted if chart.title == "Loadings on F"]
     layer = next(one for one in dots.spec.to_dict()["layer"] if one["mark"]["type"] == "point")
@@ -357,3 +358,71 @@ def test_places_moved_apart_stay_in_order_and_in_bounds(wanted, distance):
 )  # fmt: skip
 def test_numbers_are_short(value, said):
     assert short(value) == said
+
+
+LOADING_COLUMNS = (
+    "respondent", "factor", "item", "standardized", "standardized_low", "standardized_high", "p",
+)  # fmt: skip
+
+
+def domains(chart):
+    """The ends of every horizontal axis of a chart."""
+    text = json.dumps(chart.spec.to_dict())
+    found = re.findall(r'"domain": \[([-\d.]+), ([-\d.]+)\]', text)
+    return {tuple(map(float, one)) for one in found}
+
+
+def test_one_degenerate_group_does_not_stretch_the_axis_of_loadings():
+    rows = [(who, "F", f"i{k}", 0.5 + k / 10, 0.4, 0.9, 0.0) for who in "ab" for k in (1, 2, 3)]
+    rows += [("c", "F", "i1", 10.07, -30.0, 50.0, 0.9), ("c", "F", "i2", 0.05, -0.1, 0.2, 0.3)]
+    fit = made(table("fit", ("respondent", "chi2", "n"), [(who, 9.0, 50) for who in "abc"]),
+               table("loadings", LOADING_COLUMNS, rows))  # fmt: skip
+    (dots,) = [chart for chart in charts_of("cfa", fit) if chart.title == "Loadings on F"]
+    assert domains(dots) == {(-1.25, 1.25)}
+    said = "A large tip at the edge: the value lies beyond the chart: c, i1 (10.07)."
+    assert said in dots.alt
+    text = json.dumps(dots.spec.to_dict())
+    assert said in text
+    assert "isValid(datum.value) && datum.value > 1.25" in text  # the tip, with the true number
+    assert dots.table["value"].max() == 10.07
+
+
+def test_one_degenerate_group_does_not_stretch_the_axis_of_means():
+    columns = ("scale", "respondent", "mean", "ci_low", "ci_high", "n")
+    rows = [("s", who, 3.0 + k, 2.8 + k, 3.2 + k, 50) for k, who in enumerate(("a", "b", "c"))]
+    rows.append(("s", "d", 3.5, -60.0, 67.0, 2))
+    (means,) = charts_of("group_comparison", made(table("groups", columns, rows)))
+    ((low, high),) = domains(means)
+    assert 2 < low < 2.9
+    assert 5.1 < high < 6
+    assert "A tip: the interval goes on beyond the chart" in means.alt
+
+
+def test_groups_that_are_merely_far_apart_are_all_drawn():
+    columns = ("scale", "respondent", "mean", "ci_low", "ci_high", "n")
+    rows = [("s", "a", 1.0, 0.9, 1.1, 50), ("s", "b", 6.5, 6.0, 7.0, 50)]
+    (means,) = charts_of("group_comparison", made(table("groups", columns, rows)))
+    ((low, high),) = domains(means)
+    assert low < 0.9
+    assert high > 7
+    assert "tip" not in means.alt
+
+
+def test_information_of_a_degenerate_group_ends_at_the_edge():
+    columns = ("respondent", "subscale", "trait", "information", "standard_error")
+    highest = {"a": 3.0, "b": 4.0, "c": 900.0}
+    rows = [
+        (who, "s", trait, most / (1 + trait**2), 1.0)
+        for who, most in highest.items() for trait in (-1.0, 0.0, 1.0)
+    ]  # fmt: skip
+    (chart,) = charts_of("graded_response", made(table("information", columns, rows)))
+    assert "Tips at the edge: information beyond the chart, highest of c (900.00)." in chart.alt
+    assert (0.0, 4.2) in domains(chart)
+
+
+def test_an_alpha_far_below_0_is_a_tip_and_does_not_stretch_the_axis():
+    columns = ("respondent", "subscale", "alpha", "ci_low", "ci_high", "n_administrations")
+    rows = [("a", "s", 0.8, 0.7, 0.9, 50), ("b", "s", -14.0, -40.0, -2.0, 50)]
+    (chart,) = charts_of("internal_consistency", made(table("alpha", columns, rows)))
+    assert domains(chart) == {(-1.25, 1.0)}
+    assert "b, s (−14.00)" in chart.alt

@@ -6,14 +6,13 @@ import pandas as pd
 
 from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
-from core.charts.dots import DotAxis, correlation_ends, dots
+from core.charts.dots import DotAxis, correlation_ends, dot_chart
 from core.charts.panels import (
     Chart,
     cut,
     first_charts,
     grouped,
     most,
-    panels,
     short,
     span,
     table_of,
@@ -47,8 +46,7 @@ def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
         )
         title = f"Discrimination, {subscale}" if subscale else "Discrimination"
         axis = DotAxis("Discrimination with interval", correlation_ends(table), band=_BAND)
-        spec = panels(dots(table, axis, theme), table, title, theme, [_BAND_WORDS])
-        charts.append(Chart(title, spec, words, table))
+        charts.append(dot_chart(table, axis, title, words, theme, [_BAND_WORDS]))
     return told(charts, frame["subscale"].nunique())
 
 
@@ -116,4 +114,4 @@ def coefficient_chart(
         f"{span(known)}; {len(table) - len(known)} undefined.{left_out}"
     )
     axis = DotAxis(axis_title, correlation_ends(table), of=noun.capitalize())
-    return Chart(title, panels(dots(table, axis, theme), table, title, theme), said, table)
+    return dot_chart(table, axis, title, said, theme)

@@ -8,14 +8,13 @@ import pandas as pd
 
 from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
-from core.charts.dots import DotAxis, dots, free_ends
+from core.charts.dots import DotAxis, dot_chart, free_ends
 from core.charts.panels import (
     Chart,
     cut,
     first_charts,
     grouped,
     most,
-    panels,
     short,
     span,
     table_of,
@@ -62,9 +61,7 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     lines = (_CHEN, 0.0)
     axis = DotAxis("Change in CFI", _wide(free_ends(drawn, lines)), lines, of="Step")
     said = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
-    return (
-        Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme, said), words, drawn),
-    )
+    return (dot_chart(drawn, axis, title, words, theme, said),)
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -95,8 +92,7 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         axis = DotAxis("Rise of Nagelkerke's R²", (min(low, 0.0), high), _JODOIN_GIERL, of="Item")
         said = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and .07.",
                 "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
-        spec = panels(dots(drawn, axis, theme), drawn, title, theme, said)
-        charts.append(Chart(title, spec, words, drawn))
+        charts.append(dot_chart(drawn, axis, title, words, theme, said))
     return told(charts, frame["subscale"].nunique())
 
 
@@ -130,9 +126,7 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     title = "BIC above that of the best model"
     axis = DotAxis("Difference in BIC", _wide(free_ends(drawn, (0.0,))), (0.0,), of="Model")
     said = ["Lower is better; 0, dashed: the best of the group."]
-    return (
-        Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme, said), words, drawn),
-    )
+    return (dot_chart(drawn, axis, title, words, theme, said),)
 
 
 def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:

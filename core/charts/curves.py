@@ -21,6 +21,7 @@ from core.charts.panels import (
     cut,
     first_charts,
     grouped,
+    listed,
     most,
     number_tip,
     panels,
@@ -30,6 +31,7 @@ from core.charts.panels import (
     two_decimals,
     with_number_texts,
 )
+from core.charts.reach import usual_reach
 from core.domain.counts import counted
 
 MAX_ITEMS = 12
@@ -223,9 +225,22 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         )
         title = f"Test information, {subscale}" if subscale else "Test information"
         said = ["Solid, left axis: information. Dashed, right axis: standard error."]
+        highest = shown.groupby("group", sort=False)["information"].max()
+        highest = highest[highest > _highest_information(shown) * 1.05]
+        if len(highest):
+            named = [f"{group} ({short(float(one))})" for group, one in highest.items()]
+            beyond = f"Tips at the edge: information beyond the chart, highest of {listed(named)}."
+            said.append(beyond)
+            words += f" {beyond}"
         spec = panels(_information_layers(shown, theme), shown, title, theme, said)
         charts.append(Chart(title, spec, words, shown))
     return told(charts, frame["subscale"].nunique())
+
+
+def _highest_information(table: pd.DataFrame) -> float:
+    """The highest information of the groups that are not degenerate."""
+    highest = table.groupby("group", sort=False)["information"].max()
+    return float(highest[highest <= usual_reach(table, ["information"], 0.0)].max())
 
 
 def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
@@ -239,13 +254,17 @@ def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
             number_tip("standard_error", "Standard error"),
         ],
     )
-    top = float(table["information"].max()) * 1.05 or 1.0
-    solid = base.mark_line(color=MARK[theme], strokeWidth=2.5).encode(
-        y=alt.Y("information:Q", title="Information", scale=alt.Scale(domain=[0, top]))
-    )
+    top = _highest_information(table) * 1.05 or 1.0
+    y = alt.Y("information:Q", title="Information", scale=alt.Scale(domain=[0, top], clamp=True))
+    solid = base.mark_line(color=MARK[theme], strokeWidth=2.5).encode(y=y)
+    beyond = base.transform_filter(f"datum.information > {top!r}")
+    tips = beyond.mark_point(
+        shape="triangle-up", filled=True, size=90, color=MARK[theme], opacity=1
+    ).encode(y=y)
     error_scale = alt.Scale(domain=[0, _HIGHEST_ERROR])
     dashed = base.mark_line(color=INK[theme], strokeWidth=1.5, strokeDash=[5, 4], clip=True).encode(
         y=alt.Y("standard_error:Q", title="Standard error (SD)", scale=error_scale,
                 axis=alt.Axis(grid=False, orient="right"))
     )  # fmt: skip
-    return alt.layer(solid, dashed).resolve_scale(y="independent").properties(height=_HEIGHT)
+    curve = alt.layer(solid, tips) if (table["information"] > top).any() else solid
+    return alt.layer(curve, dashed).resolve_scale(y="independent").properties(height=_HEIGHT)

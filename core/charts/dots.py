@@ -11,7 +11,8 @@ import altair as alt
 import pandas as pd
 
 from core.charts.colors import BACKGROUNDS, BAND, INK, MARK, Theme
-from core.charts.panels import items_axis, number_tip, with_number_texts
+from core.charts.panels import Chart, items_axis, number_tip, panels, with_number_texts
+from core.charts.reach import FARTHEST, beyond_words, usual_reach
 
 _ROW, _LABELLED_ROW = 22, 38  # pixels
 _MARGIN = 0.05  # of the range of the values, left and right of them
@@ -33,17 +34,29 @@ class DotAxis:
 def correlation_ends(table: pd.DataFrame) -> tuple[float, float]:
     """From 0, or the lowest value if below, to 1, or the highest value if above.
 
-    Intervals may be cut at -1 and 1, values never are.
+    Intervals may be cut at -1 and 1. Values are cut a little farther out, where only degenerate
+    results lie.
     """
-    values = table["value"].dropna()
+    values = table["value"].dropna().clip(-FARTHEST, FARTHEST)
     low = min([0.0, *values, *(max(one, -1.0) for one in table["ci_low"].dropna())])
     return low, max([1.0, *values])
 
 
-def free_ends(table: pd.DataFrame, lines: Sequence[float] = ()) -> tuple[float, float]:
-    """All values, intervals and lines, with a margin."""
+def free_ends(
+    table: pd.DataFrame, lines: Sequence[float] = (), by: str = "group"
+) -> tuple[float, float]:
+    """All values, intervals and lines, with a margin, without what lies far beyond most groups.
+
+    `by` is the column that says the groups: panels, or the rows where these are what is compared.
+    """
+    center = lines[0] if lines else None
+    limit = usual_reach(table, ("value", "ci_low", "ci_high"), center, by)
+    middle = float(table.groupby(by, sort=False)["value"].median().median())
+    start = middle if center is None else center
     drawn = [*table["value"], *table["ci_low"], *table["ci_high"], *lines]
     known = [value for value in map(float, drawn) if math.isfinite(value)]
+    if math.isfinite(limit):
+        known = [value for value in known if abs(value - start) <= limit] or known
     if not known:
         return 0.0, 1.0
     low, high = min(known), max(known)
@@ -51,10 +64,39 @@ def free_ends(table: pd.DataFrame, lines: Sequence[float] = ()) -> tuple[float, 
     return low - margin, high + margin
 
 
+def dot_chart(
+    table: pd.DataFrame,
+    axis: DotAxis,
+    title: str,
+    words: str,
+    theme: Theme,
+    said: Sequence[str] = (),
+) -> Chart:
+    """A dot plot in a panel for each group, with a word on what lies beyond the axis.
+
+    Parameters
+    ----------
+    table : table
+        As for `dots`.
+    axis : DotAxis
+        Shared by all panels.
+    title, words : str
+        Of the chart, and the text below it.
+    theme : "light" or "dark"
+        What the chart stands on.
+    said : sequence of str
+        Subtitles.
+    """
+    beyond = beyond_words(table, axis.ends)
+    spec = panels(dots(table, axis, theme), table, title, theme, [*said, *beyond])
+    return Chart(title, spec, " ".join([words, *beyond]), table)
+
+
 def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     """Points with intervals, dashed lines and a shaded band; rows without a value stay empty.
 
-    An interval that goes on beyond the axis ends in a tip.
+    An interval that goes on beyond the axis ends in a tip; a value beyond it is a larger tip at the
+    edge, with its number in the tooltip.
 
     `table` has the columns group, item, value, ci_low, ci_high, n, and label where values are
     written above their points.
@@ -76,17 +118,29 @@ def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
         x=across("ci_low"), x2="ci_high:Q"
     )
     labelled = with_number_texts(base, "value", "ci_low", "ci_high", decimals=axis.decimals)
-    points = labelled.mark_point(filled=True, size=60, color=MARK[theme], opacity=1).encode(
-        x=across("value"),
-        tooltip=[
-            alt.Tooltip("item:N", title=axis.of),
-            number_tip("value", "Value"),
-            number_tip("ci_low", "Interval from"),
-            number_tip("ci_high", "Interval to"),
-            alt.Tooltip("n:Q", title="n"),
-        ],
-    )
-    layers = [rules, points, *(_arrow(base, across, end, axis, theme) for end in ("low", "high"))]
+    tooltip = [
+        alt.Tooltip("item:N", title=axis.of),
+        number_tip("value", "Value"),
+        number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "Interval to"),
+        alt.Tooltip("n:Q", title="n"),
+    ]
+    layers = [rules, *(_arrow(base, across, end, axis, theme) for end in ("low", "high"))]
+    low, high = axis.ends
+    for shape, some, test in (
+        ("triangle-left", table["value"] < low, f"datum.value < {low!r}"),
+        ("triangle-right", table["value"] > high, f"datum.value > {high!r}"),
+    ):
+        if some.any():
+            tips = labelled.transform_filter(f"isValid(datum.value) && {test}").mark_point(
+                shape=shape, filled=True, size=170, color=MARK[theme], opacity=1
+            )
+            layers.append(tips.encode(x=across("value"), tooltip=tooltip))
+    if len(layers) > 3:
+        inside = f"datum.value >= {low!r} && datum.value <= {high!r}"
+        labelled = labelled.transform_filter(f"isValid(datum.value) && {inside}")
+    points = labelled.mark_point(filled=True, size=60, color=MARK[theme], opacity=1)
+    layers.insert(1, points.encode(x=across("value"), tooltip=tooltip))
     if "label" in table:
         labels = base.transform_filter("isValid(datum.value)").encode(
             x=across("value"), text="label:N"

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
-from core.charts.dots import DotAxis, dots
+from core.charts.dots import DotAxis, dot_chart
 from core.charts.panels import (
     Chart,
     cut,
     first_charts,
     grouped,
-    panels,
     short,
     span,
     table_of,
     told,
 )
+from core.charts.reach import FARTHEST
 from core.domain.counts import counted
-
-_FAR = 1.25  # intervals beyond are cut
 
 
 def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -54,12 +52,10 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
             f"empty.{left_out}{not_drawn}"
         )
-        beyond = int(((drawn["ci_low"] < -_FAR) | (drawn["ci_high"] > _FAR)).sum())
-        said = ["A tip: the interval goes on beyond the chart; see the table."] if beyond else []
-        low = min([0.0, *known, *drawn["ci_low"].dropna().clip(lower=-_FAR)])
-        high = max([1.0, *known, *drawn["ci_high"].dropna().clip(upper=_FAR)])
+        within = drawn[["value", "ci_low", "ci_high"]].clip(-FARTHEST, FARTHEST)
+        low = min(0.0, float(within.min().min()))
+        high = max(1.0, float(within.max().max()))
         axis = DotAxis("Standardized loading with interval", (low, high), (0.0,))
         title = f"Loadings on {factor}"
-        spec = panels(dots(drawn, axis, theme), drawn, title, theme, said)
-        charts.append(Chart(title, spec, words, drawn))
+        charts.append(dot_chart(drawn, axis, title, words, theme))
     return told(charts, frame["factor"].nunique())

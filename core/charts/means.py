@@ -10,14 +10,13 @@ from scipy.stats import t as student
 
 from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
-from core.charts.dots import DotAxis, dots, free_ends
+from core.charts.dots import DotAxis, dot_chart, free_ends
 from core.charts.panels import (
     Chart,
     cut,
     first_charts,
     grouped,
     most,
-    panels,
     span,
     table_of,
     told,
@@ -108,9 +107,7 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     axis = DotAxis("Odds ratio with interval", (math.exp(low), math.exp(high)), (1.0,), of="List",
                    decimals=2, log=True)  # fmt: skip
     said = ["Dashed: 1, no difference. To the right: as in the stereotype."]
-    return (
-        Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme, said), words, drawn),
-    )
+    return (dot_chart(drawn, axis, title, words, theme, said),)
 
 
 def _means_chart(
@@ -131,5 +128,5 @@ def _means_chart(
         f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )
-    axis = DotAxis(axis_title, free_ends(drawn), of=noun.capitalize(), decimals=2)
-    return Chart(title, panels(dots(drawn, axis, theme), drawn, title, theme), said, drawn)
+    axis = DotAxis(axis_title, free_ends(drawn, by="item"), of=noun.capitalize(), decimals=2)
+    return dot_chart(drawn, axis, title, said, theme)
