@@ -25,7 +25,10 @@ NOT_NESTED = "Not nested as far as can be seen; compare AIC and BIC."
 NOT_NESTED_NO_AIC = "Not nested as far as can be seen; compare the indices."
 SAME_DF = "As many free parameters in both, so neither is a special case of the other."
 ALIKE = "Both fit equally well; these answers cannot tell them apart."
-NO_TEST = "At least one of the models has no test of fit; see the notes."
+NO_TEST = (
+    "At least one of the models has no test, as it is not identified or the answers are too few; "
+    "see the notes."
+)
 OTHER_ITEMS = "Models of different items, whose χ², AIC and BIC cannot be compared."
 
 
