@@ -497,6 +497,24 @@ def test_a_proxy_never_sees_calls_to_this_computer(monkeypatch):
     assert (len(server.chats), proxy.total) == (1, 0)
 
 
+def test_replies_through_a_proxy_are_free_of_keys_as_well(monkeypatch):
+    """No key goes over plain http to the internet; what a proxy says may hold one all the same."""
+    with FaultServer([Step(content=f"You sent {KEY}")], key=None) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
+
+        async def call():
+            client = OpenAIClient(
+                "http://models.invalid/v1", None, at_once=1, timeout_s=5, used_keys=lambda: {KEY}
+            )
+            try:
+                return await client.complete(request())
+            finally:
+                await client.close()
+
+        assert asyncio.run(call()).text == "You sent [key]"
+        assert proxy.chats[0].headers["Host"] == "models.invalid"
+
+
 def test_the_key_is_in_no_message_log_or_repr_even_if_the_service_repeats_it(caplog):
     caplog.set_level(logging.DEBUG)
     said = {"error": {"message": "x" * 290 + KEY, "code": KEY}}
