@@ -10,6 +10,7 @@ import pandas as pd
 
 from core.analysis.matrices import Floats, ScoreMatrix
 from core.domain.frames import OPTION_POINTS
+from core.domain.keying import keyed_points
 from core.psychometrics.answer_options import not_ordered, options_between
 
 Options = tuple[float, ...] | None
@@ -77,7 +78,7 @@ def _of_format(scores: Floats, points: frozenset[float]) -> Options:
     low, high = min(points), max(points)
     if scores.size and (scores.min() < low or scores.max() > high):
         return None
-    mirrored = {low + high - point for point in points}
+    mirrored = {float(keyed_points(point, low, high, -1)) for point in points}
     for options in (points, mirrored, points | mirrored):
         if not not_ordered(scores, "", sorted(options)):
             return tuple(sorted(options))
