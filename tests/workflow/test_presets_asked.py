@@ -64,6 +64,9 @@ def asked(workspace, code, person, first_items, **smaller):
     record = studies.freeze(workspace, design)
     collection.start(workspace, record.code)
     progress = collection.wait(workspace, record.code, every_s=0.05)
+    if collection.pause_cause(progress) == "unreadable":  # the smallest of models: go on once
+        collection.start(workspace, record.code)
+        progress = collection.wait(workspace, record.code, every_s=0.05)
     assert (progress.state, progress.n_done) == ("finished", record.n_trials)
     return answers.overview(workspace, record.code).loc[0]
 
