@@ -78,6 +78,19 @@ def test_a_negative_residual_variance_is_named():
     assert any("Negative residual variance (x)" in text for text in result.problems)
 
 
+def test_an_interval_stays_within_0_and_1_and_says_so():
+    rng = np.random.default_rng(7)
+    high = rng.standard_normal((5, 1)) + 0.3 * rng.standard_normal((5, 3))
+    result = omega_total(high)
+    # symmetric about the estimate it would end at 1.04
+    assert 2 * result.value - result.low > 1.03
+    assert result.high == 1
+    assert any("cut at 0 and 1" in text for text in result.problems)
+    usual = omega_total(one_factor(300, 6))
+    assert 0 < usual.low < usual.high < 1
+    assert not any("cut" in text for text in usual.problems)
+
+
 @pytest.mark.parametrize(("subscale", "columns"), [("f", [0, 1, 2]), ("g", [3, 4, 5])])
 def test_improper_solutions_have_the_values_of_r_and_a_caution(subscale, columns):
     table, own = scores("heywood6")[:, columns], expected("heywood6_lavaan")["reliability"]

@@ -22,6 +22,10 @@ _NO_ERROR_LEFT = (
     "Undefined: the residual variances sum to less than 0, so the factor would explain more than "
     "all of the variance."
 )
+_CUT = (
+    "The interval is cut at 0 and 1, which it would pass: it takes the estimate as normal, which "
+    "is rough so near the bound."
+)
 # a uniqueness of .005, the least that psych allows
 _LARGEST_LOADING = math.sqrt(0.995)
 _NEEDS_THREE = "Undefined: two items do not determine a factor; omega needs three that vary."
@@ -59,7 +63,8 @@ def omega_total(
     (sum of loadings)² / ((sum of loadings)² + sum of residual variances) of a one-factor model
     fitted by maximum likelihood to the covariance matrix; McDonald (1999, Test Theory). Interval:
     estimate plus and minus z standard errors by the delta method (Raykov 2002,
-    doi:10.1207/S15327906MBR3701_04), which takes answers as normal and rows as independent. If a
+    doi:10.1207/S15327906MBR3701_04), which takes answers as normal and rows as independent; cut at
+    0 and 1, with a note. If a
     single factor does not fit, omega has no clear meaning: read it beside the factor model.
     Agrees with lavaan 0.6-19 to 1e-6 (HS 1939 and simulated six-point items).
     """
@@ -91,9 +96,9 @@ def omega_total(
     if unique < 0:
         return replace(result, problems=(*rows.problems, *improper, _NO_ERROR_LEFT))
     # The delta method needs an admissible solution; at a negative variance it goes far astray.
-    low, high = (math.nan, math.nan) if improper else (value - z * error, value + z * error)
+    low, high, cut = within_bounds(value, math.nan if improper else z * error)
     against = against_factor(rows.names, loadings * (1 if common >= 0 else -1))
-    problems = rows.problems + improper + against
+    problems = rows.problems + improper + against + cut
     return replace(result, value=value, low=low, high=high, problems=problems)
 
 
@@ -150,6 +155,14 @@ def omega_total_standardized(scores: Floats, *, names: Sequence[str] | None = No
             "at .005, so distrust this coefficient.",
         )
     return replace(result, value=1 - float((1 - loadings**2).sum()) / total, problems=problems)
+
+
+def within_bounds(value: float, reach: float) -> tuple[float, float, tuple[str, ...]]:
+    """The interval from value - reach to value + reach within 0 and 1, and a note if it was cut."""
+    low, high = value - reach, value + reach
+    if (low >= 0 and high <= 1) or math.isnan(reach):
+        return low, high, ()
+    return max(low, 0.0), min(high, 1.0), (_CUT,)
 
 
 def negative_variances(names: Sequence[str], residuals: Floats) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.consistency.keying import against_factor
-from core.psychometrics.consistency.omega import negative_variances
+from core.psychometrics.consistency.omega import negative_variances, within_bounds
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.factor_models.covariance_fit import CovarianceFit, Model, fit_covariance
 from core.psychometrics.item_rows import item_rows
@@ -139,13 +139,14 @@ def _solution(
     # The delta method needs an admissible solution; at a negative variance it goes far astray.
     error = math.nan if improper else fit.standard_error(gradient, rows.n)
     reach = NormalDist().inv_cdf((1 + result.level) / 2) * error
+    low, high, cut = within_bounds(value, reach)
     return OmegaHierarchical(
         hierarchical=replace(
             result,
             value=value,
-            low=value - reach,
-            high=value + reach,
-            problems=result.problems + improper + against,
+            low=low,
+            high=high,
+            problems=result.problems + improper + against + cut,
         ),
         total=1 - float(residuals @ spread**2) / total,
         subscales=labels,
