@@ -17,6 +17,7 @@ from core.analysis.validation_report import validation_report
 from core.domain.frames import ITEM_SCORES, OPTION_POINTS, TEXTS, check_frame
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
+from tests.analysis.score_frames import item_scores
 
 CRITERIA = [
     "internal consistency", "alternate form", "option order", "concurrent", "convergent",
@@ -651,3 +652,27 @@ def test_without_a_baseline_or_anything_to_compute_there_is_one_message(scale):
     assert caught.value.remedy == "Leave it empty: the study holds no other form."
     with pytest.raises(NotEnoughData, match="No criterion can be computed"):
         validation_report(scale.assign(score=np.nan, status="refused"), resamples=100)
+
+
+@pytest.mark.parametrize(
+    ("rows", "share", "estimator", "why"),
+    [
+        (10, 0.0, "mlr", "The scaling factor of the model comes out at -0.196"),
+        (300, 0.8, "fiml", "Too many answers are missing for a test of fit"),
+    ],
+)
+def test_a_model_whose_test_is_undefined_gives_no_factorial_verdict_and_the_reason(
+    rows, share, estimator, why
+):
+    rng = np.random.default_rng(16)
+    values = rng.standard_normal((rows, 1)) * 0.6 + rng.standard_normal((rows, 6)) * 0.8
+    gaps = rng.random(values.shape) < share
+    gaps[:3] = False  # so that alpha has rows
+    values[gaps] = np.nan
+    frame = item_scores(values, form="original", label_order="as_is")
+    result = validation_report(frame, by=("respondent",), estimator=estimator, resamples=10)
+    row = criteria(result).loc["factorial"]
+    assert np.isnan(row["value"])
+    assert row["rating"] == ""
+    assert row["light"] == "grey"
+    assert f"Undefined: the model has no robust RMSEA and CFI. {why}" in row["remark"]
