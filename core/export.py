@@ -19,7 +19,7 @@ from core.files.guard import Cell, csv_line
 
 UNDEFINED = "—"
 DECIMALS: Mapping[str, int] = {
-    "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
+    "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
 }  # fmt: skip
 """Decimals that are shown of a number, by the unit of its column."""
 _LEADING_ZERO_DROPPED = frozenset({"proportion", "correlation", "p"})
@@ -98,9 +98,9 @@ def shown_frame(table: ResultTable) -> pd.DataFrame:
     """The table with its numbers rounded as they are shown; a p below .001 keeps its digits."""
     frame = table.frame.copy()
     for column in table.columns:
-        values, decimals = frame[column.name], DECIMALS.get(column.unit)
-        if decimals is not None and pd.api.types.is_float_dtype(values):
-            found = pd.Series(rounded(values, decimals), index=values.index)
+        values = frame[column.name]
+        if column.unit != "count" and pd.api.types.is_float_dtype(values):
+            found = pd.Series(rounded(values, DECIMALS[column.unit]), index=values.index)
             frame[column.name] = (
                 values.where(values < 0.001, found) if column.unit == "p" else found
             )
@@ -202,7 +202,7 @@ def _apa_cell(value: Any, unit: str) -> str:
     if unit == "p":
         return "< .001" if value < 0.001 else _rounded(float(value), DECIMALS["p"], unit)
     if isinstance(value, float):
-        return _rounded(value, DECIMALS.get(unit, 2), unit)
+        return _rounded(value, DECIMALS[unit], unit)
     return _signed(str(value))
 
 

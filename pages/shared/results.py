@@ -163,7 +163,7 @@ def _show_table(
         st.caption(plain(note))
     else:
         small = small_p_columns(shown)  # these come with texts of their own
-        formats = {c.title: None if c.title in small else _FORMATS.get(c.unit) for c in columns}
+        formats = {c.title: None if c.title in small else _format(c, shown.frame) for c in columns}
         table(
             titled(shown),
             alt=alt,
@@ -173,6 +173,12 @@ def _show_table(
         )
     name = f"{file_stem}-{shown.name}.csv"
     download("CSV", statistics.export.table_csv(shown), name, key=f"csv:{shown.name}")
+
+
+def _format(column: Column, frame: pd.DataFrame) -> str | None:
+    """How the grid writes the numbers of a column; whole ones without a unit as they are."""
+    whole = not pd.api.types.is_float_dtype(frame[column.name])
+    return None if whole and column.unit == "none" else _FORMATS[column.unit]
 
 
 def small_p_columns(shown: ResultTable) -> list[Hashable]:
@@ -191,7 +197,7 @@ def titled(shown: ResultTable) -> pd.DataFrame | Styler:
     frame = frame.rename(columns={c.name: c.title for c in shown.columns})
     if not small:
         return frame
-    styled = frame.reset_index(drop=True).style.format(precision=3, na_rep="")
+    styled = frame.reset_index(drop=True).style.format(precision=2, na_rep="")
     return styled.format(_p_text, subset=small, na_rep="")
 
 

@@ -165,7 +165,7 @@ def test_a_small_p_is_never_shown_as_nothing():
     shown._compute()
     cells = shown._translate(False, False)["body"]
     texts = [[cell["display_value"] for cell in row if cell["type"] == "td"] for row in cells]
-    assert texts == [["< .001", "2.500"], ["0.001", "0.333"], ["", ""]]
+    assert texts == [["< .001", "2.50"], ["0.001", "0.33"], ["", ""]]
     assert shown.data["p, two-sided"].tolist()[:2] == [1e-9, 0.0012]  # sorted as numbers
 
 

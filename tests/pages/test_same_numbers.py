@@ -1,0 +1,177 @@
+"""Every number of the two sample studies is the same on page, in CSV and on the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import zipfile
+from decimal import ROUND_HALF_UP, Decimal
+
+import pandas as pd
+import pytest
+
+from core.__main__ import _parser
+from core.analysis.result import Column, ResultTable
+from core.collect.client import Reply
+from core.collect.local_client import LocalClient
+from core.errors import NotEnoughData
+from core.export import apa_table
+from core.files.guard import unguard
+from core.workflow import analysis_choices, collection, sample, statistics
+from core.workflow.workspace import open_workspace
+from pages.shared import analysis_progress, results
+from tests.pages.test_statistics_pages import open_page, texts
+
+STUDIES = ("sample_simulated", "sample_local")
+UNDEFINED = {
+    "sample_simulated": {
+        "cfa", "cfa_comparison", "dif", "group_comparison", "invariance", "norm_comparison",
+        "odds_ratios", "score_correlations",
+    },
+    "sample_local": {
+        "cfa", "cfa_comparison", "dif", "group_comparison", "invariance", "norm_comparison",
+        "odds_ratios", "score_correlations",
+    },
+}  # fmt: skip
+"""What needs more than the study has: rows than items, levels of a factor, norms, or texts."""
+DECIMALS = {"none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3}
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """The two sample studies; a stand-in replies for the local model, which takes minutes."""
+    patch = pytest.MonkeyPatch()
+
+    async def complete(_self, request):
+        place = sum(map(ord, request.messages[-1]["content"] + request.messages[0]["content"]))
+        return Reply(request.choices[place % len(request.choices)], "stop", request.model, 9, 1)
+
+    patch.setattr(LocalClient, "complete", complete)
+    found = open_workspace(tmp_path_factory.mktemp("samples") / "samples.duckdb")
+    for kind in ("simulated", "local"):
+        study = sample.start_sample(found, kind)
+        ended = collection.wait(found, study, every_s=0.02)
+        assert ended.n_done == ended.n_trials
+    patch.undo()
+    yield found
+    found.close()
+
+
+def on_the_command_line(workspace, name, study, folder):
+    """The files that `python -m core analyze` writes: bytes by name; None where it refuses."""
+    out = folder / "result.zip"
+    wanted = ["analyze", name, "--study", study, "--out", str(out)]
+    analysis = statistics.by_name(name)
+    factor = analysis_choices.recall(workspace, study, analysis).get("factor")
+    if factor:  # a page proposes one that varies
+        wanted += ["--option", f"factor={factor}"]
+    parsed = _parser().parse_args(wanted)
+    try:
+        parsed.verb(workspace, parsed)
+    except NotEnoughData as refused:
+        return None, refused.problem
+    with zipfile.ZipFile(out) as archive:
+        return {entry: archive.read(entry) for entry in archive.namelist()}, ""
+
+
+@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("name", [analysis.name for analysis in statistics.analyses()])
+def test_page_csv_and_command_line_show_the_same_numbers(both, tmp_path, monkeypatch, study, name):
+    downloads = {}
+    monkeypatch.setattr(
+        results, "download", lambda _label, data, _file, *, key: downloads.update({key: data})
+    )
+    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 60)
+    monkeypatch.setenv("INKBLOT_DB", both.database.path)
+    files, problem = on_the_command_line(both, name, study, tmp_path)
+    page = open_page(study=study, analysis=name)
+    if files is None:
+        assert name in UNDEFINED[study]
+        assert problem in texts(page).replace("\\", "")
+        assert not downloads
+        return
+    assert name not in UNDEFINED[study]
+    with zipfile.ZipFile(io.BytesIO(downloads.pop("download:all"))) as archive:
+        assert {entry: archive.read(entry) for entry in archive.namelist()} == files
+    tables = json.loads(files["result.json"])["tables"]
+    shown = [table for table in tables if table["rows"]]
+    assert len(downloads) == len(shown)
+    for table in shown:
+        data = downloads[f"csv:{table['name']}"]
+        assert data in files.values()
+        rows = list(csv.reader(io.StringIO(data.decode(), newline="")))
+        assert rows[0] == [column["name"] for column in table["columns"]]
+        compare(table, rows[1:], grid_of(page, table))
+
+
+def grid_of(page, table):
+    """The grid of a table: the one with its titles and as many rows."""
+    titles = [column["title"] for column in table["columns"]]
+    grids = [grid.value for grid in page.dataframe if list(grid.value.columns) == titles]
+    (found,) = [grid for grid in grids if len(grid) == len(table["rows"])]
+    return found
+
+
+def compare(table, rows, grid):
+    """Each cell of the grid and of the APA view is that of the CSV file, rounded by its unit."""
+    for place, column in enumerate(table["columns"]):
+        texts_in_csv = [row[place] for row in rows]
+        in_grid = grid.iloc[:, place].tolist()
+        for text, cell in zip(texts_in_csv, in_grid, strict=True):
+            assert same(text, cell, column["unit"]), (table["name"], column["name"], text, cell)
+    printed = apa_table(as_table(table))
+    for column in table["columns"]:
+        if column["title"] in printed and not column["name"].endswith(("_low", "_high")):
+            place = table["columns"].index(column)
+            values = [row[place] for row in table["rows"]]
+            cells = zip(rows, values, printed[column["title"]], strict=True)
+            for row, value, text in cells:
+                shown = apa(unguard(row[place]), column["unit"], value)
+                assert shown == text or {shown, text} == {"—", ""}, (table["name"], column["name"])
+
+
+def same(text, cell, unit):
+    """Whether a cell of the grid shows what stands in the CSV file."""
+    if text == "":
+        return cell in ("", None) or (isinstance(cell, float) and math.isnan(cell))
+    if isinstance(cell, bool):
+        return text == str(cell).lower()
+    if isinstance(cell, str):
+        return unguard(text) == cell
+    if isinstance(cell, int) or unit == "count":
+        return float(text) == cell
+    small = unit == "p" and float(text) < 0.001  # written as < .001 beside its exact value
+    return float(text) == cell if small else Decimal(repr(cell)) == rounded(text, unit)
+
+
+def rounded(text, unit):
+    """Half away from zero, on the digits of the file."""
+    return Decimal(text).quantize(Decimal(1).scaleb(-DECIMALS[unit]), ROUND_HALF_UP)
+
+
+def apa(text, unit, value):
+    """A cell as APA style prints it; `value` tells numbers from texts."""
+    if value is None or text == "":
+        return "—"
+    if isinstance(value, bool | str):
+        return {True: "yes", False: "no"}.get(value, text)
+    if unit == "count":
+        return f"{int(float(text)):,}"
+    if unit == "p" and float(text) < 0.001:
+        return "< .001"
+    if isinstance(value, int):
+        return text.replace("-", "−")
+    found = rounded(text, unit)
+    printed = f"{found if found else abs(found):f}"
+    if unit in ("proportion", "correlation", "p") and abs(found) < 1:
+        printed = printed.replace("0.", ".", 1)
+    return printed.replace("-", "−")
+
+
+def as_table(table):
+    """The table that the file `result.json` holds."""
+    columns = tuple(Column(**column) for column in table["columns"])
+    frame = pd.DataFrame(table["rows"], columns=[column.name for column in columns])
+    return ResultTable(table["name"], table["title"], frame, columns)
