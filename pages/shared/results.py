@@ -20,6 +20,9 @@ from core.workflow.computing import Question
 from pages.shared.widgets import download, error_box, plain, table, workspace
 
 _LAST_DRAWN = "last_drawn"
+_LINE = 45  # characters in a line of a wide column of text
+_MOST_LINES = 4
+_WIDE = 360  # pixels of a column whose texts take several lines
 _MOST_STYLED = 20_000  # cells; beyond, giving each cell a text of its own makes a page wait
 _FORMATS = {"count": "%d"} | {
     unit: f"%.{decimals}f" for unit, decimals in statistics.export.DECIMALS.items()
@@ -170,6 +173,7 @@ def _show_table(
             column_config={
                 c.title: _column_config(c, shown.frame[c.name], formats[c.title]) for c in columns
             },
+            row_height=row_height(shown),
         )
     name = f"{file_stem}-{shown.name}.csv"
     download("CSV", statistics.export.table_csv(shown), name, key=f"csv:{shown.name}")
@@ -205,6 +209,26 @@ def _p_text(p: Any) -> str:
     return "< .001" if p < 0.001 else number_text(p, 3)
 
 
+def _longest(values: pd.Series) -> int:
+    """Characters of the longest text of a column; 0 where it holds no text."""
+    texts = values[values.map(lambda value: isinstance(value, str))]
+    return int(texts.str.len().max()) if len(texts) else 0
+
+
+def row_height(shown: ResultTable) -> int | None:
+    """Pixels of a row that shows texts of a few lines in full; None where all have one, or more.
+
+    Longer texts stay in one line, and open on a double-click: rows as high as they are would
+    spread a table over several screens.
+    """
+    if shown.frame.size > _MOST_STYLED:
+        return None
+    longest = max((_longest(shown.frame[column.name]) for column in shown.columns), default=0)
+    lines = -(-longest // _LINE)
+    # With less room than for a line more, the table does not break lines.
+    return 14 + 21 * (lines + 1) if 1 < lines <= _MOST_LINES else None
+
+
 def _column_config(column: Column, values: pd.Series, number_format: str | None) -> Any:
     """Rounding and tooltip; text columns stay text, so that nothing in them becomes a link."""
     if pd.api.types.is_bool_dtype(values):
@@ -214,5 +238,6 @@ def _column_config(column: Column, values: pd.Series, number_format: str | None)
             column.title, help=plain(column.help) or None, format=number_format
         )
     return st.column_config.TextColumn(
-        column.title, help=plain(column.help) or None, pinned=column.name == "item"
-    )
+        column.title, help=plain(column.help) or None, pinned=column.name == "item",
+        width=_WIDE if _LINE < _longest(values) <= _LINE * _MOST_LINES else None,
+    )  # fmt: skip

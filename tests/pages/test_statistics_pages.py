@@ -302,3 +302,11 @@ def test_a_row_can_be_the_mean_of_repetitions(workspace):
     at = fine(rows.set_value(["context"]).run())
     assert "Scores used: **120**" in texts(at)
     assert "averaged over repetitions" in texts(at)
+
+
+@pytest.mark.parametrize(("characters", "lines"), [(20, None), (76, 2), (130, 3), (1000, None)])
+def test_a_verdict_of_a_few_lines_is_shown_in_full(characters, lines):
+    """Lines of 45 characters, 21 pixels each, and one to spare; much longer texts stay in one."""
+    frame = pd.DataFrame({"verdict": ["v" * characters]})
+    shown = results.row_height(ResultTable("t", "T", frame, (Column("verdict", "Verdict"),)))
+    assert shown == (None if lines is None else 14 + 21 * (lines + 1))
