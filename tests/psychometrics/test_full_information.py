@@ -87,3 +87,15 @@ def test_items_that_determine_each_other_are_refused_with_gaps_too():
     answers[rng.random(answers.shape) < 0.1] = np.nan
     with pytest.raises(NotEnoughData, match=r"determine each other exactly: y4, y5, y6\."):
         fit_cfa(answers, NAMES, ONE, missing="fiml")
+
+
+def test_few_rows_on_a_plane_do_not_make_items_dependent():
+    """In this set 6 rows hold y1, y6 and y7, and lie on a plane by chance."""
+    fit = fitted("set158")
+    assert any("Too many answers are missing" in problem for problem in fit.problems)
+
+
+def test_parameters_on_their_way_to_infinity_are_no_maximum():
+    fit = fitted("set199")
+    assert not fit.converged
+    assert any("found no maximum" in problem for problem in fit.problems)

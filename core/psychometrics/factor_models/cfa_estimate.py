@@ -69,6 +69,9 @@ def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
                 break
             slow = _SLOW <= steps < _SLOW + _NEWTON_STEPS
             gradient, scaled, scale = _local(likelihood, theta, slow=slow)
+            if not (np.isfinite(scaled).all() and np.isfinite(gradient).all()):
+                decrement = np.inf  # parameters on their way to infinity
+                break
         else:
             if decrement < _GOOD_ENOUGH:
                 break
@@ -88,7 +91,8 @@ def _local(
         observed = likelihood.observed_information(theta)
         information = observed if np.linalg.eigvalsh(observed)[0] > 0 else information
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
-    return likelihood.gradient(theta) / 2, information / np.outer(scale, scale), scale
+    with np.errstate(over="ignore"):
+        return likelihood.gradient(theta) / 2, information / np.outer(scale, scale), scale
 
 
 def _solve(matrix: Array, vector: Array, damping: float) -> Array:

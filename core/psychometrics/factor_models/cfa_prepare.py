@@ -16,6 +16,7 @@ from core.psychometrics.usable_items import selection
 Array = np.ndarray
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that can be told from 0
+_ENOUGH = 10  # rows beyond as many as items
 _PART = 0.05  # of a combination of items that is worth a name
 
 
@@ -132,12 +133,16 @@ def _refuse_dependent_answers(
 ) -> None:
     """Stop where the rows that hold items without a common maximum show that these are dependent.
 
-    Fewer rows than items lie on a plane whatever the items are, and say nothing.
+    Few rows lie on a plane whatever the items are, and say nothing.
     """
     columns = np.flatnonzero(np.abs(_weakest(covariance)[1]) > _PART)
     own = matrix[:, columns]
     complete = own[~np.isnan(own).any(axis=1)]
-    if len(complete) > len(columns) > 1 and (complete.std(axis=0) > 0).all():
+    if (
+        len(complete) >= len(columns) + _ENOUGH
+        and len(columns) > 1
+        and (complete.std(axis=0) > 0).all()
+    ):
         bound = tuple(items[column] for column in columns)
         _refuse_dependent(np.cov(complete, rowvar=False), bound, where)
 
