@@ -426,3 +426,9 @@ def test_an_alpha_far_below_0_is_a_tip_and_does_not_stretch_the_axis():
     (chart,) = charts_of("internal_consistency", made(table("alpha", columns, rows)))
     assert domains(chart) == {(-1.25, 1.0)}
     assert "b, s (−14.00)" in chart.alt
+
+
+def test_models_without_any_bic_have_no_empty_chart():
+    columns = ("model", "bic_difference", "n", "admissible")
+    rows = [("General factor", math.nan, 200, True), ("Subscales", math.nan, 200, True)]
+    assert charts_of("cfa_comparison", made(table("fit", columns, rows))) == ()

@@ -97,12 +97,14 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 
 def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """How much worse than the best model each is, by BIC."""
+    """How much worse than the best model each is, by BIC; none under WLSMV, which has no BIC."""
     table = table_of(result, "fit")
     if table is None:
         return ()
     kept = {"model": "item", "bic_difference": "value", "n": "n", "admissible": "admissible"}
     frame = _without_intervals(grouped(table, kept, "model"))
+    if frame["value"].isna().all():
+        return ()
     impossible = frame["value"].notna() & ~frame["admissible"].astype(bool)
     frame = frame.drop(columns="admissible")
     drawn, left_out = cut(frame, 5)
