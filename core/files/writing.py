@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,7 +23,7 @@ def write_files(files: Mapping[Path, bytes]) -> None:
             if place.exists() and not place.is_file():  # a device, such as /dev/stdout
                 file.write_bytes(data)
                 continue
-            draft = place.with_name(f".{place.name}.{os.getpid()}.part")
+            draft = place.with_name(f".{place.name}.part")  # a killed process leaves it to the next
             drafts[draft] = place
             draft.write_bytes(data)
             if place.exists():
