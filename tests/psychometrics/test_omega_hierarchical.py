@@ -76,7 +76,7 @@ def test_general_and_group_loadings_add_up_to_the_items_communality():
         (hierarchy(100, 1)[:, :7], FACTORS[:7], "two items vary"),
         (hierarchy(10, 1), FACTORS, "more complete rows"),
         (np.ones((100, 12)), FACTORS, "two items vary"),
-        (np.full((100, 12), np.nan), FACTORS, "no score"),
+        (np.full((100, 12), np.nan), FACTORS, "nobody answered"),
     ],
 )
 def test_what_is_not_identified_is_undefined_and_says_why(table, subscales, reason):
