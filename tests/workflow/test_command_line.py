@@ -356,7 +356,7 @@ def test_a_respondent_is_added_tested_and_listed_without_the_pages(run, capfd):
         (("--service", "Nobody"), "no service 'Nobody'"),
         (("--service", "OpenAI", "--set", "temperature=hot"), "The setting temperature is 'hot'"),
         (("--service", "OpenAI", "--set", "seed=1.5"), "a whole number from 0 up"),
-        (("--service", "OpenAI", "--set", "api_key=sk-123"), "hold a key"),
+        (("--service", "OpenAI", "--set", "api_key=sk-123"), "which holds a key"),
         (("--service", "OpenAI", "--set", "temperature"), "has no '='"),
     ],
 )
