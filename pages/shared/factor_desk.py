@@ -51,9 +51,10 @@ def controls(study: StudyRecord, analysis: Analysis) -> dict[str, Any]:
         found = widgets.workspace()
         revision = (found.process, study.code, statistics.revision(found, [study.code]))
         with st.container(border=True):
-            note = widgets.last_note(_NOTE)
-            if note:
-                st.success(plain(note))
+            with st.container():  # there without a note too, so that nothing below is drawn anew
+                note = widgets.last_note(_NOTE)
+                if note:
+                    st.success(plain(note))
             try:
                 proposed = _proposal(revision, study.code, preset)
             except UserError as error:
