@@ -26,8 +26,8 @@ from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
 from core.psychometrics.consistency.item_covariances import Missing, covariances
-from core.psychometrics.consistency.keying import on_keying
 from core.psychometrics.consistency.reliability import cronbach_alpha
+from core.psychometrics.keying import on_keying
 from core.psychometrics.wording import never_answered
 
 FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."

@@ -23,8 +23,8 @@ from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
 from core.errors import NotEnoughData
-from core.psychometrics.consistency.keying import on_keying
 from core.psychometrics.estimate import Estimate
+from core.psychometrics.keying import on_keying
 from core.psychometrics.resampling import Bootstrap
 
 Resamples = Annotated[

@@ -1,10 +1,26 @@
-"""Items that load against the others of their factor, as items keyed the wrong way do."""
+"""Items that go against the rest of their scale or factor, as items keyed the wrong way do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from core.domain.rounding import number_text
+from core.psychometrics.arrays import Booleans, Floats
+
 LEAST_LOADING = 0.1  # smaller ones say nothing of a direction
+_CHECK = "check {} keying."
+
+
+def against_rest(names: Sequence[str], correlations: Floats) -> tuple[str, ...]:
+    """A caution naming the items with a negative corrected item-rest correlation."""
+    return _negative(names, correlations < 0, "correlate", "negatively with the rest of the scale")
+
+
+def against_factor(names: Sequence[str], loadings: Floats) -> tuple[str, ...]:
+    """A caution naming the items with a negative loading, where most load positively."""
+    return _negative(names, loadings < 0, "load", "negatively on the factor of the scale")
 
 
 def contrary_items(
@@ -32,6 +48,22 @@ def contrary_items(
 
 
 def keying_note(factor: str, names: Sequence[str], loadings: Sequence[float]) -> str:
-    """The sentence that names the items, with their loadings."""
-    listed = ", ".join(f"{name} ({own:.2f})" for name, own in zip(names, loadings, strict=True))
-    return f"Against the other items of {factor} load: {listed}; check their keying."
+    """The caution that names items which load against the others of a factor."""
+    shown = [f"{name} ({number_text(own, 2)})" for name, own in zip(names, loadings, strict=True)]
+    return _caution(shown, "load", f"against the other items of {factor}")
+
+
+def on_keying(problem: str) -> bool:
+    """Whether a caution is one of these."""
+    return problem.endswith((_CHECK.format("its"), _CHECK.format("their")))
+
+
+def _negative(names: Sequence[str], hits: Booleans, verb: str, how: str) -> tuple[str, ...]:
+    found = [names[int(place)] for place in np.flatnonzero(hits)]
+    return (_caution(found, verb, how),) if found else ()
+
+
+def _caution(items: Sequence[str], verb: str, how: str) -> str:
+    one = len(items) == 1
+    check = _CHECK.format("its" if one else "their")
+    return f"{', '.join(items)} {verb}{'s' if one else ''} {how}: {check}"

@@ -529,13 +529,13 @@ def test_items_keyed_the_wrong_way_are_named(estimator):
     result = cfa(item_scores(values), estimator=estimator)
     (note,) = [note for note in result.notes if "check their keying" in note]
     assert re.fullmatch(
-        r"gpt: Against the other items of s load: i2 \(-0\.\d\d\), i5 \(-0\.\d\d\); check their "
-        r"keying\.", note,
+        r"gpt: i2 \(-0\.\d\d\), i5 \(-0\.\d\d\) load against the other items of s: "
+        r"check their keying\.", note,
     )  # fmt: skip
     values[:, 0] = 6 - values[:, 0]  # the item that sets the unit is the wrong one, with another
     values[:, 1] = 6 - values[:, 1]
     result = cfa(item_scores(values), estimator=estimator)
     (note,) = [note for note in result.notes if "check their keying" in note]
-    assert re.search(r"load: i1 \(0\.\d\d\), i5 \(0\.\d\d\); check", note)
+    assert re.search(r"i1 \(0\.\d\d\), i5 \(0\.\d\d\) load against", note)
     values[:, [0, 4]] = 6 - values[:, [0, 4]]
     assert not any("keying" in note for note in cfa(item_scores(values)).notes)

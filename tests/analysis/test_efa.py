@@ -154,10 +154,10 @@ def test_items_that_load_against_their_subscale_are_named():
     values = answers(400)
     values[:, [1, 4]] *= -1
     frame = item_scores(values, subscales=["A", "A", "A", "B", "B", "B"])
-    notes = [note for note in efa(frame, factors=2).notes if "check their keying" in note]
+    notes = [note for note in efa(frame, factors=2).notes if "check its keying" in note]
     assert len(notes) == 2
-    assert notes[0].startswith("gpt: Against the other items of A on factor")
-    assert "load: i2 (" in notes[0]
-    assert "load: i5 (" in notes[1]
+    assert notes[0].startswith("gpt: i2 (")
+    assert "loads against the other items of A on factor" in notes[0]
+    assert notes[1].startswith("gpt: i5 (")
     apart = item_scores(answers(400) * [1, 1, 1, -1, -1, -1], subscales=["A"] * 3 + ["B"] * 3)
     assert not any("keying" in note for note in efa(apart, factors=1).notes)

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from core.psychometrics.arrays import Floats
-from core.psychometrics.consistency.keying import against_factor
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.factor_models.covariance_fit import fit_covariance
 from core.psychometrics.item_rows import item_rows, too_little, with_reason
+from core.psychometrics.keying import against_factor
 from core.psychometrics.usable_items import UsableItems
 from core.psychometrics.wording import listed
 

@@ -10,11 +10,11 @@ from statistics import NormalDist
 import numpy as np
 
 from core.psychometrics.arrays import Floats, Integers
-from core.psychometrics.consistency.keying import against_factor
 from core.psychometrics.consistency.omega import negative_variances, within_bounds
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.factor_models.covariance_fit import CovarianceFit, Model, fit_covariance
 from core.psychometrics.item_rows import item_rows
+from core.psychometrics.keying import against_factor
 from core.psychometrics.usable_items import UsableItems
 from core.psychometrics.wording import listed
 

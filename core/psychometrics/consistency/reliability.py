@@ -16,9 +16,9 @@ from core.psychometrics.consistency.alpha_moments import (
     resampled_interval,
 )
 from core.psychometrics.consistency.item_covariances import Missing, covariances
-from core.psychometrics.consistency.keying import against_rest
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.item_rows import item_rows, too_little, with_reason
+from core.psychometrics.keying import against_rest
 from core.psychometrics.resampling import Bootstrap
 
 

@@ -17,10 +17,10 @@ from core.psychometrics.consistency.alpha_moments import (
     resampled_interval,
 )
 from core.psychometrics.consistency.item_covariances import covariances
-from core.psychometrics.consistency.keying import against_rest
 from core.psychometrics.consistency.reliability import cronbach_alpha
 from core.psychometrics.estimate import Estimate, check_level
 from core.psychometrics.item_rows import item_rows, too_little, with_reason
+from core.psychometrics.keying import against_rest
 from core.psychometrics.resampling import Bootstrap
 from core.psychometrics.usable_items import UsableItems
 from core.psychometrics.wording import listed
