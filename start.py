@@ -48,8 +48,11 @@ CHECKS = (
     ("format", ("ruff", "format", "--check", ".")),
     ("types", ("mypy",)),
     ("layers", ("lint-imports",)),
-    # a file stays with one worker, so that what its tests share is made once
-    ("tests", ("pytest", "-n", "2", "--dist", "loadfile", "--durations", "25")),
+    # in two processes, each with whole files (tests/conftest.py), in the order of their names
+    (
+        "tests",
+        ("pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "25"),
+    ),
 )
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
             "microsoft-edge", "msedge")  # fmt: skip

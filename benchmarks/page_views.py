@@ -97,12 +97,7 @@ def model_views(*, small: str, large: str, patience: float | None) -> Mapping[st
         def opened() -> None:
             app.toggle(key=f"factor_edit:{validation_study.SCALE}").set_value(True)
 
-        def moved() -> None:
-            first, second = validation_study.subscales()
-            item = app.selectbox(key=f"move_item:{validation_study.SCALE}").value
-            key = f"move_to:{validation_study.SCALE}:{item}:"
-            chooser = next(one for one in app.multiselect if str(one.key).startswith(key))
-            chooser.set_value([second if chooser.value == [first] else first])
+        def moved() -> None:  # the item on show goes to the factor on show
             app.button(key="factor_move").click()
 
         return {

@@ -55,9 +55,10 @@ def validation_report(*, path: str) -> Mapping[str, Any]:
 
     start_up = time.perf_counter() - started
     workspace = open_workspace(path)
+    options = {**validation_study.OPTIONS, "missing": "listwise"}  # as the script for R does
     with Stopwatch() as watch:
         result = statistics.run(
-            workspace, "validation_report", [validation_study.SCALE], validation_study.OPTIONS, {}
+            workspace, "validation_report", [validation_study.SCALE], options, {}
         )
     workspace.close()
     criteria = next(table.frame for table in result.tables if table.name == "criteria")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -16,6 +16,23 @@ if TYPE_CHECKING:
 
 settings.register_profile("inkblot", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("inkblot")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Where tests run in several processes, those that drive a browser stay with one.
+
+    Two browsers and two apps at once leave each so little of two cores that waits run out.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class _OneBrowser(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return (
+                "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+            )
+
+    return _OneBrowser(config, log)
 
 
 @pytest.fixture

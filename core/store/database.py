@@ -226,8 +226,9 @@ def _opened(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
 
 def _unused(connection: duckdb.DuckDBPyConnection, path: str) -> bool:
     """Whether the file goes on behind its last block, as a write that failed midway leaves it."""
-    row = connection.execute("select total_blocks, block_size from pragma_database_size()")
-    blocks, size = row.fetchone() or (0, 0)
+    found = connection.execute("select total_blocks, block_size from pragma_database_size()")
+    # All rows, to the end: a result that is still open would keep every checkpoint from being made.
+    ((blocks, size),) = found.fetchall()
     return _file_size(path) > (int(blocks) + 2) * int(size)
 
 

@@ -43,8 +43,11 @@ def controls(study: StudyRecord, analysis: Analysis) -> dict[str, Any]:
     )  # fmt: skip
     if preset != kept["model"]:
         _keep(study.code, analysis, "model", preset)
+    edit_key = f"factor_edit:{study.code}"
+    # Not as the default of the switch, which would change under it with the first edit.
+    st.session_state.setdefault(edit_key, bool(kept["model_text"]))
     edit = st.toggle(
-        "Edit the model", bool(kept["model_text"]), key=f"factor_edit:{study.code}",
+        "Edit the model", key=edit_key,
         help="Move items between factors, let residuals correlate, or write the text.",
     )  # fmt: skip
     if edit:

@@ -30,6 +30,7 @@ ARGUMENTS = (
     "--disable-sync",
 )
 PATIENCE_MS = 30_000
+FAILED = pytest.StashKey[bool]()
 expect.set_options(timeout=PATIENCE_MS)  # results are computed in the background
 _CONTENT_HEIGHT = """
 Math.ceil(document.querySelector("[data-testid='stMainBlockContainer']").scrollHeight) + 40
@@ -116,12 +117,23 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
+
 @pytest.fixture
-def page(browser) -> Iterator[Page]:
+def page(browser, request) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     found = context.new_page()
     found.set_default_timeout(PATIENCE_MS)
     yield found
+    if request.node.stash.get(FAILED, False):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        found.screenshot(path=SCREENSHOTS / f"{request.node.name}-failed.png")
     context.close()
 
 

@@ -10,6 +10,7 @@ from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import SamplingSettings
 from core.errors import CollectionError
 
+MAYBE_CHARGED = {FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY, FailureKind.PROTOCOL}
 QUESTION = Question((Item("i1"),), ResponseFormat("likert_5", ()), "en")
 MILLION = 1_000_000
 
@@ -62,7 +63,7 @@ def test_a_reply_costs_what_its_tokens_cost():
     assert budget.reserved == 0
 
 
-@pytest.mark.parametrize("kind", [FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY])
+@pytest.mark.parametrize("kind", sorted(MAYBE_CHARGED))
 def test_a_call_that_may_have_been_charged_costs_its_reservation(kind):
     budget = Budget(None)
     cost = budget.settle(budget.reserve(request()), failure(kind))
@@ -75,9 +76,7 @@ def test_a_reply_without_token_counts_costs_its_reservation():
     assert (cost.amount, cost.estimated) == (pytest.approx(WORST), True)
 
 
-@pytest.mark.parametrize(
-    "kind", sorted(set(FailureKind) - {FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY})
-)
+@pytest.mark.parametrize("kind", sorted(set(FailureKind) - MAYBE_CHARGED))
 def test_other_failures_cost_nothing(kind):
     budget = Budget(None)
     cost = budget.settle(budget.reserve(request()), failure(kind))

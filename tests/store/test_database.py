@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from core.errors import StoreError
-from core.store import answer_details, answers, collection, frames, studies
+from core.store import answer_details, answers, collection, frames, memory, studies
 from core.store import database as database_module
 from core.store.database import Database, insert
 from core.store.migrations import MIGRATIONS
@@ -333,3 +333,14 @@ def test_a_file_that_may_not_be_written_is_told_in_plain_words(tmp_path, monkeyp
     assert words in str(caught.value)
     assert "IO Error" not in str(caught.value)
     assert "INKBLOT_DB" in caught.value.remedy
+
+
+def test_a_row_that_changed_since_the_file_was_opened_is_written_into_it(tmp_path):
+    """A result left open at opening would keep its transaction, and so every checkpoint."""
+    database = Database(tmp_path / "file.duckdb")
+    for value in (1, 2, 3):
+        memory.remember(database, "name", value)
+    database.checkpoint()
+    assert not (tmp_path / "file.duckdb.wal").exists()
+    assert memory.recall(database, "name")[0] == 3
+    database.close()
