@@ -98,18 +98,21 @@ def in_the_database(planned: Mapping[str, StudyState]) -> None:
     imported = {study.code: study.n_responses for study in listed if study.kind == "imported"}
     replies = sum(imported.values()) + sum(study.n_done for study in planned.values())
     st.header("In the database")
-    columns = st.columns(5)
-    columns[0].metric("Banks", len([b for b in banks.summaries(found) if not b.archived]))
-    columns[1].metric("Respondents", len(respondents.offered(found)))
-    columns[2].metric("Studies", len(listed))
-    columns[3].metric("Replies", f"{replies:,}")
     counted_in = [study for study in listed if study.kind == "imported"], planned.values()
-    columns[4].metric(
-        "Usable answers",
-        f"{sum(study.n_usable for part in counted_in for study in part):,} of "
-        f"{sum(study.n_asked for part in counted_in for study in part):,}",
-        help="Answers that are an option, of the questions asked.",
-    )
+    usable = sum(study.n_usable for part in counted_in for study in part)
+    asked = sum(study.n_asked for part in counted_in for study in part)
+    row = st.container(horizontal=True, gap="large")  # each as wide as its number
+    for label, value, explanation in (
+        ("Banks", len([b for b in banks.summaries(found) if not b.archived]), None),
+        ("Respondents", len(respondents.offered(found)), None),
+        ("Studies", len(listed), None),
+        ("Replies", f"{replies:,}", None),
+        (
+            "Usable answers", f"{usable:,} of {asked:,}",
+            "Answers that are an option, of the questions asked.",
+        ),
+    ):  # fmt: skip
+        row.metric(label, value, help=explanation, width="content")
     if not listed:
         st.info(
             "There is no study yet: run the sample study above, or follow the "
