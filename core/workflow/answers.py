@@ -15,7 +15,6 @@ from core.domain.study import Status
 from core.errors import FileError
 from core.export import frame_csv
 from core.files import instrument_files, tidy
-from core.files.guard import csv_line
 from core.files.writing import write_files
 from core.store import amendments, answer_details, studies
 from core.store import answers as store
@@ -221,8 +220,8 @@ def amendments_csv(workspace: Workspace, study: str) -> bytes:
         (f"{one.amended_at:%Y-%m-%dT%H:%M:%S%z}", one.respondent.label, one.change, one.reason)
         for one in amendments.amendments(workspace.database, record.study_id)
     ]
-    head = ("time", "respondent", "change", "reason")
-    return "".join(map(csv_line, (head, *rows))).encode() if rows else b""
+    columns = ["time", "respondent", "change", "reason"]
+    return frame_csv(pd.DataFrame(rows, columns=columns)) if rows else b""
 
 
 def counts_csv(workspace: Workspace, study: str) -> bytes:

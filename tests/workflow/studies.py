@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.domain.study import Context, Design, Respondent, SamplingSettings, SimulationSettings
 from core.store.studies import StudyRecord
-from core.workflow import respondents, studies
+from core.workflow import collection, respondents, studies
+from core.workflow.collection import Progress
 from core.workflow.workspace import Workspace
 
 KEY_VARIABLE = "INKBLOT_KEY_TEST"
@@ -52,3 +53,8 @@ def freeze(
         **factors,
     )
     return studies.freeze(workspace, design)
+
+
+def finished(workspace: Workspace, study: str = "study") -> Progress:
+    """Wait until a run has ended; how it ended."""
+    return collection.wait(workspace, study, every_s=0.02)

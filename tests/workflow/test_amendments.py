@@ -10,7 +10,7 @@ from core.domain.study import Design
 from core.errors import CollectionError, DesignError
 from core.workflow import amendments, answers, collection, respondents, statistics, studies
 from tests.fault_server import FaultServer
-from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
+from tests.workflow.studies import KEY_VARIABLE, finished, freeze, service, simulated
 from tests.workflow.test_service_parameters import refusing
 
 REASON = "The model does not support temperature."
@@ -23,15 +23,15 @@ def server(monkeypatch):
         yield found
 
 
-def finished(workspace):
+def asked_to_the_end(workspace):
     collection.start(workspace, "study")
-    return collection.wait(workspace, "study", every_s=0.02)
+    return finished(workspace)
 
 
 def test_a_study_goes_on_after_its_service_refused_a_setting(workspace, server, tmp_path):
     record = freeze(workspace, service(server.base_url, temperature=0.0), n_personas=1)
     plan = studies.plan_csv(workspace, "study")
-    stopped = finished(workspace)
+    stopped = asked_to_the_end(workspace)
     assert stopped.state == "paused"
     assert "not supported with this model" in stopped.reason
 
@@ -43,7 +43,7 @@ def test_a_study_goes_on_after_its_service_refused_a_setting(workspace, server, 
     assert done.reason == REASON
     assert timedelta(0) <= done.amended_at - before < timedelta(minutes=1)
 
-    assert finished(workspace).state == "finished"
+    assert asked_to_the_end(workspace).state == "finished"
     assert studies.load(workspace, "study").plan_hash == record.plan_hash
     assert studies.plan_csv(workspace, "study") == plan
     asked = [seen.body for seen in server.chats]
@@ -71,7 +71,7 @@ def test_amendments_add_up_and_the_last_state_is_the_one_asked(workspace, server
         "temperature left to the service",
         "seed left to the service; longest reply sent as max_completion_tokens",
     ]
-    finished(workspace)
+    asked_to_the_end(workspace)
     body = server.chats[-1].body
     assert {"temperature", "seed", "max_tokens"}.isdisjoint(body)
     assert body["max_completion_tokens"] == 40
@@ -91,7 +91,7 @@ def test_what_a_design_asks_of_a_service_can_be_left_out_too(workspace, monkeypa
             workspace, "study", "Service", leave_out=["logprobs", "response_format"], reason="R."
         )
         assert amendments.can_leave_out(workspace, "study", "Service") == ("temperature",)
-        assert finished(workspace).state == "finished"
+        assert asked_to_the_end(workspace).state == "finished"
         assert {"logprobs", "top_logprobs", "response_format"}.isdisjoint(server.chats[-1].body)
 
 

@@ -15,19 +15,8 @@ from core.errors import CollectionError, StoreError
 from core.store import runs, sendings
 from core.workflow import answers, banks, collection, collector, respondents, studies
 from core.workflow.workspace import open_workspace
-from tests.fault_server import Blocks, FaultServer, Step, digit, patience
-from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
-
-
-@pytest.fixture
-def server(monkeypatch):
-    with FaultServer() as found:
-        monkeypatch.setenv(KEY_VARIABLE, found.key)
-        yield found
-
-
-def finished(workspace, study="study"):
-    return collection.wait(workspace, study, every_s=0.02)
+from tests.fault_server import Blocks, Step, digit, patience
+from tests.workflow.studies import finished, freeze, service, simulated
 
 
 def wait_until(true, seconds=20.0):

@@ -7,15 +7,8 @@ import pytest
 from core.collect.parsing import PARSER_VERSION
 from core.errors import NotEnoughData
 from core.workflow import answers, audits, collection, recoding, statistics
-from tests.fault_server import FaultServer, Step
-from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
-
-
-@pytest.fixture
-def server(monkeypatch):
-    with FaultServer() as found:
-        monkeypatch.setenv(KEY_VARIABLE, found.key)
-        yield found
+from tests.fault_server import Step
+from tests.workflow.studies import freeze, service, simulated
 
 
 def collect(workspace, **factors):

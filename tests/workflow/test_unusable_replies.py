@@ -10,19 +10,8 @@ import pandas as pd
 import pytest
 
 from core.workflow import answers, collection, recoding, respondents
-from tests.fault_server import AZURE_FILTER, FaultServer, Step, filtered
-from tests.workflow.studies import KEY_VARIABLE, freeze, service
-
-
-@pytest.fixture
-def server(monkeypatch):
-    with FaultServer() as found:
-        monkeypatch.setenv(KEY_VARIABLE, found.key)
-        yield found
-
-
-def finished(workspace, study="study"):
-    return collection.wait(workspace, study, every_s=0.02)
+from tests.fault_server import AZURE_FILTER, Step, filtered
+from tests.workflow.studies import finished, freeze, service
 
 
 def first_answer(workspace, study="study"):
