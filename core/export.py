@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.domain.identifiers import slug
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.rounding import number_text, percent_text, rounded
 from core.files.guard import Cell, csv_line
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.analysis.result import Column, ResultTable
 from core.charts import readable
 from core.domain.counts import counted
+from core.domain.results import Column, ResultTable
 from core.workflow import answer_charts, answers, collection, statistics, studies
 from core.workflow.studies import StudyRecord
 from pages.shared import (

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.analysis.result import AnalysisResult
+from core.domain.results import AnalysisResult
 from core.workflow import statistics
 from pages.shared import analysis_page, widgets
 

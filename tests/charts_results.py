@@ -18,8 +18,8 @@ from core.analysis.item_map import item_map
 from core.analysis.multitrait_matrix import multitrait_matrix
 from core.analysis.norm_comparison import norm_comparison
 from core.analysis.reliability import reliability
-from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.analysis.score_correlations import score_correlations
+from core.domain.results import AnalysisResult, Column, ResultTable
 from tests.analysis.score_frames import item_scores
 
 HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"

@@ -12,8 +12,8 @@ import pytest
 
 from core import export
 from core.analysis.reliability import reliability_syntax
-from core.analysis.result import Column, ResultTable
 from core.analysis.scripts.syntax_text import csv_text, group_labels
+from core.domain.results import Column, ResultTable
 from core.domain.study import Context, Design
 from core.files import context_writing, instrument_files, tidy
 from core.workflow import answers, respondents, studies

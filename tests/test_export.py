@@ -14,8 +14,8 @@ from hypothesis import given, settings
 
 from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
-from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.charts.panels import two_decimals
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.export import (
     apa_note,
     apa_table,

@@ -30,9 +30,9 @@ from core.analysis.matrices import INDEPENDENCE, by_columns, data_notes, distinc
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
 from core.domain.rounding import percent_text
 from core.errors import NotEnoughData, TooLarge, UserError
 

@@ -18,9 +18,9 @@ from core.analysis.matrices import (
 from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 
 

@@ -21,8 +21,8 @@ from core.analysis.matrices import (
 from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
 from core.psychometrics.factor_models.efa import (
     SALIENT,

@@ -35,9 +35,9 @@ from core.analysis.matrices import by_columns, data_notes, score_matrices
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Choice, Rows, analysis
-from core.analysis.result import AnalysisResult
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 
 COMPARED = (

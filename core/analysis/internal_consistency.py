@@ -20,10 +20,10 @@ from core.analysis.matrices import (
 )
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
 from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
 from core.psychometrics.consistency.item_covariances import Missing, covariances
 from core.psychometrics.consistency.reliability import cronbach_alpha

@@ -30,9 +30,9 @@ from core.analysis.matrices import INDEPENDENCE, by_columns, data_notes, group_n
 from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.psychometrics.factor_models.cfa_invariance import invariance as climb
 

@@ -21,9 +21,9 @@ from core.analysis.matrices import (
 )
 from core.analysis.options import By, MissingRule
 from core.analysis.registry import Choice, analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable, Unit
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, Column, ResultTable, Unit
 
 Statistic = Literal[
     "mean", "variance", "discrimination", "difficulty", "alpha_if_dropped", "missing_share"

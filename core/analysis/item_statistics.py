@@ -17,10 +17,10 @@ from core.analysis.matrices import (
 )
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult, ResultTable, TextFile
 from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import item_files, scale_groups
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, ResultTable, TextFile
 
 
 def item_statistics_syntax(

@@ -16,8 +16,8 @@ import pandas as pd
 from core.analysis.items.cells import Floats as Floats
 from core.analysis.items.cells import Integers as Integers
 from core.analysis.items.cells import Layout, cells_of, scores_of
-from core.analysis.result import Column
 from core.analysis.rows import of_people
+from core.domain.results import Column
 from core.psychometrics.score_values import varying_columns
 
 ALL_ITEMS = "all items"

@@ -36,10 +36,10 @@ from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Seco
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Beside, Choice, Factors, analysis
-from core.analysis.result import AnalysisResult
 from core.analysis.rows import caution
 from core.analysis.words.odds_ratios_contrast import chosen_contrast
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 from core.psychometrics.comparisons.correlation import Kind
 from core.psychometrics.resampling import Bootstrap

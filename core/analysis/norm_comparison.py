@@ -19,9 +19,9 @@ from core.analysis.items.norm_rows import Norm, read_norms
 from core.analysis.matrices import ALL_ITEMS, by_columns, data_notes, distinct, laid_out
 from core.analysis.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
 from core.analysis.registry import Choice, Rows, analysis
-from core.analysis.result import AnalysisResult, ResultTable
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, ResultTable
 from core.errors import NotEnoughData
 from core.psychometrics.comparisons.correlation import Alternative
 from core.psychometrics.comparisons.group_tests import MeanTest

@@ -12,7 +12,6 @@ from core.analysis import progress
 from core.analysis.matrices import by_columns, distinct
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.registry import Beside, Text, analysis
-from core.analysis.result import AnalysisResult
 from core.analysis.words.odds_ratios_contrast import Contrast, chosen_contrast
 from core.analysis.words.odds_ratios_tables import (
     SUMMARY_COLUMNS,
@@ -26,6 +25,7 @@ from core.analysis.words.odds_ratios_tables import (
 )
 from core.analysis.words.word_lists import stereotype_scores, word_counts
 from core.domain.frames import TEXTS
+from core.domain.results import AnalysisResult
 from core.domain.study import Status
 from core.errors import NotEnoughData
 

@@ -11,8 +11,8 @@ import pandas as pd
 from core.analysis.matrices import KEYED_TITLE, by_columns, distinct, group_name, some_of
 from core.analysis.options import By
 from core.analysis.registry import analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.domain.frames import OPTION_COUNTS
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
 
 _OPTIONS = (

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from core.analysis.result import AnalysisResult, TextFile
 from core.domain.frames import GROUPINGS, FrameSpec
+from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData
 
 Topic = Literal[

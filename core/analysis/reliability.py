@@ -18,10 +18,10 @@ from core.analysis.matrices import (
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable, TextFile
 from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import reliability_files, scale_groups
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
 from core.psychometrics.estimate import Estimate
 from core.psychometrics.keying import on_keying

@@ -28,9 +28,9 @@ from core.analysis.matrices import (
 )
 from core.analysis.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.registry import Number, analysis
-from core.analysis.result import AnalysisResult, ResultTable
 from core.analysis.rows import caution, unit_of
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, ResultTable
 from core.domain.rounding import percent_text
 from core.errors import NotEnoughData
 from core.psychometrics.scale_scores import row_scores

@@ -57,10 +57,10 @@ from core.analysis.report.validation_report_scores import (
     usual_rows,
 )
 from core.analysis.report.validation_report_tables import cautions, notes_of, report_tables
-from core.analysis.result import AnalysisResult
 from core.analysis.rows import caution, unit_of
 from core.analysis.words.odds_ratios_contrast import Contrast, chosen_contrast
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 from core.psychometrics.rating_bands import JUNG_2025
 from core.psychometrics.resampling import Bootstrap

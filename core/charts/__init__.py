@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.analysis.result import AnalysisResult
 from core.charts.coefficients import (
     alpha_charts,
     discrimination_charts,
@@ -28,6 +27,7 @@ from core.charts.options import option_charts
 from core.charts.panels import MAX_MARKS, Chart, readable
 from core.charts.path_diagram import path_diagrams
 from core.charts.scree import exploratory_charts
+from core.domain.results import AnalysisResult
 
 __all__ = ["MAX_MARKS", "Chart", "charts_of", "readable"]
 

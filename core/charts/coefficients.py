@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
 from core.charts.dots import DotAxis, correlation_ends, dot_chart
 from core.charts.panels import (
@@ -19,6 +18,7 @@ from core.charts.panels import (
     told,
 )
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult
 
 _BAND = (0.4, 0.7)
 _BAND_WORDS = "Shaded: .40 to .70, commonly called good"

@@ -6,7 +6,6 @@ import math
 
 import pandas as pd
 
-from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
 from core.charts.dots import DotAxis, dot_chart, free_ends
 from core.charts.panels import (
@@ -22,6 +21,7 @@ from core.charts.panels import (
     two_decimals,
 )
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult
 
 _CHEN = -0.01
 _JODOIN_GIERL = (0.035, 0.07)

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import BAND, INK, MARK, Theme, option_colors
 from core.charts.maps import item_information_charts
 from core.charts.panels import (
@@ -33,6 +32,7 @@ from core.charts.panels import (
 )
 from core.charts.reach import usual_reach
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult, ResultTable
 
 MAX_ITEMS = 12
 _ACROSS = 3  # items in a row of small charts

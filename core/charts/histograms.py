@@ -6,7 +6,6 @@ import math
 
 import altair as alt
 
-from core.analysis.result import AnalysisResult
 from core.charts.colors import BACKGROUNDS, MARK, Theme
 from core.charts.panels import (
     MAX_PANELS,
@@ -21,6 +20,7 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult
 
 _HEIGHT = 280  # with its axes and title
 

@@ -7,7 +7,6 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.analysis.result import AnalysisResult
 from core.charts.colors import BACKGROUNDS, INK, LIGHTS, Theme
 from core.charts.panels import (
     Chart,
@@ -19,6 +18,7 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult
 
 MAX_GROUPS = 24
 _ROW = 66  # pixels

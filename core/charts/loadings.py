@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
 from core.charts.dots import DotAxis, dot_chart
 from core.charts.panels import (
@@ -17,6 +16,7 @@ from core.charts.panels import (
 )
 from core.charts.reach import FARTHEST
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult
 
 
 def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, Theme
 from core.charts.heat_map import (
     JOINED,
@@ -29,6 +28,7 @@ from core.charts.panels import (
     told,
 )
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult, ResultTable
 
 
 def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from core.analysis.result import AnalysisResult
 from core.charts.colors import Theme
 from core.charts.dots import DotAxis, dot_chart, free_ends
 from core.charts.panels import (
@@ -23,6 +22,7 @@ from core.charts.panels import (
     two_decimals,
 )
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult
 
 _LEVEL = 0.95
 

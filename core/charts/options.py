@@ -9,7 +9,6 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.analysis.result import AnalysisResult
 from core.charts.colors import BACKGROUNDS, INK, STATUS_GREYS, Theme, option_colors, readable_on
 from core.charts.panels import (
     Chart,
@@ -24,6 +23,7 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult
 
 _NARROW_PLOT = 400  # pixels; the width of a plot on a small screen
 _LETTER = 6  # pixels of one letter of a label

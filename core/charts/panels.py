@@ -11,8 +11,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, Theme
+from core.domain.results import AnalysisResult, ResultTable
 from core.domain.rounding import number_text, percent_text
 
 MAX_MARKS = 2000

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from core.analysis.result import AnalysisResult
 from core.charts.panels import MAX_MARKS, grouped, table_of
+from core.domain.results import AnalysisResult
 
 SIGNIFICANT = 0.05
 _MARKS_PER_LOADING, _MARKS_PER_ITEM = 4, 6

@@ -5,7 +5,6 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from core.analysis.result import AnalysisResult, ResultTable
 from core.charts.colors import INK, MARK, Theme
 from core.charts.maps import factor_loadings_chart
 from core.charts.panels import (
@@ -19,6 +18,7 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult, ResultTable
 
 _HEIGHT = 280
 

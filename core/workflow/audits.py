@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.coder_agreement import cohens_kappa, wilson_interval
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.domain.study import Status
 from core.errors import NotEnoughData
 from core.store import audits as store

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from core.analysis.result import AnalysisResult, replaced_words
 from core.domain.instrument import Instrument
+from core.domain.results import AnalysisResult, replaced_words
 from core.errors import BankError
 from core.store import banks as bank_store
 from core.store import imports, studies

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.analysis.progress import Cancelled, watched
-from core.analysis.result import AnalysisResult
+from core.domain.results import AnalysisResult
 from core.workflow import analysis_frames, statistics
 from core.workflow.workspace import Workspace
 

@@ -13,9 +13,9 @@ import core.analysis as _registered  # importing the package registers every ana
 from core import charts, export
 from core.analysis.matrices import group_name
 from core.analysis.registry import Analysis, all_analyses, parse_option
-from core.analysis.result import AnalysisResult, ResultTable, TextFile
 from core.analysis.rows import averaged
 from core.domain.frames import ITEM_SCORES, check_frame
+from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.errors import NotEnoughData
 from core.store import collection as collection_store
 from core.store import recodings, runs, studies

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from core.analysis.registry import Analysis, Topic
-from core.analysis.result import AnalysisResult
 from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
 from core.workflow import answers, collection, statistics, studies, units
 from core.workflow.computing import Question
 from core.workflow.studies import StudyRecord

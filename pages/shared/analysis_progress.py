@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.analysis.result import AnalysisResult
+from core.domain.results import AnalysisResult
 from core.workflow import computing
 from core.workflow.computing import Computation, Question
 from pages.shared import widgets

@@ -10,10 +10,10 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from core.analysis.registry import Analysis
-from core.analysis.result import AnalysisResult, Column, ResultTable
 from core.charts import Chart
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.domain.counts import counted
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.rounding import number_text, percent_text, rounded_frame
 from core.workflow import statistics
 from core.workflow.computing import Question

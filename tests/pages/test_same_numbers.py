@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from core.__main__ import _parser
-from core.analysis.result import Column, ResultTable
 from core.collect.client import Reply
 from core.collect.local_client import LocalClient
+from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
 from core.export import apa_table
 from core.files.guard import unguard

@@ -11,7 +11,7 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from core import export
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
 from core.workflow import analysis_choices, answers, collection, computing, statistics
 from core.workflow.workspace import open_workspace

@@ -313,7 +313,7 @@ def test_a_new_analysis_file_appears_without_another_edit(tmp_path):
         '"""How many scores are there?"""\n'
         "import pandas as pd\n"
         "from core.analysis.registry import analysis\n"
-        "from core.analysis.result import AnalysisResult, Column, ResultTable\n"
+        "from core.domain.results import AnalysisResult, Column, ResultTable\n"
         "from core.domain.frames import ITEM_SCORES\n"
         '@analysis(title="How many", question="How many scores are there?",'
         ' topic="item_statistics", needs=ITEM_SCORES, references=("none",))\n'

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from core.analysis.comparisons.group_comparison_groups import GroupedScores
 from core.analysis.comparisons.score_comparison import MOST_LEVELS, level_pairs
 from core.analysis.matrices import Floats, some_of
-from core.analysis.result import Column
+from core.domain.results import Column
 from core.psychometrics.comparisons.correlation import Alternative, stars
 from core.psychometrics.comparisons.group_tests import MeanTest
 from core.psychometrics.comparisons.known_groups import GroupsTest, known_groups

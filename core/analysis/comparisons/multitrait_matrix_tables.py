@@ -20,7 +20,7 @@ from core.analysis.comparisons.multitrait_matrix_sources import Source
 from core.analysis.comparisons.score_comparison import table
 from core.analysis.comparisons.scores import level_place
 from core.analysis.matrices import by_columns
-from core.analysis.result import ResultTable
+from core.domain.results import ResultTable
 from core.psychometrics.comparisons.correlation import Kind, stars
 from core.psychometrics.comparisons.mean_comparison import summary
 from core.psychometrics.comparisons.multiple_testing import Adjustment, adjusted_p

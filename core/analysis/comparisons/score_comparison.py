@@ -14,7 +14,7 @@ import pandas as pd
 from core.analysis.comparisons.paired_scores import PairedScores
 from core.analysis.comparisons.scores import level_name
 from core.analysis.matrices import some_of
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.psychometrics.comparisons.correlation import Alternative, Correlation, Kind, correlation
 from core.psychometrics.comparisons.group_tests import MeanTest, paired_t
 from core.psychometrics.comparisons.multiple_testing import Adjustment, adjusted_p

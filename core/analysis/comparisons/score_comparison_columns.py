@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.analysis.result import Column
+from core.domain.results import Column
 
 _ADJUSTED = (
     "Over the scales and pairs of levels of the group; Holm (1979) or Benjamini & Hochberg (1995)."

@@ -19,8 +19,8 @@ from core.analysis.factor_models.cfa_scripts import script_group
 from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import group_name
 from core.analysis.options import By
-from core.analysis.result import TextFile
 from core.analysis.scripts.syntax import SyntaxGroup, cfa_files
+from core.domain.results import TextFile
 from core.errors import NotEnoughData
 from core.psychometrics.factor_models.cfa_model import ParameterTable
 from core.psychometrics.factor_models.cfa_syntax import parse_model

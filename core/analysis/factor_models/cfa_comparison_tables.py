@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from core.analysis.factor_models.cfa_candidates import Candidate, Compared, Comparison
 from core.analysis.factor_models.cfa_found import LINE_COLUMNS, Row, table, text_lines
 from core.analysis.factor_models.cfa_tables import FIT_COLUMNS, fit_cells
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 
 CHEN = "Chen (2007) doi:10.1080/10705510701301834."
 _FEWER = "AIC and BIC are compared with models of the same items only."

@@ -11,7 +11,7 @@ import pandas as pd
 from core.analysis.factor_models.cfa_groups import Prepared
 from core.analysis.factor_models.cfa_models import WrittenModel
 from core.analysis.matrices import ScoreMatrix
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.psychometrics.factor_models.cfa_result import CfaResult
 
 Row = tuple[Any, ...]

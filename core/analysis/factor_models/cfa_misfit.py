@@ -8,7 +8,7 @@ import numpy as np
 
 from core.analysis.factor_models.cfa_found import Factored, Row, estimated, table
 from core.analysis.factor_models.cfa_models import WrittenModel
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING
 from core.psychometrics.factor_models.cfa_result import ModificationIndex
 

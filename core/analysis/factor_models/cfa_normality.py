@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.matrices import Floats
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
 from core.psychometrics.normality import Normality, normality
 

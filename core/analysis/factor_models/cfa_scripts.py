@@ -17,8 +17,8 @@ from core.analysis.factor_models.cfa_names import ModelNames
 from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import distinct
 from core.analysis.options import By, ConfidenceLevel
-from core.analysis.result import TextFile
 from core.analysis.scripts.syntax import SyntaxGroup, cfa_files
+from core.domain.results import TextFile
 from core.errors import NotEnoughData
 
 

@@ -23,7 +23,7 @@ from core.analysis.factor_models.cfa_found import (
 )
 from core.analysis.factor_models.cfa_misfit import index_rows, modification_table, residuals_table
 from core.analysis.factor_models.cfa_normality import normality_table
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.psychometrics.factor_models.cfa_result import CfaResult, FitIndices
 
 T = TypeVar("T")

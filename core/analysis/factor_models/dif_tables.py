@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.analysis.matrices import Floats
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.psychometrics.response_theory.dif_result import DifResult, ItemDif
 
 Labels = npt.NDArray[np.object_]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.matrices import Floats, ScoreMatrix
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.psychometrics.answer_options import listed
 from core.psychometrics.response_theory.graded_response_result import GradedItem, GradedResponseFit
 from core.psychometrics.response_theory.grm_information import (

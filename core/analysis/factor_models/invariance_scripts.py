@@ -15,8 +15,8 @@ from core.analysis.factor_models.invariance_levels import (
 )
 from core.analysis.matrices import group_name
 from core.analysis.options import By
-from core.analysis.result import TextFile
 from core.analysis.scripts.syntax import LevelGroup, invariance_files
+from core.domain.results import TextFile
 from core.errors import NotEnoughData
 
 

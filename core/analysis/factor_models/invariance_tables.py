@@ -12,7 +12,7 @@ from core.analysis.factor_models.cfa_misfit import index_rows, modification_tabl
 from core.analysis.factor_models.cfa_models import WrittenModel
 from core.analysis.factor_models.cfa_tables import FIT_COLUMNS, fit_cells
 from core.analysis.matrices import ScoreMatrix
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.psychometrics.factor_models.cfa_compare import ModelDifference
 from core.psychometrics.factor_models.cfa_invariance import Invariance, Level
 

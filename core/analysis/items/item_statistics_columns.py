@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.analysis.matrices import KEYED_TITLE
-from core.analysis.result import Column
+from core.domain.results import Column
 
 GOOD_FROM, GOOD_TO = 0.4, 0.7
 """Discriminations between these, both included, count as good."""

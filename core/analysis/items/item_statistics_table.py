@@ -22,8 +22,8 @@ from core.analysis.matrices import (
     laid_out,
     some_of,
 )
-from core.analysis.result import Column
 from core.domain.counts import counted
+from core.domain.results import Column
 from core.errors import NotEnoughData
 from core.psychometrics.consistency.item_covariances import Missing, covariances
 from core.psychometrics.score_values import is_constant

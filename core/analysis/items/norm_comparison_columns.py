@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.analysis.result import Column
+from core.domain.results import Column
 
 
 def norm_columns(ci_level: float) -> tuple[Column, ...]:

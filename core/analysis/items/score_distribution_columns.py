@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.analysis.result import Column
+from core.domain.results import Column
 
 _ENDS = "Lowest and highest are those of the options of the answer format; Terwee et al. (2007)."
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import pandas as pd
 
 from core.analysis.registry import Number, Numbers
-from core.analysis.result import Column, ResultTable
+from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
 from core.psychometrics.rating_bands import (
     JUNG_2025,

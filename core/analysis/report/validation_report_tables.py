@@ -12,9 +12,9 @@ from core.analysis.factor_models.cfa_tables import FIT_COLUMNS
 from core.analysis.matrices import group_name, some_of
 from core.analysis.report.validation_report_plan import Computed, Plan
 from core.analysis.report.validation_report_scores import baseline, varied
-from core.analysis.result import Column, ResultTable
 from core.analysis.words.odds_ratios_contrast import Contrast
 from core.domain.frames import REWRITING
+from core.domain.results import Column, ResultTable
 from core.psychometrics.rating_bands import Criterion
 from core.psychometrics.validation import CriterionResult, Validation
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.analysis.matrices import Floats
-from core.analysis.result import TextFile
 from core.analysis.scripts.syntax_cfa_text import (
     LAVAAN,
     LAVAAN_CALLS,
@@ -40,6 +39,7 @@ from core.analysis.scripts.syntax_text import (
     r_texts,
 )
 from core.domain.counts import counted
+from core.domain.results import TextFile
 from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_syntax import parse_model
 

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from core.analysis.matrices import Floats
-from core.analysis.result import TextFile
 from core.analysis.scripts.syntax_model import allowed, items_of, lavaan_lines, under_columns
 from core.analysis.scripts.syntax_text import (
     GROUP,
@@ -23,6 +22,7 @@ from core.analysis.scripts.syntax_text import (
     r_texts,
 )
 from core.domain.counts import counted
+from core.domain.results import TextFile
 from core.psychometrics.factor_models.cfa_model import ParsedModel, Scaling
 from core.psychometrics.factor_models.cfa_syntax import parse_model
 

@@ -16,7 +16,6 @@ from core.analysis.matrices import (
     group_name,
     score_matrices,
 )
-from core.analysis.result import TextFile
 from core.analysis.scripts.syntax_scales_python import (
     PYTHON_ALPHA,
     PYTHON_ITEMS_END,
@@ -47,6 +46,7 @@ from core.analysis.scripts.syntax_text import (
     r_text,
     r_texts,
 )
+from core.domain.results import TextFile
 from core.psychometrics.consistency.item_covariances import Missing
 
 BOTH_PACKAGES = "suppressPackageStartupMessages({\n  library(psych)\n  library(lavaan)\n})"

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.matrices import group_name, some_of
-from core.analysis.result import Column, ResultTable
 from core.analysis.words.odds_ratios_contrast import Contrast, pooled_odds
 from core.analysis.words.word_lists import TOTAL
+from core.domain.results import Column, ResultTable
 
 OR_HELP = (
     "Odds of a listed word in the texts of the stereotyped group, over those of the other; odds = "

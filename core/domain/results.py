@@ -1,4 +1,4 @@
-"""What every analysis returns. Values only; no formatting, no rounding."""
+"""The values a result consists of: tables, notes and files. No formatting, no rounding."""
 
 from __future__ import annotations
 
