@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.coder_agreement import cohens_kappa, wilson_interval
 from core.domain.results import Column, ResultTable
 from core.domain.study import Status
 from core.errors import NotEnoughData
+from core.psychometrics.agreement.kappa import cohens_kappa
+from core.psychometrics.comparisons.shares import wilson_interval
 from core.store import audits as store
 from core.store import recodings, studies
 from core.store.audits import Audit

@@ -1,11 +1,13 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.stats.inter_rater import cohens_kappa
+from statsmodels.stats.inter_rater import cohens_kappa as statsmodels_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from core.psychometrics.agreement.kappa import fleiss_kappa, weighted_kappa
+from core.psychometrics.agreement.kappa import cohens_kappa, fleiss_kappa, weighted_kappa
 from core.psychometrics.resampling import Bootstrap
 from tests.psychometrics.reference import expected
 
@@ -45,10 +47,40 @@ def test_any_two_codings_have_the_kappa_of_statsmodels(codes):
         table = np.zeros((len(found), len(found)))
         np.add.at(table, (np.searchsorted(found, first), np.searchsorted(found, second)), 1)
         with np.errstate(all="ignore"):  # its own z of two constant coders
-            other = cohens_kappa(table, wt=name)
+            other = statsmodels_kappa(table, wt=name)
         assert own.value == pytest.approx(other.kappa, abs=1e-10)
         if -1 < own.low < own.high < 1:
             assert own.high - own.low == pytest.approx(2 * 1.959963985 * other.std_kappa, abs=1e-6)
+
+
+def test_kappa_of_categories_worked_by_hand():
+    # agree on 3 of 4: 3/4. Expected: 3/4 · 1/2 + 1/4 · 1/2 = 1/2. (3/4 - 1/2) / (1/2) = 1/2
+    assert cohens_kappa(["a", "a", "a", "b"], ["a", "a", "b", "b"]) == 0.5
+    # each used each category half of the time and agreed half of the time: chance
+    assert cohens_kappa(["a", "a", "b", "b"], ["a", "b", "a", "b"]) == 0
+    assert cohens_kappa(["a", "b"], ["b", "a"]) == -1
+    assert cohens_kappa(["a", "b", None], ["a", "b", None]) == 1
+
+
+@given(codes=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=200))
+def test_kappa_of_categories_is_the_ratio_of_whole_numbers(codes):
+    n = len(codes)
+    first, second = ([pair[coder] for pair in codes] for coder in (0, 1))
+    observed = n * sum(a == b for a, b in codes)
+    expected = sum(first.count(category) * second.count(category) for category in range(5))
+    own = cohens_kappa(first, second)
+    if expected == n * n:
+        assert math.isnan(own)
+    else:
+        assert own == pytest.approx((observed - expected) / (n * n - expected), abs=1e-12)
+
+
+def test_kappa_of_categories_is_undefined_without_variety_and_refuses_unequal_lengths():
+    assert math.isnan(cohens_kappa([], []))
+    assert math.isnan(cohens_kappa(["a", "a"], ["a", "a"]))
+    assert cohens_kappa(["a", "a"], ["b", "b"]) == 0
+    with pytest.raises(ValueError, match="2 codings against 1"):
+        cohens_kappa(["a", "b"], ["a"])
 
 
 def test_a_coder_who_gives_one_category_has_kappa_zero_and_no_interval():

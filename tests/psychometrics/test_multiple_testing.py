@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
 
 from core.psychometrics.comparisons.multiple_testing import adjusted_p
 from tests.psychometrics.reference import expected
@@ -15,6 +16,12 @@ def test_adjusted_p_equal_those_of_r_in_any_order(method, name):
     order = np.random.default_rng(0).permutation(len(R["p"]))
     own = adjusted_p(np.array(R["p"])[order], method)
     assert own == pytest.approx(np.array(R[name])[order], abs=1e-12)
+
+
+@pytest.mark.parametrize(("method", "name"), [("holm", "holm"), ("benjamini-hochberg", "fdr_bh")])
+def test_adjusted_p_equal_those_of_statsmodels_with_ties_and_ends(method, name):
+    p = np.array([0.04, 0.001, 1.0, 0.04, 0.0, 0.3, 0.04, 0.26, 0.9])
+    assert adjusted_p(p, method) == pytest.approx(multipletests(p, method=name)[1], abs=1e-15)
 
 
 @pytest.mark.parametrize("method", ["holm", "benjamini-hochberg"])

@@ -1,7 +1,11 @@
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.psychometrics.comparisons.shares import option_shares, share
+from core.psychometrics.comparisons.shares import option_shares, share, wilson_interval
 from tests.psychometrics.reference import expected
 
 
@@ -48,3 +52,26 @@ def test_impossible_counts_are_refused():
         share(3, 2)
     with pytest.raises(ValueError, match="whole"):
         option_shares(np.array([0.5, 1]))
+
+
+def test_wilson_worked_by_hand():
+    # z = 2 has a coverage of erf(√2). n = 4, p = 1/2: middle (1/2 + 1/2) / 2 = 1/2, and
+    # reach 2 √(1/16 + 4/64) / 2 = √(1/8)
+    low, high = wilson_interval(2, 4, level=math.erf(math.sqrt(2)))
+    assert (low, high) == pytest.approx((0.5 - math.sqrt(1 / 8), 0.5 + math.sqrt(1 / 8)))
+    # no success: the upper end is z²/n / (1 + z²/n) = 1/2
+    assert wilson_interval(0, 4, level=math.erf(math.sqrt(2))) == pytest.approx((0, 0.5))
+
+
+@given(st.integers(1, 500), st.integers(0, 500))
+def test_wilson_stays_within_0_and_1_and_holds_the_share_seen(n, successes):
+    successes = min(successes, n)
+    low, high = wilson_interval(successes, n)
+    assert 0 <= low <= successes / n <= high <= 1
+
+
+def test_nothing_coded_has_no_interval_and_nonsense_is_refused():
+    assert all(math.isnan(end) for end in wilson_interval(0, 0))
+    for successes, n, level in ((3, 2, 0.95), (-1, 2, 0.95), (1, 2, 1.0), (1, 2, 0.0)):
+        with pytest.raises(ValueError, match=r"successes|coverage"):
+            wilson_interval(successes, n, level=level)

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.analysis.coder_agreement import cohens_kappa, wilson_interval
 from core.domain.study import Design, Status
 from core.errors import NotEnoughData
+from core.psychometrics.agreement.kappa import cohens_kappa
+from core.psychometrics.comparisons.shares import wilson_interval
 from core.workflow import answers, audits, collection, respondents, statistics, studies
 from tests.workflow.studies import freeze, personas, simulated
 
