@@ -17,7 +17,7 @@ from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.rounding import number_text, percent_text, rounded
 from core.files.guard import Cell, csv_line
 
-UNDEFINED = "—"
+_UNDEFINED = "—"
 DECIMALS: Mapping[str, int] = {
     "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
 }  # fmt: skip
@@ -142,7 +142,7 @@ def apa_note(
              f"Answers used: {result.n_used:,} ({_lost(result)}).",
              result.method]  # fmt: skip
     if any(_is_undefined(value) for row in _rows(table.frame) for value in row):
-        parts.append(f"{UNDEFINED} = undefined or not applicable; see the notes of the result.")
+        parts.append(f"{_UNDEFINED} = undefined or not applicable; see the notes of the result.")
     if versions:
         listed = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
         parts.append(f"Software: {listed}.")
@@ -192,7 +192,7 @@ def _json_value(value: Any) -> Any:
 def _apa_cell(value: Any, unit: str) -> str:
     """One cell as printed."""
     if _is_undefined(value):
-        return UNDEFINED
+        return _UNDEFINED
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -221,7 +221,7 @@ def _signed(text: str) -> str:
 def _interval(low: Any, high: Any, unit: str) -> str:
     """Both ends in brackets, or a dash where there is no interval."""
     if _is_undefined(low) and _is_undefined(high):
-        return UNDEFINED
+        return _UNDEFINED
     return f"[{_apa_cell(low, unit)}, {_apa_cell(high, unit)}]"
 
 

@@ -36,7 +36,7 @@ from core.domain.results import AnalysisResult
 from core.domain.rounding import percent_text
 from core.errors import NotEnoughData, TooLarge, UserError
 
-WEIGHTED = (
+_WEIGHTED = (
     "Under WLSMV read the scaled χ² and the scaled or robust indices: the plain ones have no known "
     "distribution."
 )
@@ -153,7 +153,7 @@ def cfa(
             *notes,
             *why,
             *_costly_gaps(prepared.groups, how),
-            *((WEIGHTED,) if how == "wlsmv" else ()),
+            *((_WEIGHTED,) if how == "wlsmv" else ()),
             *((TWO_SUBSCALES,) if _rests_on_two(prepared.groups) else ()),
             *caution(item_scores, *INDEPENDENCE),
         ),

@@ -34,17 +34,17 @@ from core.psychometrics.response_theory.dif_purification import purified_dif
 from core.psychometrics.response_theory.dif_result import DifResult
 from core.psychometrics.wording import never_answered
 
-COMPARED = (
+_COMPARED = (
     ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),
     ("entity", "Entities"), ("form", "Forms"), ("template", "Instructions"),
     ("label_order", "Orders of options"), ("phase", "Phases"),
 )  # fmt: skip
-CAUTIONS = (
+_CAUTIONS = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
     "trait itself, part of that difference shows as uniform DIF, the more so the shorter the "
     "subscale: see the table of levels before believing uniform DIF.",
 )
-INDEPENDENT_TESTS = (
+_INDEPENDENT_TESTS = (
     "Tests take administrations as independent.",
     "Repeated administrations of one model are not, so p is too small.",
 )
@@ -53,7 +53,7 @@ Factor = Annotated[
     Literal[
         "language", "respondent", "context", "entity", "form", "template", "label_order", "phase"
     ],
-    Choice("Compare", COMPARED, help="The factor whose levels are compared, item by item."),
+    Choice("Compare", _COMPARED, help="The factor whose levels are compared, item by item."),
 ]
 Matching = Annotated[
     Literal["rest", "purified"],
@@ -167,7 +167,7 @@ def dif(
             _remedy(item_scores, fewest),
         )
     n_used = sum(item.n for one in found for item in one.tested)
-    word = dict(COMPARED)[factor].lower()
+    word = dict(_COMPARED)[factor].lower()
     return AnalysisResult(
         tables=dif_tables(found, by_columns(names)),
         unit=unit_of(item_scores, called="row"),
@@ -180,8 +180,8 @@ def dif(
         notes=(
             *data_notes(item_scores, matrices),
             *notes,
-            *CAUTIONS,
-            *caution(item_scores, *INDEPENDENT_TESTS),
+            *_CAUTIONS,
+            *caution(item_scores, *_INDEPENDENT_TESTS),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
@@ -243,7 +243,7 @@ def _problems(result: DifResult) -> list[str]:
 def _remedy(item_scores: pd.DataFrame, fewest: int) -> str:
     """What to compare instead."""
     listed = (
-        ", ".join(name for name, _ in varying(item_scores, COMPARED))
+        ", ".join(name for name, _ in varying(item_scores, _COMPARED))
         or "none of those that can be compared"
     )
     return (

@@ -32,11 +32,11 @@ from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 from core.psychometrics.response_theory import graded_response as model
 
-TRAIT_ORIGIN = (
+_TRAIT_ORIGIN = (
     "The trait has mean 0 and standard deviation 1 within each group and subscale, so a and b of "
     "different groups do not stand on one scale."
 )
-DEPENDENCE = (
+_DEPENDENCE = (
     "Standard errors take administrations as independent.",
     "Repeated administrations of one model are not, so the true uncertainty is larger.",
 )
@@ -152,8 +152,8 @@ def graded_response(
         notes=(
             *data_notes(item_scores, matrices),
             *notes,
-            TRAIT_ORIGIN,
-            *caution(item_scores, *DEPENDENCE),
+            _TRAIT_ORIGIN,
+            *caution(item_scores, *_DEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )

@@ -40,7 +40,7 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 
-COMPARED = (
+_COMPARED = (
     ("context_set", "Sets of contexts"), ("rewriting", "Contexts and their rewritings"),
     ("model", "Models"), ("respondent", "Respondents (model and settings)"),
     ("language", "Languages"), ("form", "Forms"), ("format", "Answer formats"),
@@ -52,7 +52,7 @@ COMPARED = (
 GroupFactor = Annotated[
     Literal["context_set", "rewriting", "model", "respondent", "language", "form", "format",
             "template", "label_order", "entity", "phase"],
-    Choice("Compare", COMPARED, help="Its levels are the groups, unless you type groups."),
+    Choice("Compare", _COMPARED, help="Its levels are the groups, unless you type groups."),
 ]  # fmt: skip
 Groups = Annotated[
     TypedGroups,
@@ -156,7 +156,7 @@ def group_comparison(
             remedy(
                 item_scores,
                 incomplete,
-                _TWO_GROUPS if groups else or_instead(_TWO_GROUPS, item_scores, COMPARED, factor),
+                _TWO_GROUPS if groups else or_instead(_TWO_GROUPS, item_scores, _COMPARED, factor),
             ),
         )
     used: dict[str, set[int]] = {}

@@ -30,7 +30,7 @@ from core.psychometrics.consistency.reliability import cronbach_alpha
 from core.psychometrics.keying import on_keying
 from core.psychometrics.wording import never_answered
 
-FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
+_FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
 
 
 def internal_consistency_syntax(
@@ -126,8 +126,8 @@ def internal_consistency(
             "How far the items covary, as reliability of their sum: k / (k - 1) times 1 minus the "
             "items' variances over the variance of the sum. Cronbach (1951).",
         ),
-        Column("ci_low", f"{interval} low", "correlation", FELDT),
-        Column("ci_high", f"{interval} high", "correlation", FELDT),
+        Column("ci_low", f"{interval} low", "correlation", _FELDT),
+        Column("ci_high", f"{interval} high", "correlation", _FELDT),
     )
     rows: list[tuple[Any, ...]] = []
     notes: list[str] = []

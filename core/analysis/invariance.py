@@ -40,7 +40,7 @@ _TWO_LEVELS = (
     "It needs two levels, each with more administrations than items and a model that can be "
     "fitted: leave a level out by a filter, choose a simpler model, or collect more."
 )
-MARKER = (
+_MARKER = (
     "With the first loading of a factor fixed at 1, its first item is taken to be invariant; if it "
     "is not, other items seem to differ."
 )
@@ -119,7 +119,7 @@ def invariance(
         )
     n_used = sum(one.n_used for one in found)
     word = dict(COMPARED)[factor].lower()
-    marker = () if model in ("method", "bifactor") else (MARKER,)
+    marker = () if model in ("method", "bifactor") else (_MARKER,)
     return AnalysisResult(
         tables=invariance_tables(found, by_columns(names)),
         unit=unit_of(item_scores, called="row"),

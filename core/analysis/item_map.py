@@ -54,7 +54,7 @@ STATISTICS: Mapping[str, tuple[str, Unit, str]] = {
 }
 """What the map can show: what the reader reads, unit, and what it says."""
 
-NO_INTERVALS = (
+_NO_INTERVALS = (
     "A map shows no uncertainty: with few administrations groups differ by chance alone.",
     "Repeated administrations of one model are not independent and say less than their number "
     "suggests.",
@@ -164,7 +164,7 @@ def item_map(
                 if statistic == "difficulty" and not known_ends(item_scores).all()
                 else ()
             ),
-            *caution(item_scores, *NO_INTERVALS),
+            *caution(item_scores, *_NO_INTERVALS),
         ),
     )
 

@@ -29,13 +29,13 @@ from core.psychometrics.comparisons.mean_comparison import Summary, against_norm
 from core.psychometrics.comparisons.multiple_testing import Adjustment, adjusted_p
 from core.psychometrics.scale_scores import ScoreRule, row_scores
 
-NO_SUBSCALE = "(no subscale)"
-NOT_PEOPLE = (
+_NO_SUBSCALE = "(no subscale)"
+_NOT_PEOPLE = (
     "Rows of a model are not a sample of people: n is the number of times it was asked, so p "
     "and intervals say how sure the model's mean is, not that the model is a person like those of "
     "the norms."
 )
-READ_SIZE = (
+_READ_SIZE = (
     "Read the size of the difference first. Its interval does not take the variances of these "
     "answers and of the norms as equal, that of d does, so one may hold 0 where the other does "
     "not. It also takes the items to mean the same in both; see Measurement invariance."
@@ -173,8 +173,8 @@ def norm_comparison(
         f"noncentral t; {ci_level * 100:g}% intervals; p adjusted after {after}.",
         notes=(
             *data_notes(item_scores, matrices),
-            *caution(item_scores, "", NOT_PEOPLE),
-            READ_SIZE,
+            *caution(item_scores, "", _NOT_PEOPLE),
+            _READ_SIZE,
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
@@ -204,7 +204,7 @@ def _compare(
                 scores = row_scores(matrix, missing)
                 behind = np.isfinite(scores)[layout.places // len(layout.items)]
                 compared.used[layout.rows] |= behind & np.isfinite(values[layout.rows])
-            subscale = "" if norm.scale == NO_SUBSCALE else norm.scale
+            subscale = "" if norm.scale == _NO_SUBSCALE else norm.scale
             lead = (*group, norm.scale)
             compared.rows.append(_row(lead, scores, norm.people, ends[subscale], test))
     return compared
@@ -248,4 +248,4 @@ def _remark(
 
 def _scale_name(layout: Layout) -> str:
     """What a user calls the subscale of a layout."""
-    return layout.subscale or NO_SUBSCALE
+    return layout.subscale or _NO_SUBSCALE

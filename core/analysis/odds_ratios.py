@@ -31,7 +31,7 @@ from core.errors import NotEnoughData
 
 UNIT = ("respondent", "context")
 _BATCH = 1000  # texts counted between two looks at whether to stop
-DEPENDENT_WORDS = (
+_DEPENDENT_WORDS = (
     "Intervals and p of the pooled odds ratios take words as independent. Words of one text are "
     "not, so the true uncertainty is larger."
 )
@@ -163,7 +163,7 @@ def odds_ratios(
         "(all words - words); odds ratio = odds of the stereotyped group over odds of the other; "
         f"score = mean over the lists. {contrast.sentence} {ci_level * 100:g}% Wald intervals of "
         "the log odds ratio. Counts are of texts.",
-        notes=(*notes(scores, odds, names, contrast), DEPENDENT_WORDS),
+        notes=(*notes(scores, odds, names, contrast), _DEPENDENT_WORDS),
         n_left_out=int(usable.sum()) - len(counts),
     )  # fmt: skip
 

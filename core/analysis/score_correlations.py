@@ -41,14 +41,14 @@ from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 from core.psychometrics.resampling import Bootstrap
 
-COMPARED = (
+_COMPARED = (
     ("form", "Forms (alternate form)"), ("label_order", "Orders of options"),
     ("repetition", "Repetitions (test-retest)"), ("format", "Answer formats"),
     ("template", "Instructions"), ("language", "Languages"), ("entity", "Entities"),
     ("phase", "Phases"), ("study", "Studies"),
     ("rewriting", "Contexts and their rewritings (ablation)"),
 )  # fmt: skip
-INDEPENDENT_PAIRS = (
+_INDEPENDENT_PAIRS = (
     "Intervals and p take pairs as independent.",
     "Pairs of one model are not, so the true uncertainty is larger.",
 )
@@ -64,7 +64,7 @@ _REMEDIES = {
 Factor = Annotated[
     Literal["form", "label_order", "repetition", "format", "template", "language", "entity",
             "phase", "study", "rewriting"],
-    Choice("Compare scores between", COMPARED, help="All other factors are held the same."),
+    Choice("Compare scores between", _COMPARED, help="All other factors are held the same."),
 ]  # fmt: skip
 Pairs = Annotated[
     Which,
@@ -167,7 +167,7 @@ def score_correlations(
                 or_instead(
                     _REMEDIES.get(factor, _TWO_LEVELS.format(factor=factor)),
                     item_scores,
-                    COMPARED,
+                    _COMPARED,
                     factor,
                 ),
             ),
@@ -201,7 +201,7 @@ def score_correlations(
             *data_notes(item_scores, matrices),
             *compared.notes,
             *((FORMAT_POINTS,) if "format" in (factor, *paired.merged) else ()),
-            *caution(item_scores, *INDEPENDENT_PAIRS),
+            *caution(item_scores, *_INDEPENDENT_PAIRS),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )

@@ -57,7 +57,7 @@ def alpha_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     ).rename(columns={"alpha": "value", "n_administrations": "n", "subscale": "item"})
     frame["item"] = frame["item"].replace("", "(no subscale)")
     words = "Dot plot of Cronbach's alpha"
-    return (coefficient_chart(frame, "Cronbach's α with interval", "α", words, "subscale", theme),)
+    return (_coefficient_chart(frame, "Cronbach's α with interval", "α", words, "subscale", theme),)
 
 
 def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -68,7 +68,7 @@ def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     kept = ("scale", "coefficient", "value", "ci_low", "ci_high", "n")
     frame = grouped(table, kept, "scale").rename(columns={"coefficient": "item"})
     charts = [
-        coefficient_chart(
+        _coefficient_chart(
             own.drop(columns="scale"), f"Reliability, {scale or '(no subscale)'}",
             "Coefficient with interval", f"Dot plot of the reliability of {scale or 'no subscale'}",
             "coefficient", theme,
@@ -90,7 +90,7 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
     frame.insert(1, "item", pairs)
     frame = frame.drop(columns=["first", "second", "kind"])
     charts = [
-        coefficient_chart(
+        _coefficient_chart(
             own.drop(columns="scale"), f"Correlations of scores, {scale}",
             "Pearson's r with interval", f"Dot plot of Pearson's r on {scale}", "pair", theme,
         )
@@ -99,7 +99,7 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
     return told(charts, frame["scale"].nunique())
 
 
-def coefficient_chart(
+def _coefficient_chart(
     frame: pd.DataFrame, title: str, axis_title: str, words: str, noun: str, theme: Theme
 ) -> Chart:
     """A labelled dot plot of values that are at most about 1; `noun` says what a row is."""

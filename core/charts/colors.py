@@ -10,7 +10,7 @@ BACKGROUNDS: dict[Theme, str] = {"light": "#ffffff", "dark": "#0d1113"}
 INK: dict[Theme, str] = {"light": "#1a1a1a", "dark": "#f2f2f2"}
 MARK: dict[Theme, str] = {"light": "#0b63a5", "dark": "#5aa9e6"}
 BAND: dict[Theme, str] = {"light": "#767676", "dark": "#8c8c8c"}
-OPTION_STOPS: dict[Theme, tuple[str, ...]] = {
+_OPTION_STOPS: dict[Theme, tuple[str, ...]] = {
     "light": ("#7a2d04", "#b5500b", "#8f8377", "#2f7fb8", "#0a3f75"),
     "dark": ("#f2a65a", "#c9762b", "#9b9590", "#5f9fd0", "#a9d3f5"),
 }
@@ -33,7 +33,7 @@ def option_colors(n_options: int, theme: Theme) -> tuple[str, ...]:
 
 def color_at(share: float, theme: Theme) -> str:
     """The color at a share of the way from orange (0) over gray (.5) to blue (1)."""
-    stops = [_rgb(color) for color in OPTION_STOPS[theme]]
+    stops = [_rgb(color) for color in _OPTION_STOPS[theme]]
     place = share * (len(stops) - 1)
     left = min(int(place), len(stops) - 2)
     rest = place - left

@@ -77,7 +77,7 @@ def dot_chart(
     Parameters
     ----------
     table : table
-        As for `dots`.
+        As for `_dots`.
     axis : DotAxis
         Shared by all panels.
     title, words : str
@@ -88,11 +88,11 @@ def dot_chart(
         Subtitles.
     """
     beyond = beyond_words(table, axis.ends)
-    spec = panels(dots(table, axis, theme), table, title, theme, [*said, *beyond])
+    spec = panels(_dots(table, axis, theme), table, title, theme, [*said, *beyond])
     return Chart(title, spec, " ".join([words, *beyond]), table)
 
 
-def dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
+def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     """Points with intervals, dashed lines and a shaded band; rows without a value stay empty.
 
     An interval that goes on beyond the axis ends in a tip; a value beyond it is a larger tip at the

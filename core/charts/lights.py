@@ -20,7 +20,7 @@ from core.charts.panels import (
 from core.domain.counts import counted
 from core.domain.results import AnalysisResult
 
-MAX_GROUPS = 24
+_MAX_GROUPS = 24
 _ROW = 66  # pixels
 _NOT_JUDGED, _NO_COEFFICIENT = "n.j.", "none"
 _SHAPES = {"green": "circle", "red": "triangle-up", "grey": "square"}
@@ -38,7 +38,7 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     kept = ("criterion", "value", "cfi", "n", "rating", "light")
     frame = grouped(table, kept, "criterion")
     groups = list(dict.fromkeys(frame["group"]))
-    cells = frame[frame["group"].isin(groups[:MAX_GROUPS])].reset_index(drop=True)
+    cells = frame[frame["group"].isin(groups[:_MAX_GROUPS])].reset_index(drop=True)
     colors = LIGHTS[theme]
     empty = cells["light"] == "grey"
     cells["shape"] = cells["light"].map(_SHAPES)
@@ -49,8 +49,8 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     rating = rating.mask((rating == "") & cells["value"].isna(), _NO_COEFFICIENT)
     cells["rating"] = rating.mask(rating == "", _NOT_JUDGED).str.replace("-", "−")
     said = ""
-    if len(groups) > MAX_GROUPS:
-        said = f" Only the first {MAX_GROUPS} of {len(groups)} groups are drawn."
+    if len(groups) > _MAX_GROUPS:
+        said = f" Only the first {_MAX_GROUPS} of {len(groups)} groups are drawn."
     title = "Ratings by criterion"
     spec = _layers(cells, theme).properties(
         data=cells, width="container", height=alt.Step(_ROW),

@@ -17,7 +17,7 @@ from core.domain.rounding import number_text, percent_text
 
 MAX_MARKS = 2000
 MAX_PANELS = 6
-MAX_CHARTS = 12
+_MAX_CHARTS = 12
 DECIMALS = 3
 """Of numbers in tooltips, where a chart does not say otherwise."""
 
@@ -72,7 +72,7 @@ def table_of(result: AnalysisResult, name: str) -> ResultTable | None:
 
 def first_charts(frame: pd.DataFrame, name: str) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each chart, as many charts as a page bears."""
-    values = list(dict.fromkeys(frame[name]))[:MAX_CHARTS]
+    values = list(dict.fromkeys(frame[name]))[:_MAX_CHARTS]
     return [(str(value), frame[frame[name] == value]) for value in values]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from core.charts.panels import MAX_MARKS, grouped, table_of
 from core.domain.results import AnalysisResult
 
-SIGNIFICANT = 0.05
+_SIGNIFICANT = 0.05
 _MARKS_PER_LOADING, _MARKS_PER_ITEM = 4, 6
 _FIXED = 1e-12  # a correlation of exactly 0 is one the model fixes
 
@@ -38,7 +38,7 @@ class PathModel:
     def without_insignificant(self) -> PathModel:
         """Only loadings with p < .05, and fixed ones, which have no p."""
         p = self.loadings["p"]
-        kept = p.isna() | (p < SIGNIFICANT)
+        kept = p.isna() | (p < _SIGNIFICANT)
         return replace(self, loadings=self.loadings[kept], n_hidden=int((~kept).sum()))
 
 

@@ -10,11 +10,11 @@ from core.domain.study import SamplingSettings
 from core.errors import CollectionError
 
 TOKENS_WITHOUT_LIMIT = 4096
-TOKENS_PER_REQUEST = 32  # what a service's own chat template may add
-TOKENS_PER_MESSAGE = 8
-CHARACTERS_PER_TOKEN = 5  # the sparing end, for the low estimate
-MILLION = 1_000_000
-MAYBE_CHARGED = frozenset({FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY, FailureKind.PROTOCOL})
+_TOKENS_PER_REQUEST = 32  # what a service's own chat template may add
+_TOKENS_PER_MESSAGE = 8
+_CHARACTERS_PER_TOKEN = 5  # the sparing end, for the low estimate
+_MILLION = 1_000_000
+_MAYBE_CHARGED = frozenset({FailureKind.TIMEOUT, FailureKind.BROKEN_REPLY, FailureKind.PROTOCOL})
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def estimate(request: ChatRequest) -> tuple[float, float] | None:
     if prices is None:
         return None
     characters = sum(len(message["content"]) for message in request.messages)
-    low = _dollars(math.ceil(characters / CHARACTERS_PER_TOKEN), 1, prices)
+    low = _dollars(math.ceil(characters / _CHARACTERS_PER_TOKEN), 1, prices)
     return low, _worst(request, prices)
 
 
@@ -115,7 +115,7 @@ def _prices(sampling: SamplingSettings) -> tuple[float, float] | None:
 
 def _worst(request: ChatRequest, prices: tuple[float, float]) -> float:
     size = sum(len(m["content"].encode("utf-8", "surrogatepass")) for m in request.messages)
-    tokens_in = size + TOKENS_PER_MESSAGE * len(request.messages) + TOKENS_PER_REQUEST
+    tokens_in = size + _TOKENS_PER_MESSAGE * len(request.messages) + _TOKENS_PER_REQUEST
     return _dollars(tokens_in, longest_reply(request.sampling), prices)
 
 
@@ -140,7 +140,7 @@ def _cost(reservation: Reservation, outcome: Reply | CallFailure) -> Cost:
     if reservation.amount is None:
         return Cost(None, estimated=False)
     if isinstance(outcome, CallFailure):
-        charged = outcome.kind in MAYBE_CHARGED
+        charged = outcome.kind in _MAYBE_CHARGED
         return Cost(reservation.amount if charged else 0.0, estimated=charged)
     if outcome.tokens_in is None or outcome.tokens_out is None:
         return Cost(reservation.amount, estimated=True)
@@ -149,4 +149,4 @@ def _cost(reservation: Reservation, outcome: Reply | CallFailure) -> Cost:
 
 
 def _dollars(tokens_in: int, tokens_out: int, prices: tuple[float, float]) -> float:
-    return (tokens_in * prices[0] + tokens_out * prices[1]) / MILLION
+    return (tokens_in * prices[0] + tokens_out * prices[1]) / _MILLION

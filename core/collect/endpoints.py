@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from core.collect.redaction import clean_text
 from core.errors import CollectionError
 
-OWN_PREFIX = "INKBLOT_KEY_"
+_OWN_PREFIX = "INKBLOT_KEY_"
 
 Address = IPv4Address | IPv6Address
 Origin = tuple[str, str, int]
@@ -113,7 +113,7 @@ def may_send_key(key_variable: str, base_url: str) -> bool:
         check_address(base_url)
     except CollectionError:
         return False
-    if key_variable.startswith(OWN_PREFIX):
+    if key_variable.startswith(_OWN_PREFIX):
         return True
     host = _host(_parts(base_url))
     return any(

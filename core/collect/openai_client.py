@@ -34,8 +34,8 @@ from core.errors import CollectionError
 
 _Found = TypeVar("_Found")
 
-MOST_LOGPROBS = 20  # what OpenAI's service gives at most
-LONGEST_CONNECT_S = 20.0
+_MOST_LOGPROBS = 20  # what OpenAI's service gives at most
+_LONGEST_CONNECT_S = 20.0
 
 _NO_CONNECTION = (
     aiohttp.ClientConnectorError,
@@ -67,7 +67,7 @@ class OpenAIClient:
             CheckedResolver(base_url, with_key=key is not None),
             lambda: {*used_keys(), *([self._key] if self._key else [])},
             follow_redirects=False,
-            timeout=httpx2.Timeout(timeout_s, connect=min(LONGEST_CONNECT_S, timeout_s / 2)),
+            timeout=httpx2.Timeout(timeout_s, connect=min(_LONGEST_CONNECT_S, timeout_s / 2)),
             limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once),
             trust_env=not is_private(base_url),  # a proxy cannot reach this computer's own ports
             event_hooks={"request": [self._only_own_headers]},
@@ -271,7 +271,7 @@ def _answering(request: ChatRequest) -> dict[str, Any]:
         named = {"name": "answer", "strict": True, "schema": schema}
         found["response_format"] = {"type": "json_schema", "json_schema": named}
     if request.first_token:
-        found |= {"logprobs": True, "top_logprobs": MOST_LOGPROBS}
+        found |= {"logprobs": True, "top_logprobs": _MOST_LOGPROBS}
     return found
 
 

@@ -23,8 +23,8 @@ __all__ = ["PARSER_VERSION", "Parsed", "parse", "parse_block"]
 PARSER_VERSION = 3
 """Raised whenever the same reply may come to something else, so that codings can be told apart."""
 
-LONGEST_REPLY = 8_000  # characters; what is longer is an essay and is never searched for an option
-LONGEST_BLOCK = 60_000
+_LONGEST_REPLY = 8_000  # characters; what is longer is an essay and is never searched for an option
+_LONGEST_BLOCK = 60_000
 _SHORT = 200
 
 
@@ -60,7 +60,7 @@ def parse_block(
     if says_nothing(said):
         nothing = Parsed(Status.TRUNCATED if cut_off else Status.NO_ANSWER, None)
         return (nothing,) * len(items)
-    if len(said) > LONGEST_BLOCK:
+    if len(said) > _LONGEST_BLOCK:
         unread = Parsed(Status.TRUNCATED if cut_off else Status.AMBIGUOUS, None)
         return (unread,) * len(items)
     block = Block(
@@ -80,6 +80,6 @@ def _read(text: str, sayings: Vocabulary, *, cut_off: bool) -> Parsed:
     said = without_thoughts(text)
     if says_nothing(said):
         return Parsed(Status.TRUNCATED if cut_off else Status.NO_ANSWER, None)
-    if len(said) > LONGEST_REPLY:
+    if len(said) > _LONGEST_REPLY:
         return Parsed(Status.TRUNCATED if cut_off else Status.AMBIGUOUS, None)
     return judge(Reply(plain(said), sayings), cut_off=cut_off)

@@ -14,7 +14,7 @@ from core.domain.study import Context
 from core.domain.templates import ENGLISH, PromptTemplate, ReplyWords, fill, placeholders
 from core.errors import DesignError
 
-ENTITY, ENTITY_B = "{entity}", "{entity_b}"
+_ENTITY, _ENTITY_B = "{entity}", "{entity_b}"
 FALLBACK_LANGUAGE = ENGLISH
 _SMALL_WITHIN_SENTENCES = frozenset({"en", "es", "fr"})
 
@@ -51,12 +51,12 @@ def choices(response_format: ResponseFormat, language: str) -> tuple[str, ...]:
     and words are given in the language of the study.
     """
     return tuple(
-        option.code if has_short_code(option) else _label(option, language)
+        option.code if _has_short_code(option) else _label(option, language)
         for option in response_format.options
     )
 
 
-def has_short_code(option: Option) -> bool:
+def _has_short_code(option: Option) -> bool:
     """Whether its code is a whole number or a single letter."""
     code = option.code
     return (len(code) == 1 and code.isalpha()) or code.removeprefix("-").isdecimal()
@@ -77,14 +77,14 @@ def item_text(item: Item, question: Question) -> str:
         )
     if question.response_format.ratings:  # what is rated was written by a model, braces and all
         return text
-    for placeholder, name in ((ENTITY, question.entity), (ENTITY_B, question.entity_b)):
+    for placeholder, name in ((_ENTITY, question.entity), (_ENTITY_B, question.entity_b)):
         if placeholder in text and not name.strip():
             raise DesignError(
                 f"Item {item.code} asks about {placeholder}, but the study names none.",
                 "Add at least one entity, or pair of entities, to the study.",
             )
-    parts = text.split(ENTITY_B)  # in turn, so that a name which is a placeholder stays as it is
-    return question.entity_b.join(part.replace(ENTITY, question.entity) for part in parts)
+    parts = text.split(_ENTITY_B)  # in turn, so that a name which is a placeholder stays as it is
+    return question.entity_b.join(part.replace(_ENTITY, question.entity) for part in parts)
 
 
 def gbnf(choices: tuple[str, ...], items: int = 1) -> str:
@@ -140,7 +140,7 @@ def _user(question: Question, template: PromptTemplate, replies: Mapping[str, Re
     text = template.text(language)
     words = replies.get(language, replies[FALLBACK_LANGUAGE])
     listed = "options" in placeholders(text.single)
-    short = listed and all(has_short_code(option) for option in options)
+    short = listed and all(_has_short_code(option) for option in options)
     labels = [_inline(_label(option, language), question) for option in options]
     values = {
         "options": "\n".join(_listed(option, language) for option in options),
@@ -181,6 +181,6 @@ def _opinion(question: Question) -> str:
 def _listed(option: Option, language: str) -> str:
     """One line of the list of options: code and label, or the label alone for codes in words."""
     label = _label(option, language)
-    if not has_short_code(option) or label == option.code:
+    if not _has_short_code(option) or label == option.code:
         return label
     return f"{option.code} = {label}"

@@ -15,7 +15,7 @@ from core.collect.reply_text import without_thoughts
 from core.domain.instrument import Rating
 from core.domain.study import Status
 
-LONGEST_REPLY = 20_000  # characters; no rating is that long
+_LONGEST_REPLY = 20_000  # characters; no rating is that long
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
@@ -38,7 +38,7 @@ def parse(text: str, ratings: tuple[Rating, ...], *, finish_reason: str = "") ->
     cut_off = finish_reason == "length"
     if not said:
         return Rated(Status.TRUNCATED if cut_off else Status.NO_ANSWER)
-    objects = _objects(said[:LONGEST_REPLY])
+    objects = _objects(said[:_LONGEST_REPLY])
     if len(objects) > 1:
         return Rated(Status.AMBIGUOUS)
     if not objects:

@@ -13,15 +13,15 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-MARK = "[key]"
-SHORTEST_SECRET = 6  # placeholders like "x" are no secrets, and redacting them garbles messages
+_MARK = "[key]"
+_SHORTEST_SECRET = 6  # placeholders like "x" are no secrets, and redacting them garbles messages
 
 
 def clean_text(text: str, keys: Iterable[str]) -> str:
     """`text` with every key replaced by "[key]", spelt with the escapes of JSON or a URL too."""
     for key in sorted(keys, key=len, reverse=True):
-        if len(key) >= SHORTEST_SECRET and (key in text or "\\" in text or "%" in text):
-            text = _spellings(key).sub(MARK, text)
+        if len(key) >= _SHORTEST_SECRET and (key in text or "\\" in text or "%" in text):
+            text = _spellings(key).sub(_MARK, text)
     return text
 
 
@@ -31,7 +31,7 @@ def clean_body(content: bytes, keys: Iterable[str]) -> bytes:
     In JSON each text is looked at by itself, and joined with those of the same field in the other
     entries of a list: a list of tokens holds a key in parts.
     """
-    keys = [key for key in keys if len(key) >= SHORTEST_SECRET]
+    keys = [key for key in keys if len(key) >= _SHORTEST_SECRET]
     if not keys:
         return content
     raw = clean_text(content.decode("latin-1"), keys).encode("latin-1")  # each byte a character
@@ -84,7 +84,7 @@ def _clean_texts(body: list[Any], keys: Sequence[str]) -> bool:
         (text, cleaned) for text in texts if (cleaned := clean_text(text.text, keys)) != text.text
     ]
     changed += [
-        (part, MARK)
+        (part, _MARK)
         for key in keys
         for column in columns.values()
         for text in _holding_parts(key, column)

@@ -20,11 +20,11 @@ from urllib.parse import urlsplit
 from core.collect.client import CallFailure, FailureKind, Reply, TokenChance
 from core.domain.study import CONTENT_FILTER, REFUSAL
 
-LONGEST_MESSAGE = 300
-LONGEST_BEGINNING = 200
-LONGEST_BODY = 64 * 1024  # bytes
-MAX_TOKENS = 2**31 - 1
-ROUNDING = 0.001  # how far above 0 a logarithm of a probability may come out
+_LONGEST_MESSAGE = 300
+_LONGEST_BEGINNING = 200
+_LONGEST_BODY = 64 * 1024  # bytes
+_MAX_TOKENS = 2**31 - 1
+_ROUNDING = 0.001  # how far above 0 a logarithm of a probability may come out
 
 _STATUS: Mapping[int, tuple[FailureKind, str]] = {
     401: (FailureKind.KEY, "The service refused the key"),
@@ -127,7 +127,7 @@ def withheld(failure: CallFailure) -> Reply:
 
 def kept_body(content: bytes) -> str:
     """The part of a body that is kept of what is no reply."""
-    return content[:LONGEST_BODY].decode("utf-8", "replace")
+    return content[:_LONGEST_BODY].decode("utf-8", "replace")
 
 
 def _reasoning(message: Mapping[str, Any]) -> str:
@@ -164,7 +164,7 @@ def _is_logprob(value: object) -> bool:
     """Whether it is a finite number that, but for rounding, is the logarithm of a probability."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return -sys.float_info.max <= value <= ROUNDING
+    return -sys.float_info.max <= value <= _ROUNDING
 
 
 def status_failure(status: int, headers: Mapping[str, str], content: bytes) -> CallFailure:
@@ -203,7 +203,7 @@ def _no_chat(what: str, content: bytes) -> CallFailure:
 def _beginning(content: bytes) -> str:
     """The first characters of a body, in one line."""
     text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
-    return _line(text, LONGEST_BEGINNING)
+    return _line(text, _LONGEST_BEGINNING)
 
 
 def _line(text: str, longest: int) -> str:
@@ -268,7 +268,7 @@ def _is_filtered(found: object, depth: int = 0) -> bool:
 def _worded(kind: FailureKind, words: str, status: int | None, found: object) -> CallFailure:
     """A failure with our words first and the service's own after them."""
     number = "" if status is None else f" ({status})"
-    said = _line(_said(found), LONGEST_MESSAGE)
+    said = _line(_said(found), _LONGEST_MESSAGE)
     message = f"{words}{number}."
     if kind is FailureKind.NOT_FOUND:
         message += f" {_CHECK_ADDRESS} Compare the name of the model as well."
@@ -316,7 +316,7 @@ def _word(value: object) -> str:
 
 
 def _tokens(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TOKENS:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_TOKENS:
         return None
     return value
 

@@ -31,7 +31,7 @@ class Phrases:
         return any(True for _ in self.ends(words))
 
 
-REFUSALS = Phrases(
+_REFUSALS = Phrases(
     "as an ai", "as ai", "as a language model", "as a large language model", "as an artificial",
     "i'm an ai", "i am an ai", "i'm just an ai", "i'm a language model", "i am just an ai",
     "i am a language model", "i'm just a language model", "i am a large language model",
@@ -139,14 +139,14 @@ _CANNOT = re.compile(
 
 def refuses(words: Sequence[str]) -> bool:
     """Whether a reply of these words declines to answer."""
-    if REFUSALS.among(words):
+    if _REFUSALS.among(words):
         return True
     return "i" in words and _CANNOT.search(f" {' '.join(words)} ") is not None
 
 
 KNOWN = frozenset(
     word
-    for phrases in (REFUSALS, NEUTRAL, OUTSIDE, CORRECTIONS, FINAL)
+    for phrases in (_REFUSALS, NEUTRAL, OUTSIDE, CORRECTIONS, FINAL)
     for text in phrases.texts
     for word in whole_words(text)
     if is_spaceless(word)

@@ -7,7 +7,7 @@ import string
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-TOKEN = re.compile(
+_TOKEN = re.compile(
     r"(\d+(?:[.,:/]\d+)*(?:[^\W\d_][^\W_]*)?|[^\W\d_][^\W_]*(?:'[^\W_]+)*(?:-\d[^\W_]*)?)"
 )
 _CJK = "\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -17,7 +17,7 @@ _ANY_TOKEN = re.compile(
     rf"|[^\W\d_{_CJK}][^\W_{_CJK}]*(?:'[^\W_{_CJK}]+)*(?:-\d[^\W_{_CJK}]*)?)"
 )
 DASHES = ("-", "–", "—")
-SOFT, CLAUSE, SENTENCE = 0, 1, 2
+SOFT, _CLAUSE, SENTENCE = 0, 1, 2
 """How strongly two words are divided. SOFT is false, the others are true."""
 
 _THOUGHT = re.compile(r"(</?think(?:ing)?>)", re.IGNORECASE)
@@ -112,7 +112,7 @@ def pieces(text: str, starts: Mapping[str, tuple[str, ...]]) -> list[str]:
     stands as single characters.
     """
     if not is_spaceless(text):
-        return TOKEN.split(text)
+        return _TOKEN.split(text)
     found = _ANY_TOKEN.split(text)
     cut: list[str] = [found[0]]
     for word, gap in zip(found[1::2], found[2::2], strict=True):
@@ -142,4 +142,4 @@ def boundary(gap: str) -> int:
         return SOFT
     if _STOP.search(gap):
         return SENTENCE
-    return CLAUSE if _DELIMITER.search(gap) else SOFT
+    return _CLAUSE if _DELIMITER.search(gap) else SOFT

@@ -38,7 +38,7 @@ SELF = _words(
     "je j'ai suis serais ma mon semble personnellement trouve considère "
     "ich würde meine persönlich bin finde halte"
 )
-FILLERS = cjk.FILLERS | _words(
+_FILLERS = cjk.FILLERS | _words(
     "well okay ok definitely absolutely certainly honestly actually probably "
     "the is a an as it it's this be to think feel believe that final sure opposed rather more "
     "really truly experience opinion view of course certainly surely naturally obviously towards "
@@ -56,7 +56,7 @@ OVERALL = cjk.OVERALL | _words(
     "overall balance whole generally conjunto general globalmente globalement général ensemble "
     "insgesamt alles generell unterm grundsätzlich"
 )
-SKIPPED = CUES | SELF | FILLERS | OVERALL
+SKIPPED = CUES | SELF | _FILLERS | OVERALL
 BARE = cjk.BARE | _words(
     "answer option response choice rating score label boxed i i'm my your text mathrm mathbf "
     "textbf "

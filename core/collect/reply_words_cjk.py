@@ -87,7 +87,7 @@ LATE_CUES = _words(
     "更好 更可靠 更优秀 的产品更好 分"
 )
 REASONS = _words("因为 理由 原因 なぜなら 理由は 解释 説明")
-COMPOUNDS = _words(
+_COMPOUNDS = _words(
     # Compounds that hold a label or a negation and must not be cut through.
     "是否 是因为 还是 总是 都是 但是 可是 于是 要是 不仅 不过 不同 不同意见 意见 不错 不少 "
     "支持者 反对者 反对意见 你好 很好 好的 最好 爱好 好处 好像 好吃 好看 坏处 破坏 否则 否认 "
@@ -98,6 +98,6 @@ COMPOUNDS = _words(
 KNOWN = frozenset().union(
     PARTIAL, WEAK_DENIALS, DOUBTS, CONDITIONS, PARTICLES, CUES, FILLERS, BARE, CONTRASTS,
     HEDGES, NEGATIONS, LATE_NEGATIONS, NEITHER, COMPARED, COMPARED_LATER, BETTER, DEGREES,
-    FOLLOWERS, JOINERS, RANGES, LATE_CUES, REASONS, COMPOUNDS, OTHERS, OVERALL,
+    FOLLOWERS, JOINERS, RANGES, LATE_CUES, REASONS, _COMPOUNDS, OTHERS, OVERALL,
 )  # fmt: skip
 """Every word that text without spaces is cut at, besides labels and set phrases."""

@@ -31,8 +31,8 @@ from core.domain.instrument import ORIGINAL, Item, Option
 from core.domain.study import INITIAL, STANDARD, SimulationSettings
 from core.errors import DesignError
 
-MODEL = "simulated"
-CHARACTERS_PER_TOKEN = 4  # rule of thumb for English; the counts are estimates
+_MODEL = "simulated"
+_CHARACTERS_PER_TOKEN = 4  # rule of thumb for English; the counts are estimates
 
 _REFUSALS: Mapping[str, str] = MappingProxyType(
     {
@@ -86,9 +86,9 @@ class SimulatedClient:
         return Reply(
             text=text,
             finish_reason="stop",
-            model=MODEL,
-            tokens_in=math.ceil(asked / CHARACTERS_PER_TOKEN),
-            tokens_out=math.ceil(len(text) / CHARACTERS_PER_TOKEN),
+            model=_MODEL,
+            tokens_in=math.ceil(asked / _CHARACTERS_PER_TOKEN),
+            tokens_out=math.ceil(len(text) / _CHARACTERS_PER_TOKEN),
         )
 
     async def close(self) -> None:

@@ -33,7 +33,7 @@ from core.domain.keying import keyed_points
 from core.domain.study import SimulationSettings
 from core.errors import DesignError
 
-HIGHEST_LOADING = 0.97
+_HIGHEST_LOADING = 0.97
 NORMAL = NormalDist()
 
 _Values = TypeVar("_Values", float, npt.NDArray[np.float64])
@@ -62,7 +62,7 @@ def item_truth(simulation: SimulationSettings, items: Sequence[Item]) -> tuple[I
 def truth(simulation: SimulationSettings, item: Item) -> ItemTruth:
     """The parameters behind one item; loadings and difficulties are drawn by its code."""
     offset = (2 * uniform(simulation, "loading", item.code) - 1) * simulation.loading_spread
-    loading = min(max(simulation.loading + offset, 0.0), HIGHEST_LOADING)
+    loading = min(max(simulation.loading + offset, 0.0), _HIGHEST_LOADING)
     difficulty = uniform(simulation, "difficulty", item.code) - 0.5
     return ItemTruth(item.code, item.subscale, item.keyed, loading, difficulty)
 

@@ -15,7 +15,7 @@ from core.collect.redaction import clean_body, clean_text
 from core.errors import CollectionError
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
-MAX_COMPRESSED_BYTES = 256 * 1024  # a compressed reply unpacks to a thousand times that
+_MAX_COMPRESSED_BYTES = 256 * 1024  # a compressed reply unpacks to a thousand times that
 
 # They tell how a body travelled, and the body that is passed on has arrived.
 _OF_TRAVEL = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -68,7 +68,7 @@ class CleanTransport(httpx2.AsyncBaseTransport):
         """The response to a request; TooLargeError where there is no end to it."""
         arriving = await self._inner.handle_async_request(request)
         compressed = arriving.headers.get("content-encoding", "identity") != "identity"
-        limit = MAX_COMPRESSED_BYTES if compressed else MAX_REPLY_BYTES
+        limit = _MAX_COMPRESSED_BYTES if compressed else MAX_REPLY_BYTES
         if isinstance(arriving.stream, httpx2.AsyncByteStream):
             arriving.stream = _LimitedStream(arriving.stream, limit)
         try:

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from core.domain import format_labels as labels
 from core.domain.instrument import FREE_TEXT, Option, ResponseFormat
 
-QUESTION = "question"
-STATEMENT = "statement"
-CHOICE = "choice"
+_QUESTION = "question"
+_STATEMENT = "statement"
+_CHOICE = "choice"
 """Moods: which wording of an item a format takes, where the item has several."""
 
 _NAMES = re.compile(r"\{entity(?:_b)?\}")
@@ -29,14 +29,14 @@ def _pair(
     code: str,
     positive: tuple[str, labels.Labels],
     negative: tuple[str, labels.Labels],
-    mood: str = STATEMENT,
+    mood: str = _STATEMENT,
 ) -> ResponseFormat:
     options = (_option(positive[0], 1, 1, positive[1]), _option(negative[0], 0, -1, negative[1]))
     return ResponseFormat(code, options, mood=mood)
 
 
 def _likert(code: str, *options: Option) -> ResponseFormat:
-    return ResponseFormat(code, options, mood=STATEMENT)
+    return ResponseFormat(code, options, mood=_STATEMENT)
 
 
 _LIKERT_4 = _likert(
@@ -75,8 +75,8 @@ _LIKERT_7 = _likert(
 )
 
 _ALL = (
-    _pair("yes_no", ("yes", labels.YES), ("no", labels.NO), QUESTION),
-    _pair("a_b", ("A", labels.YES), ("B", labels.NO), QUESTION),
+    _pair("yes_no", ("yes", labels.YES), ("no", labels.NO), _QUESTION),
+    _pair("a_b", ("A", labels.YES), ("B", labels.NO), _QUESTION),
     _LIKERT_4,
     _LIKERT_5,
     _LIKERT_6,
@@ -93,7 +93,7 @@ _ALL = (
         "name_entity",
         ("entity", labels.same_everywhere("{entity}")),
         ("entity_b", labels.same_everywhere("{entity_b}")),
-        CHOICE,
+        _CHOICE,
     ),
     _pair("comedy_tragedy", ("comedy", labels.COMEDY), ("tragedy", labels.TRAGEDY)),
     _pair("good_bad", ("good", labels.GOOD), ("bad", labels.BAD)),

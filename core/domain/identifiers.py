@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-SEPARATOR = "\x1f"
-LONGEST_NAME = 100_000  # characters, which is the most that a cell of a file holds
+_SEPARATOR = "\x1f"
+_LONGEST_NAME = 100_000  # characters, which is the most that a cell of a file holds
 
 
 def stable_id(*parts: object) -> int:
@@ -15,7 +15,7 @@ def stable_id(*parts: object) -> int:
     MD5 serves as a mixing function here, not for security. The last eight bytes are read
     little-endian and halved, so that the number fits a signed BIGINT.
     """
-    text = SEPARATOR.join(str(part) for part in parts)
+    text = _SEPARATOR.join(str(part) for part in parts)
     digest = hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
     return int.from_bytes(digest[8:], "little") // 2
 
@@ -35,4 +35,4 @@ def name_fault(name: str) -> str:
         return "is empty"
     if not name.isprintable():
         return "holds a line break or another character that cannot be seen"
-    return "is too long" if len(name) > LONGEST_NAME else ""
+    return "is too long" if len(name) > _LONGEST_NAME else ""

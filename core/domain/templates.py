@@ -10,9 +10,9 @@ from typing import Any
 ENGLISH = "en"
 """The language every template has, and others fall back to."""
 
-IN_SINGLE = frozenset({"item", "options", "labels", "reply", "opinion"})
-IN_BLOCK = frozenset({"items", "count", "options", "labels", "reply"})
-_KNOWN = IN_SINGLE | IN_BLOCK
+_IN_SINGLE = frozenset({"item", "options", "labels", "reply", "opinion"})
+_IN_BLOCK = frozenset({"items", "count", "options", "labels", "reply"})
+_KNOWN = _IN_SINGLE | _IN_BLOCK
 _ANSWERING = ("options", "labels", "reply")  # one of these says what may be replied
 
 _PLACEHOLDER = re.compile(r"\{(" + "|".join(sorted(_KNOWN)) + r")\}")
@@ -94,9 +94,9 @@ def problems(template: PromptTemplate) -> tuple[str, ...]:
     with_block = any(text.block.strip() for text in template.texts.values())
     for language, text in template.texts.items():
         where = f"language '{language}'"
-        found.extend(_text_problems(f"{where}, single", text.single, "item", IN_SINGLE))
+        found.extend(_text_problems(f"{where}, single", text.single, "item", _IN_SINGLE))
         if text.block.strip():
-            found.extend(_text_problems(f"{where}, block", text.block, "items", IN_BLOCK))
+            found.extend(_text_problems(f"{where}, block", text.block, "items", _IN_BLOCK))
         elif with_block:
             found.append(f"{where}, block: it is empty, while other languages have one")
         found.extend(_unknown(f"{where}, persona", text.persona, frozenset()))

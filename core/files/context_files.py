@@ -18,7 +18,7 @@ __all__ = [
     "contexts_csv", "contexts_jsonl", "parse_personas", "read_contexts", "read_personas",
 ]  # fmt: skip
 
-JSON_ENDINGS = (".jsonl", ".ndjson")
+_JSON_ENDINGS = (".jsonl", ".ndjson")
 _HEADERS = frozenset({"text", "persona", "personas", "context"})
 _COLUMNS = frozenset({"code", "text", "language", "variant_of"})
 _TYPED = "The personas typed in"
@@ -38,7 +38,7 @@ def read_contexts(name: str, data: bytes) -> tuple[Context, ...]:
         Anything at all is wrong; names the file, the line and the reason. Nothing is kept.
     """
     inner, content = unpack(name, data)
-    if inner.lower().endswith(JSON_ENDINGS):
+    if inner.lower().endswith(_JSON_ENDINGS):
         return conversations_of_lines(name, decode(name, content))
     if inner.lower().endswith(".txt"):
         return _personas(name, _lines(decode(name, content)))

@@ -11,7 +11,7 @@ from core.errors import FileError
 from core.files.context_codes import Placed, refuse_repeats, with_codes, wrong
 from core.files.reading import Table
 
-ROLES = {
+_ROLES = {
     "user": "user", "human": "user", "assistant": "assistant", "gpt": "assistant",
     "bot": "assistant", "model": "assistant", "system": "system",
 }  # fmt: skip
@@ -66,10 +66,10 @@ def conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
 
 def role(name: str, line: int, text: str) -> str:
     """Who speaks, in Inkblot's words; FileError for somebody else."""
-    known = ROLES.get(text.strip().lower())
+    known = _ROLES.get(text.strip().lower())
     if known is None:
         shown = text if len(text) <= 60 else f"{text[:60]}…"
-        raise wrong(name, line, f"the role '{shown}' is not one of {', '.join(ROLES)}")
+        raise wrong(name, line, f"the role '{shown}' is not one of {', '.join(_ROLES)}")
     return known
 
 

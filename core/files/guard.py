@@ -17,7 +17,7 @@ from openpyxl.cell import WriteOnlyCell
 
 Cell = str | float | None
 
-RISKY = "=+-@\t\r'"
+_RISKY = "=+-@\t\r'"
 _NEEDS_QUOTES = frozenset(',;\t"\r\n')  # every delimiter we may meet, not only our own
 _NOT_IN_CSV = re.compile("[\0\ud800-\udfff]")
 _NOT_IN_XLSX = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -31,12 +31,12 @@ _ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
 def guard(text: str) -> str:
     """`text` with an apostrophe before it where a spreadsheet could take it for a formula."""
-    return f"'{text}" if text.startswith(tuple(RISKY)) else text
+    return f"'{text}" if text.startswith(tuple(_RISKY)) else text
 
 
 def unguard(text: str) -> str:
     """What `guard` was given; other text is returned as it is."""
-    return text[1:] if text[:1] == "'" and text[1:2] and text[1] in RISKY else text
+    return text[1:] if text[:1] == "'" and text[1:2] and text[1] in _RISKY else text
 
 
 def plain_number(number: float) -> str:

@@ -25,9 +25,9 @@ from openpyxl.utils.exceptions import InvalidFileException
 from core.errors import FileError
 from core.files.guard import plain_number, unescape_xlsx, unguard
 
-MAX_FILE_BYTES = 50 * 1024**2
+_MAX_FILE_BYTES = 50 * 1024**2
 MAX_UNPACKED_BYTES = 500 * 1024**2
-MAX_RATIO = 200  # unpacked to packed
+_MAX_RATIO = 200  # unpacked to packed
 MAX_ROWS_TIDY = 1_500_000
 MAX_ROWS_BANK = 20_000
 MAX_COLUMNS = 500
@@ -42,7 +42,7 @@ _BROKEN_WORKBOOK = (
     zipfile.BadZipFile, InvalidFileException, ParseError, KeyError, ValueError, TypeError,
     IndexError, AttributeError, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error,
 )  # fmt: skip
-SAVE_AS_UTF8 = 'In Excel choose File, Save As and the type "CSV UTF-8 (Comma delimited)".'
+_SAVE_AS_UTF8 = 'In Excel choose File, Save As and the type "CSV UTF-8 (Comma delimited)".'
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dic
 
 def check_size(name: str, n_bytes: int) -> None:
     """Refuse a file that is too large; call it with a known size before reading the file."""
-    if n_bytes > MAX_FILE_BYTES:
+    if n_bytes > _MAX_FILE_BYTES:
         raise FileError(
             f"{name}: the file has {n_bytes / 1024**2:,.0f} MB; "
-            f"at most {MAX_FILE_BYTES // 1024**2} MB can be read.",
+            f"at most {_MAX_FILE_BYTES // 1024**2} MB can be read.",
             "Split it into several files, or compress it with gzip (.csv.gz).",
         )
 
@@ -134,12 +134,12 @@ def decode(name: str, data: bytes) -> str:
         line = len(re.findall(rb"\r\n|\r|\n", data[: wrong.start])) + 1
         raise FileError(
             f"{name}, line {line}: byte {wrong.start + 1} of the file is not UTF-8 text.",
-            SAVE_AS_UTF8,
+            _SAVE_AS_UTF8,
         ) from None
     if (position := text.find("\0")) >= 0:
         line = len(re.findall("\r\n|\r|\n", text[:position])) + 1
         raise FileError(
-            f"{name}, line {line}: there is a NUL byte, which no text file holds.", SAVE_AS_UTF8
+            f"{name}, line {line}: there is a NUL byte, which no text file holds.", _SAVE_AS_UTF8
         )
     return text
 
@@ -261,9 +261,9 @@ def empty_file(name: str) -> FileError:
 
 def _check_unpacked(name: str, unpacked: int, packed: int) -> None:
     too_large = unpacked > MAX_UNPACKED_BYTES
-    if too_large or (unpacked > _SMALL and unpacked > MAX_RATIO * packed):
+    if too_large or (unpacked > _SMALL and unpacked > _MAX_RATIO * packed):
         limit = (
-            f"{MAX_UNPACKED_BYTES // 1024**2} MB" if too_large else f"{MAX_RATIO} times its size"
+            f"{MAX_UNPACKED_BYTES // 1024**2} MB" if too_large else f"{_MAX_RATIO} times its size"
         )
         raise FileError(
             f"{name}: unpacked, the file is larger than {limit}.", "Split it into several files."

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-NAMING = "name_entity"
+_NAMING = "name_entity"
 """The format whose options are the two things themselves."""
 _CODES = ("entity", "entity_b")
 _COLUMNS = ("format", "answer", *_CODES)
@@ -30,7 +30,7 @@ def codes_to_names(frame: pd.DataFrame) -> pd.DataFrame:
 def _replaced(frame: pd.DataFrame, *, to_names: bool) -> pd.DataFrame:
     if not set(_COLUMNS).issubset(frame.columns):
         return frame
-    rows = (frame["format"] == NAMING).fillna(False).to_numpy(bool)
+    rows = (frame["format"] == _NAMING).fillna(False).to_numpy(bool)
     if not rows.any():
         return frame
     first, second = (_texts(frame[column]) for column in _CODES)

@@ -8,9 +8,9 @@ import yaml
 
 from core.errors import FileError
 
-LONGEST = 2_000_000  # characters
-DEEPEST = 50  # lists and mappings inside each other
-LONGEST_NUMBER = 100  # digits; reading one takes the square of its length
+_LONGEST = 2_000_000  # characters
+_DEEPEST = 50  # lists and mappings inside each other
+_LONGEST_NUMBER = 100  # digits; reading one takes the square of its length
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is seven times as fast
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
@@ -18,7 +18,7 @@ _MEND = "Mend it and try again."
 _WRITE_OUT = "Write every part out, and put texts in quotation marks."
 
 
-def read_yaml(name: str, text: str, *, longest: int = LONGEST) -> Any:
+def read_yaml(name: str, text: str, *, longest: int = _LONGEST) -> Any:
     """What a YAML text says; None if it is empty.
 
     Raises
@@ -63,10 +63,10 @@ def _refuse_traps(name: str, text: str) -> None:
             )
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST:
+        if depth > _DEEPEST:
             raise FileError(
                 f"{name}, line {line}: there are too many brackets inside each other; "
-                f"at most {DEEPEST} can be read.",
+                f"at most {_DEEPEST} can be read.",
                 _MEND,
             )
 
@@ -74,7 +74,7 @@ def _refuse_traps(name: str, text: str) -> None:
 def _check_node(name: str, node: yaml.Node) -> None:
     """Refuse a key that stands twice in one place, and numbers of endless length."""
     if isinstance(node, yaml.ScalarNode) and node.tag in _NUMBERS:
-        if len(node.value) > LONGEST_NUMBER:
+        if len(node.value) > _LONGEST_NUMBER:
             line = node.start_mark.line + 1
             raise FileError(f"{name}, line {line}: a number is too long.", _MEND)
     elif isinstance(node, yaml.SequenceNode):

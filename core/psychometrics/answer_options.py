@@ -16,9 +16,9 @@ from core.errors import NotEnoughData
 from core.psychometrics.arrays import Floats, Integers
 
 NO_ANSWER = -1
-MOST_OPTIONS = 20
+_MOST_OPTIONS = 20
 """Different scores of an item up to which they count as ordered options."""
-MOST_UNEVEN = 7
+_MOST_UNEVEN = 7
 """The same where the options are not known and scores have more than two decimals."""
 _DIGITS = 14  # beyond, scores differ by the arithmetic of reverse-keying
 
@@ -90,13 +90,13 @@ def not_ordered(scores: Floats, name: str, offered: Offered = None) -> str:
                 f"({listed(sorted(offered))}){', as averages are' if inside else ''}; only answers "
                 "on ordered options can be analyzed here."
             )
-    if different.size > MOST_OPTIONS:
+    if different.size > _MOST_OPTIONS:
         return (
             f"{name} has {different.size} different scores; ordered answers have at most "
-            f"{MOST_OPTIONS}."
+            f"{_MOST_OPTIONS}."
         )
     uneven = different[different != np.round(different, 2)]
-    if offered is None and uneven.size and different.size > MOST_UNEVEN:
+    if offered is None and uneven.size and different.size > _MOST_UNEVEN:
         return (
             f"{name} has {different.size} different scores such as {uneven[0]:.6g}, as averages "
             "and continuous scores are; only answers on ordered options can be analyzed here."
@@ -160,7 +160,7 @@ def listed(values: Sequence[float]) -> str:
 
 def options_between(chosen: Floats) -> Floats:
     """Whole numbers from the lowest to the highest score; the scores as they are if not whole."""
-    if not chosen.size or (chosen % 1).any() or np.ptp(chosen) >= MOST_OPTIONS:
+    if not chosen.size or (chosen % 1).any() or np.ptp(chosen) >= _MOST_OPTIONS:
         return chosen
     return np.arange(chosen[0], chosen[-1] + 1)
 

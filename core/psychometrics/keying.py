@@ -9,7 +9,7 @@ import numpy as np
 from core.domain.rounding import number_text
 from core.psychometrics.arrays import Booleans, Floats
 
-LEAST_LOADING = 0.1  # smaller ones say nothing of a direction
+_LEAST_LOADING = 0.1  # smaller ones say nothing of a direction
 _CHECK = "check {} keying."
 
 
@@ -24,7 +24,7 @@ def against_factor(names: Sequence[str], loadings: Floats) -> tuple[str, ...]:
 
 
 def contrary_items(
-    names: Sequence[str], loadings: Sequence[float], least: float = LEAST_LOADING
+    names: Sequence[str], loadings: Sequence[float], least: float = _LEAST_LOADING
 ) -> list[int]:
     """Places of the items whose loading has the other sign than most of their factor.
 

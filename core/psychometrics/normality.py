@@ -16,8 +16,8 @@ from core.psychometrics.arrays import Floats
 from core.psychometrics.score_values import is_constant, out_of_range, score_matrix
 from core.psychometrics.usable_items import UsableItems, usable_items
 
-SHAPIRO_LEAST, SHAPIRO_MOST = 3, 5000  # range of Royston's (1995) approximation
-JOINT_LEAST = 12  # below, Royston's normalising constants are of another form
+_SHAPIRO_LEAST, _SHAPIRO_MOST = 3, 5000  # range of Royston's (1995) approximation
+_JOINT_LEAST = 12  # below, Royston's normalising constants are of another form
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,10 @@ def univariate_shapiro(values: Floats, name: str) -> NormalityTest:
     values = values[np.isfinite(values)]
     n = len(values)
     reason = ""
-    if n < SHAPIRO_LEAST:
-        reason = f"{name} has {n} scores; the test needs {SHAPIRO_LEAST}."
-    elif n > SHAPIRO_MOST:
-        reason = f"{name} has {n} scores; the test is known up to {SHAPIRO_MOST}."
+    if n < _SHAPIRO_LEAST:
+        reason = f"{name} has {n} scores; the test needs {_SHAPIRO_LEAST}."
+    elif n > _SHAPIRO_MOST:
+        reason = f"{name} has {n} scores; the test is known up to {_SHAPIRO_MOST}."
     elif size := out_of_range(values):
         reason = f"The scores of {name} {size}."
     elif is_constant(values):
@@ -184,8 +184,8 @@ def _mardia(whitened: Floats | None, used: UsableItems, reason: str) -> Mardia:
 def _joint_shapiro(whitened: Floats | None, used: UsableItems, reason: str) -> NormalityTest:
     """Mean Shapiro-Wilk W of the whitened scores, with the lognormal approximation of 1 - W*."""
     name, n, p = "Multivariate Shapiro-Wilk", used.n, used.n_items
-    if whitened is not None and not JOINT_LEAST <= n <= SHAPIRO_MOST:
-        reason = f"The test is known for {JOINT_LEAST} to {SHAPIRO_MOST} complete rows, not {n}."
+    if whitened is not None and not _JOINT_LEAST <= n <= _SHAPIRO_MOST:
+        reason = f"The test is known for {_JOINT_LEAST} to {_SHAPIRO_MOST} complete rows, not {n}."
     if whitened is None or reason:
         return NormalityTest(name, math.nan, math.nan, n, problems=(reason,))
     w = float(np.mean([stats.shapiro(column).statistic for column in whitened.T]))

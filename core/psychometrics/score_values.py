@@ -11,12 +11,12 @@ import numpy.typing as npt
 from core.errors import NotEnoughData
 from core.psychometrics.arrays import Booleans, Floats
 
-LARGEST = 1e30  # eighth powers, as in the variances of variances, still fit into a float
-SMALLEST = 1 / LARGEST
+_LARGEST = 1e30  # eighth powers, as in the variances of variances, still fit into a float
+_SMALLEST = 1 / _LARGEST
 ROUNDING = 1e-12  # a spread that is a smaller share of the scores' size is rounding
 
 
-def finite_scores(scores: npt.ArrayLike) -> Floats:
+def _finite_scores(scores: npt.ArrayLike) -> Floats:
     """A copy of the scores as floats, NaN where they are infinite."""
     values = np.array(scores, dtype=np.float64)
     values[~np.isfinite(values)] = np.nan
@@ -31,10 +31,10 @@ def out_of_range(scores: Floats) -> str:
     """
     sizes = np.abs(scores[np.isfinite(scores)])
     size = float(sizes.max(initial=0.0))
-    if size > LARGEST:
-        return f"reach {size:g} in size, more than can be computed with ({LARGEST:g})"
-    if 0 < size < SMALLEST:
-        return f"are all within {size:g} of 0, less than can be computed with ({SMALLEST:g})"
+    if size > _LARGEST:
+        return f"reach {size:g} in size, more than can be computed with ({_LARGEST:g})"
+    if 0 < size < _SMALLEST:
+        return f"are all within {size:g} of 0, less than can be computed with ({_SMALLEST:g})"
     return ""
 
 
@@ -54,7 +54,7 @@ def score_table(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
     ValueError
         The number of names is not the number of columns.
     """
-    matrix = finite_scores(scores)
+    matrix = _finite_scores(scores)
     if matrix.ndim != 2 or matrix.shape[1] != len(names):
         raise ValueError(f"{matrix.shape} scores for {len(names)} items")
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from core.domain.identifiers import stable_id
 from core.store.database import Database, insert
 
-PARTS = ("reasoning", "tool_calls", "refusal", "body")
+_PARTS = ("reasoning", "tool_calls", "refusal", "body")
 
 OPTION_MARK = "\x1f"
 """Stands between the codes of an order of options, as it is kept."""
@@ -155,8 +155,8 @@ class AttemptRow:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What came beside the text of a reply or instead of one, in the order of `PARTS`."""
-        return tuple(getattr(self, name) for name in PARTS)
+        """What came beside the text of a reply or instead of one, in the order of `_PARTS`."""
+        return tuple(getattr(self, name) for name in _PARTS)
 
 
 @dataclass(frozen=True)
@@ -245,12 +245,12 @@ def recent_rate(database: Database, study_id: int) -> float | None:
     return float((count - 1) / (last - first).total_seconds())
 
 
-def storable(text: str) -> str:
+def _storable(text: str) -> str:
     """`text` with its lone surrogates, which no file can hold, written out as escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def attempt_id(call_id: int, number: int) -> int:
+def _attempt_id(call_id: int, number: int) -> int:
     """Key of the n-th attempt at a call."""
     return stable_id("attempt", call_id, number)
 
@@ -284,7 +284,7 @@ def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
 
 
 def _prompt(messages: Sequence[Any]) -> tuple[int, str]:
-    text = storable(json.dumps([dict(m) for m in messages], ensure_ascii=False))
+    text = _storable(json.dumps([dict(m) for m in messages], ensure_ascii=False))
     return stable_id("prompt", text), text
 
 
@@ -320,52 +320,52 @@ _TEXT_FIELDS = frozenset({"message", "finish_reason", "model"})
 
 def _attempt_table(batch: list[AttemptRow], prompts: dict[int, tuple[int, str]]) -> pa.Table:
     columns: dict[str, pa.Array] = {
-        "attempt_id": pa.array([attempt_id(r.call_id, r.number) for r in batch], pa.int64()),
+        "attempt_id": pa.array([_attempt_id(r.call_id, r.number) for r in batch], pa.int64()),
         "prompt_id": pa.array([prompts[r.call_id][0] for r in batch], pa.int64()),
     }
     for name, kind in _ATTEMPT_FIELDS:
         values = [getattr(row, name) for row in batch]
         if name in _TEXT_FIELDS:
-            values = [storable(value) for value in values]
+            values = [_storable(value) for value in values]
         columns[name] = pa.array(values, kind)
     return pa.table(columns)
 
 
 def _text_table(replied: list[AttemptRow]) -> pa.Table:
-    ids = [attempt_id(row.call_id, row.number) for row in replied]
-    texts = [storable(row.reply or "") for row in replied]
+    ids = [_attempt_id(row.call_id, row.number) for row in replied]
+    texts = [_storable(row.reply or "") for row in replied]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "reply": pa.array(texts, pa.string())}
     )
 
 
 def _token_table(weighed: list[AttemptRow]) -> pa.Table:
-    ids = [attempt_id(row.call_id, row.number) for row in weighed]
-    bodies = [storable(json.dumps(row.first_token, ensure_ascii=False)) for row in weighed]
+    ids = [_attempt_id(row.call_id, row.number) for row in weighed]
+    bodies = [_storable(json.dumps(row.first_token, ensure_ascii=False)) for row in weighed]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "body": pa.array(bodies, pa.string())}
     )
 
 
 def _part_table(parted: list[AttemptRow]) -> pa.Table:
-    ids = pa.array([attempt_id(row.call_id, row.number) for row in parted], pa.int64())
-    columns = zip(PARTS, zip(*(row.parts for row in parted), strict=True), strict=True)
+    ids = pa.array([_attempt_id(row.call_id, row.number) for row in parted], pa.int64())
+    columns = zip(_PARTS, zip(*(row.parts for row in parted), strict=True), strict=True)
     texts = {
-        name: pa.array([storable(text) if text else None for text in values], pa.string())
+        name: pa.array([_storable(text) if text else None for text in values], pa.string())
         for name, values in columns
     }
     return pa.table({"attempt_id": ids, **texts})
 
 
 def _usage_table(reasoned: list[AttemptRow]) -> pa.Table:
-    ids = [attempt_id(row.call_id, row.number) for row in reasoned]
+    ids = [_attempt_id(row.call_id, row.number) for row in reasoned]
     tokens = pa.array([row.tokens_reasoning for row in reasoned], pa.int32())
     return pa.table({"attempt_id": pa.array(ids, pa.int64()), "tokens_reasoning": tokens})
 
 
 def _response_table(batch: list[AttemptRow]) -> pa.Table:
     found = [(row, coding) for row in batch for coding in row.codings]
-    tries = [attempt_id(row.call_id, row.number) for row, _ in found]
+    tries = [_attempt_id(row.call_id, row.number) for row, _ in found]
     studies = [row.study_id for row, _ in found]
     return pa.table(
         {

@@ -20,7 +20,7 @@ from core.domain.study import FACTORS, Status
 from core.store import scoring
 from core.store.database import Database
 
-NOT_ASKED = "not_asked"
+_NOT_ASKED = "not_asked"
 
 _study = ibis.table({"study_id": "int64", "code": "string", "instrument_id": "int64"}, name="study")
 _trial = ibis.table(
@@ -72,7 +72,7 @@ _SUMMED_OVER = ("context", "repetition")
 _NARROW = ("administration", "item_key", "item_position", "ordinal", "status", "score")
 
 
-def item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
+def _item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
     """ITEM_SCORES as an unbound expression, of some studies or (None) of all there are."""
     joined = _joined(studies, where)
     return joined.select(
@@ -95,7 +95,7 @@ def option_counts_expression(studies: Sequence[str] | None, where: Where) -> Any
     return _option_counts(studies, where, OPTION_COUNTS.columns)
 
 
-def option_counts_by_context_expression(studies: Sequence[str] | None, where: Where) -> Any:
+def _option_counts_by_context_expression(studies: Sequence[str] | None, where: Where) -> Any:
     """The same for each context and repetition."""
     return _option_counts(studies, where, (*OPTION_COUNTS.columns, *_SUMMED_OVER))
 
@@ -146,7 +146,7 @@ def option_counts(
     With `by_context`, each context and repetition has counts of its own.
     """
     more = _SUMMED_OVER if by_context else ()
-    expression = option_counts_by_context_expression if by_context else option_counts_expression
+    expression = _option_counts_by_context_expression if by_context else option_counts_expression
     table = _read(database, expression, studies, where)
     names = ("study", "item_position", "position", "option", *more)
     ordered = table.sort_by([(name, "ascending") for name in names])
@@ -155,7 +155,7 @@ def option_counts(
 
 def _narrow(studies: Sequence[str] | None, where: Where) -> Any:
     """ITEM_SCORES with keys in place of what is the same in many rows."""
-    return item_scores_expression(studies, where).select(*_NARROW)
+    return _item_scores_expression(studies, where).select(*_NARROW)
 
 
 def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
@@ -224,7 +224,7 @@ def _joined(studies: Sequence[str] | None, where: Where) -> Any:
         ],
     )
     # Without a response, a trial whose calls all failed is an error, as in the tidy export.
-    unanswered = ibis.ifelse(joined.tried_call.isnull(), NOT_ASKED, Status.ERROR.value)  # noqa: PD003
+    unanswered = ibis.ifelse(joined.tried_call.isnull(), _NOT_ASKED, Status.ERROR.value)  # noqa: PD003
     return joined.mutate(status=ibis.coalesce(joined.status, unanswered))
 
 

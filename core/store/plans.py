@@ -153,10 +153,10 @@ def write_plan(
         cursor.execute(_RANDOM_ORDERS, keys | {"seed": design.seed, "phase": "initial"})
     if design.contexts:
         cursor.execute(_ADD_CONTEXTS, [study_id])
-    return fingerprint(cursor, study_id)
+    return _fingerprint(cursor, study_id)
 
 
-def fingerprint(cursor: duckdb.DuckDBPyConnection, study_id: int) -> tuple[int, int]:
+def _fingerprint(cursor: duckdb.DuckDBPyConnection, study_id: int) -> tuple[int, int]:
     """Number of trials of a study, and a number that changes with any of their keys."""
     count, mark, distinct = cursor.execute(_FINGERPRINT, [study_id]).fetchone() or (0, 0, 0)
     if not count:

@@ -17,7 +17,7 @@ from core.store.scoring import point_ranges_sql, score_sql
 
 Cause = Literal["parser", "person", "undo"]
 
-PAGE = 20_000
+_PAGE = 20_000
 _CALLS = """
 with page as (
     select call_id from trial where study_id = $study and ordinal > $after
@@ -185,7 +185,7 @@ def answered_calls(
     """
     after = 0
     while True:
-        values = {"study": study_id, "after": after, "limit": PAGE, "persons": persons}
+        values = {"study": study_id, "after": after, "limit": _PAGE, "persons": persons}
         rows = database.rows(_CALLS, values)
         if not rows:
             return

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from core.store.database import Database
 
-NO_ANSWER_KEPT = "no_answer_kept"
+_NO_ANSWER_KEPT = "no_answer_kept"
 """The outcome, in a list of calls, of one that was sent and whose answer is not on file."""
 
 # Lists as parameters: for the few rows of a batch they take half the time of an Arrow table.
@@ -38,7 +38,7 @@ with sent as (
         left join attempt_part using (attempt_id)
     where study_id = $study
     union all
-    select call_id, number, written_at, '{NO_ANSWER_KEPT}', null, '', '', '', null, null, null,
+    select call_id, number, written_at, '{_NO_ANSWER_KEPT}', null, '', '', '', null, null, null,
         null, cost, cost is not null, '', '', '', ''
     from ({_LOST})
 ),

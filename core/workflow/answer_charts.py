@@ -15,7 +15,7 @@ from core.domain.rounding import percent_text
 from core.domain.study import Status
 from core.workflow.answers import STATUS_WORDS
 
-MAX_BARS = 30
+_MAX_BARS = 30
 _USABLE = tuple(STATUS_WORDS[status] for status in Status if status.usable)
 _CHARACTER = 0.011  # share of the width that a letter of a label takes, roughly
 
@@ -26,7 +26,7 @@ def status_chart(overview: pd.DataFrame, *, theme: Theme = "light") -> Chart:
     Missing answers are grey with a dashed outline; segments with room for it carry their name.
     """
     statuses = [name for name in overview.columns if name in STATUS_WORDS.values()]
-    shown = overview.head(MAX_BARS)
+    shown = overview.head(_MAX_BARS)
     table = shown.melt("respondent", statuses, "status", "count")
     planned = dict(zip(shown["respondent"], shown["planned"], strict=True))
     table = table[table["count"] > 0].assign(planned=lambda t: t["respondent"].map(planned))
@@ -95,8 +95,8 @@ def _in_words(overview: pd.DataFrame) -> str:
     statuses = [name for name in overview.columns if name in STATUS_WORDS.values()]
     parts = ", ".join(f"{name} {int(overview[name].sum()):,}" for name in statuses)
     cut = ""
-    if len(overview) > MAX_BARS:
-        cut = f" Only the first {MAX_BARS} respondents are drawn; the table has all."
+    if len(overview) > _MAX_BARS:
+        cut = f" Only the first {_MAX_BARS} respondents are drawn; the table has all."
     return (
         f"Stacked bars of {counted(planned, 'trial')} by "
         f"{counted(len(overview), 'respondent')}: {parts}. "

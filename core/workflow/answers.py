@@ -213,7 +213,7 @@ def bank_csv(workspace: Workspace, study: str) -> bytes:
     return instrument_files.instrument_to_csv(bank)
 
 
-def amendments_csv(workspace: Workspace, study: str) -> bytes:
+def _amendments_csv(workspace: Workspace, study: str) -> bytes:
     """The amendments of a study, oldest first; empty where there are none."""
     record = studies.get(workspace.database, study)
     rows = [
@@ -246,7 +246,7 @@ def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Pat
         contents["plan.csv"] = plan_csv(workspace, study)
         contents["calls.csv"] = calls_csv(workspace, study)
         contents["design.yaml"] = design_yaml(record.design).encode()
-    if changes := amendments_csv(workspace, study):
+    if changes := _amendments_csv(workspace, study):
         contents["amendments.csv"] = changes
     sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
     contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()

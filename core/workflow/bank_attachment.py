@@ -13,7 +13,7 @@ from core.store.studies import StudyRecord
 from core.workflow.bank_matches import BankMatch, candidates, complete, fitted, match_of
 from core.workflow.workspace import Workspace
 
-KEYED, UNKEYED = "after reverse-keying", "without reverse-keying"
+_KEYED, _UNKEYED = "after reverse-keying", "without reverse-keying"
 """How results name their scores, and what stands there for a study without a bank."""
 
 
@@ -28,7 +28,7 @@ class Attached:
     n_scores: int
 
 
-def without_bank(workspace: Workspace, record: StudyRecord) -> bool:
+def _without_bank(workspace: Workspace, record: StudyRecord) -> bool:
     """Whether the answers were imported and no bank says how their items are keyed."""
     if record.kind != "imported":
         return False
@@ -38,13 +38,13 @@ def without_bank(workspace: Workspace, record: StudyRecord) -> bool:
 def studies_without_bank(workspace: Workspace) -> tuple[StudyRecord, ...]:
     """The studies whose imported answers have no bank but one made from themselves."""
     records = studies.studies(workspace.database)
-    return tuple(record for record in records if without_bank(workspace, record))
+    return tuple(record for record in records if _without_bank(workspace, record))
 
 
 def unkeyed(workspace: Workspace, study: str) -> bool:
     """Whether the scores of a study are neither keyed by a bank nor by the file they came in."""
     record = studies.get(workspace.database, study)
-    return without_bank(workspace, record) and not _has_scores(workspace, record)
+    return _without_bank(workspace, record) and not _has_scores(workspace, record)
 
 
 def proposals(workspace: Workspace, study: str) -> list[BankMatch]:
@@ -104,7 +104,7 @@ def in_true_words(
     imported = [
         record
         for record in (studies.get(workspace.database, code) for code in study_codes)
-        if without_bank(workspace, record)
+        if _without_bank(workspace, record)
     ]
     bare = [record.code for record in imported if not _has_scores(workspace, record)]
     scored = [record.code for record in imported if record.code not in bare]
@@ -116,12 +116,14 @@ def in_true_words(
         result = replace(result, notes=(note, *result.notes))
     if not bare:
         return result
-    words = UNKEYED if len(bare) == len(study_codes) else f"{KEYED} ({UNKEYED}: {', '.join(bare)})"
+    words = (
+        _UNKEYED if len(bare) == len(study_codes) else f"{_KEYED} ({_UNKEYED}: {', '.join(bare)})"
+    )
     note = (
         f"The answers of {', '.join(bare)} are unkeyed: no bank says which items are reversed. "
         "Attach one on the page Import and export."
     )
-    found = replaced_words(result, KEYED, words)
+    found = replaced_words(result, _KEYED, words)
     return replace(found, notes=(note, *found.notes))
 
 

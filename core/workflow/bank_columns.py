@@ -16,12 +16,12 @@ POSITION, CODE, SUBSCALE, KEYED, PAIR, GENRE, TAGS, RANK = (
 POINTS, STANCE = "points", "stance"
 TEXT, LOADING, PARTY = "text:", "loading:", "party:"
 """Columns of texts, domains and parties are called by one of these and what they hold."""
-SCORING = (SUBSCALE, KEYED)
-FACTS = (*SCORING, PAIR, GENRE, TAGS, RANK)
+_SCORING = (SUBSCALE, KEYED)
+_FACTS = (*_SCORING, PAIR, GENRE, TAGS, RANK)
 """What an item has besides its texts, its loadings and the positions of parties."""
 KEYED_WORDS = {1: "+", -1: "− reverse"}
 STANCE_WORDS = {-1: "against (−1)", 0: "neutral (0)", 1: "for (+1)"}
-SIGN_WORDS = {-1: "−1", 0: "0", 1: "+1"}
+_SIGN_WORDS = {-1: "−1", 0: "0", 1: "+1"}
 MOODS = ("statement", "question", "choice")
 
 _SIGNS: Mapping[str, int | None] = {
@@ -88,10 +88,10 @@ def used_facts(bank: Instrument) -> tuple[str, ...]:
         TAGS: any(item.tags for item in bank.items),
         RANK: any(item.rank is not None for item in bank.items),
     }
-    others = any(used[name] for name in FACTS if name not in SCORING)
+    others = any(used[name] for name in _FACTS if name not in _SCORING)
     if bank.kind == "items" and (used[SUBSCALE] or used[KEYED] or not others):
-        used |= dict.fromkeys(SCORING, True)
-    return tuple(name for name in FACTS if used[name])
+        used |= dict.fromkeys(_SCORING, True)
+    return tuple(name for name in _FACTS if used[name])
 
 
 def in_order(
@@ -104,9 +104,9 @@ def in_order(
     known = tuple(facts)
     return (
         CODE,
-        *(name for name in SCORING if name in known),
+        *(name for name in _SCORING if name in known),
         *(column.name for column in texts),
-        *(name for name in FACTS if name in known and name not in SCORING),
+        *(name for name in _FACTS if name in known and name not in _SCORING),
         *(LOADING + domain for domain in domains),
         *(PARTY + party for party in parties),
     )
@@ -126,11 +126,11 @@ def columns_of(bank: Instrument) -> tuple[str, ...]:
 def cell(item: Item, column: str) -> Any:
     """What the grid shows of an item in a column; None or empty where there is nothing."""
     if column.startswith(TEXT):
-        return wording_text(item, text_column(column))
+        return _wording_text(item, text_column(column))
     if column.startswith(LOADING):
-        return sign_word(item.loadings.get(column.removeprefix(LOADING)))
+        return _sign_word(item.loadings.get(column.removeprefix(LOADING)))
     if column.startswith(PARTY):
-        return sign_word(item.positions.get(column.removeprefix(PARTY)))
+        return _sign_word(item.positions.get(column.removeprefix(PARTY)))
     return _SHOWN[column](item)
 
 
@@ -149,7 +149,7 @@ def edited(item: Item, column: str, value: Any) -> Item:
     return change(item, value) if change else item
 
 
-def wording_text(item: Item, column: TextColumn) -> str:
+def _wording_text(item: Item, column: TextColumn) -> str:
     """The text in just that language, form and mood; empty where there is none."""
     found = wording_of(item, column)
     return found.text if found else ""
@@ -180,9 +180,9 @@ def read_sign(value: Any) -> int | None:
     return _SIGNS.get(_sign_key(value))
 
 
-def sign_word(sign: int | None) -> str:
+def _sign_word(sign: int | None) -> str:
     """A loading or position as the grid shows it."""
-    return "" if sign is None else SIGN_WORDS.get(sign, str(sign))
+    return "" if sign is None else _SIGN_WORDS.get(sign, str(sign))
 
 
 def read_number(value: Any) -> float | None:

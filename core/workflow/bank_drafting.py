@@ -30,7 +30,7 @@ from core.workflow.workspace import Workspace
 
 FEWEST_TOKENS = 400
 """Room for a text where a respondent's own limit, made for short answers, leaves less."""
-POLICY = RetryPolicy(max_attempts=3, cap_s=10.0, retry_after_cap_s=60.0)
+_POLICY = RetryPolicy(max_attempts=3, cap_s=10.0, retry_after_cap_s=60.0)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Drafted:
     problem: str = ""
 
 
-def source_text(item: Item, target: Target) -> str:
+def _source_text(item: Item, target: Target) -> str:
     """The text a draft is made of; one without a mood where there is none in that mood."""
     origin = target.origin
     return item.text(origin.language, origin.form, origin.mood)
@@ -74,7 +74,7 @@ def without_text(bank: Instrument, target: Target) -> tuple[str, ...]:
     found = []
     for item in bank.items:
         known = wording_of(item, target.column)
-        if not (known and known.text.strip()) and source_text(item, target).strip():
+        if not (known and known.text.strip()) and _source_text(item, target).strip():
             found.append(item.code)
     return tuple(found)
 
@@ -92,7 +92,7 @@ def draft(
     label: str,
     *,
     told: Callable[[Drafted], None],
-    policy: RetryPolicy = POLICY,
+    policy: RetryPolicy = _POLICY,
 ) -> str:
     """Ask a respondent for one text per item and tell each outcome as it comes; keeps nothing.
 
@@ -118,7 +118,7 @@ def draft(
     items = {item.code: item for item in bank.items if item.code in set(codes)}
     askable: list[Item] = []
     for code in dict.fromkeys(codes):
-        if code in items and source_text(items[code], target).strip():
+        if code in items and _source_text(items[code], target).strip():
             askable.append(items[code])
         else:
             told(Drafted(code, problem="there is no text to make it of"))
@@ -163,7 +163,7 @@ async def _drafted(
 
 
 def _request(person: Respondent, item: Item, target: Target) -> ChatRequest:
-    text = source_text(item, target)
+    text = _source_text(item, target)
     limit = person.sampling.max_tokens
     # Small models do not know when to end, and have no thoughts to make room for.
     fewest = 60 + _width(text) // 2 if person.kind == "local" else FEWEST_TOKENS
@@ -180,7 +180,7 @@ def _outcome(item: Item, attempt: Attempt, target: Target, redact: Callable[[str
     if attempt.reply is None:
         problem = attempt.failure.message if attempt.failure else "there was no reply"
         return Drafted(item.code, problem=redact(problem))
-    source = source_text(item, target)
+    source = _source_text(item, target)
     text = _bare(without_thoughts(attempt.reply.text))
     problem = _problem(attempt.reply, text, source, target)
     return Drafted(item.code, problem=problem) if problem else Drafted(item.code, text)

@@ -25,10 +25,10 @@ from core.domain.instrument import (
 )
 from core.errors import BankError
 
-ABOUT = ("title", "description", "licence", "citation")
+_ABOUT = ("title", "description", "licence", "citation")
 Leaning = Literal["left", "centre", "right"]
 LEANINGS: tuple[Leaning, ...] = get_args(Leaning)
-FORMS = ("negation", "opposite", "alternate")
+_FORMS = ("negation", "opposite", "alternate")
 """Forms that a bank can take besides paraphrases and those with a name of their own."""
 PARAPHRASE = "paraphrase_"
 
@@ -87,7 +87,7 @@ def remove_format(bank: Instrument, code: str) -> Instrument:
     return replace(bank, formats=tuple(f for f in bank.formats if f.code != code))
 
 
-def language_code(written: str) -> str:
+def _language_code(written: str) -> str:
     """The code of a language written as its code or its English name, such as fr or French."""
     code = re.sub(r"\(.*\)", "", written).strip()
     code = _CODES.get(code.casefold(), code)
@@ -102,7 +102,7 @@ def language_code(written: str) -> str:
 
 def add_language(bank: Instrument, language: str) -> Instrument:
     """The bank with one more language, still without texts."""
-    code = language_code(language)
+    code = _language_code(language)
     if code.casefold() in (known.casefold() for known in bank.languages):
         raise BankError(f"The bank has the language '{code}' already.", "Choose another one.")
     return replace(bank, languages=(*bank.languages, code))
@@ -132,7 +132,7 @@ def remove_language(bank: Instrument, language: str) -> Instrument:
 
 def set_about(bank: Instrument, field: str, text: str) -> Instrument:
     """The bank with another title, description, licence or citation."""
-    if field not in ABOUT:
+    if field not in _ABOUT:
         raise ValueError(field)
     if field == "title" and not text.strip():
         raise BankError("A bank needs a title.", "Type one; the old title was kept.")
@@ -159,7 +159,7 @@ def offered_forms(bank: Instrument) -> tuple[str, ...]:
     number = 1
     while f"{PARAPHRASE}{number}" in known:
         number += 1
-    return (f"{PARAPHRASE}{number}", *(form for form in FORMS if form not in known))
+    return (f"{PARAPHRASE}{number}", *(form for form in _FORMS if form not in known))
 
 
 def form_code(name: str) -> str:

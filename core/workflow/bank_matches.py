@@ -15,9 +15,9 @@ from core.errors import FileError
 from core.store import banks as bank_store
 from core.workflow.workspace import Workspace
 
-AS_IMPORTED = "as_imported"
+_AS_IMPORTED = "as_imported"
 """The answer format of a bank made from answers whose file names none."""
-LEAST_SHARE = 0.5  # of a bank's items that a file holds, for the bank to be taken unasked
+_LEAST_SHARE = 0.5  # of a bank's items that a file holds, for the bank to be taken unasked
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 
 Used = Mapping[str, Sequence[str]]
@@ -46,7 +46,7 @@ class BankMatch:
     @property
     def sure(self) -> bool:
         """Whether the bank may be taken without asking."""
-        return self.fits and self.n_items >= LEAST_SHARE * len(self.bank.items)
+        return self.fits and self.n_items >= _LEAST_SHARE * len(self.bank.items)
 
     @property
     def words(self) -> str:
@@ -131,10 +131,10 @@ def fitted(
     placed: dict[str, str] = {}
     for name, answers in used.items():
         known = formats.get(name) or built_in(name)
-        unnamed = name in ("", AS_IMPORTED) or not new_formats
+        unnamed = name in ("", _AS_IMPORTED) or not new_formats
         if known is None and unnamed and bank.formats:
             known = _first_with(bank.formats, answers)
-        known = _with_options(known or ResponseFormat(name or AS_IMPORTED, ()), answers)
+        known = _with_options(known or ResponseFormat(name or _AS_IMPORTED, ()), answers)
         placed[name] = known.code
         formats[known.code] = known
     return replace(bank, formats=tuple(formats.values())), placed

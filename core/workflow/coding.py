@@ -11,7 +11,7 @@ from core.collect.parsing import Parsed
 from core.domain.study import CONTENT_FILTER, REFUSAL, Status
 from core.store.collection import Coding, PlannedCall
 
-MOST_SHARED = 0.01  # of the probability, of tokens that could begin several options
+_MOST_SHARED = 0.01  # of the probability, of tokens that could begin several options
 
 
 class Reader:
@@ -155,6 +155,6 @@ def first_token_chances(reply: Reply, texts: dict[str, str]) -> dict[str, float]
         elif token and begun:
             shared += math.exp(chance.logprob)
     total = math.fsum(mass.values())
-    if total <= 0 or shared > MOST_SHARED * (total + shared):
+    if total <= 0 or shared > _MOST_SHARED * (total + shared):
         return {}
     return {code: share / total for code, share in mass.items()}

@@ -38,8 +38,8 @@ STATE_WORDS: Mapping[State, str] = {
     "finished": "finished",
     "interrupted": "interrupted",
 }
-ASKING: frozenset[State] = frozenset({"running", "pausing", "stopping"})
-UNDER_WAY: frozenset[State] = ASKING | {"queued"}
+_ASKING: frozenset[State] = frozenset({"running", "pausing", "stopping"})
+UNDER_WAY: frozenset[State] = _ASKING | {"queued"}
 EVENT_WORDS: Mapping[str, str] = {
     "start": "Start was pressed",
     "running": "Asking began",
@@ -187,7 +187,7 @@ def progress(workspace: Workspace, study: str) -> Progress:
     n_trials, n_done = store.progress(workspace.database, record.study_id)
     summaries = store.attempt_summaries(workspace.database, record.study_id)
     state = _state(event, workspace.process)
-    lost = sendings.lost(workspace.database, record.study_id, ended=state not in ASKING)
+    lost = sendings.lost(workspace.database, record.study_id, ended=state not in _ASKING)
     rate = store.recent_rate(workspace.database, record.study_id) if state == "running" else None
     return Progress(
         study=study,
@@ -250,7 +250,7 @@ def calls_csv(workspace: Workspace, study: str) -> bytes:
     """Every call that was sent, with what came of it and what it cost."""
     record = studies.get(workspace.database, study)
     state = _state(runs.last(workspace.database, record.study_id), workspace.process)
-    calls = sendings.calls(workspace.database, record.study_id, ended=state not in ASKING)
+    calls = sendings.calls(workspace.database, record.study_id, ended=state not in _ASKING)
     rows = zip(*(column.to_pylist() for column in calls.columns), strict=True)
     return "".join(map(csv_line, [calls.column_names, *rows])).encode("utf-8", "surrogatepass")
 

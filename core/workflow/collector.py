@@ -37,15 +37,15 @@ from core.workflow.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-BATCH = 500
+_BATCH = 500
 FLUSH_S = 1.0
-ANNOUNCE_S = 0.01  # between two writings of what is about to be sent
-PAGE = 5000
+_ANNOUNCE_S = 0.01  # between two writings of what is about to be sent
+_PAGE = 5000
 RETRY_POLICY = RetryPolicy()
 
 RETRY_WRITING_S = 3.0
-FIRST_REPLIES = 20
-UNREADABLE = "unreadable"
+_FIRST_REPLIES = 20
+_UNREADABLE = "unreadable"
 """The cause of a pause: the first replies of a run hold no answer that can be read."""
 
 trouble: dict[int, str] = {}
@@ -103,7 +103,7 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
     try:
         started = _Run(workspace, study_id, number, detail.get("cost_cap"))
         result = asyncio.run(started.go())
-        cause = UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
+        cause = _UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":
             reason = f"{counted(result.failed, 'call')} got no reply; continue to ask again."
@@ -162,7 +162,7 @@ class _Run:
             for respondent_id, person in people_as_amended(self.workspace, self.study_id).items()
         }
         self.asked = asked_of(self.workspace, self.study_id)
-        if not runs.has_paused_for(database, self.study_id, UNREADABLE):
+        if not runs.has_paused_for(database, self.study_id, _UNREADABLE):
             self.first = _FirstReplies({key: person.label for key, person in people.items()})
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
         spent += sendings.lost(database, self.study_id, ended=True).cost
@@ -234,7 +234,7 @@ class _Run:
         while True:
             page = await asyncio.to_thread(
                 store.remaining, self.workspace.database, self.study_id, list(people),
-                after=after, limit=PAGE,
+                after=after, limit=_PAGE,
             )  # fmt: skip
             if not page:
                 return
@@ -262,7 +262,7 @@ class _Run:
             if self.unreadable:
                 self.control.request_stop("pause")
         self.batch.append(_row(self.study_id, attempt, codings, self.workspace.keys.redact))
-        if len(self.batch) >= BATCH:
+        if len(self.batch) >= _BATCH:
             await self._flush()
 
     async def _flush(self) -> None:
@@ -325,7 +325,7 @@ class _FirstReplies:
                 self._seen[key] = None
             elif seen is not None:
                 seen[_without_answer(reply)] += 1
-                if seen.total() == FIRST_REPLIES:
+                if seen.total() == _FIRST_REPLIES:
                     return self._reason(key, seen)
         return ""
 
@@ -333,7 +333,7 @@ class _FirstReplies:
         whose = "" if respondent_id is None else f" of '{self._labels[respondent_id]}'"
         counts = ", ".join(f"{count} {words}" for words, count in seen.most_common())
         return (
-            f"The first {FIRST_REPLIES} replies{whose} hold no answer that can be read: {counts}. "
+            f"The first {_FIRST_REPLIES} replies{whose} hold no answer that can be read: {counts}. "
             "Read some of them on the page Answers. A model that reasons before it answers, or "
             "that is cut off, needs a higher limit of tokens. Continue goes on all the same, and "
             "the study does not pause for this again."
@@ -370,7 +370,7 @@ class _Announcer:
 
     async def _write(self) -> None:
         async with self._turn:
-            await asyncio.sleep(self._last + ANNOUNCE_S - time.monotonic())
+            await asyncio.sleep(self._last + _ANNOUNCE_S - time.monotonic())
             batch, self._next, self._writing = self._next, [], None
             await asyncio.to_thread(
                 sendings.write, self._database, self._study_id, self._run, batch

@@ -39,9 +39,9 @@ _KIND_WORDS: Mapping[type, str] = MappingProxyType(
 )
 _MAY_BE_EMPTY = frozenset({"version"})
 _CONTEXT_KEYS = frozenset({"code", "text", "messages", "language", "variant_of"})
-MOST_TRIALS = 20_000_000
+_MOST_TRIALS = 20_000_000
 HIGHEST_TEMPERATURE = 2.0
-MOST_PROBLEMS_NAMED = 20  # a bank of thousands of broken items would fill the page otherwise
+_MOST_PROBLEMS_NAMED = 20  # a bank of thousands of broken items would fill the page otherwise
 
 
 def obstacles(asked: Asked) -> tuple[str, ...]:
@@ -49,15 +49,15 @@ def obstacles(asked: Asked) -> tuple[str, ...]:
     bank, design = asked.bank, asked.design
     found = [*_missing_choices(design)]
     blocking = [f"{p.where}: {p.what}." for p in problems(bank) if p.blocks]
-    found.extend(blocking[:MOST_PROBLEMS_NAMED])
-    if len(blocking) > MOST_PROBLEMS_NAMED:
+    found.extend(blocking[:_MOST_PROBLEMS_NAMED])
+    if len(blocking) > _MOST_PROBLEMS_NAMED:
         found.append(
-            f"And {counted(len(blocking) - MOST_PROBLEMS_NAMED, 'more problem')} in the bank."
+            f"And {counted(len(blocking) - _MOST_PROBLEMS_NAMED, 'more problem')} in the bank."
         )
-    found.extend(missing_texts(bank, design))
+    found.extend(_missing_texts(bank, design))
     for what, values in _levels(design).items():
         found.extend(_bad_levels(what, values))
-    found.extend(entity_trouble(bank, design))
+    found.extend(_entity_trouble(bank, design))
     found.extend(_unknown_levels(asked))
     found.extend(_block_trouble(asked))
     found.extend(_too_many(asked))
@@ -71,8 +71,8 @@ def unspeakable(bank: Instrument, asked: Asked) -> bool:
     return bool(
         not bank.formats
         or not all(name.strip() for name in names)
-        or missing_texts(bank, design)
-        or entity_trouble(bank, design)
+        or _missing_texts(bank, design)
+        or _entity_trouble(bank, design)
         or [*_unknown_levels(asked)]
         or [*_block_trouble(asked)]
     )
@@ -123,7 +123,7 @@ def _is_message(message: object) -> bool:
     )
 
 
-def missing_texts(bank: Instrument, design: Design) -> list[str]:
+def _missing_texts(bank: Instrument, design: Design) -> list[str]:
     """Languages and forms of the design in which items have no text and are not to be left out."""
     found = []
     for language in design.languages:
@@ -141,7 +141,7 @@ def _is_worded(item: Item, language: str, form: str) -> bool:
     return any(w.text.strip() for w in item.wordings if (w.language, w.form) == (language, form))
 
 
-def entity_trouble(bank: Instrument, design: Design) -> list[str]:
+def _entity_trouble(bank: Instrument, design: Design) -> list[str]:
     """Items that name an entity where none is given, or the other way round."""
     if any(found.ratings for found in bank.formats):
         return []
@@ -172,7 +172,7 @@ def entity_trouble(bank: Instrument, design: Design) -> list[str]:
 
 def cautions(bank: Instrument, design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
     """What does not stand in the way of freezing and should still be known, in plain words."""
-    found = [*unreviewed(bank, design)]
+    found = [*_unreviewed(bank, design)]
     if design.repetitions > 1:
         fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
         if fixed:
@@ -248,7 +248,7 @@ def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[s
         )
 
 
-def unreviewed(bank: Instrument, design: Design) -> list[str]:
+def _unreviewed(bank: Instrument, design: Design) -> list[str]:
     """How many wordings of the design are a model's drafts that nobody has accepted."""
     drafts = [
         w
@@ -355,9 +355,9 @@ def _too_many(asked: Asked) -> list[str]:
     count = len(asked.bank.items) * design.repetitions
     for levels in factors:
         count *= max(len(levels), 1)
-    if count <= MOST_TRIALS:
+    if count <= _MOST_TRIALS:
         return []
-    return [f"{count:,} calls are too many for one study (at most {MOST_TRIALS:,}). Split it."]
+    return [f"{count:,} calls are too many for one study (at most {_MOST_TRIALS:,}). Split it."]
 
 
 def _bad_levels(what: str, values: Iterable[str]) -> list[str]:

@@ -117,8 +117,8 @@ def to_design(workspace: Workspace, fields: Mapping[str, Any]) -> Design:
                 map(context_to_dict, contexts[: fields["persona_count"] or len(contexts)])
             ),
             "entities": lines(fields["entities_text"]),
-            "pairs": parse_pairs(fields["pairs_text"]),
-            "temperatures": parse_temperatures(fields["temperatures_text"]),
+            "pairs": _parse_pairs(fields["pairs_text"]),
+            "temperatures": _parse_temperatures(fields["temperatures_text"]),
             "repetitions": fields["repetitions"] or 1,
         }
     )
@@ -196,7 +196,7 @@ def lines(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
+def _parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Ordered pairs of entities typed one a line, as 'one | other'."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -219,7 +219,7 @@ def pairs_of(names: Sequence[str], *, both_ways: bool) -> str:
     return "\n".join(f"{first} | {second}" for first, second in found)
 
 
-def parse_temperatures(text: str) -> tuple[float, ...]:
+def _parse_temperatures(text: str) -> tuple[float, ...]:
     """Temperatures typed as a list such as '0, 0.7, 1'; empty means each respondent's own."""
     found: list[float] = []
     for word in re.split(r"[,;\s]+", text.strip()):

@@ -24,9 +24,9 @@ from core.workflow.bank_matches import BankMatch, candidates, complete, fitted, 
 from core.workflow.import_scores import Scores, scores_to_keep, with_points
 from core.workflow.workspace import Workspace
 
-USABLE = tuple(status.value for status in Status if status.usable)
-SHOWN_ROWS = 10
-MOST_STUDIES = 200  # of one file; each costs a moment, and more are a column mistaken for a name
+_USABLE = tuple(status.value for status in Status if status.usable)
+_SHOWN_ROWS = 10
+_MOST_STUDIES = 200  # of one file; each costs a moment, and more are a column mistaken for a name
 NEW_BANK = ""
 """Chosen as the bank: one is made of the answers, whatever banks there are."""
 
@@ -116,7 +116,7 @@ def preview_tidy(
     """
     frame = tidy.read_tidy(name, data)
     tags = sorted({tag for text in frame["tags"].unique() for tag in json.loads(text or "{}")})
-    head = frame.head(SHOWN_ROWS)
+    head = frame.head(_SHOWN_ROWS)
     filled = [c for c in head.columns if c != "tags" and _holds_something(frame[c])]
     coming = _incoming(workspace, name, frame, _Choices(study, bank, scores))
     found = tuple(
@@ -124,7 +124,7 @@ def preview_tidy(
             study=one.code,
             instrument=one.instrument,
             n_rows=len(one.rows),
-            n_usable=int(one.rows["status"].isin(USABLE).sum()),
+            n_usable=int(one.rows["status"].isin(_USABLE).sum()),
             n_items=int(one.rows["item"].nunique()),
             n_respondents=int(one.rows["model"].nunique()),
             n_contexts=int(one.rows["context"].nunique()),
@@ -185,10 +185,10 @@ def _incoming(
     _name_studies(name, frame, choices.study.strip())
     groups = list(frame.groupby(["study", "instrument"], sort=False))
     per_study = Counter(str(one) for (one, _), _ in groups)
-    if len(groups) > MOST_STUDIES:
+    if len(groups) > _MOST_STUDIES:
         raise FileError(
-            f"{name} would make {len(groups):,} studies; at most {MOST_STUDIES} can be made of one "
-            "file.",
+            f"{name} would make {len(groups):,} studies; at most {_MOST_STUDIES} can be made of "
+            "one file.",
             "Check that the columns 'study' and 'instrument' hold names and not numbers of rows, "
             "or split the file.",
         )

@@ -15,7 +15,7 @@ from core.workflow.workspace import Workspace
 
 __all__ = ["Phases"]
 
-OPINION = "opinion"
+_OPINION = "opinion"
 
 
 def state(workspace: Workspace, study: str) -> Phases:
@@ -29,7 +29,7 @@ def fitting_templates(workspace: Workspace) -> dict[str, str]:
     return {
         code: template.title
         for code, template in templates.offered(workspace).templates.items()
-        if OPINION in placeholders(template.text("en").single)
+        if _OPINION in placeholders(template.text("en").single)
     }
 
 

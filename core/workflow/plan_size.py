@@ -13,7 +13,7 @@ from core.domain.study import Context, Respondent
 from core.errors import DesignError
 from core.workflow.questions import Asked, shown
 
-SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
+_SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def size_of(crossing: Crossing, people: list[Respondent], *, renderable: bool) -
 def _of_person(crossing: Crossing, person: Respondent, calls: int, distinct: int) -> RespondentSize:
     if not calls or not distinct:
         return RespondentSize(person.label, calls, 0, 0, None, None)
-    numbers = range(0, distinct, max(distinct // SAMPLED_PROMPTS, 1))
+    numbers = range(0, distinct, max(distinct // _SAMPLED_PROMPTS, 1))
     sample = [crossing.request(person, number) for number in numbers]
     scale = calls / len(sample)
     again = 1 + crossing.asked.design.ask_again

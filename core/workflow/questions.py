@@ -14,8 +14,8 @@ from core.domain.study import Context, Design, Respondent, SamplingSettings
 from core.store.collection import PlannedCall
 from core.workflow.templates import Wordings
 
-NO_CONTEXT = Context("")
-TOKENS_PER_LINE = 16
+_NO_CONTEXT = Context("")
+_TOKENS_PER_LINE = 16
 """Room in a reply for each item of a block, where the respondent's own limit leaves less."""
 
 
@@ -69,7 +69,7 @@ class Asked:
             question,
             self.wordings.templates[question.template],
             self.wordings.replies,
-            context=self.contexts.get(question.context, NO_CONTEXT),
+            context=self.contexts.get(question.context, _NO_CONTEXT),
             system_prompt=sampling.system_prompt,
         )
         seed = None if sampling.seed is None else sampling.seed + question.repetition - 1
@@ -85,7 +85,7 @@ def _roomy(sampling: SamplingSettings, items: int) -> SamplingSettings:
     """The settings with room for a line of reply to each item of a block."""
     if items == 1 or sampling.max_tokens is None:
         return sampling
-    return replace(sampling, max_tokens=max(sampling.max_tokens, TOKENS_PER_LINE * items))
+    return replace(sampling, max_tokens=max(sampling.max_tokens, _TOKENS_PER_LINE * items))
 
 
 def shown(

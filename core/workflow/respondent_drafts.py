@@ -19,10 +19,10 @@ from core.workflow.respondents import PRESETS
 from core.workflow.sample import LOCAL, SIMULATED
 from core.workflow.secret_names import refuse_key_names
 
-EXTRA = "extra_text"
+_EXTRA = "extra_text"
 _SIMULATION = "simulation_"
 _OWN_FIELDS = frozenset({"model", "messages", "stream"})
-LONGEST_EXTRA = 20_000  # characters of additional settings
+_LONGEST_EXTRA = 20_000  # characters of additional settings
 # Lowest and highest value of the settings that are numbers.
 _DECIMAL: Mapping[str, tuple[float, float]] = {
     "temperature": (0, 2), "top_p": (0, 1), "timeout_s": (1, 3600), "price_in": (0, math.inf),
@@ -55,7 +55,7 @@ def fields_of(respondent: Respondent) -> dict[str, Any]:
         "base_url": respondent.base_url,
         "key_variable": respondent.key_variable,
         **sampling,
-        EXTRA: yaml.safe_dump(dict(extra), allow_unicode=True, sort_keys=False) if extra else "",
+        _EXTRA: yaml.safe_dump(dict(extra), allow_unicode=True, sort_keys=False) if extra else "",
     }
     if respondent.simulation:
         truth = asdict(respondent.simulation)
@@ -82,7 +82,7 @@ def fields_of_settings(settings: Mapping[str, str]) -> dict[str, Any]:
             fields[name] = text
         else:
             extra.append(f"{name}: {text}")
-    fields[EXTRA] = "\n".join(extra)
+    fields[_EXTRA] = "\n".join(extra)
     return fields
 
 
@@ -113,7 +113,7 @@ def to_respondent(kind: RespondentKind, fields: Mapping[str, Any]) -> Respondent
     """
     names = set(SamplingSettings.__dataclass_fields__) - {"extra_body"}
     chosen = {name: fields[name] for name in names if name in fields}
-    sampling = SamplingSettings(**chosen, extra_body=parse_extra(fields.get(EXTRA) or ""))
+    sampling = SamplingSettings(**chosen, extra_body=parse_extra(fields.get(_EXTRA) or ""))
     base_url = (fields.get("base_url") or "").strip()
     return Respondent(
         label=(fields.get("label") or "").strip(),
@@ -137,7 +137,7 @@ def parse_extra(text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        body = read_yaml("The additional settings cannot be read", text, longest=LONGEST_EXTRA)
+        body = read_yaml("The additional settings cannot be read", text, longest=_LONGEST_EXTRA)
     except FileError as error:
         raise CollectionError(error.problem, _EXAMPLE) from error
     if not isinstance(body, dict) or not all(isinstance(name, str) for name in body):

@@ -95,7 +95,7 @@ def save(workspace: Workspace, respondent: Respondent) -> None:
         endpoints.check_address(respondent.base_url)
         refuse_key_names(respondent.sampling.extra_body)
     if respondent.kind == "local":
-        check_weights(respondent.base_url)
+        _check_weights(respondent.base_url)
     store.shelve(workspace.database, respondent)
 
 
@@ -128,7 +128,7 @@ def change(workspace: Workspace, before_id: int, respondent: Respondent) -> None
     save(workspace, respondent)
 
 
-def check_weights(path: str) -> None:
+def _check_weights(path: str) -> None:
     """Raise CollectionError where no model file is at that path; empty is the one that came."""
     if not path:
         return

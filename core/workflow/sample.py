@@ -15,7 +15,7 @@ from core.workflow.workspace import Workspace
 
 SampleKind = Literal["simulated", "local"]
 
-SAMPLE_BANK = "attitudes_20"
+_SAMPLE_BANK = "attitudes_20"
 LOCAL_PERSONAS = 3
 
 SIMULATED = Respondent(
@@ -45,13 +45,13 @@ def starter_personas(data_directory: Path) -> tuple[Context, ...]:
     return context_files.read_personas(file.name, file.read_bytes())
 
 
-def sample_design(workspace: Workspace, kind: SampleKind) -> Design:
+def _sample_design(workspace: Workspace, kind: SampleKind) -> Design:
     """The sample study as a design; the local one is shorter, because that model is slower."""
     personas = starter_personas(workspace.data_directory)
     person = SIMULATED if kind == "simulated" else LOCAL
     return Design(
         study=f"sample_{kind}",
-        instrument=SAMPLE_BANK,
+        instrument=_SAMPLE_BANK,
         respondents=(person.label,),
         contexts=personas if kind == "simulated" else personas[:LOCAL_PERSONAS],
         notes="The sample study that comes with Inkblot.",
@@ -61,7 +61,7 @@ def sample_design(workspace: Workspace, kind: SampleKind) -> Design:
 def start_sample(workspace: Workspace, kind: SampleKind) -> str:
     """Freeze the sample study where it is not there yet, start it, and return its code."""
     person = SIMULATED if kind == "simulated" else LOCAL
-    design = sample_design(workspace, kind)
+    design = _sample_design(workspace, kind)
     try:
         record = studies.load(workspace, design.study)
     except DesignError:

@@ -91,7 +91,7 @@ def run(
     """
     analysis = by_name(name)
     given = options
-    frame, options, notes, words = prepared(workspace, analysis, study_codes, options, where, over)
+    frame, options, notes, words = _prepared(workspace, analysis, study_codes, options, where, over)
     result = analysis.run(frame, **options)
     result = bank_attachment.in_true_words(
         workspace, result, analysis_frames.studies_behind(analysis, study_codes, given)
@@ -123,11 +123,11 @@ def syntax(
     analysis = by_name(name)
     if analysis.syntax is None:
         raise NotEnoughData(f"'{name}' offers no scripts.", "Export its tables instead.")
-    frame, options, _, _ = prepared(workspace, analysis, study_codes, options, where, over)
+    frame, options, _, _ = _prepared(workspace, analysis, study_codes, options, where, over)
     return analysis.syntax(frame, **options)
 
 
-def prepared(
+def _prepared(
     workspace: Workspace,
     analysis: Analysis,
     study_codes: Sequence[str],

@@ -14,8 +14,8 @@ from core.files.instrument_files import Draft
 from core.workflow import banks
 from core.workflow.workspace import Workspace
 
-MOST_PROMPTS = 20_000
-STORY_TEXTS: Mapping[str, str] = {
+_MOST_PROMPTS = 20_000
+_STORY_TEXTS: Mapping[str, str] = {
     "en": "Write a short story of about five sentences. Use each of these words: {words}.",
     "es": "Escribe un cuento breve de unas cinco frases. Usa cada una de estas palabras: {words}.",
     "fr": "Écris une courte histoire d'environ cinq phrases. Utilise chacun de ces mots : {words}.",
@@ -51,9 +51,9 @@ def from_descriptors(
     count = 1
     for levels in descriptors.values():
         count *= len(levels)
-    if count > MOST_PROMPTS:
+    if count > _MOST_PROMPTS:
         raise BankError(
-            f"That makes {count:,} prompts; at most {MOST_PROMPTS:,} fit a bank.",
+            f"That makes {count:,} prompts; at most {_MOST_PROMPTS:,} fit a bank.",
             "Take fewer levels.",
         )
     items = []
@@ -86,8 +86,8 @@ def stories(
     """
     if min(len(set(first)), len(set(second))) < size:
         raise BankError(f"Each list needs at least {size} words.", "Take longer lists.")
-    if (size + 1) * groups > MOST_PROMPTS:
-        raise BankError(f"At most {MOST_PROMPTS:,} prompts fit a bank.", "Take fewer groups.")
+    if (size + 1) * groups > _MOST_PROMPTS:
+        raise BankError(f"At most {_MOST_PROMPTS:,} prompts fit a bank.", "Take fewer groups.")
     draw = random.Random(seed)
     pools = sorted(set(first)), sorted(set(second))
     items: list[Item] = []
@@ -96,7 +96,7 @@ def stories(
             words = draw.sample(pools[1], count) + draw.sample(pools[0], size - count)
             draw.shuffle(words)
             joined = ("、" if language in ("ja", "zh") else ", ").join(words)
-            said = STORY_TEXTS.get(language, STORY_TEXTS["en"]).replace("{words}", joined)
+            said = _STORY_TEXTS.get(language, _STORY_TEXTS["en"]).replace("{words}", joined)
             items.append(_item(len(items) + 1, said, language, (f"second={count}",)))
     note = f"Stories around {size} words, of which 0 to {size} from the second list; seed {seed}."
     return _keep(workspace, code, items, language, note)

@@ -20,15 +20,15 @@ from core.store import texts as store
 from core.workflow import banks
 from core.workflow.workspace import Workspace
 
-TEXT = "{text}"
-RATINGS = "ratings"
+_TEXT = "{text}"
+_RATINGS = "ratings"
 STORY_RUBRIC = (
     "Read the story below and rate it from 1 (not at all) to 10 (very much) on how tragic it is "
     'and on how funny it is. Reply with a JSON object only, such as {"tragedy": 3, "comedy": 5}.'
     "\n\nStory:\n{text}"
 )
 STORY_RATINGS = (Rating("tragedy", 1, 10), Rating("comedy", 1, 10))
-MOST_JUDGED = 20_000
+_MOST_JUDGED = 20_000
 _OF = "of"
 _CONDITIONS = ["respondent", "language", "context", "repetition", "item"]
 
@@ -93,7 +93,7 @@ def judge_bank(
     BankError
         The rubric does not hold {text}, there is no quality, or there are no or too many texts.
     """
-    if TEXT not in rubric:
+    if _TEXT not in rubric:
         raise BankError("The rubric does not say where the text stands.", "Write {text} there.")
     if not qualities:
         raise BankError("There is nothing to rate.", "Name at least one quality.")
@@ -102,16 +102,17 @@ def judge_bank(
     prompts = {item.code: item for item in bank.items}
     found = store.texts(workspace.database, record.study_id)
     usable = found[found["status"] == Status.ANSWERED]
-    if usable.empty or len(usable) > MOST_JUDGED:
+    if usable.empty or len(usable) > _MOST_JUDGED:
         raise BankError(
-            f"The study has {len(usable):,} usable texts; from 1 to {MOST_JUDGED:,} can be judged.",
+            f"The study has {len(usable):,} usable texts; from 1 to {_MOST_JUDGED:,} can be "
+            "judged.",
             "Run the study first, or plan a smaller one.",
         )
     items = tuple(
         _judged(number, prompts[str(row.item)], row, rubric)
         for number, row in enumerate(usable.itertuples(), 1)
     )
-    rating = ResponseFormat(RATINGS, (), ratings=tuple(qualities))
+    rating = ResponseFormat(_RATINGS, (), ratings=tuple(qualities))
     judged = Instrument(
         f"judge_{study}", f"Texts of {study}, to be rated", items, (rating,),
         tuple(dict.fromkeys(usable["language"])), f"Rubric: {rubric}", kind="prompts",
@@ -186,7 +187,7 @@ def _tags(item: Item) -> dict[str, str]:
 
 def _judged(number: int, prompt: Item, row: Any, rubric: str) -> Item:
     """The item that puts one text to a judge; `row` is the text with its conditions."""
-    text = rubric.replace(TEXT, str(row.text or ""))
+    text = rubric.replace(_TEXT, str(row.text or ""))
     conditions = (f"{_OF}={row.trial_id}", f"writer={row.respondent}")
     context = (f"writer_context={row.context}",) if row.context else ()
     return Item(

@@ -15,7 +15,7 @@ from core.domain.study import FACTORS
 from core.workflow import studies
 from core.workflow.workspace import Workspace
 
-IMPLIED: Mapping[str, str] = {
+_IMPLIED: Mapping[str, str] = {
     "context": "a persona or conversation makes an individual of the model, and people would be "
     "compared in the same way",
     "repetition": "asking again makes a row, so what varies is chance in sampling, not individuals",
@@ -26,7 +26,7 @@ IMPLIED: Mapping[str, str] = {
 }
 """What it means that rows differ in a factor."""
 _IMPLIED_BROUGHT_IN = {
-    **IMPLIED,
+    **_IMPLIED,
     "context": "each context makes an individual",
     "repetition": "what varies between them is chance or change, not individuals",
     "respondent": "each respondent is one individual; intervals need many",
@@ -51,7 +51,7 @@ _WORDS = {
 
 def implications(factors: Sequence[str], *, brought_in: bool = False) -> tuple[str, ...]:
     """What it means that rows differ in these factors, in sentences."""
-    implied = _IMPLIED_BROUGHT_IN if brought_in else IMPLIED
+    implied = _IMPLIED_BROUGHT_IN if brought_in else _IMPLIED
     said: dict[str, list[str]] = {}
     for name in factors:
         if name in implied:

@@ -16,7 +16,7 @@ from core.workflow.studies import StudyRecord
 from pages.shared import analysis_options, analysis_progress, data_files, results, widgets
 from pages.shared.factor_words import factor_word
 
-ANALYSIS_PARAMETER = "analysis"
+_ANALYSIS_PARAMETER = "analysis"
 OwnControls = Callable[[StudyRecord, Analysis], dict[str, Any]]
 
 
@@ -76,7 +76,7 @@ def _show(analysis: Analysis, question: Question, result: AnalysisResult) -> Non
 def _choose_analysis(topic: Topic) -> Analysis:
     names = [analysis.name for analysis in statistics.analyses() if analysis.topic == topic]
     names.sort(key=lambda name: name != topic)  # what gives the page its name comes first
-    wished = st.query_params.get(ANALYSIS_PARAMETER, "")
+    wished = st.query_params.get(_ANALYSIS_PARAMETER, "")
     default = wished if wished in names else topic if topic in names else names[0]
     chosen = default
     if len(names) > 1:
@@ -85,7 +85,7 @@ def _choose_analysis(topic: Topic) -> Analysis:
             "Analysis", names, default=default, format_func=titles.__getitem__,
             key=f"analysis_chooser:{topic}", required=True,
         )  # fmt: skip
-    st.query_params[ANALYSIS_PARAMETER] = chosen
+    st.query_params[_ANALYSIS_PARAMETER] = chosen
     return statistics.by_name(chosen)
 
 

@@ -11,7 +11,7 @@ from pages.shared import widgets
 
 PATIENCE_S = 0.4
 """How long a page waits before it shows progress instead; most results are there by then."""
-LOOK_EVERY_S = 0.5
+_LOOK_EVERY_S = 0.5
 
 
 def result_of(question: Question) -> AnalysisResult | None:
@@ -31,7 +31,7 @@ def result_of(question: Question) -> AnalysisResult | None:
     return None
 
 
-@st.fragment(run_every=LOOK_EVERY_S)
+@st.fragment(run_every=_LOOK_EVERY_S)
 def _watch(computation: Computation) -> None:
     """A bar with how far it is, and a way to stop it; draws the page anew when it has ended."""
     if computation.ended:

@@ -14,10 +14,10 @@ from pages.shared.factor_words import factor_word
 from pages.shared.widgets import STUDY_PARAMETER, plain
 
 _WRITTEN = "answers_address"
-SHOWN_STUDY = "answers_study"
-WORDS = {"tries": "Replies it took"}
-LISTED_LEVELS = 1000  # more would make the page heavy; others can be typed
-LONGEST_ADDRESS = 20  # values of one filter that are kept in the address
+_SHOWN_STUDY = "answers_study"
+_WORDS = {"tries": "Replies it took"}
+_LISTED_LEVELS = 1000  # more would make the page heavy; others can be typed
+_LONGEST_ADDRESS = 20  # values of one filter that are kept in the address
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def choose_view(study: StudyRecord, found: Mapping[str, list[Any]]) -> View:
     filters = {name: values for name, values in chosen.items() if values}
     to_address("search", [search] if search else [])
     for name, values in chosen.items():
-        to_address(name, [str(v) for v in values] if len(values) <= LONGEST_ADDRESS else [])
+        to_address(name, [str(v) for v in values] if len(values) <= _LONGEST_ADDRESS else [])
     return View(filters, search, tuple(levels))
 
 
@@ -108,10 +108,10 @@ def _address() -> dict[str, list[str]]:
 
 def _address_at_first(study: str) -> Mapping[str, list[str]]:
     """The address as this tab found it; what it says of another study does not count."""
-    if st.session_state.get(SHOWN_STUDY) not in (None, study):
+    if st.session_state.get(_SHOWN_STUDY) not in (None, study):
         for name in [name for name in st.query_params if name != STUDY_PARAMETER]:
             del st.query_params[name]
-    st.session_state[SHOWN_STUDY] = study
+    st.session_state[_SHOWN_STUDY] = study
     key = name_of(study, "address")
     if key not in st.session_state:
         st.session_state[key] = {n: st.query_params.get_all(n) for n in st.query_params}
@@ -138,14 +138,14 @@ def _search(study: str, start: Mapping[str, list[str]]) -> str:
 def _filter(study: str, name: str, values: list[Any], start: Mapping[str, list[str]]) -> list[Any]:
     """A choice among the levels of one factor; none chosen means all."""
     by_text = {str(value): value for value in values}
-    listed = list(by_text)[:LISTED_LEVELS]
-    long = len(by_text) > LISTED_LEVELS
+    listed = list(by_text)[:_LISTED_LEVELS]
+    long = len(by_text) > _LISTED_LEVELS
     default = [text for text in start.get(name, []) if text in by_text]
     listed += [text for text in default if text not in listed]
     key = name_of(study, f"where:{name}")
     listed += [text for text in st.session_state.get(key, []) if text not in listed]
     chosen = st.multiselect(
-        WORDS.get(name) or factor_word(name).capitalize(),
+        _WORDS.get(name) or factor_word(name).capitalize(),
         listed,
         None if key in st.session_state else default,
         format_func=_shown_as(name),
@@ -155,7 +155,7 @@ def _filter(study: str, name: str, values: list[Any], start: Mapping[str, list[s
         accept_new_options=long,
         placeholder="All",
         persist_state="session",
-        help=f"{len(by_text):,} levels. The first {LISTED_LEVELS:,} are listed; type another one."
+        help=f"{len(by_text):,} levels. The first {_LISTED_LEVELS:,} are listed; type another one."
         if long
         else None,
     )
@@ -173,7 +173,7 @@ def _heading(study: str, levels: Mapping[str, Any], start: Mapping[str, list[str
         for name in levels
         if st.session_state.get(name_of(study, f"where:{name}"), start.get(name))
     ]
-    words = [WORDS.get(name, factor_word(name)) for name in held]
+    words = [_WORDS.get(name, factor_word(name)) for name in held]
     return f"More filters (chosen: {', '.join(words)})" if words else "More filters"
 
 

@@ -14,7 +14,7 @@ from core.workflow.recoding import Preview
 from core.workflow.studies import StudyRecord
 from pages.shared import widgets
 
-PAGE_SIZE = 50
+_PAGE_SIZE = 50
 
 
 def reading_section(study: StudyRecord) -> None:
@@ -120,12 +120,12 @@ def _means(means: pd.DataFrame) -> None:
 
 def _changes(found: Preview) -> None:
     st.markdown("**Every answer that would change**")
-    last = math.ceil(found.n_changed / PAGE_SIZE)
+    last = math.ceil(found.n_changed / _PAGE_SIZE)
     number = 1
     if last > 1:
         number = int(st.number_input(f"Page, 1 to {last:,}", 1, last, key="reread_page", width=160))
     rows = recoding.page_of_changes(
-        widgets.workspace(), found, offset=(number - 1) * PAGE_SIZE, limit=PAGE_SIZE
+        widgets.workspace(), found, offset=(number - 1) * _PAGE_SIZE, limit=_PAGE_SIZE
     )
     shown = rows.drop(columns="trial_id").rename(
         columns={

@@ -16,7 +16,7 @@ from pages.shared.answers_filters import View, from_address, name_of, to_address
 from pages.shared.factor_words import factor_word
 from pages.shared.widgets import workspace
 
-PAGE_SIZE = 50
+_PAGE_SIZE = 50
 _HEIGHT = 440
 
 
@@ -45,11 +45,11 @@ def _page(code: str, view: View, number: int) -> tuple[pd.DataFrame, int, int]:
     def read(at: int) -> tuple[pd.DataFrame, int]:
         return answers.page(
             workspace(), code, view.filters, view.search,
-            offset=(at - 1) * PAGE_SIZE, limit=PAGE_SIZE,
+            offset=(at - 1) * _PAGE_SIZE, limit=_PAGE_SIZE,
         )  # fmt: skip
 
     frame, total = read(number)
-    last = max(math.ceil(total / PAGE_SIZE), 1)
+    last = max(math.ceil(total / _PAGE_SIZE), 1)
     if number > last:
         number = last
         frame, total = read(number)
@@ -69,7 +69,7 @@ def _restored(code: str, what: str) -> int | None:
 def _table(
     code: str, view: View, frame: pd.DataFrame, trials: list[int], number: int, opened: int | None
 ) -> None:
-    first = (number - 1) * PAGE_SIZE + 1
+    first = (number - 1) * _PAGE_SIZE + 1
     shown = pd.DataFrame({"Row": range(first, first + len(frame)), "Item": frame["item"]})
     for factor in view.factors:
         if factor in frame:
@@ -121,8 +121,8 @@ def _selected(code: str, key: str, trials: tuple[int, ...]) -> None:
 
 
 def _page_buttons(code: str, number: int, total: int) -> None:
-    last = max(math.ceil(total / PAGE_SIZE), 1)
-    first = (number - 1) * PAGE_SIZE + 1
+    last = max(math.ceil(total / _PAGE_SIZE), 1)
+    first = (number - 1) * _PAGE_SIZE + 1
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
             "Previous page", key="answers_previous_page", icon=":material/chevron_left:",
@@ -139,7 +139,7 @@ def _page_buttons(code: str, number: int, total: int) -> None:
                 f"Page, 1 to {last:,}", 1, last, number, key=field, width=160,
                 on_change=lambda: _go_to_page(code, int(st.session_state[field])),
             )  # fmt: skip
-        st.text(f"Rows {first:,}–{min(first + PAGE_SIZE - 1, total):,} of {total:,}")
+        st.text(f"Rows {first:,}–{min(first + _PAGE_SIZE - 1, total):,} of {total:,}")
 
 
 def _answer_buttons(code: str, trials: list[int], opened: int | None) -> None:

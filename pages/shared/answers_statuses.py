@@ -17,7 +17,7 @@ from core.workflow.studies import StudyRecord
 from pages.shared import answers_filters, data_files, widgets
 from pages.shared.factor_words import factor_word
 
-COARSE = tuple(
+_COARSE = tuple(
     name for name in FACTORS if name not in ("context", "entity", "entity_b", "repetition")
 )
 """Factors of few levels: one count by all of them serves several tables."""
@@ -41,7 +41,7 @@ def status_section(study: StudyRecord, revision: object, levels: Iterable[str]) 
     if not by:
         st.info("Choose at least one factor for the rows.")
         return
-    tally = tallied(revision, study.code, COARSE if set(by) <= set(COARSE) else tuple(by))
+    tally = tallied(revision, study.code, _COARSE if set(by) <= set(_COARSE) else tuple(by))
     shown = answers.status_shares(answers.status_table(tally, by), by)
     st.caption(
         "Click a number to see the answers behind it in the list below (with the keyboard: "
@@ -66,7 +66,7 @@ def _choose_rows(study: str, offered: list[str]) -> list[str]:
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
-def tallied(revision: object, study: str, by: tuple[str, ...] = COARSE) -> pd.DataFrame:
+def tallied(revision: object, study: str, by: tuple[str, ...] = _COARSE) -> pd.DataFrame:
     """Trials by factors and status, kept as long as the answers (`revision`) stay the same."""
     return answers.tally(widgets.workspace(), study, by)
 

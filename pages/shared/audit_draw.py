@@ -10,7 +10,7 @@ from core.workflow.audits import Audit
 from core.workflow.studies import StudyRecord
 from pages.shared import widgets
 
-PARAMETER = "audit"
+_PARAMETER = "audit"
 _WHEN = {False: "after each reply", True: "only when all replies are coded"}
 
 
@@ -28,7 +28,7 @@ def choose_audit(study: StudyRecord) -> Audit | None:
         st.info("No sample has been drawn from this study yet.")
         _draw_form(study)
         return None
-    wished = st.query_params.get(PARAMETER, "")
+    wished = st.query_params.get(_PARAMETER, "")
     keys = list(found)
     chosen = st.selectbox(
         "Sample", keys, keys.index(wished) if wished in found else 0,
@@ -36,7 +36,7 @@ def choose_audit(study: StudyRecord) -> Audit | None:
         key=f"audit_chooser:{study.code}:{','.join(keys)}:{wished if wished in found else ''}",
         help="Newest first. The same seed and size always give the same replies.",
     )  # fmt: skip
-    st.query_params[PARAMETER] = chosen
+    st.query_params[_PARAMETER] = chosen
     with st.expander("Draw another sample"):
         _draw_form(study)
     return found[chosen]
@@ -84,4 +84,4 @@ def _draw(study: str, seed: int, per_model: int, at_end: bool) -> None:
         found = audits.draw(
             widgets.workspace(), study, seed=seed, per_model=per_model, at_end=at_end
         )
-        st.query_params[PARAMETER] = str(found.audit_id)
+        st.query_params[_PARAMETER] = str(found.audit_id)

@@ -29,9 +29,9 @@ from pages.shared.bank_desk import Desk
 from pages.shared.bank_parties import party_form
 from pages.shared.bank_words import FACT_WORDS, column_title, form_word, text_title
 
-MOST_AT_FIRST = 8
+_MOST_AT_FIRST = 8
 """Columns of texts shown before anybody has chosen."""
-OWN_FORM = ""
+_OWN_FORM = ""
 _LOADINGS, _POSITIONS = "loadings", "positions"
 _FACT_TITLES = {**FACT_WORDS, _LOADINGS: "Domains", _POSITIONS: "Parties"}
 _HELP = {
@@ -116,7 +116,7 @@ def _chosen(desk: Desk) -> Chosen:
     found: Chosen | None = st.session_state.get(key)
     if found is None:
         names = [column.name for column in bank_columns.text_columns(desk.bank)]
-        found = st.session_state[key] = Chosen(set(names[MOST_AT_FIRST:]))
+        found = st.session_state[key] = Chosen(set(names[_MOST_AT_FIRST:]))
     return found
 
 
@@ -156,7 +156,7 @@ def _keep_facts(chosen: Chosen, key: str) -> None:
 def _form_form(desk: Desk) -> None:
     form_key, name_key, mood_key = (desk.key(f"new_form_{part}") for part in ("", "name", "mood"))
     known = desk.bank.forms()
-    offered = [*bank_edits.offered_forms(desk.bank), *known, OWN_FORM]
+    offered = [*bank_edits.offered_forms(desk.bank), *known, _OWN_FORM]
     with st.form(desk.key("form_form"), border=True):
         left, right = st.columns(2)
         left.selectbox(

@@ -25,12 +25,12 @@ from core.workflow.workspace import open_workspace
 from pages.shared import widgets
 from pages.shared.bank_words import titled
 
-DESK = "bank_desk"
-NOT_SAVED = (
+_DESK = "bank_desk"
+_NOT_SAVED = (
     "The newer state is loaded below. What you typed last was not saved: copy it from here, and "
     "make the change again."
 )
-NEWER = "This bank was changed in another tab or window. The newer state is shown."
+_NEWER = "This bank was changed in another tab or window. The newer state is shown."
 
 Change = Callable[[Instrument], Instrument]
 
@@ -161,7 +161,7 @@ class Desk:
                     )
                 )  # fmt: skip
         except ConflictError as error:
-            told = ConflictError(error.problem, NOT_SAVED)
+            told = ConflictError(error.problem, _NOT_SAVED)
             earlier = self.unsaved.tables if self.unsaved else []
             self.unsaved = Unsaved(told, [*earlier, *_typed(self.bank, changed)])
             self.start_from(banks.load(open_workspace(), self.code))
@@ -183,19 +183,19 @@ class Desk:
 
 def open_desk(code: str) -> Desk:
     """The desk with that bank on it, everything typed saved, and the newest state known."""
-    desk: Desk | None = st.session_state.get(DESK)
+    desk: Desk | None = st.session_state.get(_DESK)
     if desk is None or desk.code != code:
         if desk is not None:
             desk.catch_up()
         state = banks.load(widgets.workspace(), code)
         number = desk.number + 1 if desk else 0
         desk = Desk(code, state.instrument, state.revision, state.saved_at, state, number)
-        st.session_state[DESK] = desk
+        st.session_state[_DESK] = desk
     desk.catch_up()
     if not desk.is_fresh:
         state = banks.load(widgets.workspace(), code)
         if state.revision != desk.revision:
-            desk.note = NEWER
+            desk.note = _NEWER
             desk.start_from(state)
         desk.state = state
     desk.is_fresh = False

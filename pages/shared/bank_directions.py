@@ -11,7 +11,7 @@ from pages.shared import widgets
 from pages.shared.bank_desk import Desk
 from pages.shared.bank_words import form_word
 
-WORDS = {1: "same", -1: "inverted"}
+_WORDS = {1: "same", -1: "inverted"}
 
 
 def directions_expander(desk: Desk) -> None:
@@ -37,8 +37,8 @@ def directions_expander(desk: Desk) -> None:
 def _choice(desk: Desk, code: str, form: str) -> None:
     item = desk.bank.item(code)
     key = desk.key(f"direction_{code}_{form}")
-    by_name = WORDS[-1 if form in INVERTED_FORMS else 1]
-    options = {None: f"{by_name} (by its name)", 1: WORDS[1], -1: WORDS[-1]}
+    by_name = _WORDS[-1 if form in INVERTED_FORMS else 1]
+    options = {None: f"{by_name} (by its name)", 1: _WORDS[1], -1: _WORDS[-1]}
     chosen = item.directions.get(form) if item else None
     st.selectbox(
         form_word(form), list(options), list(options).index(chosen), key=key,
@@ -48,10 +48,10 @@ def _choice(desk: Desk, code: str, form: str) -> None:
 
 def _exceptions(bank: Instrument) -> None:
     rows = [
-        {"Item": item.code, "Form": form_word(form), "Direction": WORDS[direction]}
+        {"Item": item.code, "Form": form_word(form), "Direction": _WORDS[direction]}
         for item in bank.items
         for form, direction in item.directions.items()
-        if direction in WORDS
+        if direction in _WORDS
     ]
     if rows:
         widgets.table(pd.DataFrame(rows), alt=f"Directions that items set themselves: {len(rows)}")

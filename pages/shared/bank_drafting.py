@@ -16,9 +16,9 @@ from pages.shared.bank_desk import Desk
 from pages.shared.bank_review import review_section
 from pages.shared.bank_words import form_word, language_name, text_title
 
-TRANSLATION, ANOTHER_FORM = "A translation", "Another form"
-FIRST_OFFER = 50
-REPORT = "bank_draft_report"
+_TRANSLATION, _ANOTHER_FORM = "A translation", "Another form"
+_FIRST_OFFER = 50
+_REPORT = "bank_draft_report"
 
 
 def drafting_section(desk: Desk) -> None:
@@ -62,12 +62,12 @@ def _choose(desk: Desk) -> None:
 def _target(desk: Desk) -> Target | None:
     bank, code = desk.bank, desk.code
     kind = st.segmented_control(
-        "What to draft", [TRANSLATION, ANOTHER_FORM], default=TRANSLATION, required=True,
+        "What to draft", [_TRANSLATION, _ANOTHER_FORM], default=_TRANSLATION, required=True,
         key=f"bank_draft_kind_{code}",
     )  # fmt: skip
     columns = st.columns(3)
     mood_key = f"bank_draft_mood_{code}"
-    if kind == TRANSLATION:
+    if kind == _TRANSLATION:
         if len(bank.languages) < 2:
             st.info("The bank has one language. Add the other one under Languages first.")
             return None
@@ -115,7 +115,7 @@ def _text_word(text: tuple[str, str]) -> str:
 def _items(desk: Desk, lacking: tuple[str, ...]) -> list[str]:
     st.text(f"{counted(len(lacking), 'item')} of {len(desk.bank.items):,} without this text")
     number = st.number_input(
-        "How many of them", 1, len(lacking), min(len(lacking), FIRST_OFFER),
+        "How many of them", 1, len(lacking), min(len(lacking), _FIRST_OFFER),
         key=f"bank_draft_n_{desk.code}_{len(lacking)}",
         help="The first ones in the order of the bank. One call is made for each.",
     )  # fmt: skip
@@ -157,12 +157,12 @@ def _run(desk: Desk, target: Target, person: Respondent, codes: list[str]) -> No
                 redraw=True,
             )
         report = (text_title(target.column), outcomes, len(codes), stopped)
-        st.session_state[f"{REPORT}_{desk.code}"] = report
+        st.session_state[f"{_REPORT}_{desk.code}"] = report
 
 
 def _report(desk: Desk) -> None:
     """What the last run brought, item by item where nothing was kept."""
-    report = st.session_state.get(f"{REPORT}_{desk.code}")
+    report = st.session_state.get(f"{_REPORT}_{desk.code}")
     if report is None:
         return
     title, outcomes, n_asked, stopped = report

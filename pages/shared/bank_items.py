@@ -19,16 +19,16 @@ from pages.shared.bank_directions import directions_expander
 from pages.shared.bank_preview import show_groups
 from pages.shared.bank_words import column_title, gaps_words, moved_words
 
-ROWS_A_PAGE = 200
-SEARCH = "bank_search"
-MAX_REMARKS = 10
+_ROWS_A_PAGE = 200
+_SEARCH = "bank_search"
+_MAX_REMARKS = 10
 
 
 def items_section(desk: Desk) -> None:
     """The grid with search, columns, pages, and what is missing or wrong."""
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     search = left.text_input(
-        "Find items", key=f"{SEARCH}_{desk.code}", icon=":material/search:", type="search",
+        "Find items", key=f"{_SEARCH}_{desk.code}", icon=":material/search:", type="search",
         placeholder="Part of a code, subscale or text",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -42,12 +42,12 @@ def items_section(desk: Desk) -> None:
     problems = bank_gaps.problems_besides_gaps(desk.bank)
     among = bank_gaps.troubled_rows(desk.bank, texts, problems) if only else None
     found = bank_grid.found_rows(desk.bank, search, among)
-    n_pages = max(1, -(-len(found) // ROWS_A_PAGE))
+    n_pages = max(1, -(-len(found) // _ROWS_A_PAGE))
     page = 1
     if n_pages > 1:
         with right:
             page = st.pagination(n_pages, key=f"bank_pages_{desk.code}_{n_pages}_{search}_{only}")
-    rows = found[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
+    rows = found[(page - 1) * _ROWS_A_PAGE : page * _ROWS_A_PAGE]
     # What changes with each edit stands below the grid, which would slide under the mouse else.
     _how_to_edit(columns)
     _grid(desk, (search, only, page, columns), rows, columns)
@@ -132,10 +132,10 @@ def show_remarks(remarks: tuple[str, ...]) -> None:
     if not remarks:
         return
     st.warning("Not everything was taken as written:")
-    for remark in remarks[:MAX_REMARKS]:
+    for remark in remarks[:_MAX_REMARKS]:
         st.text(f"• {remark}")
-    if len(remarks) > MAX_REMARKS:
-        st.text(f"and {len(remarks) - MAX_REMARKS:,} more")
+    if len(remarks) > _MAX_REMARKS:
+        st.text(f"and {len(remarks) - _MAX_REMARKS:,} more")
 
 
 def _height(n_rows: int) -> int:

@@ -17,10 +17,10 @@ from pages.shared import widgets
 from pages.shared.bank_words import KIND_WORDS, saved_words, titled
 
 BANK_PARAMETER = "bank"
-CREATE_PROBLEM = "bank_create_problem"
-IMPORT_PROBLEM = "bank_import_problem"
-UPLOAD_NUMBER = "bank_upload_number"
-UPLOAD_READ = "bank_upload_read"
+_CREATE_PROBLEM = "bank_create_problem"
+_IMPORT_PROBLEM = "bank_import_problem"
+_UPLOAD_NUMBER = "bank_upload_number"
+_UPLOAD_READ = "bank_upload_read"
 _PREVIEW_ROWS = 200
 
 
@@ -113,7 +113,7 @@ def create_section() -> None:
             help="How the items are answered. Codes, points and labels can be edited later.",
         )  # fmt: skip
         st.form_submit_button("Create bank", icon=":material/add:", on_click=_create)
-    problem = st.session_state.pop(CREATE_PROBLEM, None)
+    problem = st.session_state.pop(_CREATE_PROBLEM, None)
     if problem is not None:
         widgets.show_problem(problem)
 
@@ -126,7 +126,7 @@ def _create() -> None:
             response_format=values.get("bank_new_format") or "likert_5",
         )  # fmt: skip
     except UserError as error:
-        st.session_state[CREATE_PROBLEM] = error
+        st.session_state[_CREATE_PROBLEM] = error
     else:
         open_bank(made.instrument.code)
 
@@ -138,18 +138,18 @@ def import_section() -> None:
         "code and text, and if you like subscale, keyed and text_de, text_es, … "
         "At most 50 MB and 20,000 rows. Nothing is kept before you say so."
     )
-    number = st.session_state.setdefault(UPLOAD_NUMBER, 0)
+    number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
     upload = st.file_uploader(
         "Bank file", ["csv", "tsv", "txt", "xlsx", "gz"], key=f"bank_upload_{number}"
     )
     if upload is None:
-        st.session_state.pop(UPLOAD_READ, None)
+        st.session_state.pop(_UPLOAD_READ, None)
         return
     with widgets.error_box():
-        known = st.session_state.get(UPLOAD_READ)
+        known = st.session_state.get(_UPLOAD_READ)
         if known is None or known[0] != upload.file_id:
             known = (upload.file_id, banks.preview_import(upload.name, upload.getvalue()))
-            st.session_state[UPLOAD_READ] = known
+            st.session_state[_UPLOAD_READ] = known
         _preview(known[1])
 
 
@@ -177,7 +177,7 @@ def _preview(draft: Draft) -> None:
     if not draft.errors:
         _warn_of_twins(banks.arrival(widgets.workspace(), draft))
         _tell_of_answers(draft)
-    problem = st.session_state.pop(IMPORT_PROBLEM, None)
+    problem = st.session_state.pop(_IMPORT_PROBLEM, None)
     if problem is not None:
         widgets.show_problem(problem)
     if not draft.errors:
@@ -221,8 +221,8 @@ def _import(draft: Draft) -> None:
     try:
         made = banks.import_bank(open_workspace(), draft)
     except UserError as error:
-        st.session_state[IMPORT_PROBLEM] = error
+        st.session_state[_IMPORT_PROBLEM] = error
     else:
-        st.session_state[UPLOAD_NUMBER] = st.session_state.get(UPLOAD_NUMBER, 0) + 1
-        st.session_state.pop(UPLOAD_READ, None)
+        st.session_state[_UPLOAD_NUMBER] = st.session_state.get(_UPLOAD_NUMBER, 0) + 1
+        st.session_state.pop(_UPLOAD_READ, None)
         open_bank(made.instrument.code)

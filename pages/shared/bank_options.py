@@ -17,7 +17,7 @@ from pages.shared.bank_desk import Desk
 from pages.shared.bank_items import show_remarks
 from pages.shared.bank_words import language_name, moved_words
 
-BUILT_IN_LANGUAGES = sorted(
+_BUILT_IN_LANGUAGES = sorted(
     {
         language
         for found in formats.BUILT_IN.values()
@@ -190,7 +190,7 @@ def _replace_form(desk: Desk, code: str) -> None:
     key = desk.key("replacement")
     with st.form(desk.key("replace_form"), border=False):
         _choose_built_in("Built-in set", key)
-        named = ", ".join(language_name(language) for language in BUILT_IN_LANGUAGES)
+        named = ", ".join(language_name(language) for language in _BUILT_IN_LANGUAGES)
         st.caption(f"Labels come along in {named}. Undo brings the old set back.")
         st.form_submit_button("Replace", type="primary", on_click=_replace, args=(desk, code, key))
 

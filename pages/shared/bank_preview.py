@@ -11,24 +11,24 @@ from pages.shared import widgets
 from pages.shared.bank_desk import Desk
 from pages.shared.bank_words import form_word, language_name
 
-MAX_PROBLEMS = 200
-MAX_GROUPS = 4
-MAX_PLACES = 3
+_MAX_PROBLEMS = 200
+_MAX_GROUPS = 4
+_MAX_PLACES = 3
 
 
-def group_words(group: ProblemGroup) -> str:
+def _group_words(group: ProblemGroup) -> str:
     """Problems of one kind in a line, with the first places."""
-    more = len(group.places) - MAX_PLACES
-    places = ", ".join(group.places[:MAX_PLACES]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(group.places) - _MAX_PLACES
+    places = ", ".join(group.places[:_MAX_PLACES]) + (f" and {more:,} more" if more > 0 else "")
     return f"• {group.title}: {places}"
 
 
 def show_groups(groups: tuple[ProblemGroup, ...]) -> None:
     """The kinds of problems beside the grid, the rest by their number."""
-    for group in groups[:MAX_GROUPS]:
-        st.text(group_words(group))
-    if len(groups) > MAX_GROUPS:
-        st.text(f"• and other kinds, listed under Problems: {len(groups) - MAX_GROUPS:,}")
+    for group in groups[:_MAX_GROUPS]:
+        st.text(_group_words(group))
+    if len(groups) > _MAX_GROUPS:
+        st.text(f"• and other kinds, listed under Problems: {len(groups) - _MAX_GROUPS:,}")
 
 
 def preview_section(desk: Desk) -> None:
@@ -83,14 +83,14 @@ def problems_section(desk: Desk) -> None:
         "matter only for a study that asks for what is missing."
     )
     for group in bank_gaps.grouped(found):
-        st.text(group_words(group))
+        st.text(_group_words(group))
     rows = [
         {
             "Weight": "Stops a study" if problem.blocks else "Gap",
             "Where": problem.where,
             "What": problem.what,
         }
-        for problem in sorted(found, key=lambda problem: not problem.blocks)[:MAX_PROBLEMS]
+        for problem in sorted(found, key=lambda problem: not problem.blocks)[:_MAX_PROBLEMS]
     ]
     if len(found) > len(rows):
         st.caption(f"The first {len(rows):,} are listed.")

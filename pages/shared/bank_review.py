@@ -12,7 +12,7 @@ from pages.shared import widgets
 from pages.shared.bank_desk import Desk
 from pages.shared.bank_words import text_title
 
-ROWS_A_PAGE = 10
+_ROWS_A_PAGE = 10
 
 
 def review_section(desk: Desk) -> None:
@@ -35,11 +35,11 @@ def review_section(desk: Desk) -> None:
         f"{len(found):,} waiting in all. Editing a draft accepts it; it is saved when you leave "
         "the field. Undo takes any of it back."
     )
-    n_pages = -(-len(waiting) // ROWS_A_PAGE)
+    n_pages = -(-len(waiting) // _ROWS_A_PAGE)
     page = 1
     if n_pages > 1:
         page = st.pagination(n_pages, key=f"bank_review_page_{desk.code}_{n_pages}")
-    shown = waiting[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
+    shown = waiting[(page - 1) * _ROWS_A_PAGE : page * _ROWS_A_PAGE]
     places = [draft.place for draft in shown]
     st.button(
         f"Accept all shown ({len(shown)})", key=desk.key("accept_shown"),

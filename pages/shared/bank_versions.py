@@ -9,7 +9,7 @@ from core.workflow import banks
 from pages.shared import widgets
 from pages.shared.bank_desk import Desk
 
-FILES: tuple[tuple[banks.FileFormat, str], ...] = (
+_FILES: tuple[tuple[banks.FileFormat, str], ...] = (
     ("csv", "CSV"),
     ("xlsx", "Excel workbook (XLSX)"),
 )
@@ -104,7 +104,7 @@ def export_section(desk: Desk) -> None:
         help="The working copy as it is now, or a version as it was published.",
     )  # fmt: skip
     state = "" if version is None else f"-v{version}"
-    for name, label in FILES:
+    for name, label in _FILES:
         with widgets.error_box():
             data = _file(desk.code, name, version, desk.revision)
             widgets.download(label, data, f"{desk.code}{state}.{name}", key=f"bank_download_{name}")

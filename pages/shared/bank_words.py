@@ -15,7 +15,7 @@ from core.workflow.bank_gaps import Gap
 from core.workflow.bank_grid import GridEdits, given_codes
 
 KIND_WORDS: dict[Kind, str] = {"items": "questions", "words": "words", "prompts": "prompts"}
-MAX_CODES = 5  # named one by one
+_MAX_CODES = 5  # named one by one
 FACT_WORDS = {
     "subscale": "Subscale", "keyed": "Keyed", "pair": "Partner", "genre": "Genre", "tags": "Tags",
     "rank": "Rank",
@@ -73,10 +73,10 @@ def moved_words(edits: GridEdits, kind: str, before: Sequence[str], after: Seque
         found.append(f"{kind.capitalize()}s with a new position are saved in the new order.")
     given = given_codes(edits, before, after)
     if given:
-        more = f" and {len(given) - MAX_CODES:,} more" if len(given) > MAX_CODES else ""
+        more = f" and {len(given) - _MAX_CODES:,} more" if len(given) > _MAX_CODES else ""
         which = f"The new {kind} without a code has" if len(given) == 1 else (
             f"The {len(given):,} new {kind}s without a code have")  # fmt: skip
-        found.append(f"{which} been given {', '.join(given[:MAX_CODES])}{more}.")
+        found.append(f"{which} been given {', '.join(given[:_MAX_CODES])}{more}.")
     return " ".join(found)
 
 

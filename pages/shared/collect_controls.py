@@ -13,10 +13,10 @@ from core.workflow import collection, drafts, respondents, studies
 from core.workflow.collection import Progress
 from pages.shared.widgets import plain, workspace
 
-NOTE = "collect_note"
+_NOTE = "collect_note"
 """Session key of what the last button press led to, shown until the next one."""
-KEY_FIELD = "collect_key:"
-CAP_FIELD = "collect_cap:"
+_KEY_FIELD = "collect_key:"
+_CAP_FIELD = "collect_cap:"
 
 _STARTS = ("not_started", "paused", "stopped", "interrupted", "finished")
 _CONTINUE_HELP = "Ask what has no answer yet. What is answered stays and is not asked again."
@@ -24,7 +24,7 @@ _CONTINUE_HELP = "Ask what has no answer yet. What is answered stays and is not 
 
 def show_note(study: str) -> None:
     """What the last button press led to: an error with its remedy, or a message."""
-    about, problem, remedy = st.session_state.get(NOTE) or ("", "", "")
+    about, problem, remedy = st.session_state.get(_NOTE) or ("", "", "")
     if about == study:
         if remedy:
             st.error(f"**{plain(problem)}**\n\n{plain(remedy)}")
@@ -32,7 +32,7 @@ def show_note(study: str) -> None:
             st.info(plain(problem))
 
 
-def missing_keys(study: str) -> list[Respondent]:
+def _missing_keys(study: str) -> list[Respondent]:
     """Respondents whose service is said to need a key that is not known; one for each service."""
     found: dict[str, Respondent] = {}
     for person in studies.people(workspace(), study):
@@ -45,7 +45,7 @@ def missing_keys(study: str) -> list[Respondent]:
 
 def keys(study: str) -> None:
     """A password field for every service whose key is not known yet, or was refused."""
-    missing = missing_keys(study)
+    missing = _missing_keys(study)
     for person in missing:
         st.warning(
             f"**There is no key for {plain(_host(person))}**, which answers for "
@@ -61,7 +61,7 @@ def keys(study: str) -> None:
 
 
 def _key_field(study: str, person: Respondent) -> None:
-    field = f"{KEY_FIELD}{person.base_url}"
+    field = f"{_KEY_FIELD}{person.base_url}"
     st.text_input(
         f"Key for {plain(_host(person))}", key=field, type="password", autocomplete="off",
         on_change=_remember_key, args=(study, person.base_url, field),
@@ -76,7 +76,7 @@ def _host(person: Respondent) -> str:
 
 def cost_cap(study: str) -> None:
     """An amount the run may not exceed, or none; kept with the study."""
-    field = f"{CAP_FIELD}{study}"
+    field = f"{_CAP_FIELD}{study}"
     kept = drafts.recall(workspace(), field)
     if kept and field not in st.session_state:
         st.session_state[field] = float(kept.value)
@@ -99,7 +99,7 @@ def cost_cap(study: str) -> None:
 def buttons(now: Progress) -> None:
     """Start or Continue, Pause and Stop, each open when it makes sense."""
     remaining = now.n_trials - now.n_done
-    without_key = now.state in _STARTS and bool(missing_keys(now.study))
+    without_key = now.state in _STARTS and bool(_missing_keys(now.study))
     first = now.state == "not_started"
     with st.container(horizontal=True):
         st.button(
@@ -124,7 +124,7 @@ def buttons(now: Progress) -> None:
 
 
 def _start(study: str) -> None:
-    cap = st.session_state.get(f"{CAP_FIELD}{study}")
+    cap = st.session_state.get(f"{_CAP_FIELD}{study}")
 
     def begin() -> str:
         started = collection.start(workspace(), study, cost_cap=cap)
@@ -165,6 +165,6 @@ def _act(study: str, action: Callable[[], str]) -> None:
     """Do what a button asks for, and keep its message or its problem for the page to show."""
     try:
         message = action()
-        st.session_state[NOTE] = (study, message, "") if message else None
+        st.session_state[_NOTE] = (study, message, "") if message else None
     except UserError as error:
-        st.session_state[NOTE] = (study, error.problem, error.remedy)
+        st.session_state[_NOTE] = (study, error.problem, error.remedy)

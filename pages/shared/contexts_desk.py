@@ -20,10 +20,10 @@ from core.workflow.workspace import open_workspace
 from pages.shared import widgets
 from pages.shared.contexts_keeping import beginning, tell
 
-DESK = "contexts_desk"
+_DESK = "contexts_desk"
 _NUMBER = "contexts_grid_number"
 _DRAWN_ANEW = -1  # no grid has this number, so that the next run makes a new one
-NEWER = "This set was changed in another tab or window. The newer state is shown."
+_NEWER = "This set was changed in another tab or window. The newer state is shown."
 Apply = Callable[[tuple[Context, ...], GridEdits], tuple[Context, ...]]
 
 
@@ -73,7 +73,7 @@ def open_desk(
     name: str, part: str, found: tuple[Context, ...], frame: pd.DataFrame, apply: Apply
 ) -> Desk:
     """The desk with this grid on it, everything typed saved, and the newest state known."""
-    desk: Desk | None = st.session_state.get(DESK)
+    desk: Desk | None = st.session_state.get(_DESK)
     if desk is None or (desk.name, desk.part) != (name, part):
         return _fresh(name, part, found, frame, apply)
     if desk.key in st.session_state:
@@ -84,7 +84,7 @@ def open_desk(
     fresh = _fresh(name, part, found, frame, apply)
     fresh.problem, fresh.unsaved = desk.problem, desk.unsaved
     if desk.saved != found:
-        fresh.note = NEWER
+        fresh.note = _NEWER
     return fresh
 
 
@@ -103,7 +103,7 @@ def show_messages(desk: Desk) -> None:
 
 def save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, ...]]) -> None:
     """Save a change made by a button or a field next to the grid, after what was typed in it."""
-    desk: Desk | None = st.session_state.get(DESK)
+    desk: Desk | None = st.session_state.get(_DESK)
     if desk is not None and desk.name == name:
         desk.catch_up()
     try:
@@ -123,5 +123,5 @@ def _fresh(
     number = st.session_state.get(_NUMBER, 0) + 1
     st.session_state[_NUMBER] = number
     desk = Desk(name, part, found, frame, apply, number, found)
-    st.session_state[DESK] = desk
+    st.session_state[_DESK] = desk
     return desk

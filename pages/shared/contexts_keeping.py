@@ -65,7 +65,7 @@ def preview(found: Sequence[Context], alt: str) -> None:
         return
     if len(found) > _SHOWN:
         st.caption(f"The first {_SHOWN}:")
-    widgets.table(rows(found[:_SHOWN]), alt=f"{alt}: {len(found)}", column_config=COLUMNS)
+    widgets.table(rows(found[:_SHOWN]), alt=f"{alt}: {len(found)}", column_config=_COLUMNS)
 
 
 def rows(found: Sequence[Context]) -> pd.DataFrame:
@@ -88,7 +88,7 @@ def beginning(context: Context) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-COLUMNS = {
+_COLUMNS = {
     "Code": st.column_config.TextColumn(width="small"),
     "Language": st.column_config.TextColumn(width="small"),
     "Messages": st.column_config.NumberColumn(width="small"),

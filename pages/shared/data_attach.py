@@ -10,13 +10,13 @@ from core.workflow.workspace import open_workspace
 from pages.shared.data_files import command
 from pages.shared.widgets import STUDY_PARAMETER, last_note, plain, workspace
 
-NOTE = "data_attach_note"
+_NOTE = "data_attach_note"
 """Session key of what the last press came to."""
 
 
 def attach_section() -> None:
     """Choose a study without a bank and a bank that holds its items; attach it."""
-    done = last_note(NOTE)
+    done = last_note(_NOTE)
     if done is not None:
         st.success(done)
     waiting = [record.code for record in bank_attachment.studies_without_bank(workspace())]
@@ -53,11 +53,11 @@ def _attach(study: str, bank: str) -> None:
     try:
         done = bank_attachment.attach(open_workspace(), study, bank)
     except UserError as error:
-        st.session_state[NOTE] = error
+        st.session_state[_NOTE] = error
         return
     st.cache_data.clear()  # numbers on other pages rest on what has just changed
     replaced = f" {done.n_scores:,} scores of the file are derived now." if done.n_scores else ""
-    st.session_state[NOTE] = (
+    st.session_state[_NOTE] = (
         f"Study {plain(study)} belongs to bank {plain(done.bank)}, version {done.version}. "
         f"{plain(done.about_bank)}{replaced}"
     )

@@ -42,7 +42,7 @@ def answers_file(study: str, file_format: FileFormat) -> None:
     download(f"Download {words} ({size})", data, name, key=f"download:answers:{file_format}")
 
 
-def study_files(study: StudyRecord) -> None:
+def _study_files(study: StudyRecord) -> None:
     """Bank, plan, calls and design of a study."""
     stem = file_stem(study.code)
     files: list[tuple[str, str, Callable[[], bytes]]] = [
@@ -64,7 +64,7 @@ def study_files(study: StudyRecord) -> None:
             ),
         ]
     for label, name, make in files:
-        download_when_asked(label, make, name)
+        _download_when_asked(label, make, name)
     if study.kind != "planned":
         st.caption("The answers were imported, so there is neither plan nor design.")
 
@@ -89,7 +89,7 @@ def calls(study: str) -> bytes:
     return collection.calls_csv(workspace(), study)
 
 
-def download_when_asked(label: str, make: Callable[[], bytes], file_name: str) -> None:
+def _download_when_asked(label: str, make: Callable[[], bytes], file_name: str) -> None:
     """A download whose file is made when the button is pressed."""
     st.download_button(
         label, make, file_name, "application/octet-stream", key=f"download:{file_name}",
@@ -122,7 +122,7 @@ def export_section(study: StudyRecord) -> None:
         answers_file(study.code, "parquet")
     with right:
         st.markdown("**What they belong to**")
-        study_files(study)
+        _study_files(study)
     command("export", study.code, f"{file_stem(study.code)}_files")
     st.caption(
         "It writes a folder with answers.csv, bank.csv, counts.csv, for planned studies plan.csv, "

@@ -13,17 +13,17 @@ from pages.shared.data_files import command
 from pages.shared.data_format import COLUMNS, EXAMPLE
 from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
 
-EPOCH = "data_import_epoch"
+_EPOCH = "data_import_epoch"
 """Session key that counts imports, so that the next one starts with an empty form."""
-DONE = "data_import_done"
+_DONE = "data_import_done"
 """Session key of what the last import made."""
-FITTING = "The one that the file names or that holds the items"
-MADE = "A new one, made from the file, without keys"
+_FITTING = "The one that the file names or that holds the items"
+_MADE = "A new one, made from the file, without keys"
 _TOLD = 5  # studies whose bank is told in a sentence; all are in the table
 _ENDINGS = ["csv", "tsv", "txt", "gz", "parquet"]
 
 
-def format_help() -> None:
+def _format_help() -> None:
     """The columns of a file in a table, and an example to download."""
     with st.expander("What the file looks like"):
         st.write(
@@ -49,8 +49,8 @@ def format_help() -> None:
 def import_section() -> None:
     """Choose a file, see what would come of it, keep it."""
     _show_done()
-    format_help()
-    epoch = st.session_state.setdefault(EPOCH, 0)
+    _format_help()
+    epoch = st.session_state.setdefault(_EPOCH, 0)
     uploaded = st.file_uploader(
         "File with answers", _ENDINGS, key=f"data_file:{epoch}",
         help="Up to 50 MB; compress a larger CSV file (.csv.gz) or use Parquet.",
@@ -67,10 +67,10 @@ def import_section() -> None:
     on_file = {f"{b.title} ({b.code})": b.code for b in _banks()}
     left, right = st.columns(2)
     wish = left.selectbox(
-        "Bank of the items", [FITTING, MADE, *on_file], key=f"data_bank:{epoch}",
+        "Bank of the items", [_FITTING, _MADE, *on_file], key=f"data_bank:{epoch}",
         help="The bank says which items are reverse-keyed, and which subscale they belong to.",
     )  # fmt: skip
-    bank = None if wish == FITTING else on_file.get(wish, answers.NEW_BANK)
+    bank = None if wish == _FITTING else on_file.get(wish, answers.NEW_BANK)
     scores: Scores = right.selectbox(
         "Scores in the file", list(answers.MEANINGS), key=f"data_scores:{epoch}",
         format_func=lambda name: answers.MEANINGS[name].capitalize(),
@@ -84,11 +84,11 @@ def import_section() -> None:
             done = answers.import_tidy(
                 workspace(), name, uploaded.getvalue(), study=study, bank=bank, scores=scores
             )
-        st.session_state[DONE] = [(one.study, one.n_rows, one.instrument) for one in done]
-        st.session_state[EPOCH] = epoch + 1
+        st.session_state[_DONE] = [(one.study, one.n_rows, one.instrument) for one in done]
+        st.session_state[_EPOCH] = epoch + 1
         st.rerun()
     words = ["--study", study] if study else []
-    words += ["--new-bank"] if wish == MADE else ["--bank", bank] if bank else []
+    words += ["--new-bank"] if wish == _MADE else ["--bank", bank] if bank else []
     command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
 
 
@@ -162,7 +162,7 @@ def _show_preview(found: TidyPreview) -> None:
 
 
 def _show_done() -> None:
-    for study, count, instrument in st.session_state.get(DONE) or ():
+    for study, count, instrument in st.session_state.get(_DONE) or ():
         st.success(
             f"Study {plain(study)} holds {count:,} imported answers (bank {plain(instrument)})."
         )

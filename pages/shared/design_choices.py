@@ -20,7 +20,7 @@ from pages.shared.design_levels import levels
 from pages.shared.draft_form import DraftForm
 from pages.shared.respondent_words import KINDS
 
-WORKING_COPY = 0  # in place of None, which a chooser takes for "nothing chosen"
+_WORKING_COPY = 0  # in place of None, which a chooser takes for "nothing chosen"
 
 
 def choices(form: DraftForm) -> None:
@@ -86,9 +86,9 @@ def _bank(form: DraftForm) -> Instrument | None:
         st.page_link("pages/banks.py", label="Go to Banks", icon=":material/quiz:")
         return None
     published = {v.version: f"Version {v.version}" for v in banks.versions(found, code)}
-    versions = {WORKING_COPY: "Working copy", **published}
+    versions = {_WORKING_COPY: "Working copy", **published}
     key = draft_form.key_of(form.name, "version_choice")
-    wanted = form.fields["version"] or WORKING_COPY
+    wanted = form.fields["version"] or _WORKING_COPY
     if st.session_state.get(key) != wanted:
         st.session_state[key] = wanted
     right.selectbox(

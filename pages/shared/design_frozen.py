@@ -13,7 +13,7 @@ from core.workflow.studies import StudyRecord
 from pages.shared import data_files, draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
-BEFORE = "design before"
+_BEFORE = "design before"
 _CHOSEN = "design_frozen_chosen"
 _NOTE = "design_frozen_note"
 _FILE_NOTE = "design_file_note"
@@ -75,7 +75,7 @@ def start_from_file(form: DraftForm) -> None:
 
 
 def _earlier(form: DraftForm) -> None:
-    kept = drafts.recall(widgets.workspace(), BEFORE)
+    kept = drafts.recall(widgets.workspace(), _BEFORE)
     row = st.container(horizontal=True)
     row.button(
         "Start with an empty design", key="design_empty", on_click=replace_fields,
@@ -168,6 +168,6 @@ def replace_fields(form: DraftForm, fields: dict[str, object] | None) -> None:
     """Put other choices in place of those on the page, which can be brought back."""
     kept = drafts.recall(widgets.workspace(), form.name)
     before = {**form.defaults, **(kept.value if kept else {})}
-    drafts.remember(widgets.workspace(), BEFORE, before)
+    drafts.remember(widgets.workspace(), _BEFORE, before)
     wanted = fields or design_drafts.empty_fields(widgets.workspace())
     draft_form.set_fields(form.name, form.defaults, wanted)

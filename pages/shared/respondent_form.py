@@ -12,7 +12,7 @@ from core.workflow import respondents
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
-OTHER = "Another address"
+_OTHER = "Another address"
 _PRESETS = {preset.name: preset for preset in respondents.PRESETS}
 _LISTED = "respondents_listed:"  # + address: models a service has named in this session
 _MODEL_CHOICE = "respondents_model_choice"
@@ -104,12 +104,12 @@ def _local(form: DraftForm) -> None:
 
 def _service(form: DraftForm) -> None:
     address = form.fields["base_url"]
-    chosen = next((name for name, preset in _PRESETS.items() if preset.base_url == address), OTHER)
+    chosen = next((name for name, preset in _PRESETS.items() if preset.base_url == address), _OTHER)
     widget = draft_form.key_of(form.name, "service_choice")
     if st.session_state.get(widget) != chosen:
         st.session_state[widget] = chosen
     st.selectbox(
-        "Service", [*_PRESETS, OTHER], key=widget, on_change=_take_preset,
+        "Service", [*_PRESETS, _OTHER], key=widget, on_change=_take_preset,
         args=(form, widget), help="Fills in the address and where the key is looked for.",
     )  # fmt: skip
     left, right = st.columns(2)

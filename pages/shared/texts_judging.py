@@ -34,7 +34,7 @@ def show() -> None:
         _results(judged)
 
 
-def parse_ratings(text: str) -> tuple[Rating, ...]:
+def _parse_ratings(text: str) -> tuple[Rating, ...]:
     """Qualities typed as 'tragedy 1-10, comedy 1-10'.
 
     Raises
@@ -71,7 +71,7 @@ def _keep() -> None:
     """What is typed is read here: a change may arrive together with the press."""
     typed = st.session_state.to_dict()
     try:
-        qualities = parse_ratings(typed["judge_scales"])
+        qualities = _parse_ratings(typed["judge_scales"])
         bank = texts.judge_bank(
             widgets.workspace(), typed["judge_study"], typed["judge_rubric"], qualities
         )

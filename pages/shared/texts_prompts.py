@@ -37,7 +37,7 @@ def show() -> None:
         _stories()
 
 
-def parse_levels(text: str) -> dict[str, list[str]]:
+def _parse_levels(text: str) -> dict[str, list[str]]:
     """Descriptors typed one a line, as 'name: level, level'.
 
     Raises
@@ -111,7 +111,7 @@ def _make_letters() -> None:
             widgets.workspace(),
             typed["texts_letters"],
             typed["texts_prompt"],
-            parse_levels(typed["texts_levels"]),
+            _parse_levels(typed["texts_levels"]),
             language=typed["texts_letters_language"],
         )
     )

@@ -22,7 +22,7 @@ def matching_notes(
         over = averaged_over(source, (*rows_by, *by, *split))
         if over:
             where = f"{source.name}: scores" if len(sources) > 1 else "Scores"
-            notes.append(f"{where} are averaged over {factor_words(over, ' and ')}.")
+            notes.append(f"{where} are averaged over {_factor_words(over, ' and ')}.")
     return notes
 
 
@@ -67,9 +67,9 @@ def item_counts(sources: Sequence[Source], groups: Sequence[Correlated]) -> tupl
 
 def row_words(rows_by: Sequence[str], by: Sequence[str], between: str = " × ") -> str:
     """What a row is: the factors matched on, groups included."""
-    return factor_words([name for name in MATCHED if name in (*rows_by, *by)], between)
+    return _factor_words([name for name in MATCHED if name in (*rows_by, *by)], between)
 
 
-def factor_words(factors: Sequence[str], between: str = " × ") -> str:
+def _factor_words(factors: Sequence[str], between: str = " × ") -> str:
     """Factors as a reader calls them."""
     return between.join(name.replace("_", " ") for name in factors) or "administration"

@@ -22,7 +22,7 @@ from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from core.psychometrics.scale_scores import ScoreRule
 
-TEXT_SCALE = "words of stereotypes"
+_TEXT_SCALE = "words of stereotypes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Source:
         return set(self.labels[factor]) if factor in self.labels else set()
 
 
-def study_sources(
+def _study_sources(
     item_scores: pd.DataFrame, incomplete: ScoreRule, columns: Sequence[str], *, main: bool
 ) -> tuple[Source, ...]:
     """A source for each study of an ITEM_SCORES frame; `columns` are labels needed beyond factors.
@@ -114,7 +114,7 @@ def text_source(texts: pd.DataFrame, contrast: Contrast) -> Source:
             "No text of the study of texts can be used.", "Collect its texts, or choose another."
         )
     ids = pd.Index(range(len(found)), dtype="object")
-    scores = pd.DataFrame({TEXT_SCALE: found["score"].to_numpy(dtype=np.float64)}, index=ids)
+    scores = pd.DataFrame({_TEXT_SCALE: found["score"].to_numpy(dtype=np.float64)}, index=ids)
     return Source(
         ", ".join(map(str, texts["study"].unique())),
         pd.DataFrame({name: labels(found[name]) for name in ("respondent", "context")}, index=ids),
@@ -143,9 +143,9 @@ def study_pair(
         raise NotEnoughData(
             "There are no answers yet.", "Run or import a study, or widen the filters."
         )
-    found = study_sources(item_scores, incomplete, columns, main=True)
+    found = _study_sources(item_scores, incomplete, columns, main=True)
     if other is not None:
-        beside = study_sources(other, incomplete, columns, main=False)
+        beside = _study_sources(other, incomplete, columns, main=False)
         if not beside:
             raise NotEnoughData(
                 "The study beside this one has no answers yet.", "Run it, or choose another one."

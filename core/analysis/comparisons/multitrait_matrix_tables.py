@@ -36,7 +36,7 @@ PART_OF_WHOLE = (
 ABOVE_ONE = "Corrected beyond 1: a reliability is estimated too low."
 NOT_CORRECTED = "Not corrected: it needs two positive reliabilities."
 
-NO_RELIABILITY = 1e-9
+_NO_RELIABILITY = 1e-9
 """An alpha up to here is 0 but for rounding, and nothing can be corrected by it."""
 
 
@@ -71,7 +71,7 @@ def correlated(
     alphas = {
         name: own.value
         for name, own in zip(names, table.reliabilities, strict=True)
-        if own.value > NO_RELIABILITY
+        if own.value > _NO_RELIABILITY
     }
     found = trait_matrix(table.values, names, kind=kind, level=level, reliabilities=alphas)
     resampled = None

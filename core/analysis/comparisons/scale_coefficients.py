@@ -19,7 +19,7 @@ from core.psychometrics.resampling import Bootstrap
 MOST_ITEMS = 150
 """Factor models of more items take minutes and gigabytes."""
 
-ONE_FACTOR = (
+_ONE_FACTOR = (
     "Takes one factor to be behind all items, which subscales make doubtful: see its fit under "
     "Factors (one general factor)."
 )
@@ -79,7 +79,7 @@ def _with(omega: Estimate, owner: Mapping[str, str]) -> Estimate:
     """Omega of a scale with subscales, with what it takes for granted."""
     if not owner or not omega.defined:
         return omega
-    return replace(omega, problems=(*omega.problems, ONE_FACTOR))
+    return replace(omega, problems=(*omega.problems, _ONE_FACTOR))
 
 
 def _too_many(n: int, n_items: int, n_left_out: int) -> Estimate | None:

@@ -23,10 +23,10 @@ from core.psychometrics.consistency.stability import retest_agreement
 from core.psychometrics.resampling import Bootstrap
 
 Which = Literal["all", "first"]
-KINDS: tuple[Kind, ...] = ("pearson", "spearman")
+_KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 MOST_LEVELS = 12
 """With more levels, each is compared with the first only, and a note says so."""
-IDENTICAL = (
+_IDENTICAL = (
     "The two scores are identical in every pair, as with a model at temperature 0: agreement is by "
     "construction and says nothing about reliability."
 )
@@ -66,16 +66,16 @@ def compare(
     for first, second in pairs:
         both = scale.scores[[first, second]].dropna(how="all")
         x, y = (both[one].to_numpy(dtype=np.float64) for one in (first, second))
-        found = [correlation(x, y, kind=kind, level=level, bootstrap=bootstrap) for kind in KINDS]
+        found = [correlation(x, y, kind=kind, level=level, bootstrap=bootstrap) for kind in _KINDS]
         shift = paired_t(x, y, alternative=alternative, level=level)
         paired = np.isfinite(x) & np.isfinite(y)
         lead = (*scale.group, scale.scale, level_name(first), level_name(second))
-        same = (IDENTICAL,) if paired.any() and (x == y)[paired].all() else ()
+        same = (_IDENTICAL,) if paired.any() and (x == y)[paired].all() else ()
         compared.correlations += [_correlation_row(lead, one, same) for one in found]
         compared.differences.append(_difference_row(lead, x[paired], y[paired], shift))
         problems = [text for one in found for text in one.problems]
         for problem in dict.fromkeys((*problems, *shift.problems, *same)):
-            if problem.startswith("Undefined") or problem == IDENTICAL:
+            if problem.startswith("Undefined") or problem == _IDENTICAL:
                 undefined.setdefault(problem, []).append(
                     f"{level_name(first)} with {level_name(second)}"
                 )

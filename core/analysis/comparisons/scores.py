@@ -13,7 +13,7 @@ from core.errors import NotEnoughData
 from core.psychometrics.scale_scores import ScoreRule, scale_scores
 from core.psychometrics.wording import listed
 
-FIRST_LEVELS = ("original", "as_is", "standard", "initial")
+_FIRST_LEVELS = ("original", "as_is", "standard", "initial")
 """Levels that others are variations of, so they come first."""
 
 
@@ -101,7 +101,7 @@ def level_place(level: Any) -> tuple[int, Any, str]:
     """Where a level stands: numbers in their order, what others vary, then the alphabet."""
     if isinstance(level, int | np.integer):
         return 0, int(level), ""
-    return 1, FIRST_LEVELS.index(level) if level in FIRST_LEVELS else 99, str(level)
+    return 1, _FIRST_LEVELS.index(level) if level in _FIRST_LEVELS else 99, str(level)
 
 
 def level_name(level: Any) -> Any:

@@ -22,10 +22,10 @@ from core.psychometrics.ordered.wlsmv_fit import WeightedFit
 from core.psychometrics.ordered.wlsmv_model import weighted_model
 
 NOT_NESTED = "Not nested as far as can be seen; compare AIC and BIC."
-NOT_NESTED_NO_AIC = "Not nested as far as can be seen; compare the indices."
+_NOT_NESTED_NO_AIC = "Not nested as far as can be seen; compare the indices."
 SAME_DF = "As many free parameters in both, so neither is a special case of the other."
 ALIKE = "Both fit equally well; these answers cannot tell them apart."
-NO_TEST = (
+_NO_TEST = (
     "At least one of the models has no test, as it is not identified or the answers are too few; "
     "see the notes."
 )
@@ -157,10 +157,10 @@ def _pair(
         return replace(blank, remark=ALIKE if alike else SAME_DF)
     known, irregular = nested((one.prepared, first.table), (other.prepared, second.table))
     if not known:
-        remark = NOT_NESTED if math.isfinite(first.aic) else NOT_NESTED_NO_AIC
+        remark = NOT_NESTED if math.isfinite(first.aic) else _NOT_NESTED_NO_AIC
         return replace(blank, nested="not known", remark=remark)
     if math.isnan(first.fit.chi2 + second.fit.chi2):
-        return replace(blank, nested="yes", remark=NO_TEST)
+        return replace(blank, nested="yes", remark=_NO_TEST)
     chi2, p, problems = _tested(indices, weighted.get(one.name), weighted.get(other.name))
     remark = " ".join([*problems, *([IRREGULAR] if irregular and not problems else [])])
     return replace(blank, chi2=chi2, p=p, nested="yes", remark=remark)

@@ -10,7 +10,7 @@ from core.analysis.factor_models.cfa_found import LINE_COLUMNS, Row, table, text
 from core.analysis.factor_models.cfa_tables import FIT_COLUMNS, fit_cells
 from core.domain.results import Column, ResultTable
 
-CHEN = "Chen (2007) doi:10.1080/10705510701301834."
+_CHEN = "Chen (2007) doi:10.1080/10705510701301834."
 _FEWER = "AIC and BIC are compared with models of the same items only."
 
 
@@ -78,11 +78,11 @@ def _differences_table(found: Sequence[Compared], group: Sequence[Column]) -> Re
                "hold. Satorra & Bentler (2001)."),
         Column("p_adjusted", "p adjusted", "p", "After Holm (1979), over the tests of the group."),
         Column("cfi_difference", "ΔCFI", "correlation", "Restricted less freer; -.01 or less is "
-               f"much. {CHEN}"),
+               f"much. {_CHEN}"),
         Column("tli_difference", "ΔTLI", "correlation", "Restricted less freer. Tucker & Lewis "
                "(1973)."),
         Column("rmsea_difference", "ΔRMSEA", "correlation", "Restricted less freer; .015 or more "
-               f"is much. {CHEN}"),
+               f"is much. {_CHEN}"),
         Column("srmr_difference", "ΔSRMR", "correlation", "Restricted less freer. Bentler "
                "(1995)."),
         Column("aic_difference", "ΔAIC", "points", "Restricted less freer; above 0 the freer is "

@@ -37,7 +37,7 @@ from core.psychometrics.factor_models.cfa_data import Missing
 from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_syntax import parse_model
 
-KINDS: Mapping[ModelKind, str] = {
+_KINDS: Mapping[ModelKind, str] = {
     "general": "General factor",
     "subscales": "Subscales",
     "method": "Subscales and method",
@@ -176,7 +176,7 @@ def _from_the_bank(
     prepared: dict[str, Prepared] = {}
     impossible: list[str] = []
     one_subscale = len({subscale_of[item] for item in matrix.items}) < 2
-    for kind, name in KINDS.items():
+    for kind, name in _KINDS.items():
         if kind == "general" and one_subscale:
             impossible.append(f"{dict(MODELS)[kind]}, since there is one subscale.")
             continue
@@ -194,7 +194,7 @@ def _recognized(typed: Prepared, subscale_of: Mapping[str, str], missing: Missin
         return typed
     said = set(parse_model(typed.model.text).terms)
     own = typed.matrix
-    for kind in KINDS:
+    for kind in _KINDS:
         preset = prepared_preset(own, subscale_of, kind, missing)
         if preset.model is not None and set(parse_model(preset.model.text).terms) == said:
             return replace(typed, kind=kind, loads=preset.loads)

@@ -12,7 +12,7 @@ from core.domain.results import Column, ResultTable
 from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING
 from core.psychometrics.factor_models.cfa_result import ModificationIndex
 
-N_RESIDUALS, N_INDICES = 10, 15
+_N_RESIDUALS, _N_INDICES = 10, 15
 
 
 def residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
@@ -33,7 +33,7 @@ def residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> Resul
         residual = fit.groups[0].residual_correlations
         later, earlier = np.tril_indices(len(fit.items), -1)
         size = np.nan_to_num(np.abs(residual[later, earlier]), nan=-1.0)
-        for k in np.argsort(-size, kind="stable")[:N_RESIDUALS]:
+        for k in np.argsort(-size, kind="stable")[:_N_RESIDUALS]:
             i, j = int(earlier[k]), int(later[k])
             names = (model.name(fit.items[i]), model.name(fit.items[j]))
             rows.append((*lead, *names, float(observed[i, j]), float(residual[i, j])))
@@ -42,7 +42,7 @@ def residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> Resul
 
 def index_rows(indices: Sequence[ModificationIndex], model: WrittenModel) -> Iterable[Row]:
     """The largest indices: what is freed, between which names, and the numbers."""
-    for m in indices[:N_INDICES]:
+    for m in indices[:_N_INDICES]:
         covariance = "variance" if m.left == m.right else "covariance"
         kind = {LOADING: "loading", COVARIANCE: covariance}.get(m.op, "intercept")
         numbers = (m.index, m.p, m.expected_change, m.standardized_change)

@@ -19,7 +19,7 @@ IRREGULAR = (
     "If the restrictions hold, parts of the freer model cannot be told apart, so that p is only "
     "approximate; compare AIC and BIC as well."
 )
-NESTED_KINDS: dict[tuple[ModelKind, ModelKind], bool] = {
+_NESTED_KINDS: dict[tuple[ModelKind, ModelKind], bool] = {
     ("general", "subscales"): False,  # correlations of 1
     ("general", "method"): True,  # and no loadings on the method factor
     ("general", "second_order"): False,  # subscales without variance of their own
@@ -58,10 +58,10 @@ def known_case(
     None where theory does not say. With two subscales only, proportional loadings leave the
     bifactor model undetermined (Fang and others, 2021, Statistica Sinica 31, 2309-2330).
     """
-    if (restricted, freer) not in NESTED_KINDS:
+    if (restricted, freer) not in _NESTED_KINDS:
         return None
     few = freer == "bifactor" and n_subscales < 3
-    return True, NESTED_KINDS[restricted, freer] or few
+    return True, _NESTED_KINDS[restricted, freer] or few
 
 
 def special_case(restricted: ParameterTable, freer: ParameterTable) -> bool:

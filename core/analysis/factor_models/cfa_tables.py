@@ -27,9 +27,9 @@ from core.domain.results import Column, ResultTable
 from core.psychometrics.factor_models.cfa_result import CfaResult, FitIndices
 
 T = TypeVar("T")
-SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
-FROM_SCALED = "From the scaled χ²; where robust ones are there, rather read these."
-ROBUST = "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021)."
+_SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
+_FROM_SCALED = "From the scaled χ²; where robust ones are there, rather read these."
+_ROBUST = "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021)."
 FIT_COLUMNS = (
     Column("chi2", "χ²", "points", "n times the misfit of model to answers; Jöreskog (1969)."),
     Column("df", "df", "count", "Moments minus free parameters."),
@@ -41,27 +41,27 @@ FIT_COLUMNS = (
     Column("rmsea_low", "90% CI low", "correlation", "Of RMSEA; Browne & Cudeck (1993)."),
     Column("rmsea_high", "90% CI high", "correlation", "Of RMSEA; Browne & Cudeck (1993)."),
     Column("srmr", "SRMR", "correlation", "Typical residual correlation; Bentler (1995)."),
-    Column("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor + shift. {SCALED}"),
-    Column("p_scaled", "p scaled", "p", f"Of the scaled χ². {SCALED}"),
-    Column("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {SCALED}"),
+    Column("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor + shift. {_SCALED}"),
+    Column("p_scaled", "p scaled", "p", f"Of the scaled χ². {_SCALED}"),
+    Column("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {_SCALED}"),
     Column("shift", "Shift", "points", "χ² scaled = χ² / scaling factor + shift; 0 but for WLSMV."),
-    Column("cfi_scaled", "CFI scaled", "correlation", FROM_SCALED),
-    Column("tli_scaled", "TLI scaled", "correlation", FROM_SCALED),
-    Column("rmsea_scaled", "RMSEA scaled", "correlation", FROM_SCALED),
-    Column("rmsea_scaled_low", "RMSEA scaled 90% CI low", "correlation", FROM_SCALED),
-    Column("rmsea_scaled_high", "RMSEA scaled 90% CI high", "correlation", FROM_SCALED),
-    Column("cfi_robust", "CFI robust", "correlation", ROBUST),
-    Column("tli_robust", "TLI robust", "correlation", ROBUST),
-    Column("rmsea_robust", "RMSEA robust", "correlation", ROBUST),
-    Column("rmsea_robust_low", "RMSEA robust 90% CI low", "correlation", ROBUST),
-    Column("rmsea_robust_high", "RMSEA robust 90% CI high", "correlation", ROBUST),
+    Column("cfi_scaled", "CFI scaled", "correlation", _FROM_SCALED),
+    Column("tli_scaled", "TLI scaled", "correlation", _FROM_SCALED),
+    Column("rmsea_scaled", "RMSEA scaled", "correlation", _FROM_SCALED),
+    Column("rmsea_scaled_low", "RMSEA scaled 90% CI low", "correlation", _FROM_SCALED),
+    Column("rmsea_scaled_high", "RMSEA scaled 90% CI high", "correlation", _FROM_SCALED),
+    Column("cfi_robust", "CFI robust", "correlation", _ROBUST),
+    Column("tli_robust", "TLI robust", "correlation", _ROBUST),
+    Column("rmsea_robust", "RMSEA robust", "correlation", _ROBUST),
+    Column("rmsea_robust_low", "RMSEA robust 90% CI low", "correlation", _ROBUST),
+    Column("rmsea_robust_high", "RMSEA robust 90% CI high", "correlation", _ROBUST),
     Column("aic", "AIC", "points", "Lower is better, same answers only; Akaike (1974)."),
     Column("bic", "BIC", "points", "Lower is better, same answers only; Schwarz (1978)."),
     Column("converged", "Converged", help="If not, there are no estimates."),
     Column("admissible", "Admissible", help="No negative variance, no impossible correlation."),
 )  # fmt: skip
 
-N_FIRST = [column.name for column in FIT_COLUMNS].index("srmr") + 1
+_N_FIRST = [column.name for column in FIT_COLUMNS].index("srmr") + 1
 """How many columns a first look at the fit takes: from χ² to SRMR."""
 
 
@@ -133,7 +133,7 @@ def _fit_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTabl
 
 def _fit_first(fit: Sequence[T], counts: Sequence[T]) -> tuple[T, ...]:
     """The first fit indices, then the counts, then the other indices."""
-    return (*fit[:N_FIRST], *counts, *fit[N_FIRST:])
+    return (*fit[:_N_FIRST], *counts, *fit[_N_FIRST:])
 
 
 def _model_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:

@@ -18,12 +18,12 @@ from core.psychometrics.response_theory.dif_result import DifResult, ItemDif
 Labels = npt.NDArray[np.object_]
 Row = tuple[Any, ...]
 
-KINDS = (("uniform", "uniform"), ("non_uniform", "non-uniform"), ("total", "total"))
-SUBSCALE = Column("subscale", "Subscale", help="As in the bank.")
-ITEM = Column("item", "Item", help="As named in the bank.")
-ITEMS = (
-    SUBSCALE,
-    ITEM,
+_KINDS = (("uniform", "uniform"), ("non_uniform", "non-uniform"), ("total", "total"))
+_SUBSCALE = Column("subscale", "Subscale", help="As in the bank.")
+_ITEM = Column("item", "Item", help="As named in the bank.")
+_ITEMS = (
+    _SUBSCALE,
+    _ITEM,
     Column("n", "n", "count", "Administrations with an answer and a matching score."),
     Column("tested", "Tested", help="If not, a note says why."),
     Column("flagged", "Flagged", help="The total test's adjusted p is below the level chosen."),
@@ -44,9 +44,9 @@ ITEMS = (
            "is known, as a share; .10 is the usual bound; Crane and others (2006)."),
     Column("matching", "In matching score", help="Whether other items are matched on this one."),
 )  # fmt: skip
-TESTS = (
-    SUBSCALE,
-    ITEM,
+_TESTS = (
+    _SUBSCALE,
+    _ITEM,
     Column("test", "Test", help="Uniform: matching score against that and level. Non-uniform: "
            "their product added. Total: both steps at once."),
     Column("chi_square", "χ²", "points", "Twice the rise of the log-likelihood; Zumbo (1999)."),
@@ -58,9 +58,9 @@ TESTS = (
     Column("mcfadden", "ΔR² McFadden", "proportion", "Rise of McFadden's R² in this step."),
     Column("nagelkerke", "ΔR² Nagelkerke", "proportion", "Rise of Nagelkerke's (1991) R²."),
 )  # fmt: skip
-EFFECTS = (
-    SUBSCALE,
-    ITEM,
+_EFFECTS = (
+    _SUBSCALE,
+    _ITEM,
     Column("level", "Level", help="Of the factor that is compared."),
     Column("reference", "Against", help="The reference: first level in alphabetical order."),
     Column("n", "n", "count", "Administrations of the level in the tests of this item."),
@@ -69,8 +69,8 @@ EFFECTS = (
     Column("standard_error", "SE", "points", "From the information; undefined where the level "
            "separates the answers."),
 )  # fmt: skip
-LEVELS = (
-    SUBSCALE,
+_LEVELS = (
+    _SUBSCALE,
     Column("level", "Level", help="Of the factor that is compared."),
     Column("n", "Administrations", "count", "With any score on the items compared."),
     Column("n_complete", "Complete", "count", "With all of them; M and SD are of these."),
@@ -98,10 +98,10 @@ class Compared:
 def dif_tables(found: Sequence[Compared], group: Sequence[Column]) -> tuple[ResultTable, ...]:
     """The four tables, with the groups' columns in front."""
     made = (
-        ("items", "Items", _item_rows, ITEMS),
-        ("tests", "Tests", _test_rows, TESTS),
-        ("effects", "Differences between levels", _effect_rows, EFFECTS),
-        ("levels", "Levels", lambda one: iter(one.levels), LEVELS),
+        ("items", "Items", _item_rows, _ITEMS),
+        ("tests", "Tests", _test_rows, _TESTS),
+        ("effects", "Differences between levels", _effect_rows, _EFFECTS),
+        ("levels", "Levels", lambda one: iter(one.levels), _LEVELS),
     )
     tables = []
     for name, title, rows_of, own in made:
@@ -144,7 +144,7 @@ def _item_rows(one: Compared) -> Iterator[Row]:
 def _test_rows(one: Compared) -> Iterator[Row]:
     """Three rows for each item."""
     for item in one.result.items if one.result else ():
-        for kind, word in KINDS:
+        for kind, word in _KINDS:
             test = getattr(item, kind)
             yield (
                 item.name, word, test.chi_square, test.df or pd.NA, test.p_value, test.p_adjusted,

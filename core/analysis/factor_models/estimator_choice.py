@@ -13,9 +13,9 @@ from core.analysis.items.offered_options import points_of_formats, with_options
 from core.analysis.matrices import ScoreMatrix, score_matrices
 from core.psychometrics.answer_options import not_ordered
 
-ENOUGH_OPTIONS = 5
+_ENOUGH_OPTIONS = 5
 """Options from which answers may be taken as numbers; Rhemtulla and others (2012)."""
-RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
+_RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
 
 
 def chosen_estimator(
@@ -49,15 +49,15 @@ def chosen_estimator(
                 return "mlr", (f"Estimator: MLR, because {reason}",)
     known = points_of_formats(item_scores)
     fewest = min((_n_options(one, known) for one in matrices), default=0)
-    if 0 < fewest < ENOUGH_OPTIONS:
+    if 0 < fewest < _ENOUGH_OPTIONS:
         return "wlsmv", (
             f"Estimator: WLSMV, because the answers have {fewest} options. With fewer than "
-            f"{ENOUGH_OPTIONS}, ML and MLR understate loadings and reject true models too often "
-            f"({RHEMTULLA}).",
+            f"{_ENOUGH_OPTIONS}, ML and MLR understate loadings and reject true models too often "
+            f"({_RHEMTULLA}).",
         )
     return "mlr", (
-        f"Estimator: MLR, because the answers have {fewest} options. With {ENOUGH_OPTIONS} or more "
-        f"they may be taken as numbers ({RHEMTULLA}).",
+        f"Estimator: MLR, because the answers have {fewest} options. With {_ENOUGH_OPTIONS} or "
+        f"more they may be taken as numbers ({_RHEMTULLA}).",
     )
 
 

@@ -20,7 +20,7 @@ from core.psychometrics.response_theory.grm_information import (
     trait_reliability,
 )
 
-SAMEJIMA = "Samejima (1969)."
+_SAMEJIMA = "Samejima (1969)."
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,13 @@ def items_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable
                "between the first and the second. Options nobody chose are closed up."),
         Column("n", "n", "count", "Administrations with a score for the item."),
         Column("a", "a", "points", "Discrimination: rise of the log odds of a higher score per "
-               f"standard deviation of the trait, without the factor 1.7. {SAMEJIMA}"),
+               f"standard deviation of the trait, without the factor 1.7. {_SAMEJIMA}"),
         Column("a_se", "SE of a", "points", "From the observed information; Louis (1982)."),
     ]  # fmt: skip
     for k in range(1, most + 1):
         columns += [
             Column(f"b{k}", f"b{k}", "points", f"Level of the trait, in SD, above which score {k} "
-                   f"is passed more often than not. {SAMEJIMA}"),
+                   f"is passed more often than not. {_SAMEJIMA}"),
             Column(f"b{k}_se", f"SE of b{k}", "points", "By the delta method."),
         ]  # fmt: skip
     columns.append(
@@ -110,7 +110,7 @@ def item_information_table(
         Column("item", "Item", help="As named in the bank."),
         Column("n", "n", "count", "Administrations with a score for the item."),
         Column("highest", "Highest", "points", "Highest information of the item over the range of "
-               f"the trait, Σ P'² / P over its options. {SAMEJIMA}"),
+               f"the trait, Σ P'² / P over its options. {_SAMEJIMA}"),
         Column("highest_at", "Highest at", "points", "Level of the trait, in SD, where it is."),
     ]  # fmt: skip
     columns += [
@@ -143,7 +143,7 @@ def information_table(
         Column("subscale", "Subscale", help="As in the bank."),
         Column("trait", "Trait", "points", "Level in standard deviations; 0 is the group's mean."),
         Column("information", "Information", "points",
-               f"Of all items together, 1 / SD². {SAMEJIMA}"),
+               f"Of all items together, 1 / SD². {_SAMEJIMA}"),
         Column("standard_error", "SE", "points", "1 / √information: of a trait score there, in SD, "
                "by maximum likelihood."),
         Column("reliability", "Reliability", "correlation", "Information / (information + 1); "

@@ -23,7 +23,7 @@ STEPS: dict[Level, str] = {
     "strict": "loadings, intercepts, residual variances",
 }
 """What each step holds equal."""
-CHEN = "Chen (2007) doi:10.1080/10705510701301834."
+_CHEN = "Chen (2007) doi:10.1080/10705510701301834."
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +65,13 @@ def _steps_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTabl
         Column("df_difference", "Δdf", "count", "Parameters that became equal."),
         Column("p_difference", "p of Δχ²", "p", "Of a difference this large if they are equal. "
                "Satorra & Bentler (2001)."),
-        Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {CHEN}"),
+        Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {_CHEN}"),
         Column("tli_difference", "ΔTLI", "correlation", "From the step before. Tucker & "
                "Lewis (1973)."),
         Column("rmsea_difference", "ΔRMSEA", "correlation",
-               f".015 or more speaks against. {CHEN}"),
+               f".015 or more speaks against. {_CHEN}"),
         Column("srmr_difference", "ΔSRMR", "correlation", "For loadings .030, for intercepts and "
-               f"residuals .010 or more speaks against. {CHEN}"),
+               f"residuals .010 or more speaks against. {_CHEN}"),
         Column("aic_difference", "ΔAIC", "points", "Above 0: the step before is preferred. Akaike "
                "(1974)."),
         Column("bic_difference", "ΔBIC", "points", "Above 0: the step before is preferred. Schwarz "

@@ -126,7 +126,7 @@ def relative_scores(item_scores: pd.DataFrame) -> Floats:
     under the same format take their place, after reverse-keying. NaN where they are the same.
     """
     scores = scores_of(item_scores)
-    lowest, highest = observed_ends(item_scores)
+    lowest, highest = _observed_ends(item_scores)
     known = known_ends(item_scores)
     if known.any():
         ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
@@ -144,12 +144,12 @@ def known_ends(item_scores: pd.DataFrame) -> npt.NDArray[np.bool_]:
     if LOWEST not in item_scores or HIGHEST not in item_scores:
         return np.zeros(len(item_scores), dtype=np.bool_)
     ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
-    lowest, highest = observed_ends(item_scores)
+    lowest, highest = _observed_ends(item_scores)
     beyond = (lowest < ends[:, 0]) | (highest > ends[:, 1])
     return np.asarray(np.isfinite(ends).all(axis=1) & ~beyond)
 
 
-def observed_ends(item_scores: pd.DataFrame) -> tuple[Floats, Floats]:
+def _observed_ends(item_scores: pd.DataFrame) -> tuple[Floats, Floats]:
     """For each row, the lowest and highest score that came up under its answer format."""
     scores = scores_of(item_scores)
     code, labels = codes_of(item_scores["format"])

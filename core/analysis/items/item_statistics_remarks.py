@@ -8,29 +8,29 @@ from core.analysis.items.cells import Floats
 from core.psychometrics.score_values import is_constant
 
 NO_ANSWER = "No usable answer."
-ONE_ANSWER = "Only one usable answer, so nothing can vary."
-ZERO_VARIANCE = "Zero variance: every answer got the same score, so discrimination is undefined."
-ALONE = "The only item of its subscale, so discrimination is undefined."
-UNDEFINED = (
+_ONE_ANSWER = "Only one usable answer, so nothing can vary."
+_ZERO_VARIANCE = "Zero variance: every answer got the same score, so discrimination is undefined."
+_ALONE = "The only item of its subscale, so discrimination is undefined."
+_UNDEFINED = (
     "Discrimination is undefined: too few administrations with the answers it needs, or no "
     "variance among them."
 )
-OPPOSITE_TO_KEY = (
+_OPPOSITE_TO_KEY = (
     "Answered in the direction opposite to its key: as worded it goes along with the other items. "
     "The respondent may overlook the negation or agree with whatever is said (acquiescence), or "
     "the key may be wrong."
 )
-AGAINST_REVERSED = (
+_AGAINST_REVERSED = (
     "Answered in the direction opposite to its key: as worded it goes along with the other items, "
     "reverse-keyed ones among them. The respondent may agree with whatever is said "
     "(acquiescence), or the key may be wrong."
 )
-AGAINST_OTHERS = (
+_AGAINST_OTHERS = (
     "Goes against the other items: it may be keyed the wrong way, be misunderstood, or be about "
     "something else."
 )
-PERHAPS_CHANCE = "The interval includes 0, so it may be chance."
-ONE_DIFFERS = "All answers but one are the same: its discrimination rests on one administration."
+_PERHAPS_CHANCE = "The interval includes 0, so it may be chance."
+_ONE_DIFFERS = "All answers but one are the same: its discrimination rests on one administration."
 
 
 def item_remark(
@@ -64,19 +64,19 @@ def item_remark(
     acquiescence or an overlooked negation produces, and as a wrong key does.
     """
     if len(scores) < 2:
-        return ONE_ANSWER if len(scores) else NO_ANSWER
+        return _ONE_ANSWER if len(scores) else NO_ANSWER
     if is_constant(scores):
-        return ZERO_VARIANCE
+        return _ZERO_VARIANCE
     if math.isnan(r):
-        return ALONE if alone else UNDEFINED
+        return _ALONE if alone else _UNDEFINED
     said = []
     if r < 0:
-        opposite = OPPOSITE_TO_KEY if keyed < 0 else AGAINST_REVERSED
-        said.append(opposite if raw_r > 0 else AGAINST_OTHERS)
+        opposite = _OPPOSITE_TO_KEY if keyed < 0 else _AGAINST_REVERSED
+        said.append(opposite if raw_r > 0 else _AGAINST_OTHERS)
         if interval[1] > 0:
-            said.append(PERHAPS_CHANCE)
+            said.append(_PERHAPS_CHANCE)
     if _one_differs(scores):
-        said.append(ONE_DIFFERS)
+        said.append(_ONE_DIFFERS)
     return " ".join(said)
 
 

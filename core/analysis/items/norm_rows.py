@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from core.errors import NotEnoughData
 from core.psychometrics.comparisons.mean_comparison import Summary
 
-WHAT_TO_TYPE = (
+_WHAT_TO_TYPE = (
     "Type a row for each scale you have norms of: the name of a subscale (or 'all items'), mean "
     "and SD of people's scores as a mean per item, and how many people there were."
 )
@@ -53,7 +53,7 @@ def read_norms(rows: Sequence[Sequence[str | float]], scales: Sequence[str]) -> 
             )
         found[scale] = Norm(scale, _people(numbers, number))
     if not found:
-        raise NotEnoughData("There are no norms to compare with.", WHAT_TO_TYPE)
+        raise NotEnoughData("There are no norms to compare with.", _WHAT_TO_TYPE)
     return tuple(found.values())
 
 

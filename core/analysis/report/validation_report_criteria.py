@@ -36,19 +36,19 @@ from core.psychometrics.rating_bands import Criterion
 from core.psychometrics.scale_scores import ScoreRule
 from core.psychometrics.validation import Coefficient, ModelFit
 
-NO_BASELINE = (
+_NO_BASELINE = (
     "Undefined: there are no answers to the original form with the options in their own order."
 )
 _INDICES = {"ml": "plain", "mlr": "robust", "fiml": "robust", "wlsmv": "scaled"}
 """Which indices are judged. The robust ones of WLSMV vary so much over samples that they reject
 most true models of a few hundred rows."""
-SCORED: Mapping[ScoreRule, str] = {
+_SCORED: Mapping[ScoreRule, str] = {
     "listwise": "complete administrations",
     "half": "administrations with half of their answers or more",
     "available": "administrations with any answer",
 }
 """Which administrations have a score, by the rule for missing answers."""
-NO_PEOPLE = "Undefined: the other study holds none of these respondents under these contexts."
+_NO_PEOPLE = "Undefined: the other study holds none of these respondents under these contexts."
 
 
 def computed(
@@ -80,7 +80,7 @@ def computed(
 def _consistency(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
     """Stratified alpha over the subscales, Cronbach's where there is one."""
     if usual.empty:
-        result.found["internal consistency"] = _undefined(NO_BASELINE)
+        result.found["internal consistency"] = _undefined(_NO_BASELINE)
         return
     cells, scores = cells_of(usual, ()), scores_of(usual)
     (whole,) = laid_out(cells.layouts(ALL_ITEMS), scores)
@@ -132,10 +132,10 @@ def _agreement(
     other = "those of the other study" if beside else f"'{level}'"
     method = (
         f"Pearson r of scores, as usual with {other}, {_interval(plan)}; all else the same "
-        f"({SCORED[plan.missing]})"
+        f"({_SCORED[plan.missing]})"
     )
     if usual.empty or rows.empty:
-        result.found[what] = _undefined(NO_BASELINE if usual.empty else NO_PEOPLE)
+        result.found[what] = _undefined(_NO_BASELINE if usual.empty else _NO_PEOPLE)
         return
     pairs = matched(usual, rows, plan.names, beside=beside)
     agreement = form_agreement(pairs.first, pairs.second, what=what, level=plan.ci_level)
@@ -154,7 +154,7 @@ def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Pl
             continue
         people = same_people(frame, own, group)
         if usual.empty or people.empty:
-            result.found[what] = _undefined(NO_BASELINE if usual.empty else NO_PEOPLE)
+            result.found[what] = _undefined(_NO_BASELINE if usual.empty else _NO_PEOPLE)
             continue
         pooled = sorted({*varied(usual, plan.names)} | {*varied(people, plan.names)})
         averaged = f", averaged over {' and '.join(pooled)}" if pooled else ""
@@ -166,7 +166,7 @@ def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Pl
         with_what = "the score of texts" if what == "concurrent" else "the score of the other scale"
         method = (
             f"Pearson r with {with_what} over respondents and contexts{averaged}, "
-            f"{_interval(plan)} ({SCORED[plan.missing]})"
+            f"{_interval(plan)} ({_SCORED[plan.missing]})"
         )
         _keep(result, what, found, (), method)
         if math.isfinite(found.r):
@@ -176,7 +176,7 @@ def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Pl
 def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
     """RMSEA and CFI of the factor model: plain under ML, scaled under WLSMV, else robust."""
     if usual.empty:
-        result.factorial = ModelFit(math.nan, math.nan, problems=(NO_BASELINE,))
+        result.factorial = ModelFit(math.nan, math.nan, problems=(_NO_BASELINE,))
         return
     try:
         # in a context of its own, as its progress would hide that of the groups

@@ -14,7 +14,7 @@ from core.analysis.items.cells import Integers
 Mask = npt.NDArray[np.bool_]
 
 PERSON = ("respondent", "context")
-SHARED = ("respondent", "model", "language", "context")
+_SHARED = ("respondent", "model", "language", "context")
 """What groups have in common with other studies of the same respondents and contexts."""
 
 
@@ -34,7 +34,7 @@ def belonging(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) 
         people, wanted = people * len(texts) + here, wanted * len(texts) + ours
     kept &= np.isin(people, wanted)
     for name, value in group.items():
-        if name in SHARED and name in frame:
+        if name in _SHARED and name in frame:
             kept &= is_one_of(frame[name], [str(value)])
     return kept
 

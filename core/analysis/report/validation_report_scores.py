@@ -26,8 +26,8 @@ from core.psychometrics.scale_scores import ScoreRule, scale_scores
 
 USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
 """What the baseline is asked with; imported answers may say nothing."""
-PREFERRED = {"form": ("alternate", "paraphrase"), "label_order": ("random",)}
-NAMES = {"form": "form", "label_order": "order of options"}
+_PREFERRED = {"form": ("alternate", "paraphrase"), "label_order": ("random",)}
+_NAMES = {"form": "form", "label_order": "order of options"}
 _DESIGN = ("format", "template", "entity", "entity_b", "phase", "repetition")
 
 
@@ -113,14 +113,14 @@ def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
     wanted = typed.strip()
     if wanted and wanted not in levels:
         raise NotEnoughData(
-            f"There are no answers to the {NAMES[factor]} '{wanted}'.",
+            f"There are no answers to the {_NAMES[factor]} '{wanted}'.",
             f"Type one of these: {some_of(levels, 20)}."
             if levels
-            else f"Leave it empty: the study holds no other {NAMES[factor]}.",
+            else f"Leave it empty: the study holds no other {_NAMES[factor]}.",
         )
     if wanted:
         return wanted
-    preferred = PREFERRED[factor]
+    preferred = _PREFERRED[factor]
     ranked = sorted(
         levels,
         key=lambda level: (

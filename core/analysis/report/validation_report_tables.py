@@ -20,8 +20,8 @@ from core.psychometrics.validation import CriterionResult, Validation
 
 Judged = Sequence[tuple[Computed, Validation]]
 
-NOT_COLLECTED = "Not collected."
-ADVICE: Mapping[Criterion, str] = {
+_NOT_COLLECTED = "Not collected."
+_ADVICE: Mapping[Criterion, str] = {
     "alternate form": "Ask a second form of the items as well, or choose the study that asked it.",
     "option order": "Ask with options in random order as well, or choose the study that did.",
     "concurrent": "Let the respondents write texts under the same contexts, and choose that study "
@@ -56,8 +56,8 @@ def notes_of(judged: Judged) -> list[str]:
                     )
                 continue
             reason = next((p for p in own.problems if p.startswith("Undefined")), own.reason)
-            if NOT_COLLECTED in own.problems:
-                reason = f"{NOT_COLLECTED} {ADVICE[own.criterion]}"
+            if _NOT_COLLECTED in own.problems:
+                reason = f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
             notes.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
     return [
         text[:1].upper() + text[1:] if len(where) == len(judged) else f"{some_of(where)}, {text}"

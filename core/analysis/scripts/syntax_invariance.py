@@ -26,7 +26,7 @@ from core.domain.results import TextFile
 from core.psychometrics.factor_models.cfa_model import ParsedModel, Scaling
 from core.psychometrics.factor_models.cfa_syntax import parse_model
 
-LEVEL = "level"
+_LEVEL = "level"
 """The column of the data with the number of the level."""
 
 _OPTIONS: Mapping[str, str] = {
@@ -149,7 +149,7 @@ def invariance_files(
     ModelTextError
         A model text cannot be read.
     """
-    names, labels = Names(frozenset({GROUP, LEVEL})), Names(frozenset())
+    names, labels = Names(frozenset({GROUP, _LEVEL})), Names(frozenset())
     group_names = group_labels([group.name for group in groups])
     models = [
         allowed(parse_model(group.model, items=group.items), group.titles, names, labels)
@@ -194,4 +194,4 @@ def _data(
             table[:, 0] = level
             under_columns(table[:, 1:], columns, scores, group.items, group.titles, names)
             rows += [(label, row) for row in table.tolist()]
-    return csv_text([GROUP, LEVEL, *columns], rows)
+    return csv_text([GROUP, _LEVEL, *columns], rows)

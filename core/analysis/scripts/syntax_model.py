@@ -25,7 +25,7 @@ from core.psychometrics.factor_models.cfa_table import parameter_table
 Rename = Callable[[str], str]
 
 
-def renamed(model: ParsedModel, name: Rename, label: Rename) -> ParsedModel:
+def _renamed(model: ParsedModel, name: Rename, label: Rename) -> ParsedModel:
     """The model with other names for items and factors, and others for labels."""
     terms = tuple(
         replace(
@@ -97,7 +97,7 @@ def allowed(
     def name(own: str) -> str:
         return names.of("factor" if own in factors else "item", titles.get(own, own))
 
-    return renamed(model, name, lambda own: labels.of("label", own))
+    return _renamed(model, name, lambda own: labels.of("label", own))
 
 
 def under_columns(

@@ -13,7 +13,7 @@ from core.analysis.words.odds_ratios_contrast import Contrast, pooled_odds
 from core.analysis.words.word_lists import TOTAL
 from core.domain.results import Column, ResultTable
 
-OR_HELP = (
+_OR_HELP = (
     "Odds of a listed word in the texts of the stereotyped group, over those of the other; odds = "
     "words / (all words - words). 1: no difference. Jung (2025)."
 )
@@ -107,7 +107,7 @@ def odds_columns(ci_level: float) -> tuple[Column, ...]:
         Column("total", "Of", "count", "All words of these texts."),
         Column("other_words", "Words, other", "count", "Listed words in the other group's texts."),
         Column("other_total", "Of, other", "count", "All words of these texts."),
-        Column("odds_ratio", "Odds ratio", "points", OR_HELP),
+        Column("odds_ratio", "Odds ratio", "points", _OR_HELP),
         Column("ci_low", f"{interval} low", "points", caution),
         Column("ci_high", f"{interval} high", "points", caution),
         Column("z", "z", "points", "Log odds ratio / its standard error; Woolf (1955)."),
@@ -120,7 +120,7 @@ def score_columns(lists: Mapping[str, Any]) -> tuple[Column, ...]:
     """What follows the units in the table of scores."""
     return (
         Column("texts", "Texts", "count", "Usable texts of both groups."),
-        *(Column(f"or_{name}", f"Odds ratio {name}", "points", OR_HELP) for name in lists),
+        *(Column(f"or_{name}", f"Odds ratio {name}", "points", _OR_HELP) for name in lists),
         Column("score", "Score", "points", "Mean of the odds ratios; 1: no difference, above 1: "
                "texts follow the stereotypes. Empty if one of them is undefined. Jung (2025)."),
     )  # fmt: skip

@@ -25,7 +25,7 @@ from core.psychometrics.score_values import is_constant, undefined_for_size
 Kind = Literal["pearson", "spearman"]
 Alternative = Literal["two-sided", "greater", "less"]
 
-STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+_STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Correlation:
 
 def stars(p: float) -> str:
     """*, **, *** for p below .05, .01, .001; empty otherwise or where p is NaN."""
-    return next((mark for limit, mark in STARS if p < limit), "")
+    return next((mark for limit, mark in _STARS if p < limit), "")
 
 
 def correlation(

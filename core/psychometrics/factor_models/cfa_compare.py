@@ -9,7 +9,7 @@ import numpy as np
 from core.psychometrics.factor_models.cfa_fit_indices import p_value
 from core.psychometrics.factor_models.cfa_result import CfaResult, FitIndices
 
-NAN = float("nan")
+_NAN = float("nan")
 _ROUNDING = 1e-6
 
 
@@ -60,7 +60,7 @@ def compare_models(restricted: CfaResult, freer: CfaResult) -> ModelDifference:
     """
     problems = _contradictions(restricted, freer)
     df = restricted.fit.df - freer.fit.df
-    chi2, factor = NAN, NAN
+    chi2, factor = _NAN, _NAN
     if not problems:
         chi2, factor, trouble = _difference(restricted, freer, df)
         problems += trouble
@@ -104,9 +104,9 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
     """Chi-square difference, its factor, and why it is undefined."""
     plain = restricted.fit.chi2 - freer.fit.chi2
     if np.isnan(plain):
-        return NAN, NAN, ["At least one of the models has no test of fit."]
+        return _NAN, _NAN, ["At least one of the models has no test of fit."]
     if plain < -_ROUNDING * max(1.0, restricted.fit.chi2):
-        return NAN, NAN, ["The model with more restrictions fits better, so it is not nested."]
+        return _NAN, _NAN, ["The model with more restrictions fits better, so it is not nested."]
     if restricted.estimator != "MLR":
         return max(plain, 0.0), 1.0, []
     weighted = [
@@ -115,13 +115,13 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
     ]
     factor = (weighted[0] - weighted[1]) / df
     if np.isnan(factor):
-        return NAN, NAN, ["A scaled χ² is undefined, so the difference cannot be corrected."]
+        return _NAN, _NAN, ["A scaled χ² is undefined, so the difference cannot be corrected."]
     if factor <= 0:
         reason = (
             "The correction of the chi-square difference is not positive, which happens in small "
             "samples; compare AIC, BIC and the indices instead."
         )
-        return NAN, factor, [reason]
+        return _NAN, factor, [reason]
     return max(plain, 0.0) / factor, factor, []
 
 

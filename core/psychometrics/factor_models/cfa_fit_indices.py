@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from core.psychometrics.factor_models.cfa_result import FitIndices
 
 NAN = float("nan")
-RMSEA_CLOSE = 0.05
+_RMSEA_CLOSE = 0.05
 """Browne & Cudeck (1993): a model with an RMSEA up to here fits closely."""
 _ROUNDING = 1e-6  # of the chi-square of a model that fits any answers
 _COVERAGE = (0.95, 0.05)  # a 90 % interval, the convention for RMSEA
@@ -81,7 +81,7 @@ def rmsea(chi2: float, df: float, n: int, n_groups: int, *, stretch: float = 1.0
         return Rmsea(NAN, NAN, NAN, NAN)
     unit = n_groups * stretch / (df * n)
     low, high = (_noncentrality(chi2, df, coverage) for coverage in _COVERAGE)
-    close = RMSEA_CLOSE**2 / unit
+    close = _RMSEA_CLOSE**2 / unit
     return Rmsea(
         float(np.sqrt(max(chi2 - df, 0.0) * unit)),
         float(np.sqrt(low * unit)),

@@ -18,7 +18,7 @@ from core.psychometrics.factor_models.cfa_result import CfaResult
 
 Level = Literal["configural", "metric", "scalar", "strict"]
 
-EQUAL: dict[Level, frozenset[str]] = {
+_EQUAL: dict[Level, frozenset[str]] = {
     "configural": frozenset(),
     "metric": frozenset({"loadings"}),
     "scalar": frozenset({"loadings", "intercepts"}),
@@ -116,7 +116,7 @@ def invariance(
             estimator=estimator,
             missing=missing,
             scaling=scaling,
-            equal=EQUAL[level],
+            equal=_EQUAL[level],
             partial=partial,
             group_names=list(scores),
             ci_level=ci_level,

@@ -12,7 +12,7 @@ from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_syntax import ModelTextError, parse_model
 from core.psychometrics.score_values import score_table
 
-MEMORY_LIMIT = 2e9
+_MEMORY_LIMIT = 2e9
 """Bytes that the matrices of one factor model may take together."""
 
 
@@ -29,17 +29,17 @@ def refuse_too_many(n_items: int, cells: Callable[[int], float]) -> None:
     Raises
     ------
     TooLarge
-        They would take more than `MEMORY_LIMIT`.
+        They would take more than `_MEMORY_LIMIT`.
     """
     needed = 8 * cells(n_items)
-    if needed <= MEMORY_LIMIT:
+    if needed <= _MEMORY_LIMIT:
         return
     most = n_items
-    while 8 * cells(most) > MEMORY_LIMIT:
+    while 8 * cells(most) > _MEMORY_LIMIT:
         most -= 1
     raise TooLarge(
         f"The factor model has {n_items} items, and its tests would take about "
-        f"{needed / 1e9:,.0f} GB of memory. The limit is {MEMORY_LIMIT / 1e9:g} GB, which is "
+        f"{needed / 1e9:,.0f} GB of memory. The limit is {_MEMORY_LIMIT / 1e9:g} GB, which is "
         f"{most} items here.",
         "Fit fewer items at a time: filter the subscales, or type a model that names fewer items.",
     )

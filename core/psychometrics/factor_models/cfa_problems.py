@@ -17,7 +17,7 @@ from core.psychometrics.wording import listed
 
 Array = np.ndarray
 
-HUGE_ERROR = 1.0
+_HUGE_ERROR = 1.0
 """A standardised standard error from here on says that the answers do not fix the parameter."""
 _SINGULAR = 1e-8
 
@@ -162,7 +162,7 @@ def _contrary(standardized: Sequence[Estimate]) -> list[str]:
 
 def _huge(e: Estimate) -> bool:
     """Whether a standardised error is huge; intercepts are excluded, being in units of spread."""
-    return e.op in (LOADING, COVARIANCE) and bool(e.se > HUGE_ERROR)
+    return e.op in (LOADING, COVARIANCE) and bool(e.se > _HUGE_ERROR)
 
 
 def _possible(covariance: Array) -> bool:

@@ -65,7 +65,7 @@ class ReferenceModel:
 
 def saturated_model(groups: Sequence[GroupData], *, means: bool) -> ReferenceModel:
     """Every mean, variance and covariance free: what the answers say without a model."""
-    cells = all_cells(len(groups[0].means), means=means)
+    cells = _all_cells(len(groups[0].means), means=means)
     return _reference(groups, [(g.means, g.covariance) for g in groups], cells)
 
 
@@ -76,7 +76,7 @@ def baseline_model(groups: Sequence[GroupData], *, means: bool) -> ReferenceMode
     return _reference(groups, [(g.item_means, np.diag(g.item_variances)) for g in groups], cells)
 
 
-def all_cells(p: int, *, means: bool) -> FreeCells:
+def _all_cells(p: int, *, means: bool) -> FreeCells:
     """All variances and covariances of p items, below the diagonal, column by column."""
     rows, columns = np.tril_indices(p)
     order = np.lexsort((rows, columns))
@@ -148,7 +148,7 @@ def _expectation_maximisation(group: GroupData, at: UnrestrictedMoments) -> Unre
 
 def _newton(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
     """Newton's steps up to the maximum; where they lead nowhere, what they reached."""
-    cells = all_cells(len(at.means), means=True)
+    cells = _all_cells(len(at.means), means=True)
     derivatives = cells.derivatives
     means, covariance = at.means, at.covariance
     value = deviance(group, means, covariance)

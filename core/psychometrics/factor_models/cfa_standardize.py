@@ -10,7 +10,7 @@ from core.psychometrics.factor_models.cfa_result import Estimate
 from core.psychometrics.factor_models.cfa_structure import Matrices, Structure
 
 Array = np.ndarray
-NAN = float("nan")
+_NAN = float("nan")
 _STEP = 1e-4
 
 
@@ -101,7 +101,7 @@ def _standardized(structure: Structure, theta: Array) -> Array:
 
 def _reciprocal(value: float) -> float:
     """One over the value, NaN for 0."""
-    return 1.0 / value if value else NAN
+    return 1.0 / value if value else _NAN
 
 
 def _roots(values: Array) -> Array:
@@ -111,7 +111,7 @@ def _roots(values: Array) -> Array:
 
 def _estimate(p: Parameter, value: float, error: float, ci_level: float) -> Estimate:
     """One estimate with everything that follows from its standard error."""
-    z = value / error if error > 0 else NAN
+    z = value / error if error > 0 else _NAN
     reach = float(stats.norm.ppf(0.5 + ci_level / 2)) * error
     return Estimate(
         p.group,

@@ -22,7 +22,7 @@ from core.psychometrics.factor_models.cfa_model import (
     Term,
 )
 
-NAN = float("nan")
+_NAN = float("nan")
 
 
 def parameter_table(
@@ -66,13 +66,13 @@ def parameter_table(
     for group in range(n_groups):
         for original in wanted:
             term = _in_group(original, model, group, scaling, equal)
-            free, value = -1, term.fixed if term.fixed is not None else NAN
+            free, value = -1, term.fixed if term.fixed is not None else _NAN
             if term.fixed is None:
                 apart = _names(term) in partial
                 home = group if apart else _shared_group(term, model, group, equal)
                 key = term.label or (home, *_names(term))
                 free = numbers.setdefault(key, len(numbers))
-            start = NAN if term.start is None else term.start
+            start = _NAN if term.start is None else term.start
             rows.append(
                 Parameter(
                     group, term.left, term.op, term.right, free, value, term.label or "", start

@@ -33,12 +33,12 @@ from core.psychometrics.factor_models.cfa_reference import (
 from core.psychometrics.factor_models.cfa_result import FitIndices
 
 Array = np.ndarray
-NOT_SCALED = (
+_NOT_SCALED = (
     "The scaling factor of the {} comes out at {:.3g}, and it has to be above 0: there are too few "
     "answers to correct the test. The scaled χ² and the scaled and robust indices are undefined; "
     "the plain ones take answers as normal."
 )
-NAN = float("nan")
+_NAN = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def tests_of_fit(
         likelihood.n,
         len(likelihood.groups),
     )
-    fit, scaled, robust, factors = plain_indices(x), None, None, (NAN, NAN)
+    fit, scaled, robust, factors = plain_indices(x), None, None, (_NAN, _NAN)
     if corrected:
         trace = float(np.trace(np.linalg.solve(informations.observed, informations.scores)))
         factors = trace / n_free, saturated.trace / saturated.n_free
@@ -118,7 +118,7 @@ def tests_of_fit(
             for name, own in (("model", factor), ("model of unrelated items", baseline_factor)):
                 if not own > 0:
                     nothing = undefined_indices(x.model_df, x.baseline_df)
-                    reason = NOT_SCALED.format(name, own)
+                    reason = _NOT_SCALED.format(name, own)
                     return TestsOfFit(fit, nothing, nothing, *factors, (reason,))
             scaled = scaled_indices(x, factor, baseline_factor)
             robust = robust_indices(x, x.model, factor, x.baseline, baseline_factor)

@@ -17,7 +17,7 @@ from core.psychometrics.factor_models.minres import LEAST_UNIQUENESS, Extraction
 from core.psychometrics.factor_models.oblimin import Rotation, oblimin
 
 SALIENT = 0.3  # size of a loading that names a factor
-ONE_FACTOR = 0.8  # correlation from which two factors can hardly be told apart
+_ONE_FACTOR = 0.8  # correlation from which two factors can hardly be told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ def _cautions(
     if empty:
         found.append(f"{empty} of {m} factors have no loading of .30 or more; ask for fewer.")
     between = np.abs(rotated.factor_correlations - np.eye(m)).max()
-    if between > ONE_FACTOR:
+    if between > _ONE_FACTOR:
         found.append(
             f"Two factors correlate {number_text(between, 2)}; they may be one factor, so ask for "
             "fewer."

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from core.psychometrics.arrays import Booleans, Floats
 
 LEAST_UNIQUENESS = 0.005
-FLAT = 1e-5  # largest slope by any free uniqueness that counts as a minimum
+_FLAT = 1e-5  # largest slope by any free uniqueness that counts as a minimum
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def minres(correlations: Floats, n_factors: int) -> Extraction:
         loadings=vectors[:, ::-1][:, :n_factors] * np.sqrt(largest),
         uniquenesses=uniquenesses,
         at_bound=low,
-        converged=bool(np.abs(steep).max() < FLAT),
+        converged=bool(np.abs(steep).max() < _FLAT),
     )
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from core.psychometrics.arrays import Floats
 
-FLAT = 1e-7  # length of the projected slope that counts as a minimum
-NEARLY_FLAT = 1e-4  # enough to choose among starts
-ROUNDS = 3000
-TRIAL_ROUNDS = 200  # of a start, before the best one goes on
-SAME = 1e-5  # difference of the criterion below which two rotations are one
+_FLAT = 1e-7  # length of the projected slope that counts as a minimum
+_NEARLY_FLAT = 1e-4  # enough to choose among starts
+_ROUNDS = 3000
+_TRIAL_ROUNDS = 200  # of a start, before the best one goes on
+_SAME = 1e-5  # difference of the criterion below which two rotations are one
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +58,9 @@ def oblimin(loadings: Floats, *, gamma: float = 0.0, starts: int = 20, seed: int
     rng = np.random.default_rng(seed)
     begin = [np.eye(m)]
     begin += [np.linalg.qr(rng.standard_normal((m, m)))[0] for _ in range(starts if m > 1 else 0)]
-    ends = [_descend(loadings, turn, gamma, NEARLY_FLAT, TRIAL_ROUNDS) for turn in begin]
+    ends = [_descend(loadings, turn, gamma, _NEARLY_FLAT, _TRIAL_ROUNDS) for turn in begin]
     best = min(ends, key=lambda end: end[1])
-    turn, criterion, converged = _descend(loadings, best[0], gamma, FLAT, ROUNDS)
+    turn, criterion, converged = _descend(loadings, best[0], gamma, _FLAT, _ROUNDS)
     rotated = loadings @ np.linalg.inv(turn).T
     arranged, correlations = _arrange(rotated, turn.T @ turn)
     return Rotation(
@@ -69,7 +69,7 @@ def oblimin(loadings: Floats, *, gamma: float = 0.0, starts: int = 20, seed: int
         criterion=criterion,
         converged=converged,
         starts=len(begin),
-        starts_at_best=sum(end[1] < best[1] + SAME for end in ends),
+        starts_at_best=sum(end[1] < best[1] + _SAME for end in ends),
     )
 
 

@@ -16,7 +16,7 @@ from core.psychometrics.ordered.polychoric import Polychoric, correlations_of_ta
 
 Variant = Literal["components", "factors"]
 Chance = Literal["normal", "shuffled"]
-NUMBERS_AT_ONCE = 2_000_000  # bounds memory, not results
+_NUMBERS_AT_ONCE = 2_000_000  # bounds memory, not results
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ def _chance_eigenvalues(
 ) -> Floats:
     """Eigenvalues of data sets without common factors: (repetitions, p)."""
     rng = np.random.default_rng(seed)
-    block = max(1, NUMBERS_AT_ONCE // scores.size)
+    block = max(1, _NUMBERS_AT_ONCE // scores.size)
     parts: list[Floats] = []
     for start in range(0, repetitions, block):
         shape = (min(block, repetitions - start), *scores.shape)

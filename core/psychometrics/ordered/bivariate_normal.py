@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from core.psychometrics.arrays import Floats
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 FAR = 9.0  # stands for infinity; the tail beyond is 1e-19
 
 
@@ -37,13 +37,13 @@ def cumulative(first: Floats, second: Floats, correlation: Floats) -> Floats:
     h, k = first[:, :, None], second[:, None, :]
     squares, product = (h**2 + k**2) / 2, h * k
     total = np.zeros(squares.shape)
-    for node, weight in zip(NODES, WEIGHTS, strict=True):
+    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
         theta = (angle * (node + 1) / 2)[:, None, None]
         total += weight * np.exp((product * np.sin(theta) - squares) / np.cos(theta) ** 2)
     return np.asarray(ndtr(h) * ndtr(k) + angle[:, None, None] / (4 * np.pi) * total)
 
 
-def density(first: Floats, second: Floats, correlation: Floats) -> Floats:
+def _density(first: Floats, second: Floats, correlation: Floats) -> Floats:
     """Bivariate normal density at every pair of thresholds: d cumulative / d correlation."""
     h, k, r = first[:, :, None], second[:, None, :], correlation[:, None, None]
     rest = 1 - r**2
@@ -66,7 +66,7 @@ def cell_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
     """Derivative of the cells' probabilities by the correlation: (pairs, a + 1, b + 1)."""
     pairs, a = first.shape
     corners = np.zeros((pairs, a + 2, second.shape[1] + 2))
-    corners[:, 1:-1, 1:-1] = density(first, second, correlation)
+    corners[:, 1:-1, 1:-1] = _density(first, second, correlation)
     return _cells(corners)
 
 

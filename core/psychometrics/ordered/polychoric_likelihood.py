@@ -8,15 +8,15 @@ from core.psychometrics.arrays import Floats
 from core.psychometrics.ordered.bivariate_normal import cell_probabilities, cell_slopes
 
 BOUND = 3.2  # of Fisher's z: correlations are sought within +- .9967
-LEAST_PROBABILITY = 1e-12
-ROUNDS = 100
+_LEAST_PROBABILITY = 1e-12
+_ROUNDS = 100
 
 
 def slopes_of_likelihood(
     first: Floats, second: Floats, correlation: Floats
 ) -> tuple[Floats, Floats]:
     """Cell probabilities, and d log probability / d correlation: two (pairs, a, b) arrays."""
-    cells = np.maximum(cell_probabilities(first, second, correlation), LEAST_PROBABILITY)
+    cells = np.maximum(cell_probabilities(first, second, correlation), _LEAST_PROBABILITY)
     return cells, cell_slopes(first, second, correlation) / cells
 
 
@@ -39,7 +39,7 @@ def likeliest_correlations(tables: Floats, first: Floats, second: Floats) -> Flo
     low, high = np.full(count, -BOUND), np.full(count, BOUND)
     z = np.zeros(count)
     active = np.arange(count)
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         r = np.tanh(z[active])
         cells, slopes = slopes_of_likelihood(first[active], second[active], r)
         table = tables[active]

@@ -16,9 +16,9 @@ from core.psychometrics.factor_models.cfa_structure import Structure
 from core.psychometrics.ordered.polychoric import Polychoric
 from core.psychometrics.ordered.polychoric_covariance import OrderedMoments, ordered_moments
 
-SETTLED = 1e-9  # a further step would lower n times the loss by less
-LEAST_VARIANCE = 1e-6  # n times the variance of a correlation; that of r = .9967 is 4e-5
-NOT_DETERMINED = 1e-7  # singular value of the scaled slopes, relative to the largest
+_SETTLED = 1e-9  # a further step would lower n times the loss by less
+_LEAST_VARIANCE = 1e-6  # n times the variance of a correlation; that of r = .9967 is 4e-5
+_NOT_DETERMINED = 1e-7  # singular value of the scaled slopes, relative to the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
         )
     moments = ordered_moments(polychoric)
     spread = (moments.correlations**2).mean(axis=0)
-    if not (spread > LEAST_VARIANCE).all():
+    if not (spread > _LEAST_VARIANCE).all():
         raise NotEnoughData(
             "Some correlations do not vary over samples, because two items are answered alike. "
             + " ".join(polychoric.problems),
@@ -173,7 +173,7 @@ class _Search:
         theta = np.asarray(found.x, dtype=np.float64)
         slopes = misfit_slopes(theta)
         step = np.linalg.lstsq(slopes, misfit(theta), rcond=1e-10)[0]
-        return theta, bool(self.n * float(((slopes @ step) ** 2).sum()) < SETTLED)
+        return theta, bool(self.n * float(((slopes @ step) ** 2).sum()) < _SETTLED)
 
 
 def _start(table: ParameterTable, polychoric: Polychoric) -> Floats:
@@ -189,5 +189,5 @@ def _undetermined(weighted_slopes: Floats) -> tuple[int, ...]:
     flat = scale == 0
     scaled = weighted_slopes / np.where(flat, 1, scale)
     _, values, directions = np.linalg.svd(scaled, full_matrices=False)
-    null = directions[values <= NOT_DETERMINED * max(values.max(initial=0.0), 1e-300)]
+    null = directions[values <= _NOT_DETERMINED * max(values.max(initial=0.0), 1e-300)]
     return tuple(int(i) for i in np.flatnonzero((np.abs(null) > 1e-3).any(axis=0) | flat))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.psychometrics.ordered.wlsmv_fit import WeightedFit
 
-FEW_ROWS = 200
+_FEW_ROWS = 200
 
 
 def search_notes(fit: WeightedFit) -> list[str]:
@@ -32,9 +32,9 @@ def search_notes(fit: WeightedFit) -> list[str]:
             f"{fit.n} rows for {len(fit.polychoric.names)} items: the fit cannot be tested with no "
             "more rows than items."
         )
-    elif fit.n < FEW_ROWS:
+    elif fit.n < _FEW_ROWS:
         found.append(
-            f"{fit.n} rows are few for this estimator; below {FEW_ROWS} its tests and standard "
+            f"{fit.n} rows are few for this estimator; below {_FEW_ROWS} its tests and standard "
             "errors are rough."
         )
     return found

@@ -16,11 +16,11 @@ from core.psychometrics.factor_models.cfa_fit_indices import (
 from core.psychometrics.factor_models.cfa_result import NAN, FitIndices
 from core.psychometrics.ordered.wlsmv_fit import WeightedFit
 
-POSITIVE = 1e-8
-ROUNDING = 1e-8
+_POSITIVE = 1e-8
+_ROUNDING = 1e-8
 
 
-def chi_squares(fit: WeightedFit) -> ChiSquares:
+def _chi_squares(fit: WeightedFit) -> ChiSquares:
     """The weighted sums of squares of the model and of unrelated items, with n - 1 as n."""
     squares = fit.weights * fit.polychoric.pair_correlations**2
     baseline = fit.n_weight * float(squares.sum())
@@ -29,7 +29,7 @@ def chi_squares(fit: WeightedFit) -> ChiSquares:
 
 def plain_fit(fit: WeightedFit) -> FitIndices:
     """The statistic taken for a chi-square, which it is not: p is not to be believed."""
-    return plain_indices(chi_squares(fit))
+    return plain_indices(_chi_squares(fit))
 
 
 def scaled_fit(fit: WeightedFit) -> FitIndices:
@@ -42,7 +42,7 @@ def scaled_fit(fit: WeightedFit) -> FitIndices:
     weighted = fit.weights[:, None] * fit.slopes
     u = np.diag(fit.weights) - weighted @ fit.bread() @ weighted.T
     gamma = fit.moments.correlation_covariance()
-    x = chi_squares(fit)
+    x = _chi_squares(fit)
     factor, shift = scale_and_shift(u @ gamma, x.model_df)
     baseline_factor, baseline_shift = scale_and_shift(fit.weights[:, None] * gamma, x.baseline_df)
     moved = replace(
@@ -66,17 +66,17 @@ def robust_fit(fit: WeightedFit) -> FitIndices | None:
     """
     observed = fit.polychoric.correlations
     implied = fit.structure.matrices(fit.theta).covariance
-    if min(np.linalg.eigvalsh(observed)[0], np.linalg.eigvalsh(implied)[0]) < POSITIVE:
+    if min(np.linalg.eigvalsh(observed)[0], np.linalg.eigvalsh(implied)[0]) < _POSITIVE:
         return None
     gamma = fit.moments.correlation_covariance()
     weighted = fit.weights[:, None] * fit.slopes
     project = np.eye(len(gamma)) - fit.slopes @ fit.bread() @ weighted.T
     model, expected = _normal_theory(fit, implied, project @ gamma @ project.T)
     baseline, baseline_expected = _normal_theory(fit, np.eye(len(observed)), gamma)
-    if min(expected / fit.df, baseline_expected / len(gamma)) < ROUNDING:
+    if min(expected / fit.df, baseline_expected / len(gamma)) < _ROUNDING:
         return None
     return robust_indices(
-        chi_squares(fit), model, expected / fit.df, baseline, baseline_expected / len(gamma)
+        _chi_squares(fit), model, expected / fit.df, baseline, baseline_expected / len(gamma)
     )
 
 
@@ -89,7 +89,7 @@ def srmr(fit: WeightedFit) -> float:
 def scale_and_shift(product: Floats, df: int) -> tuple[float, float]:
     """Scaling factor and shift from U times Gamma; NaN where nothing varies."""
     squares = float((product * product.T).sum())
-    if not squares > ROUNDING * len(product):  # so few rows that any model fits them
+    if not squares > _ROUNDING * len(product):  # so few rows that any model fits them
         return NAN, NAN
     factor = math.sqrt(squares / df)
     return factor, df - float(np.trace(product)) / factor

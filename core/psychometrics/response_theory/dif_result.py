@@ -17,10 +17,10 @@ Magnitude = Literal["negligible", "moderate", "large", "unknown"]
 # (1999) asks for p <= .01 and an explained variance of the latent answer; Jodoin & Gierl (2001)
 # found their bounds on yes-no items. For Nagelkerke's R² of ordered answers, as in R's difR and
 # lordif, both are a convention.
-ZUMBO_THOMAS = (0.13, 0.26)
-JODOIN_GIERL = (0.035, 0.07)
-CHOI = 0.02  # rise of McFadden's R² from which lordif flags an item by effect
-UNKNOWN = DifTest(math.nan, 0, math.nan, math.nan, math.nan, math.nan)
+_ZUMBO_THOMAS = (0.13, 0.26)
+_JODOIN_GIERL = (0.035, 0.07)
+_CHOI = 0.02  # rise of McFadden's R² from which lordif flags an item by effect
+_UNKNOWN = DifTest(math.nan, 0, math.nan, math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ def untested(name: str, counts: tuple[int, ...], reason: str) -> ItemDif:
         name=name,
         n=sum(counts),
         n_per_group=counts,
-        uniform=UNKNOWN,
-        non_uniform=UNKNOWN,
-        total=UNKNOWN,
+        uniform=_UNKNOWN,
+        non_uniform=_UNKNOWN,
+        total=_UNKNOWN,
         effects=(),
         slope_change=math.nan,
         flagged=False,
@@ -111,9 +111,9 @@ def judged(item: ItemDif, alpha: float) -> ItemDif:
     return replace(
         item,
         flagged=flagged,
-        zumbo_thomas=_magnitude(rise, ZUMBO_THOMAS),
-        jodoin_gierl=_magnitude(rise, JODOIN_GIERL),
-        above_choi=item.total.mcfadden_change >= CHOI,
+        zumbo_thomas=_magnitude(rise, _ZUMBO_THOMAS),
+        jodoin_gierl=_magnitude(rise, _JODOIN_GIERL),
+        above_choi=item.total.mcfadden_change >= _CHOI,
     )
 
 

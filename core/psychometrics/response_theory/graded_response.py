@@ -27,9 +27,9 @@ from core.psychometrics.response_theory.graded_response_result import (
 )
 from core.psychometrics.usable_items import usable_items
 
-LEAST_ITEMS = 3
-STEEP = 6.0  # beyond, options part like a switch: seldom anything but a repeated item
-FEWEST_STEPS = 0.6  # least posterior standard deviation that the grid resolves, in its steps
+_LEAST_ITEMS = 3
+_STEEP = 6.0  # beyond, options part like a switch: seldom anything but a repeated item
+_FEWEST_STEPS = 0.6  # least posterior standard deviation that the grid resolves, in its steps
 
 
 def graded_response(
@@ -88,7 +88,7 @@ def graded_response(
     """
     matrix = np.asarray(answers, dtype=np.float64)
     used = usable_items(matrix, names, rows="any")
-    if used.n_items < LEAST_ITEMS:
+    if used.n_items < _LEAST_ITEMS:
         raise NotEnoughData(
             f"Only {used.n_items} of {len(names)} items have answers that differ; a graded "
             "response model needs three, or their discriminations are not determined.",
@@ -147,11 +147,11 @@ def _doubts(
         doubts.append(f"No maximum was reached in {found.n_iterations} steps.")
     elif found.information is None:
         doubts.append("The answers do not determine all parameters; standard errors are missing.")
-    steep = [item.name for item in items if abs(item.discrimination) > STEEP]
+    steep = [item.name for item in items if abs(item.discrimination) > _STEEP]
     if steep:
         doubts.append(
-            f"Discrimination above {STEEP:g}: {', '.join(steep)}. Items that repeat each other, or "
-            "too few rows, look like this."
+            f"Discrimination above {_STEEP:g}: {', '.join(steep)}. Items that repeat each other, "
+            "or too few rows, look like this."
         )
     falling = [item.name for item in items if item.discrimination < 0]
     if falling:
@@ -164,5 +164,5 @@ def _doubts(
 
 def _coarse(spread: Floats, grid: TraitGrid) -> list[str]:
     """Whether the grid is too coarse for how precisely the rows are placed on it."""
-    rows = int((spread < FEWEST_STEPS * grid.step).sum())
+    rows = int((spread < _FEWEST_STEPS * grid.step).sum())
     return [f"{rows} rows are placed more finely than the grid: use more points."] if rows else []

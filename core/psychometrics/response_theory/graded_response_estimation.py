@@ -25,9 +25,9 @@ from core.psychometrics.response_theory.graded_response_likelihood import (
 )
 
 FLAT = 1e-4  # largest slope of the log-likelihood at what is called its maximum
-NEAR = 0.05  # rise of the log-likelihood in one EM step below which Newton's method is tried
-PATIENCE = 10  # EM steps after a failed attempt of Newton's method
-RUNAWAY = 30.0  # discrimination beyond which an item is no longer a matter of degree
+_NEAR = 0.05  # rise of the log-likelihood in one EM step below which Newton's method is tried
+_PATIENCE = 10  # EM steps after a failed attempt of Newton's method
+_RUNAWAY = 30.0  # discrimination beyond which an item is no longer a matter of degree
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +62,17 @@ def maximum_likelihood(codes: Integers, grid: TraitGrid, *, max_iterations: int)
     """
     n_options = int(codes.max()) + 1
     chosen = chosen_options(codes, n_options)
-    parameters = starting_values(codes, n_options)
+    parameters = _starting_values(codes, n_options)
     now = expectation(chosen, parameters, grid)
     rise, try_newton_from, iteration = np.inf, 1, 0
     while not _ended(parameters, now) and iteration < max_iterations:
         iteration += 1
         found = None
-        if rise < NEAR and iteration >= try_newton_from:
+        if rise < _NEAR and iteration >= try_newton_from:
             found = _newton_step(codes, parameters, now, grid)
-            try_newton_from = iteration + (PATIENCE if found is None else 1)
+            try_newton_from = iteration + (_PATIENCE if found is None else 1)
         if found is None:
-            better = em_step(parameters, now, grid)
+            better = _em_step(parameters, now, grid)
             found = better, expectation(chosen, better, grid)
         rise = found[1].log_likelihood - now.log_likelihood
         parameters, now = found
@@ -91,7 +91,7 @@ def maximum_likelihood(codes: Integers, grid: TraitGrid, *, max_iterations: int)
     )
 
 
-def starting_values(codes: Integers, n_options: int) -> Floats:
+def _starting_values(codes: Integers, n_options: int) -> Floats:
     """Discriminations from the first principal component, intercepts from how often each is chosen.
 
     The component gives an item that was keyed the wrong way its negative sign from the start.
@@ -111,7 +111,7 @@ def starting_values(codes: Integers, n_options: int) -> Floats:
     return np.hstack([slope[:, None], intercepts])
 
 
-def em_step(parameters: Floats, now: Expectation, grid: TraitGrid) -> Floats:
+def _em_step(parameters: Floats, now: Expectation, grid: TraitGrid) -> Floats:
     """The M step: two of Newton's steps in each item, given what is expected at each point."""
     for _ in range(2):
         terms = option_terms(parameters, grid.points)
@@ -178,7 +178,7 @@ def _ended(parameters: Floats, now: Expectation) -> bool:
 
 def _ran_away(parameters: Floats) -> bool:
     """An item whose likelihood rises with its discrimination for ever."""
-    return bool(np.abs(parameters[:, 0]).max() > RUNAWAY)
+    return bool(np.abs(parameters[:, 0]).max() > _RUNAWAY)
 
 
 def _is_positive_definite(information: Floats | None) -> bool:

@@ -16,7 +16,7 @@ from scipy.stats import norm
 from core.psychometrics.arrays import Booleans, Floats, Integers
 from core.psychometrics.response_theory.ordered_logit import CategoryTerms, category_terms
 
-ROWS_AT_ONCE = 128  # of which every point's scores are held in memory at a time
+_ROWS_AT_ONCE = 128  # of which every point's scores are held in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +119,8 @@ def observed_information(
     # no answer is coded -1: the last place, where nothing is known
     scores = np.concatenate([by_parameter, np.zeros_like(by_parameter[:, :1])], axis=1)
     lost = np.zeros((int(free.sum()), int(free.sum())))
-    for start in range(0, codes.shape[0], ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
+    for start in range(0, codes.shape[0], _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
         score = scores[np.arange(codes.shape[1]), codes[rows]].transpose(0, 2, 1, 3)
         score = score.reshape(*score.shape[:2], -1)[:, :, free]
         posterior = now.posterior[rows]

@@ -10,9 +10,9 @@ from scipy.special import logit
 from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.response_theory.ordered_logit import CategoryTerms, category_terms
 
-MOST_STEPS = 60
-SETTLED = 1e-7  # largest last step of the estimates, in logits per SD, at a maximum
-STALLED = 1e-9  # rise of the log-likelihood below which nothing more is to be gained
+_MOST_STEPS = 60
+_SETTLED = 1e-7  # largest last step of the estimates, in logits per SD, at a maximum
+_STALLED = 1e-9  # rise of the log-likelihood below which nothing more is to be gained
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,16 +122,16 @@ def _search(codes: Integers, standard: Floats, estimates: Floats) -> _Search:
     now = float(terms.log_probability.sum())
     largest, rise = np.inf, np.inf
     information = np.zeros((estimates.size, estimates.size))
-    for _ in range(MOST_STEPS):
+    for _ in range(_MOST_STEPS):
         gradient = terms.by_upper @ upper + terms.by_lower @ lower
         information = _information(terms, upper, lower)
         step = np.asarray(np.linalg.lstsq(information, gradient, rcond=1e-14)[0], dtype=np.float64)
         largest = float(np.abs(step).max(initial=0.0))
-        if largest < SETTLED or rise < STALLED:
+        if largest < _SETTLED or rise < _STALLED:
             break
         estimates, terms, then = _improved(codes, (upper, lower), estimates, step, now)
         now, rise = then, then - now
-    converged = largest < SETTLED or (rise < STALLED and largest < 1e-3)
+    converged = largest < _SETTLED or (rise < _STALLED and largest < 1e-3)
     return _Search(estimates, information, now, converged, not converged and rise < 1e-6)
 
 
