@@ -55,7 +55,7 @@ def measure(work: Path, *, quick: bool) -> Section:
 
 def planned(*, base_url: str, path: str, calls: int) -> None:
     """Freeze a study of so many calls."""
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
     from tests.workflow.studies import freeze
     from tests.workflow.studies import service as respondent
 
@@ -68,7 +68,7 @@ def planned(*, base_url: str, path: str, calls: int) -> None:
 def collected(*, key: str, path: str, calls: int) -> Mapping[str, float]:
     """Collect it."""
     from core.workflow import collection
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
     from tests.workflow.studies import KEY_VARIABLE
 
     os.environ[KEY_VARIABLE] = key

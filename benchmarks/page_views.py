@@ -61,7 +61,7 @@ def _reopened(database: str, *, patience: float | None) -> None:
     """The database in a workspace that knows no results yet."""
     import streamlit as st
 
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     st.cache_data.clear()
     st.cache_resource.clear()
@@ -70,7 +70,7 @@ def _reopened(database: str, *, patience: float | None) -> None:
 
 
 def _close(database: str) -> None:
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     open_workspace(database).close()
 
@@ -140,7 +140,7 @@ def _used(
 def _choose(database: str, analysis: str) -> None:
     """Set the options that are the same at the start of every run; pages keep what is changed."""
     from core.workflow import analysis_choices, statistics
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     workspace, found = open_workspace(database), statistics.by_name(analysis)
     known = {option.name: option.default for option in found.options}

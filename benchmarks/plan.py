@@ -55,7 +55,7 @@ _KEYS = ("seconds", "cpu")
 def freeze(*, path: str, trials: int) -> Mapping[str, float]:
     """Freeze a plan in a new database."""
     from core.workflow import studies
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     workspace = open_workspace(path)
     design = large_design(path, trials, 1)

@@ -51,7 +51,7 @@ def validation_report(*, path: str) -> Mapping[str, Any]:
     started = time.perf_counter()
     from benchmarks import validation_study
     from core.workflow import statistics
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     start_up = time.perf_counter() - started
     workspace = open_workspace(path)

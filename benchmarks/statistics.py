@@ -83,7 +83,7 @@ def write_csv(*, path: str, folder: str) -> Mapping[str, Any]:
     """The scores as a file for R, and Inkblot's discriminations and subscales."""
     from core.store import frames
     from core.workflow import statistics
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     workspace = open_workspace(path)
     frame = frames.item_scores(workspace.database, [STUDY], {})
@@ -103,7 +103,7 @@ def both(*, path: str) -> Mapping[str, float]:
     """Seconds of each way, and the largest difference between their discriminations."""
     from core.store import frames
     from core.workflow import statistics
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     workspace = open_workspace(path)
     with Stopwatch() as whole:

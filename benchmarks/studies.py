@@ -61,7 +61,7 @@ def filled(work: Path, trials: int) -> Path:
 
 def fill(*, path: str, trials: int) -> None:
     """Freeze a study of five respondents and answer it inside the database."""
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     workspace = open_workspace(path)
     freeze_large(path, trials, respondents=5)
@@ -75,7 +75,7 @@ def fill(*, path: str, trials: int) -> None:
 def freeze_large(path: str, trials: int, *, respondents: int = 1) -> None:
     """Freeze a plan of so many trials: items x personas x respondents x repetitions."""
     from core.workflow import studies
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     studies.freeze(open_workspace(path), large_design(path, trials, respondents))
 
@@ -84,7 +84,7 @@ def large_design(path: str, trials: int, respondents: int) -> Design:
     """The design of that plan; its respondents are put on the shelf."""
     from core.domain.study import Design
     from core.workflow import respondents as shelf
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
     from tests.workflow.studies import personas, simulated
 
     labels: Sequence[str] = [f"Simulated {n}" for n in range(1, respondents + 1)]

@@ -69,7 +69,7 @@ def fill(*, path: str, respondents: int, rows: int) -> None:
     from core.domain.study import Design
     from core.workflow import respondents as shelf
     from core.workflow import studies
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
     from tests.workflow.studies import simulated
 
     workspace = open_workspace(path)
@@ -105,7 +105,7 @@ def contexts(rows: int) -> tuple[Context, ...]:
 def write_csv(*, path: str, folder: str) -> None:
     """The same scores as files of one row for each administration, for other programs."""
     from core.workflow import analysis_frames
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     workspace = open_workspace(path)
     scale = analysis_frames.item_scores(workspace, [SCALE, SHUFFLED], {})

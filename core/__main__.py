@@ -28,9 +28,10 @@ from core.workflow import (
     statistics,
     studies,
 )
+from core.workflow.opening import open_workspace
 from core.workflow.respondents import PRESETS
 from core.workflow.service_parameters import PARAMETERS
-from core.workflow.workspace import Workspace, open_workspace
+from core.workflow.workspace import Workspace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

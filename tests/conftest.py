@@ -46,7 +46,7 @@ def database() -> Iterator[Database]:
 @pytest.fixture(scope="session")
 def new_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database file as it is when Inkblot has been started for the first time."""
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     path = tmp_path_factory.mktemp("new") / "inkblot.duckdb"
     open_workspace(path).close()
@@ -58,7 +58,7 @@ def workspace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_database: Path
 ) -> Iterator[Workspace]:
     """A workspace on a file of its own, with the starter banks; also what pages will open."""
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     path = tmp_path / "inkblot.duckdb"
     shutil.copyfile(new_database, path)

@@ -40,7 +40,8 @@ def main() -> None:
 
 def serve(settings: Mapping[str, Any]) -> Any:
     """A running xllamacpp.Server with these settings; it stops when it is garbage collected."""
-    import xllamacpp  # only here: loading its library takes memory that the app never needs
+    # Only here: loading this library takes memory that the app never needs.
+    import xllamacpp  # noqa: PLC0415
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = settings["weights"]

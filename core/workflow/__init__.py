@@ -1,6 +1,7 @@
 """The verbs: one function per thing a user can do, the same for pages and command line.
 
-workspace    the open database, the collector and the keys of this process
+opening      the workspace of a database file, filled with what comes with Inkblot
+workspace    the open database and the keys of this process; it knows no verb
 banks        question banks: edit, undo, publish, compare, import, export
 respondents  models on offer: add, test, list models, keys
 contexts     personas and conversations

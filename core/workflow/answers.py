@@ -31,6 +31,7 @@ from core.workflow.imports import (
     preview_tidy,
 )
 from core.workflow.questions import shown
+from core.workflow.studies import design_yaml, plan_csv
 from core.workflow.workspace import Workspace
 
 __all__ = [
@@ -234,8 +235,6 @@ def counts_csv(workspace: Workspace, study: str) -> bytes:
 
 def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
     """All files of a study (answers, counts, bank, plan, calls, design) with their SHA-256."""
-    from core.workflow.studies import design_yaml, plan_csv
-
     record = studies.get(workspace.database, study)
     contents = {
         "answers.csv": export_tidy(workspace, study),

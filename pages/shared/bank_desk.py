@@ -21,7 +21,7 @@ from core.errors import ConflictError, UserError
 from core.workflow import bank_grid, banks
 from core.workflow.bank_grid import GridEdits
 from core.workflow.banks import DraftState
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import widgets
 from pages.shared.bank_words import titled
 

@@ -9,7 +9,7 @@ import streamlit as st
 from core.domain.counts import counted
 from core.errors import UserError
 from core.workflow import banks
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import bank_list
 from pages.shared.bank_desk import Desk
 from pages.shared.bank_words import counted_word, saved_words

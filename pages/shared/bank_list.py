@@ -12,7 +12,7 @@ from core.domain.counts import counted
 from core.errors import UserError
 from core.workflow import bank_attachment, bank_grid, banks
 from core.workflow.banks import Arrival, BankSummary, Draft
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import widgets
 from pages.shared.bank_words import KIND_WORDS, saved_words, titled
 

@@ -16,7 +16,7 @@ from core.domain.study import Context
 from core.errors import UserError
 from core.workflow import contexts
 from core.workflow.bank_grid import GridEdits
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import widgets
 from pages.shared.contexts_keeping import beginning, tell
 

@@ -11,7 +11,7 @@ from core.domain.counts import counted
 from core.domain.study import Context
 from core.errors import UserError
 from core.workflow import contexts
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import widgets
 
 SET_PARAMETER = "set"

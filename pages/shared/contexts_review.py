@@ -13,7 +13,7 @@ from core.domain.study import Context, Message
 from core.errors import UserError
 from core.workflow import context_drafts, contexts
 from core.workflow.context_drafts import Draft
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import draft_form, widgets
 from pages.shared.contexts_keeping import SET_PARAMETER, beginning, tell
 from pages.shared.draft_form import DraftForm

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import UserError
 from core.workflow import bank_attachment
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared.data_files import command
 from pages.shared.widgets import STUDY_PARAMETER, last_note, plain, workspace
 

@@ -17,8 +17,9 @@ from pandas.io.formats.style import Styler
 from core.domain.study import Respondent
 from core.errors import UserError
 from core.workflow import bank_attachment, banks, respondents, studies
+from core.workflow.opening import open_workspace
 from core.workflow.studies import StudyRecord
-from core.workflow.workspace import Workspace, offer_secrets, open_workspace
+from core.workflow.workspace import Workspace, offer_secrets
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.workflow import answers, audits, collection
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.browser.conftest import go, settled
 from tests.browser.test_keyboard import tab_to
 from tests.workflow.studies import freeze, simulated

@@ -14,7 +14,7 @@ from core.domain.study import Context, Design
 from core.store import banks as bank_store
 from core.workflow import collection, respondents, studies
 from core.workflow import contexts as context_sets
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.browser.conftest import go, settled
 from tests.echoes import Echoes
 from tests.fault_server import FaultServer, Step

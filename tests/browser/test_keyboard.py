@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.workflow import banks
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.browser.conftest import go, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.browser.conftest import go
 from tests.fault_server import FaultServer
 from tests.workflow.studies import KEY_VARIABLE, freeze, service

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from core.domain.study import Context, Design
 from core.workflow import collection, respondents, studies
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.browser.conftest import go, settled
 from tests.browser.test_way_through import download
 from tests.workflow.studies import simulated

@@ -16,7 +16,7 @@ from core.domain.counts import counted
 from core.domain.study import Status
 from core.workflow import answer_charts, answers, banks, collection, collector
 from core.workflow.answers import STATUS_WORDS
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import widgets
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated

@@ -7,7 +7,7 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from core.workflow import analysis_choices, collection, factor_models, statistics
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import analysis_progress
 from tests.pages.test_statistics_pages import APP, fine, texts
 from tests.workflow.studies import freeze, simulated

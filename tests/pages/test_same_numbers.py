@@ -20,7 +20,7 @@ from core.errors import NotEnoughData
 from core.export import apa_table
 from core.files.guard import unguard
 from core.workflow import analysis_choices, collection, sample, statistics
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import analysis_progress, results
 from tests.pages.test_statistics_pages import open_page, texts
 

@@ -14,7 +14,7 @@ from core import export
 from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
 from core.workflow import analysis_choices, answers, collection, computing, statistics
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from pages.shared import analysis_progress, results
 from tests.workflow.studies import freeze, simulated
 

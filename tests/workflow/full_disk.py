@@ -17,7 +17,7 @@ from pathlib import Path
 from core.errors import StoreError
 from core.store import memory
 from core.workflow import answers, collection, collector
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.workflow.studies import freeze, simulated
 
 

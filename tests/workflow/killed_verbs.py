@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from core.workflow import answers, collection, recoding
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.workflow.studies import freeze, simulated
 
 STUDIES, ROWS = ("one", "two"), 5000

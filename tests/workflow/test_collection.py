@@ -14,7 +14,7 @@ import pytest
 from core.errors import CollectionError, StoreError
 from core.store import runs, sendings
 from core.workflow import answers, banks, collection, collector, respondents, studies
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.fault_server import Blocks, Step, digit, patience
 from tests.workflow.studies import finished, freeze, service, simulated
 

@@ -11,7 +11,7 @@ import pytest
 
 from core.__main__ import main
 from core.workflow import collection, respondents, statistics, studies
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.fault_server import FaultServer
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 from tests.workflow.test_service_parameters import refusing

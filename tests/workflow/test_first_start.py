@@ -7,9 +7,9 @@ import pytest
 from core.store import memory, respondents
 from core.store.database import Database
 from core.workflow import banks, contexts
+from core.workflow import opening as module
 from core.workflow import respondents as respondent_list
-from core.workflow import workspace as module
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 
 
 def holdings(workspace):
@@ -89,3 +89,12 @@ def test_what_a_user_put_away_does_not_come_back(workspace):
     assert memory.recall(workspace.database, "starters")
     assert len(respondents.on_shelf(workspace.database)) == len(people)
     workspace.close()
+
+
+def test_a_file_that_any_holder_of_the_workspace_has_closed_is_opened_anew(workspace):
+    path = workspace.database.path
+    assert open_workspace(path) is workspace
+    workspace.with_keys(workspace.keys.for_session()).close()
+    again = open_workspace(path)
+    assert holdings(again)[0]
+    again.close()

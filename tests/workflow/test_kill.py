@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from core.workflow import answers, collection, phases
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from core.workflow import banks, collection, contexts, recoding, respondents, studies
-from core.workflow.workspace import open_workspace
+from core.workflow.opening import open_workspace
 from tests.workflow.killed_verbs import ROWS, STUDIES
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 from tests.workflow.test_kill import received, served

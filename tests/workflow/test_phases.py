@@ -79,7 +79,7 @@ def test_the_second_phase_is_asked_with_the_opinion_in_words(workspace, four_que
 
 
 def test_two_databases_with_the_same_answers_plan_the_same_second_phase(workspace, tmp_path):
-    from core.workflow.workspace import open_workspace
+    from core.workflow.opening import open_workspace
 
     found = []
     other = open_workspace(tmp_path / "other.duckdb")

@@ -1,0 +1,84 @@
+"""Opening a database file, and filling a new one with what comes with Inkblot.
+
+One workspace per database file and process, whatever Streamlit caches, clears or reruns: a second
+connection or a second collector would break "a trial is answered at most once". Pages and the
+command line open workspaces here; no verb does.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from core import settings
+from core.errors import UserError
+from core.files.instrument_files import read_instrument
+from core.store import banks as bank_store
+from core.store import memory, respondents
+from core.store.database import Database
+from core.workflow import contexts
+from core.workflow.sample import STARTER_RESPONDENTS
+from core.workflow.workspace import Workspace
+
+_STARTER_SETS = {
+    "Starter personas": "personas_25.csv",
+    "Personas (60)": "personas_60.csv",
+    "Conversations (40)": "conversations_40.jsonl",
+}
+_FILLED = "starters"
+"""Under this name the database remembers that all it starts with was put in."""
+_open: dict[str, Workspace] = {}
+_lock = threading.Lock()
+
+
+def open_workspace(path: Path | str | None = None) -> Workspace:
+    """The workspace of a database file, opened and filled with starter banks the first time."""
+    configured = settings.from_environment()
+    place = str(path or configured.database)
+    with _lock:
+        if place not in _open or _open[place].database.closed:
+            database = Database(place, memory_limit=configured.memory_limit)
+            workspace = Workspace(database, configured.data_directory)
+            try:
+                _fill(workspace)
+            except BaseException:
+                database.close()
+                raise
+            _open[place] = workspace
+        return _open[place]
+
+
+def _fill(workspace: Workspace) -> None:
+    """Put in starter banks, contexts and the two respondents that need no account; all or nothing.
+
+    An earlier Inkblot could be killed in between: what such a database lacks is put in once. What
+    a user has changed or archived is there, and stays as it is.
+    """
+    database = workspace.database
+    if memory.recall(database, _FILLED):
+        return
+    with database.all_or_nothing():
+        _fill_banks(workspace)
+        known = {respondent.label for respondent, _ in respondents.on_shelf(database)}
+        for respondent in STARTER_RESPONDENTS:
+            if respondent.label not in known:
+                respondents.shelve(database, respondent)
+        sets = contexts.sets(workspace)
+        for name, file_name in _STARTER_SETS.items():
+            if name not in sets:
+                data = (workspace.data_directory / file_name).read_bytes()
+                found = contexts.read(file_name, data)
+                contexts.save(workspace, name, found, made="Comes with Inkblot")
+        memory.remember(database, _FILLED, True)
+
+
+def _fill_banks(workspace: Workspace) -> None:
+    known = {state.instrument.code for state in bank_store.drafts(workspace.database)}
+    for file in sorted((workspace.data_directory / "banks").glob("*.csv")):
+        draft = read_instrument(file.name, file.read_bytes())
+        if draft.errors:
+            raise UserError(f"The starter bank {file.name} is damaged.", "Install Inkblot again.")
+        if draft.instrument.code not in known:
+            bank_store.save_draft(
+                workspace.database, draft.instrument, expected_revision=None, summary="Starter bank"
+            )
