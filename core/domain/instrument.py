@@ -11,6 +11,9 @@ from typing import Literal
 
 from core.domain.keying import keyed_points
 
+Number = int | float
+"""A number as it was written: 1 and 1.0 are kept apart, as hashes of content are made of them."""
+
 ORIGINAL = "original"
 FREE_TEXT = "free_text"
 """The response format without options: what a model writes is kept as a text."""
@@ -38,7 +41,7 @@ class Option:
     """One answer choice. `points` is None where the option is not scored (e.g. "don't know")."""
 
     code: str
-    points: float | None
+    points: Number | None
     labels: Mapping[str, str] = field(default_factory=dict)  # language -> label
     stance: int | None = None  # -1 against, 0 neutral, +1 for
 
@@ -48,8 +51,8 @@ class Rating:
     """A quality that a judge rates with a number from `low` to `high`."""
 
     code: str
-    low: float
-    high: float
+    low: Number
+    high: Number
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from core.domain.identifiers import stable_id
 from core.domain.instrument import Instrument
+from core.domain.instrument_json import INSTRUMENT, to_dict
 from core.domain.instrument_json import content_hash as hash_of
-from core.domain.instrument_json import from_dict, to_dict
 from core.errors import BankError, ConflictError
 from core.store.bank_tables import version_tables
 from core.store.database import Database, insert
@@ -155,7 +155,7 @@ def publish(database: Database, content: Instrument) -> Version:
 @lru_cache(maxsize=64)
 def _parsed(body: str) -> Instrument:
     """The bank of a JSON text; a list of words takes a tenth of a second, and pages ask often."""
-    return from_dict(json.loads(body))
+    return INSTRUMENT.validate_json(body)
 
 
 def _state(database: Database, row: tuple[str, bool, int, int | None, datetime, str]) -> DraftState:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.instrument import Instrument, Item, Option, Party, ResponseFormat, Wording
-from core.domain.instrument_json import content_hash, from_dict, to_dict
+from core.domain.instrument_json import INSTRUMENT, content_hash, to_dict
 
 text = st.text(max_size=5)
 signs = st.dictionaries(text, st.sampled_from([-1, 0, 1]), max_size=2)
@@ -57,7 +57,7 @@ instruments = st.builds(
 
 @given(instruments)
 def test_an_instrument_comes_back_from_json_with_its_hash(instrument):
-    again = from_dict(json.loads(json.dumps(to_dict(instrument))))
+    again = INSTRUMENT.validate_json(json.dumps(to_dict(instrument)))
     assert again == instrument
     assert content_hash(again) == content_hash(instrument)
 
