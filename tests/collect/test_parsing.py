@@ -269,6 +269,40 @@ def test_replies_cut_off_count_only_with_the_option_up_front(code, language, rep
     assert parse(reply, BUILT_IN[code], language, finish_reason="length") == Parsed(status, option)
 
 
+ONLY_ASKED = [
+    ("likert_5", "en", "Which situation do you have in mind?"),
+    ("likert_5", "en", "**What kind of party?**"),
+    ("likert_5", "en", 'What do you mean by "agree"?'),
+    ("likert_5", "en", "Could you clarify what agree means here? I know no such scale."),
+    ("likert_5", "en", "Please clarify the statement."),
+    ("likert_5", "es", "¿Podrías darme más contexto?"),
+    ("likert_5", "fr", "Merci de préciser la question."),
+    ("likert_5", "de", "Bitte mehr Informationen."),
+    ("likert_5", "ja", "もう少し詳しく教えてください。"),
+    ("likert_5", "zh", "请提供更多背景。"),
+]
+NOT_ONLY_ASKED = [
+    ("likert_5", "en", "Why not? The sun is hot."),
+    ("likert_5", "en", "More context matters here."),
+    ("likert_5", "en", "Please wait for the sun."),
+    ("likert_5", "en", "Is it 4?"),
+    ("yes_no", "en", "Should I say yes?"),
+    ("likert_5", "en", "Maybe 4. Could you clarify the statement?"),
+    ("likert_5", "en", "Could you clarify whether 4 or 5 is meant?"),
+    ("likert_5", "en", "Perhaps agree, please clarify."),
+]
+
+
+@pytest.mark.parametrize(("code", "language", "reply"), ONLY_ASKED)
+def test_a_reply_that_only_asks_for_more_is_no_answer(code, language, reply):
+    assert parse(reply, BUILT_IN[code], language) == Parsed(NO_ANSWER, None)
+
+
+@pytest.mark.parametrize(("code", "language", "reply"), NOT_ONLY_ASKED)
+def test_a_reply_that_names_an_option_or_does_not_ask_for_more_is_ambiguous(code, language, reply):
+    assert parse(reply, BUILT_IN[code], language) == Parsed(AMBIGUOUS, None)
+
+
 ALL = [
     (code, language) for code, each in BUILT_IN.items() if each.options for language in LANGUAGES
 ]
