@@ -1,7 +1,8 @@
-"""Every public statistic on tables nobody would wish for: a result with reasons, or one message.
+"""Every public statistic on bad tables that files can hold: a result with reasons, or one message.
 
 What is never allowed is an exception other than a `UserError`, a warning (pytest makes it an
-exception), an infinite number, or an undefined number without a reason.
+exception), an infinite number, or an undefined number without a reason. Each table takes some
+statistic through code that no other table reaches.
 """
 
 import dataclasses
@@ -72,26 +73,17 @@ TABLES = {
     "one item": SOUND[:, :1],
     "two items": SOUND[:, :2],
     "no item": SOUND[:, :0],
-    "one row": SOUND[:1],
     "two rows": SOUND[:2],
     "three rows": SOUND[:3],
     "no row": SOUND[:0],
     "more items than rows": SOUND[:5],
-    "as many items as rows": SOUND[:6],
     "all-missing item": changed(2, np.nan),
     "constant item": changed(2, 3.0),
-    "constant first item": changed(0, 3.0),
     "constant scores": np.full((60, 6), 2.0),
     "each item constant": np.tile(np.arange(6.0), (60, 1)),
-    "constant but for rounding": 3 + 1e-15 * SOUND,
-    "an item is the sum of others": changed(5, SOUND[:, :5].sum(axis=1)),
-    "two items alike": changed(5, SOUND[:, 0]),
-    "two items opposite": changed(5, 5 - SOUND[:, 0]),
     "all items alike": np.tile(SOUND[:, :1], (1, 6)),
     "three alike, two opposite": SOUND[:, [0]] * [1, 1, 1, -1, -1, 1] + [0, 0, 0, 5, 5, 0],
     "NaN everywhere": np.full((60, 6), np.nan),
-    "infinite everywhere": np.full((60, 6), np.inf),
-    "some infinite": np.where(SOUND == 5, -np.inf, SOUND),
     "gaps": np.where(RNG.random(SOUND.shape) < 0.3, np.nan, SOUND),
     "mostly gaps": np.where(RNG.random(SOUND.shape) < 0.9, np.nan, SOUND),
     "halves never answered together": np.where(
@@ -99,19 +91,13 @@ TABLES = {
     ),
     "huge": SOUND * 1e300,
     "tiny": SOUND * 1e-300,
-    "one huge item": changed(1, SOUND[:, 1] * 1e300),
     "one tiny item": changed(1, SOUND[:, 1] * 1e-300),
-    "large but possible": SOUND * 1e29,
-    "small but possible": SOUND * 1e-29,
-    "one huge score": np.where(np.arange(360).reshape(60, 6) == 7, 1e300, SOUND),
     "one large score": np.where(np.arange(360).reshape(60, 6) == 7, 1e15, SOUND),
     "far from 0": SOUND + 1e12,
     "negative scores": -SOUND,
     "no whole numbers": SOUND + RNG.random(SOUND.shape),
     "three of six answers": np.clip(SOUND, 2, 4),
-    "yes and no": (SOUND > 2).astype(float),
     "hardly anybody says yes": (np.arange(360).reshape(60, 6) % 61 == 0).astype(float),
-    "two kinds of rows": np.where(np.arange(60)[:, None] < 30, 1.0, 4.0) * np.ones(6),
     "perfect order": (np.arange(60)[:, None] > 10 * np.arange(6)).astype(float),
 }
 
@@ -239,41 +225,37 @@ def undefined(result):
     return [name for name, own in numbers.items() if isinstance(own, float) and math.isnan(own)]
 
 
-def outcome(statistic, table):
+def outcome(name, statistic, table):
     """What the statistic gives, or its refusal."""
     try:
         return statistic(table)
     except UserError as refused:
         return refused
+    except Exception as fault:
+        fault.add_note(f"The table: {name}")
+        raise
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES.keys())
 @pytest.mark.parametrize("statistic", STATISTICS.values(), ids=STATISTICS.keys())
-def test_a_bad_table_gives_a_result_with_reasons_or_one_message(statistic, table):
-    given = table.copy()
-    results = outcome(statistic, table)
-    assert np.array_equal(table, given, equal_nan=True), "the table was changed"
-    for result in results if isinstance(results, tuple) else (results,):
-        if isinstance(result, UserError):
-            assert result.problem.endswith(".")
-            assert result.remedy
-        assert not set(infinite(result))
-        if undefined(result):
-            assert result.problems, undefined(result)
+def test_bad_tables_give_results_with_reasons_or_one_message(statistic):
+    for name, table in TABLES.items():
+        given = table.copy()
+        results = outcome(name, statistic, table)
+        assert np.array_equal(table, given, equal_nan=True), f"{name}: the table was changed"
+        for result in results if isinstance(results, tuple) else (results,):
+            if isinstance(result, UserError):
+                assert result.problem.endswith("."), name
+                assert result.remedy, name
+            assert not set(infinite(result)), name
+            if undefined(result):
+                assert result.problems, (name, undefined(result))
 
 
 @pytest.mark.parametrize(
     "statistic",
     [
         lambda x, own: normality(x, own),
-        lambda x, own: exploratory_factors(x, own, 1),
-        lambda x, own: parallel_analysis(x, own, repetitions=5),
-        lambda x, own: polychoric(x, own),
-        lambda x, own: fit_cfa(x, own, "A =~ a + b + c + d"),
         lambda x, own: fit_wlsmv(x, own, "A =~ a + b + c + d"),
-        lambda x, own: graded_response(x, own),
-        lambda x, own: differential_item_functioning(x, own, every_other(x)),
-        lambda x, own: invariance({"x": x, "y": x}, own, "A =~ a + b + c + d"),
     ],
 )
 def test_two_items_of_one_name_are_refused_by_that_name(statistic):
@@ -285,6 +267,12 @@ def test_two_items_of_one_name_are_a_reason_for_no_reliability():
     result = cronbach_alpha(SOUND, names=["a", "b", "b", "c", "d", "e"])
     assert math.isnan(result.value)
     assert any("same name: b" in problem for problem in result.problems)
+
+
+def test_an_infinite_score_counts_as_missing():
+    infinite, missing = (np.where(SOUND == 5, size, SOUND) for size in (-np.inf, np.nan))
+    assert cronbach_alpha(infinite).value == cronbach_alpha(missing).value
+    assert correlation(infinite[:, 0], infinite[:, 1]).r == correlation(*missing.T[:2]).r
 
 
 @pytest.mark.parametrize("size", [1e300, 1e-300])
@@ -315,10 +303,9 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(("text", "said"), TEXTS.values(), ids=TEXTS.keys())
-@pytest.mark.parametrize("fit", [fit_cfa, fit_wlsmv])
-def test_a_text_that_is_no_model_is_one_message(fit, text, said):
+def test_a_text_that_is_no_model_is_one_message(text, said):
     with pytest.raises(ModelTextError, match=said):
-        fit(SOUND, names(SOUND), text)
+        fit_cfa(SOUND, names(SOUND), text)
 
 
 def test_a_model_with_nothing_to_estimate_is_refused():
@@ -342,7 +329,7 @@ def test_a_parameter_to_be_freed_must_be_of_the_model():
 
 @pytest.mark.parametrize("text", [bifactor_model, second_order_model])
 @pytest.mark.parametrize("fit", [fit_cfa, fit_wlsmv])
-@pytest.mark.parametrize("items", [3, 5, 6])
+@pytest.mark.parametrize("items", [3, 5])
 def test_presets_of_too_few_subscales_or_items_say_what_is_wrong(fit, text, items):
     subscales = {"A": names(SOUND)[:items], "B": names(SOUND)[items:]}
     result = fit(SOUND, names(SOUND), text(subscales))
@@ -350,7 +337,7 @@ def test_presets_of_too_few_subscales_or_items_say_what_is_wrong(fit, text, item
     assert result.admissible or result.problems
 
 
-@pytest.mark.parametrize("trait", [np.full(60, np.nan), np.full(60, np.inf), np.ones(60)])
+@pytest.mark.parametrize("trait", [np.full(60, np.nan), np.ones(60)])
 def test_a_trait_that_says_nothing_leaves_items_untested_with_reasons(trait):
     items = differential_item_functioning(SOUND, names(SOUND), every_other(SOUND), trait=trait)
     assert all(item.problems and not item.tested for item in items.items)
@@ -363,20 +350,16 @@ def test_a_trait_out_of_the_range_of_numbers_is_refused():
         )
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_correlations_that_are_no_numbers_have_no_factors(value):
+def test_correlations_that_are_undefined_have_no_factors():
     with pytest.raises(NotEnoughData):
-        factors_of_correlations(np.full((4, 4), value), list("abcd"), 1)
+        factors_of_correlations(np.full((4, 4), np.nan), list("abcd"), 1)
 
 
 @pytest.mark.parametrize(
     "mistake",
     [
         lambda: fit_cfa(SOUND, names(SOUND)[:4], "A =~ i1 + i2 + i3"),
-        lambda: fit_wlsmv(SOUND, names(SOUND)[:4], "A =~ i1 + i2 + i3"),
-        lambda: fit_cfa(SOUND[:, 0], ["i1"], "A =~ i1"),
         lambda: fit_cfa(SOUND, names(SOUND), one_factor(SOUND), ci_level=2.0),
-        lambda: fit_wlsmv(SOUND, names(SOUND), one_factor(SOUND), ci_level=0.0),
         lambda: invariance({"x": SOUND, "y": SOUND}, names(SOUND), one_factor(SOUND), levels=()),
     ],
 )
@@ -385,7 +368,7 @@ def test_what_does_not_fit_together_is_a_mistake_of_the_caller(mistake):
         mistake()
 
 
-@pytest.mark.parametrize("size", [1e-29, 1e-6, 1.0, 1e6, 1e29])
+@pytest.mark.parametrize("size", [1e-29, 1e29])
 def test_the_unit_of_the_scores_changes_no_coefficient(size):
     own, scaled = fit_cfa(SOUND, names(SOUND), two_factors(SOUND)), SOUND * size
     there = fit_cfa(scaled, names(SOUND), two_factors(SOUND))
