@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kurtosis, skew
 
 from core.analysis import progress
 from core.analysis.items.cells import cells_of, relative_scores, scores_of
@@ -33,8 +32,8 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.rounding import percent_text
 from core.errors import NotEnoughData
+from core.psychometrics.distribution import moments, quartiles, skewness_and_kurtosis
 from core.psychometrics.scale_scores import row_scores
-from core.psychometrics.score_values import is_constant
 
 _CAUTION = (
     "",
@@ -178,24 +177,19 @@ def _n_used(parts: Sequence[ScoreMatrix], scored: Iterable[tuple[ScoreMatrix, Fl
 def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[Any, ...]:
     """The row of one group and subscale."""
     scored = np.isfinite(all_scores)
-    values = all_scores[scored]
-    n = len(values)
-    quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]) if n else np.full(5, np.nan)
-    varies = n > 1 and not is_constant(values)
-    variance = float(values.var(ddof=1)) if varies else 0.0 if n > 1 else math.nan
+    own, five = moments(all_scores), quartiles(all_scores)
     return (
         *matrix.group,
         matrix.subscale,
         len(matrix.items),
-        n,
-        len(all_scores) - n,
-        float(values.mean()) if n else math.nan,
-        variance,
-        math.sqrt(variance),
-        float(skew(values, bias=False)) if varies and n > 2 else math.nan,
-        float(kurtosis(values, bias=False)) if varies and n > 3 else math.nan,
-        *(float(value) for value in quartiles),
-        float(quartiles[-1] - quartiles[0]),
+        own.n,
+        len(all_scores) - own.n,
+        own.mean,
+        own.variance,
+        own.sd,
+        *skewness_and_kurtosis(all_scores),
+        *(float(value) for value in five),
+        float(five[-1] - five[0]),
         *_ends(ends.scores[scored]),
     )
 

@@ -9,7 +9,6 @@ from typing import Any
 import altair as alt
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from core.charts.colors import BAND, INK, MARK, Theme, option_colors
 from core.charts.maps import item_information_charts
@@ -33,6 +32,7 @@ from core.charts.panels import (
 from core.charts.reach import usual_reach
 from core.domain.counts import counted
 from core.domain.results import AnalysisResult, ResultTable
+from core.psychometrics.response_theory.grm_information import option_curves
 
 MAX_ITEMS = 12
 _ACROSS = 3  # items in a row of small charts
@@ -99,9 +99,7 @@ def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
     parts = []
     for row in items.to_dict("records"):
         limits = np.array([row[name] for name in b if not math.isnan(row[name])])
-        reached = expit(row["a"] * (trait[:, None] - limits))
-        edge = np.ones((_POINTS, 1))
-        chances = np.hstack([edge, reached]) - np.hstack([reached, 0 * edge])
+        chances = option_curves(row["a"], limits, trait)
         options = re.split(r", | and ", str(row["options"]))  # as core.psychometrics lists them
         for number in range(chances.shape[1]):
             option = options[number] if number < len(options) else str(number + 1)

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from core.charts.colors import Theme
 from core.charts.dots import DotAxis, dot_chart, free_ends
@@ -23,8 +22,7 @@ from core.charts.panels import (
 )
 from core.domain.counts import counted
 from core.domain.results import AnalysisResult
-
-_LEVEL = 0.95
+from core.psychometrics.comparisons.mean_comparison import Summary, mean_interval
 
 
 def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -42,11 +40,9 @@ def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         )
         both.append(own.assign(item=own["scale"] + ", " + who))
     drawn = pd.concat(both).sort_index(kind="stable")
-    half = [
-        student.ppf((1 + _LEVEL) / 2, n - 1) * sd / math.sqrt(n) if n > 1 else math.nan
-        for n, sd in zip(drawn["n"], drawn["sd"], strict=True)
-    ]
-    drawn = drawn.assign(ci_low=drawn["value"] - half, ci_high=drawn["value"] + half)
+    means = zip(drawn["value"], drawn["sd"], drawn["n"], strict=True)
+    ends = [mean_interval(Summary(mean, sd, n)) for mean, sd, n in means]
+    drawn = drawn.assign(ci_low=[low for low, _ in ends], ci_high=[high for _, high in ends])
     drawn = drawn.drop(columns=["scale", "sd"])
     words = "Dot plot of the mean score and of the norms, with 95% intervals,"
     return (

@@ -32,6 +32,7 @@ from core.domain.instrument import Item, Option, ResponseFormat
 from core.domain.keying import keyed_points
 from core.domain.study import SimulationSettings
 from core.errors import DesignError
+from core.psychometrics.consistency.item_covariances import covariances
 
 _HIGHEST_LOADING = 0.97
 NORMAL = NormalDist()
@@ -150,7 +151,9 @@ def expected_alpha(
     scores = _scores(simulation, items, response_format, np.random.default_rng(seed), n)
     subscales = dict.fromkeys(item.subscale for item in items)
     columns = {name: [i for i, x in enumerate(items) if x.subscale == name] for name in subscales}
-    return {name: _alpha(scores[:, chosen]) for name, chosen in columns.items()}
+    return {
+        name: covariances(scores[:, chosen], "listwise").alpha() for name, chosen in columns.items()
+    }
 
 
 def _scores(
@@ -181,13 +184,3 @@ def _scores(
         chosen = np.where(way < simulation.noise, at_random, chosen)
         scores[:, column] = keyed_points(points[chosen], points[0], points[-1], item.keyed)
     return scores
-
-
-def _alpha(scores: npt.NDArray[np.float64]) -> float:
-    """Cronbach's alpha of complete scores, NaN where it is undefined."""
-    n_items: int = scores.shape[1]
-    total = float(scores.sum(axis=1).var(ddof=1))
-    if n_items < 2 or total == 0:
-        return math.nan
-    parts = float(scores.var(axis=0, ddof=1).sum())
-    return n_items / (n_items - 1) * (1 - parts / total)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from core.domain.contexts import sampled
@@ -14,6 +13,7 @@ from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.identifiers import stable_id
 from core.domain.study import FACTORS, Context
 from core.errors import NotEnoughData
+from core.psychometrics.distribution import quantile_groups
 from core.psychometrics.scale_scores import ScoreRule, scale_scores
 from core.store import frames, studies
 from core.workflow.workspace import Workspace
@@ -114,17 +114,6 @@ def mean_scores(
     return tuple(found)
 
 
-def quantile_groups(values: Sequence[float], n_groups: int) -> tuple[int, ...]:
-    """The quantile group of each value, from 1; equal values are always in the same group.
-
-    The groups are divided at quantiles that interpolate linearly (R type 7). A value at a
-    division belongs to the lower group.
-    """
-    cuts = np.quantile(np.asarray(values), [k / n_groups for k in range(1, n_groups)])
-    rounded = np.round(cuts, _DIGITS)
-    return tuple(int(place) + 1 for place in np.searchsorted(rounded, values, side="left"))
-
-
 def draw(
     scores: Sequence[ContextScore], *, n_groups: int = 4, per_group: int = 10, seed: int = 1
 ) -> tuple[Group, ...]:
@@ -141,7 +130,7 @@ def draw(
             f"{len(scored)} contexts have a score, too few for {n_groups} groups.",
             "Make fewer groups, collect more answers, or take the mean of the answers there are.",
         )
-    numbers = quantile_groups([found.score for found in scored], n_groups)
+    numbers = quantile_groups([found.score for found in scored], n_groups, digits=_DIGITS)
     groups = []
     for number in range(1, n_groups + 1):
         members = [found for found, own in zip(scored, numbers, strict=True) if own == number]

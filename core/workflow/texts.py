@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from scipy import stats
 
 from core.analysis.words import word_lists
 from core.collect import ratings as rating_replies
@@ -14,6 +14,8 @@ from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, Response
 from core.domain.study import Status
 from core.errors import BankError, NotEnoughData
 from core.files.instrument_files import Draft
+from core.psychometrics.comparisons.correlation import correlation
+from core.psychometrics.distribution import moments
 from core.store import banks as bank_store
 from core.store import studies
 from core.store import texts as store
@@ -139,11 +141,11 @@ def by_level(frame: pd.DataFrame, tag: str, quality: str) -> pd.DataFrame:
     """Mean, SD and n of a rating for each level of a tag and each judge; missing are counted."""
     rows = []
     for (judge, level), group in frame.groupby(["respondent", tag], observed=True):
-        scores = group[quality].dropna()
+        scores = moments(group[quality].to_numpy(dtype=np.float64))
         rows.append(
             {
-                "respondent": judge, tag: level, "n": len(scores),
-                "missing": len(group) - len(scores), "mean": scores.mean(), "sd": scores.std(),
+                "respondent": judge, tag: level, "n": scores.n, "missing": len(group) - scores.n,
+                "mean": scores.mean, "sd": scores.sd,
             }
         )  # fmt: skip
     return pd.DataFrame(rows, columns=["respondent", tag, "n", "missing", "mean", "sd"])
@@ -156,9 +158,7 @@ def level_correlation(frame: pd.DataFrame, tag: str, quality: str) -> tuple[floa
     """
     numbered = frame.assign(level=pd.to_numeric(frame[tag], errors="coerce"))
     means = numbered.dropna(subset=["level", quality]).groupby("level")[quality].mean()
-    if len(means) < 3 or means.std() == 0:
-        return float("nan"), len(means)
-    return float(stats.pearsonr(means.index, means).statistic), len(means)
+    return correlation(means.index.to_numpy(), means.to_numpy()).r, len(means)
 
 
 def _studies_with(workspace: Workspace, *, ratings: bool) -> tuple[str, ...]:

@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from core.analysis import progress
 from core.analysis.odds_ratios import odds_ratio_scores
 from core.analysis.odds_ratios import odds_ratios as analysis
-from core.analysis.words.odds_ratios_contrast import chosen_contrast, pooled_odds
+from core.analysis.words.odds_ratios_contrast import chosen_contrast
 from core.domain.frames import TEXTS, check_frame
 from core.errors import NotEnoughData
 
@@ -83,33 +82,6 @@ def test_worked_by_hand():
     assert odds.loc["warm", ["stereotyped", "other"]].tolist() == ["woman", "man"]
     assert odds.loc["able", "odds_ratio"] == pytest.approx((10 / 190) / (3 / 147))
     assert (found.n_used, found.n_missing, found.n_left_out) == (5, 0, 0)
-
-
-def test_the_pooled_odds_ratio_agrees_with_scipy():
-    own = pooled_odds(10, 200, 3, 150, 0.9)
-    other = stats.contingency.odds_ratio([[10, 190], [3, 147]], kind="sample")
-    interval = other.confidence_interval(0.9)
-    assert own.value == pytest.approx(other.statistic)
-    assert (own.low, own.high) == pytest.approx((interval.low, interval.high))
-    # the interval with one end at 1 has the level 1 - p
-    limit = pooled_odds(10, 200, 3, 150, 1 - own.p)
-    assert limit.low == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("counts", "reason"),
-    [
-        ((0, 9, 1, 9), "the stereotyped group have no word of the list"),
-        ((1, 9, 0, 9), "the other group have no word of the list"),
-        ((9, 9, 1, 9), "the stereotyped group have no word but those of the list"),
-        ((1, 9, 0, 0), "the other group have no word of the list"),
-    ],
-)
-def test_an_odds_ratio_that_cannot_be_computed_says_why(counts, reason):
-    own = pooled_odds(*counts, 0.95)
-    assert math.isnan(own.value)
-    assert math.isnan(own.p)
-    assert reason in own.problem
 
 
 def test_the_user_says_which_group_is_first_and_which_lists_are_its_stereotype():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.words.word_lists import odds_ratio, stereotype_scores, word_counts
+from core.analysis.words.word_lists import stereotype_scores, word_counts
 
 LISTS = {"warm": ["kind", "help"], "able": ["smart"]}
 
@@ -60,23 +60,6 @@ def test_counts_are_those_of_reading_word_by_word(texts, entries):
             yield run
 
     assert word_counts(texts, {"x": entries})["x"].tolist() == [hits(text) for text in texts]
-
-
-def test_odds_ratio_by_hand():
-    # 4 of 100 words against 2 of 100: (4 / 96) / (2 / 98)
-    assert odds_ratio(4, 100, 2, 100) == pytest.approx((4 / 96) / (2 / 98), abs=1e-15)
-
-
-@pytest.mark.parametrize("counts", [(1, 1, 1, 9), (1, 9, 0, 9), (1, 9, 9, 9), (0, 0, 0, 0)])
-def test_an_odds_ratio_that_cannot_be_computed_is_undefined(counts):
-    assert math.isnan(odds_ratio(*counts))
-
-
-@given(st.integers(1, 50), st.integers(60, 90), st.integers(1, 50), st.integers(60, 90))
-def test_exchanging_the_groups_inverts_the_ratio(first, first_total, second, second_total):
-    ratio = odds_ratio(first, first_total, second, second_total)
-    other = odds_ratio(second, second_total, first, first_total)
-    assert ratio * other == pytest.approx(1, abs=1e-12)
 
 
 def test_scores_pool_the_texts_of_a_context_and_average_the_lists():

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.collect.client import Reply
 from core.domain.study import Context
@@ -194,29 +191,6 @@ def test_a_context_score_is_the_mean_of_its_item_scores():
     )
     assert [s.score for s in available] == pytest.approx([2.5, 5, math.nan, math.nan], nan_ok=1)
     assert [(s.n_answers, s.n_missing) for s in complete] == [(2, 0), (1, 1), (0, 2), (0, 0)]
-
-
-def test_quartile_groups_are_those_found_by_hand():
-    # Type 7 quartiles of 1..8: 2.75, 4.5, 6.25.
-    assert context_scores.quantile_groups([8, 1, 2, 3, 4, 5, 6, 7], 4) == (4, 1, 1, 2, 2, 3, 3, 4)
-    # Sorted 1 1 1 2 3 3 4 5: type 7 quartiles 1, 2.5, 3.25; a value at a division goes below.
-    values = [1, 1, 1, 2, 3, 3, 4, 5]
-    assert context_scores.quantile_groups(values, 4) == (1, 1, 1, 2, 3, 3, 4, 4)
-    assert context_scores.quantile_groups([2, 2, 2, 2], 4) == (1, 1, 1, 1)
-    assert context_scores.quantile_groups([1, 2, 3], 2) == (1, 1, 2)
-
-
-@given(
-    values=st.lists(st.integers(0, 8).map(lambda n: n / 3), min_size=2, max_size=40),
-    n_groups=st.integers(2, 5),
-)
-def test_equal_scores_share_a_group_and_groups_follow_the_scores(values, n_groups):
-    groups = context_scores.quantile_groups(values, n_groups)
-    pairs = sorted(zip(values, groups, strict=True))
-    assert all(1 <= group <= n_groups for group in groups)
-    for (low, below), (high, above) in pairwise(pairs):
-        assert below <= above
-        assert below == above or low < high
 
 
 def scored(*values):

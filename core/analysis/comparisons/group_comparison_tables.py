@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from core.analysis.comparisons.group_comparison_groups import GroupedScores
 from core.analysis.comparisons.score_comparison import MOST_LEVELS, level_pairs
@@ -16,7 +15,7 @@ from core.domain.results import Column
 from core.psychometrics.comparisons.correlation import Alternative, stars
 from core.psychometrics.comparisons.group_tests import MeanTest
 from core.psychometrics.comparisons.known_groups import GroupsTest, known_groups
-from core.psychometrics.comparisons.mean_comparison import summary, welch_t
+from core.psychometrics.comparisons.mean_comparison import mean_interval, summary, welch_t
 
 Row = tuple[Any, ...]
 _STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."
@@ -75,10 +74,8 @@ def _group(scores: Floats, level: float) -> Row:
     if known.n < 2:
         remark = "No SD and no interval: it needs two scores."
         return (known.mean, known.sd, math.nan, math.nan, known.n, n_missing, remark)
-    reach = float(student.isf((1 - level) / 2, known.n - 1)) * known.sd / math.sqrt(known.n)
-    ends = (known.mean - reach, known.mean + reach)
     if known.sd > 0:
-        return (known.mean, known.sd, *ends, known.n, n_missing, "")
+        return (known.mean, known.sd, *mean_interval(known, level), known.n, n_missing, "")
     remark = "No interval: every score is the same."
     return (known.mean, 0.0, math.nan, math.nan, known.n, n_missing, remark)
 

@@ -17,6 +17,7 @@ from core.analysis.matrices import some_of
 from core.domain.results import Column, ResultTable
 from core.psychometrics.comparisons.correlation import Alternative, Correlation, Kind, correlation
 from core.psychometrics.comparisons.group_tests import MeanTest, paired_t
+from core.psychometrics.comparisons.mean_comparison import summary
 from core.psychometrics.comparisons.multiple_testing import Adjustment, adjusted_p
 from core.psychometrics.consistency.intraclass import intraclass
 from core.psychometrics.consistency.stability import retest_agreement
@@ -148,9 +149,9 @@ def _correlation_row(
 
 
 def _difference_row(lead: tuple[Any, ...], x: Any, y: Any, shift: MeanTest) -> tuple[Any, ...]:
-    means = (float(one.mean()) if len(one) else math.nan for one in (x, y))
     return (
-        *lead, *means, shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p,
-        math.nan, shift.stars, shift.effect, shift.effect_low, shift.effect_high, len(x),
+        *lead, summary(x).mean, summary(y).mean, shift.difference, shift.low, shift.high,
+        shift.t, shift.df, shift.p, math.nan, shift.stars, shift.effect, shift.effect_low,
+        shift.effect_high, len(x),
         " ".join(shift.problems),
     )  # fmt: skip

@@ -131,8 +131,8 @@ def item_variances_table(found: Sequence[Factored], group: Sequence[Column]) -> 
     rows: list[Row] = []
     for lead, fit, model in estimated(found):
         own = fit.groups[0]
-        left, variances = own.residual_variances, np.diag(own.implied_covariance)
-        numbers = np.column_stack([left, left / variances, own.r_squared]).tolist()
+        shares = own.standardized_residual_variances
+        numbers = np.column_stack([own.residual_variances, shares, own.r_squared]).tolist()
         for item, cells in zip(fit.items, numbers, strict=True):
             rows.append((*lead, model.name(item), *cells))
     return table("item_variances", "Variances of items", rows, columns)

@@ -10,6 +10,7 @@ from core.analysis.factor_models.cfa_found import Factored, Row, estimated, tabl
 from core.analysis.factor_models.cfa_models import WrittenModel
 from core.domain.results import Column, ResultTable
 from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING
+from core.psychometrics.factor_models.cfa_residuals import correlations
 from core.psychometrics.factor_models.cfa_result import ModificationIndex
 
 _N_RESIDUALS, _N_INDICES = 10, 15
@@ -27,9 +28,7 @@ def residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> Resul
     )  # fmt: skip
     rows: list[Row] = []
     for lead, fit, model in estimated(found):
-        covariance = fit.groups[0].sample_covariance
-        spread = np.sqrt(np.diag(covariance))
-        observed = covariance / np.outer(spread, spread)
+        observed = correlations(fit.groups[0].sample_covariance)
         residual = fit.groups[0].residual_correlations
         later, earlier = np.tril_indices(len(fit.items), -1)
         size = np.nan_to_num(np.abs(residual[later, earlier]), nan=-1.0)

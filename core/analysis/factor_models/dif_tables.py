@@ -13,6 +13,7 @@ import pandas as pd
 
 from core.analysis.matrices import Floats
 from core.domain.results import Column, ResultTable
+from core.psychometrics.distribution import moments
 from core.psychometrics.response_theory.dif_result import DifResult, ItemDif
 
 Labels = npt.NDArray[np.object_]
@@ -119,12 +120,9 @@ def level_rows(scores: Floats, labels: Labels, levels: Sequence[str]) -> tuple[R
     rows = []
     for level in levels:
         own = scores[labels == level]
-        sums = own.sum(axis=1)
-        sums = sums[np.isfinite(sums)]
+        sums = moments(own.sum(axis=1))
         n = int(np.isfinite(own).any(axis=1).sum())
-        mean = float(sums.mean()) if sums.size else math.nan
-        sd = float(sums.std(ddof=1)) if sums.size > 1 else math.nan
-        rows.append((level, n, sums.size, mean, sd))
+        rows.append((level, n, sums.n, sums.mean, sums.sd))
     return tuple(rows)
 
 

@@ -16,7 +16,9 @@ from core.psychometrics.answer_options import listed
 from core.psychometrics.response_theory.graded_response_result import GradedItem, GradedResponseFit
 from core.psychometrics.response_theory.grm_information import (
     item_information,
+    local_reliability,
     scale_information,
+    standard_error,
     trait_reliability,
 )
 
@@ -154,9 +156,8 @@ def information_table(
         known = np.full(trait.shape, np.nan)
         if one.fit and one.fit.converged:
             known = scale_information(one.fit.items, trait)
-        for level, value in zip(trait.tolist(), known.tolist(), strict=True):
-            error = math.inf if value == 0 else 1 / math.sqrt(value)
-            row = (level, value, error, value / (value + 1))
+        numbers = (trait, known, standard_error(known), local_reliability(known))
+        for row in zip(*(each.tolist() for each in numbers), strict=True):
             rows.append((*one.matrix.group, one.matrix.subscale, *row))
     return _table("information", "Test information", rows, columns)
 

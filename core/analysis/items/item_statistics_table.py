@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from core.analysis import progress
 from core.analysis.items.cells import Floats, cells_of, relative_scores, scores_of
@@ -25,8 +24,9 @@ from core.analysis.matrices import (
 from core.domain.counts import counted
 from core.domain.results import Column
 from core.errors import NotEnoughData
+from core.psychometrics.comparisons.correlation import fisher_interval
 from core.psychometrics.consistency.item_covariances import Missing, covariances
-from core.psychometrics.score_values import is_constant
+from core.psychometrics.distribution import column_means, moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def item_table(
         for matrix, layout in progress.each(
             list(zip(matrices, layouts, strict=True)), "groups and subscales"
         )
-        for row in _rows(matrix, _means(layout.filled(relative)), missing, ci_level)
+        for row in _rows(matrix, column_means(layout.filled(relative)), missing, ci_level)
     ]
     columns = (*by_columns(names), *item_columns(ci_level))
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
@@ -147,25 +147,21 @@ def _rows(
 ) -> list[tuple[Any, ...]]:
     """One row per item of a matrix."""
     discriminations, alphas, as_worded, behind = _over_all_items(matrix, missing)
-    intervals = _fisher(discriminations, behind, ci_level).tolist()
     rows = []
     for i, item in enumerate(matrix.items):
         scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
-        n = len(scores)
-        constant = n > 1 and is_constant(scores)
-        variance = 0.0 if constant else float(scores.var(ddof=1)) if n > 1 else math.nan
-        mean = float(scores.mean()) if n else math.nan
+        own = moments(scores)
         r = float(discriminations[i])
-        low, high = intervals[i]
+        low, high = _interval(r, int(behind[i]), ci_level)
         remark = item_remark(
             scores, r=r, raw_r=float(as_worded[i]), interval=(low, high), keyed=matrix.keyed[i],
             alone=len(matrix.items) == 1,
         )  # fmt: skip
         rows.append(
             (
-                *matrix.group, matrix.subscale, item, matrix.keyed[i], n,
-                len(matrix.scores) - n, mean, variance, math.sqrt(variance), float(difficulty[i]),
-                r, low, high, int(behind[i]), constant, float(alphas[i]), remark,
+                *matrix.group, matrix.subscale, item, matrix.keyed[i], own.n,
+                len(matrix.scores) - own.n, own.mean, own.variance, own.sd, float(difficulty[i]),
+                r, low, high, int(behind[i]), own.constant, float(alphas[i]), remark,
             )
         )  # fmt: skip
     return rows
@@ -196,14 +192,6 @@ def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floa
     return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])
 
 
-def _means(values: Floats) -> Floats:
-    """The mean of each column, leaving gaps out; NaN where there are only gaps."""
-    known = ~np.isnan(values)
-    counts = known.sum(axis=0)
-    sums = np.where(known, values, 0).sum(axis=0)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
 def _as_worded(matrix: ScoreMatrix, keyed: Floats, missing: Missing) -> Floats:
     """Discriminations without reverse-keying any item; only asked for where one is negative."""
     if not (keyed < 0).any() or len(set(matrix.keyed)) == 1:
@@ -219,9 +207,6 @@ def _n_discrimination(scores: Floats, missing: Missing) -> Floats:
     return np.asarray((answered & (answered.sum(axis=1) > 1)[:, None]).sum(axis=0))
 
 
-def _fisher(r: Floats, n: Any, level: float) -> Floats:
-    """Fisher's intervals, (items, 2); NaN where r is undefined or perfect, or n is below 4."""
-    usable = (np.abs(r) <= 1 - 1e-12) & (n > 3)  # false where r is NaN
-    z = np.arctanh(np.where(usable, r, np.nan))
-    reach = norm.ppf((1 + level) / 2) / np.sqrt(np.where(usable, n - 3, np.nan))
-    return np.column_stack([np.tanh(z - reach), np.tanh(z + reach)])
+def _interval(r: float, n: int, level: float) -> tuple[float, float]:
+    """Fisher's interval of a discrimination; none of a perfect one, which rests on few answers."""
+    return fisher_interval(r, n, level) if abs(r) <= 1 - 1e-12 else (math.nan, math.nan)

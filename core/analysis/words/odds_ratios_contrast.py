@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
 from core.analysis.matrices import some_of
-from core.analysis.words.word_lists import odds_ratio
 from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
 from core.errors import NotEnoughData
 
@@ -36,18 +32,6 @@ class Contrast:
             if (names := [name for name, own in self.sides.items() if own == side])
         ]
         return f"Lists and the {self.descriptor} whose stereotype they are: {'; '.join(parts)}."
-
-
-@dataclass(frozen=True)
-class PooledOdds:
-    """Odds ratio of one list over all texts together, with its interval and test."""
-
-    value: float
-    low: float
-    high: float
-    z: float
-    p: float
-    problem: str = ""
 
 
 def chosen_contrast(
@@ -93,40 +77,6 @@ def chosen_contrast(
             f"{', '.join(words)}. The others count for the other group.",
         )
     return Contrast(words, tag, levels, sides)
-
-
-def pooled_odds(
-    first: int, first_total: int, second: int, second_total: int, level: float
-) -> PooledOdds:
-    """Odds ratio of a list, from the words of all texts of two groups.
-
-    Parameters
-    ----------
-    first, second : int
-        Listed words in the texts of the stereotyped group and of the other.
-    first_total, second_total : int
-        All words.
-    level : float in (0, 1)
-        Two-sided coverage of the interval.
-
-    Notes
-    -----
-    Interval and p by Wald on the log odds ratio, whose variance is the sum of the reciprocals of
-    the four counts (Woolf, 1955, doi:10.1111/j.1469-1809.1955.tb01348.x). NaN with a reason where
-    one of them is 0.
-    """
-    counts = np.array([first, first_total - first, second, second_total - second], dtype=float)
-    for group, (listed, others) in (("stereotyped", counts[:2]), ("other", counts[2:])):
-        if listed <= 0 or others <= 0:
-            which = "no word" if listed <= 0 else "no word but those"
-            problem = f"Undefined: the texts of the {group} group have {which} of the list."
-            return PooledOdds(*(math.nan,) * 5, problem)
-    value = odds_ratio(first, first_total, second, second_total)
-    error = math.sqrt(float((1 / counts).sum()))
-    reach = float(stats.norm.ppf((1 + level) / 2)) * error
-    z = math.log(value) / error
-    p = 2 * float(stats.norm.sf(abs(z)))
-    return PooledOdds(value, value * math.exp(-reach), value * math.exp(reach), z, p)
 
 
 def _words(lists: pd.DataFrame | None) -> dict[str, tuple[str, ...]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.analysis.matrices import group_name, some_of
-from core.analysis.words.odds_ratios_contrast import Contrast, pooled_odds
+from core.analysis.words.odds_ratios_contrast import Contrast
 from core.analysis.words.word_lists import TOTAL
 from core.domain.results import Column, ResultTable
+from core.psychometrics.comparisons.odds_ratio import woolf_odds_ratio
+from core.psychometrics.distribution import moments
 
 _OR_HELP = (
     "Odds of a listed word in the texts of the stereotyped group, over those of the other; odds = "
@@ -41,7 +43,7 @@ def odds_rows(
         for level in levels:
             own = counts.loc[counts["level"] == level, [str(number), TOTAL]].sum()
             cells += [int(own[str(number)]), int(own[TOTAL])]
-        odds = pooled_odds(cells[0], cells[1], cells[2], cells[3], ci_level)
+        odds = woolf_odds_ratio(cells[0], cells[1], cells[2], cells[3], ci_level)
         yield {
             "group": group, "list": name, "stereotyped": levels[0], "other": levels[1],
             "words": cells[0], "total": cells[1], "other_words": cells[2],
@@ -54,12 +56,10 @@ def summary_rows(scores: pd.DataFrame, names: Sequence[str]) -> list[dict[str, A
     """Mean and SD of the scores of every group."""
     rows = []
     for group, own in groups(scores, names):
-        defined = own["score"].dropna()
-        n = len(defined)
-        mean, sd = (float(defined.mean()), float(defined.std())) if n else (math.nan, math.nan)
+        defined = moments(own["score"].to_numpy(dtype=np.float64))
         rows.append(
-            {"group": group, "mean": mean, "sd": sd, "n": n, "undefined": len(own) - n,
-             "texts": int(own["texts"].sum())}
+            {"group": group, "mean": defined.mean, "sd": defined.sd, "n": defined.n,
+             "undefined": len(own) - defined.n, "texts": int(own["texts"].sum())}
         )  # fmt: skip
     return rows
 

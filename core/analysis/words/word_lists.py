@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+
+from core.psychometrics.comparisons.odds_ratio import odds_ratio
+from core.psychometrics.scale_scores import row_scores
 
 TOTAL = "words"
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -55,17 +57,6 @@ def word_counts(texts: Sequence[str], lists: Mapping[str, Sequence[str]]) -> pd.
             [len(pattern.findall(text.casefold())) for text in texts], dtype=np.int64
         )
     return frame[[TOTAL, *lists]]
-
-
-def odds_ratio(first: int, first_total: int, second: int, second_total: int) -> float:
-    """Odds of a listed word in the first group of texts over those in the second.
-
-    The odds of a group are words / (total - words). NaN where an odds is not defined or the
-    second one is 0: no word of the list in the second group, or nothing but such words.
-    """
-    if first_total <= first or second_total <= second or second == 0:
-        return math.nan
-    return (first / (first_total - first)) / (second / (second_total - second))
 
 
 def stereotype_scores(
@@ -118,7 +109,7 @@ def stereotype_scores(
             for row in zip(one[name], one[TOTAL], other[name], other[TOTAL], strict=True)
         ]
     ratios = result[[f"or_{name}" for name in sides]]
-    return result.assign(score=ratios.mean(axis=1, skipna=False))
+    return result.assign(score=row_scores(ratios.to_numpy(dtype=np.float64), "listwise"))
 
 
 def _entries(given: Sequence[str]) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ from core.psychometrics.comparisons.group_tests import (
     tail_probability,
     undefined_test,
 )
+from core.psychometrics.distribution import moments
 from core.psychometrics.estimate import check_level
-from core.psychometrics.score_values import is_constant, out_of_range, undefined_for_size
+from core.psychometrics.score_values import out_of_range, undefined_for_size
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,16 @@ def summary(scores: Floats) -> Summary:
     kept = values[np.isfinite(values)]
     if not len(kept) or out_of_range(kept):
         return Summary(math.nan, math.nan, len(kept))
-    mean = float(kept.mean())
-    if len(kept) < 2:
-        return Summary(mean, math.nan, len(kept))
-    return Summary(mean, 0.0 if is_constant(kept) else float(kept.std(ddof=1)), len(kept))
+    own = moments(kept)
+    return Summary(own.mean, own.sd, own.n)
+
+
+def mean_interval(own: Summary, level: float = 0.95) -> tuple[float, float]:
+    """Two-sided interval of a mean by Student's t; NaN under two scores."""
+    if own.n < 2:
+        return math.nan, math.nan
+    reach = float(student.isf((1 - check_level(level)) / 2, own.n - 1)) * own.sd / math.sqrt(own.n)
+    return own.mean - reach, own.mean + reach
 
 
 def compare_summaries(

@@ -126,6 +126,11 @@ class GroupFit:
     residual_variances: np.ndarray
     r_squared: np.ndarray
 
+    @property
+    def standardized_residual_variances(self) -> np.ndarray:
+        """Residual variance of each item as a share of its implied variance."""
+        return np.asarray(self.residual_variances / np.diag(self.implied_covariance))
+
 
 @dataclass(frozen=True, eq=False)
 class CfaResult:

@@ -69,10 +69,8 @@ def item_information(item: GradedItem, trait: Floats) -> Floats:
     against a² P (1 - P).
     """
     trait = np.asarray(trait, dtype=np.float64)
-    reached = expit(item.discrimination * trait[:, None] + np.asarray(item.intercepts))
-    edge = np.ones((trait.size, 1))
-    at_least = np.hstack([edge, reached])
-    more = np.hstack([reached, 0 * edge])
+    logits = item.discrimination * trait[:, None] + np.asarray(item.intercepts)
+    at_least, more = _reached(logits)
     chances = option_probabilities(item, trait)
     return np.asarray(
         item.discrimination**2 * (chances * (1 - at_least - more) ** 2).sum(axis=1),
@@ -88,6 +86,37 @@ def scale_information(items: Sequence[GradedItem], trait: Floats) -> Floats:
     """
     trait = np.asarray(trait, dtype=np.float64)
     return np.asarray(sum((item_information(item, trait) for item in items), np.zeros(trait.shape)))
+
+
+def standard_error(information: Floats) -> Floats:
+    """Standard error of a maximum likelihood score of the trait, in SD; infinite without any."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(1 / np.sqrt(information))
+
+
+def local_reliability(information: Floats) -> Floats:
+    """Reliability at a level of the trait: I / (I + 1), of a trait of variance 1."""
+    return np.asarray(information / (information + 1))
+
+
+def option_curves(discrimination: float, thresholds: Floats, trait: Floats) -> Floats:
+    """Chance of each option at each level of the trait, from the parameters as they are reported.
+
+    Parameters
+    ----------
+    discrimination
+        Logits per standard deviation of the trait.
+    thresholds
+        (options - 1,) levels of the trait at which the next option or a higher one has even odds.
+    trait
+        (q,) levels of the trait in standard deviations.
+
+    Returns
+    -------
+    (q, options) chances, each row summing to 1; see `option_probabilities`.
+    """
+    at_least, more = _reached(discrimination * (trait[:, None] - thresholds))
+    return np.asarray(at_least - more)
 
 
 def trait_reliability(fit: GradedResponseFit) -> TraitReliability:
@@ -119,11 +148,18 @@ def trait_reliability(fit: GradedResponseFit) -> TraitReliability:
         return TraitReliability(math.nan, math.nan, (why,))
     grid = trait_grid(241)
     information = scale_information(fit.items, grid.points)
-    marginal = float(grid.weights @ (information / (information + 1)))
+    marginal = float(grid.weights @ local_reliability(information))
     scores = fit.scores[np.isfinite(fit.scores)]
     errors = fit.scores_se[np.isfinite(fit.scores_se)]
     between = float(scores.var(ddof=1)) if scores.size > 1 else math.nan
     return TraitReliability(marginal, between / (between + float(np.mean(errors**2))), ())
+
+
+def _reached(logits: Floats) -> tuple[Floats, Floats]:
+    """Chances of each option or more, and of more than it, from (q, options - 1) logits."""
+    reached = expit(logits)
+    edge = np.ones((len(logits), 1))
+    return np.hstack([edge, reached]), np.hstack([reached, 0 * edge])
 
 
 def _parameters(item: GradedItem) -> Floats:
