@@ -43,13 +43,6 @@ def table_csv(table: ResultTable) -> bytes:
     return "".join(lines).encode("utf-8")
 
 
-def result_csv(result: AnalysisResult) -> bytes:
-    """The only table of a result as CSV; `result_zip` is for results with several."""
-    if len(result.tables) != 1:
-        raise ValueError(f"a result with {len(result.tables)} tables is not one CSV")
-    return table_csv(result.tables[0])
-
-
 def result_zip(result: AnalysisResult) -> bytes:
     """All tables as CSV and the whole result as JSON in a zip; equal results give equal bytes."""
     files = {f"{slug(table.name)}.csv": table_csv(table) for table in result.tables}

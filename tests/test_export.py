@@ -12,14 +12,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
 from core.charts.panels import two_decimals
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.export import (
     apa_note,
     apa_table,
-    result_csv,
     result_json,
     result_zip,
     shown_frame,
@@ -71,13 +69,6 @@ def test_texts_come_back_and_none_starts_a_formula(values):
 
 def test_formulas_are_guarded_and_negative_numbers_are_not():
     assert table_csv(table(a=["=1+1", "-2"], b=[-2.5, -3.0])) == b"a,b\n'=1+1,-2.5\n'-2,-3\n"
-
-
-def test_a_result_of_one_table_is_one_csv_and_others_are_not():
-    result = internal_consistency(item_scores(VALUES))
-    assert result_csv(result) == table_csv(result.tables[0])
-    with pytest.raises(ValueError, match="2 tables"):
-        result_csv(item_statistics(item_scores(VALUES)))
 
 
 def test_the_zip_holds_every_table_and_is_the_same_every_time():

@@ -129,7 +129,7 @@ ItemOrder = Literal["fixed", "shuffled"]
 LabelOrder = Literal["as_is", "inverted", "random"]
 Answering = Literal["free", "enforced"]
 
-INITIAL, OPPOSING = "initial", "opposing"
+INITIAL = "initial"
 STANDARD = "standard"
 """The prompt template a study uses where it names none."""
 LABEL_ORDERS: Mapping[LabelOrder, str] = {

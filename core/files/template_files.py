@@ -15,7 +15,6 @@ from core.files.yaml_reading import read_yaml
 BUILT_IN = Path(__file__).parents[2] / "data" / "templates.yaml"
 
 _COMPARE = "Compare it with the built-in templates, data/templates.yaml."
-_MEND = "Mend it and try again."
 _REPLY_KEYS = {
     "with_code": "with_code",
     "with_label": "with_label",

@@ -38,11 +38,6 @@ class Bands:
         if not (2 <= len(self.edges) <= 3 and falling and all(map(math.isfinite, self.edges))):
             raise ValueError(f"bands need two or three falling edges, not {self.edges}")
 
-    @property
-    def acceptable_from(self) -> float:
-        """The lowest acceptable coefficient."""
-        return self.edges[1]
-
     def rate(self, coefficient: float) -> Rating:
         """The rating of a coefficient; empty where it is NaN."""
         if math.isnan(coefficient):

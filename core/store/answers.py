@@ -162,7 +162,7 @@ where t.study_id = ? order by t.ordinal
 Filters = Mapping[str, Sequence[Any]]
 
 
-def counts(database: Database, study_id: int, by: Sequence[str] = ("respondent",)) -> pd.DataFrame:
+def counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame:
     """Number of trials by some factors and status.
 
     A trial whose calls all failed so far counts as `error`, as in the tidy format.

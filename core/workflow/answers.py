@@ -79,12 +79,6 @@ def unusable_words(statuses: Mapping[str, int]) -> str:
     )
 
 
-def counts(workspace: Workspace, study: str) -> pd.DataFrame:
-    """Number of trials by respondent (rows) and status (columns)."""
-    record = studies.get(workspace.database, study)
-    return _wide(store.counts(workspace.database, record.study_id), ["respondent"])
-
-
 def overview(workspace: Workspace, study: str) -> pd.DataFrame:
     """By respondent: trials planned, usable answers (`n`), the others (`missing`), each status."""
     return status_table(tally(workspace, study, ["respondent"]), ["respondent"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from core.analysis.factor_models import cfa_editing
 from core.analysis.factor_models.cfa_models import MODELS, ModelKind
@@ -13,7 +12,6 @@ from core.errors import DesignError, NotEnoughData
 from core.workflow import analysis_frames, drafts
 from core.workflow.workspace import Workspace
 
-Where = Mapping[str, Sequence[Any]]
 HEAD = "## "
 _LONGEST_NAME = 60
 

@@ -14,9 +14,8 @@ from core.psychometrics.factor_models.cfa_compare import compare_models
 from core.psychometrics.factor_models.cfa_fit import fit_cfa
 from core.psychometrics.factor_models.cfa_syntax import parse_model
 from core.psychometrics.factor_models.cfa_table import parameter_table
-from core.psychometrics.ordered.wlsmv_difference import compare_wlsmv
 from tests.analysis.score_frames import item_scores
-from tests.psychometrics.reference import expected, scores
+from tests.psychometrics.reference import compare_wlsmv, expected, scores
 
 HS = [f"x{k}" for k in range(1, 10)]
 SUBSCALES = ["visual"] * 3 + ["textual"] * 3 + ["speed"] * 3

@@ -1,12 +1,16 @@
 """Reference numbers from R and worked by hand, and the data they were made from."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from core.psychometrics.arrays import Floats
+from core.psychometrics.factor_models.cfa_items import model_of
+from core.psychometrics.ordered.wlsmv_difference import difference_test
+from core.psychometrics.ordered.wlsmv_model import weighted_model
 
 _GOLDEN = Path(__file__).parent / "golden"
 
@@ -23,3 +27,10 @@ def scores(name: str, columns: list[str] | None = None) -> Floats:
     header = [part.strip('"') for part in path.read_text().splitlines()[0].split(",")]
     table = np.genfromtxt(path, delimiter=",", skip_header=1, missing_values="NA")
     return table[:, [header.index(column) for column in columns or header]]
+
+
+def compare_wlsmv(scores, items, restricted, freer):
+    """The difference test of two models of the same ordered answers, from their texts."""
+    wide = model_of(freer, items)
+    narrow = replace(model_of(restricted, items), items=wide.items)  # the same order of pairs
+    return difference_test(*(weighted_model(scores, items, one).fit for one in (narrow, wide)))

@@ -20,7 +20,7 @@ from core.psychometrics.comparisons.known_groups import known_groups
 from core.psychometrics.comparisons.mean_comparison import Summary, against_norms, welch_t
 from core.psychometrics.comparisons.trait_matrix import trait_matrix
 from core.psychometrics.consistency.intraclass import intraclass
-from core.psychometrics.consistency.omega import omega_total, omega_total_standardized
+from core.psychometrics.consistency.omega import omega_total
 from core.psychometrics.consistency.omega_hierarchical import omega_hierarchical
 from core.psychometrics.consistency.reliability import cronbach_alpha
 from core.psychometrics.consistency.split_half import split_half
@@ -40,12 +40,12 @@ from core.psychometrics.normality import normality, univariate_shapiro
 from core.psychometrics.ordered.polychoric import polychoric
 from core.psychometrics.ordered.polychoric_covariance import ordered_moments
 from core.psychometrics.ordered.wlsmv import fit_wlsmv
-from core.psychometrics.ordered.wlsmv_difference import compare_wlsmv
 from core.psychometrics.resampling import Bootstrap
 from core.psychometrics.response_theory.dif import differential_item_functioning
 from core.psychometrics.response_theory.dif_purification import purified_dif
 from core.psychometrics.response_theory.graded_response import graded_response
 from core.psychometrics.response_theory.grm_information import scale_information, trait_reliability
+from tests.psychometrics.reference import compare_wlsmv
 
 FEW = Bootstrap(20, 1)
 
@@ -157,7 +157,6 @@ STATISTICS = {
         x, [item % 2 for item in range(x.shape[1])], bootstrap=FEW
     ),
     "omega": omega_total,
-    "omega, standardized": omega_total_standardized,
     "omega hierarchical": lambda x: omega_hierarchical(x, [item % 3 for item in range(x.shape[1])]),
     "split half": split_half,
     "retest": lambda x: retest_agreement(x, bootstrap=FEW),

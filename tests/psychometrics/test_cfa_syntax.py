@@ -7,7 +7,6 @@ from core.psychometrics.factor_models.cfa_presets import (
     one_factor_model,
     second_order_model,
     subscale_model,
-    with_correlated_residuals,
     with_method_factor,
 )
 from core.psychometrics.factor_models.cfa_syntax import ModelTextError, parse_model
@@ -159,7 +158,6 @@ def test_a_text_without_a_factor_is_refused(text):
 def test_presets_say_what_their_names_promise():
     plain = subscale_model(SUBSCALES)
     assert plain == "F =~ x1 + x2 + x3\nG =~ x4 + x5 + x6"
-    assert ("x1", "~~", "x4") in free_cells(with_correlated_residuals(plain, [("x1", "x4")]))
     method = with_method_factor(plain, ["x2", "x5"])
     assert ("Method", "=~", "x2") in free_cells(method)
     assert fixed_cells(method)[("Method", "~~", "F")] == 0

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from core.psychometrics.response_theory.graded_response import graded_response
 from core.psychometrics.response_theory.graded_response_result import GradedItem
 from core.psychometrics.response_theory.grm_information import (
-    expected_answer,
     item_information,
     option_probabilities,
     scale_information,
@@ -33,7 +32,6 @@ def item(slope, thresholds):
         thresholds=cuts,
         thresholds_se=none,
         intercepts=tuple(-slope * cut for cut in cuts),
-        intercepts_se=none,
     )
 
 
@@ -73,13 +71,6 @@ def test_information_is_the_squared_slope_of_each_chance_over_that_chance():
 def test_splitting_an_option_in_two_never_loses_information():
     few, many = item(1.4, (-1, 1)), item(1.4, (-1, 0, 1))
     assert (item_information(many, TRAIT) >= item_information(few, TRAIT)).all()
-
-
-def test_the_expected_answer_rises_from_the_lowest_to_the_highest_option():
-    expected = expected_answer(item(2.0, (-1, 0, 1)), np.linspace(-20, 20, 101))
-    assert (np.diff(expected) >= -1e-12).all()
-    assert (expected[0], expected[-1]) == pytest.approx((0, 3))
-    assert expected[50] == pytest.approx(1.5)
 
 
 def test_information_of_a_scale_is_the_sum_over_its_items():

@@ -72,7 +72,6 @@ def test_bands_can_be_edited():
     assert Bands((0.9, 0.8, 0.7)).rate(0.85) == "+"
     assert Bands((0.9, 0.8)).rate(0.1) == "-"
     assert FactorialBand(0.08, 0.95).rate(0.07, 0.96) == "+"
-    assert Bands((0.9, 0.8)).acceptable_from == 0.8
 
 
 def test_what_is_undefined_has_no_rating():

@@ -72,7 +72,12 @@ def test_a_trial_whose_replies_are_yet_unusable_is_the_same_everywhere(database,
     collection.append(database, [attempt(study, call, status=None, reply="Well.")])
     trial = call.items[0].trial_id
     frame = scores(database)["status"].value_counts().to_dict()
-    counts = answers.counts(database, study.study_id).groupby("status")["count"].sum().to_dict()
+    counts = (
+        answers.counts(database, study.study_id, ["respondent"])
+        .groupby("status")["count"]
+        .sum()
+        .to_dict()
+    )
     assert frame == counts == {"not_asked": 12, "answered": 2, "refused": 1, "error": 1}
     assert answer_details.detail(database, trial).status == "not_asked"
     assert answers.tidy(database, study.study_id).num_rows == 4

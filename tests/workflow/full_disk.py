@@ -41,7 +41,7 @@ def main(path: Path) -> None:
     ended = collection.wait(workspace, "study", every_s=0.05)
     collection.start(workspace, "study")
     finished = collection.wait(workspace, "study", every_s=0.05)
-    counts = answers.counts(workspace, "study").drop(columns="respondent").to_numpy().sum()
+    counts = answers.tally(workspace, "study", ["respondent"])["count"].sum()
     (attempts,) = workspace.database.row("select count(*) from attempt")
     print(  # noqa: T201
         json.dumps(

@@ -28,7 +28,8 @@ def test_what_a_content_filter_withholds_is_a_refusal_asked_once(workspace, serv
     collection.start(workspace, "study")
     ended = finished(workspace)
     assert (ended.state, ended.n_done, len(server.chats)) == ("finished", 40, 40)
-    assert answers.counts(workspace, "study")["refused"].tolist() == [40]
+    counts = answers.tally(workspace, "study", ["respondent"])
+    assert counts[["status", "count"]].to_numpy().tolist() == [["refused", 40]]
     found = first_answer(workspace)
     assert (found.status, found.option, found.withheld_by_filter) == ("refused", None, True)
     assert found.tries[0].http_status == (step.status if step.status != 200 else None)

@@ -112,36 +112,6 @@ def pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -> Pairin
     )
 
 
-def paired_scores(
-    item_scores: pd.DataFrame, factor: str, by: Sequence[str], incomplete: ScoreRule
-) -> tuple[tuple[PairedScores, ...], tuple[str, ...]]:
-    """Scores by matched unit and level, for every group and scale, and what to say about it.
-
-    Parameters
-    ----------
-    item_scores : ITEM_SCORES frame
-        With one row or more.
-    factor : "study", "rewriting" or a factor
-        Its levels become the columns.
-    by : sequence of factors
-        Groups; `factor` itself is ignored here.
-    incomplete : "listwise", "half" or "available"
-        A score needs an answer to every planned item of the scale, to half of them, or to any.
-
-    Raises
-    ------
-    NotEnoughData
-        The frame lacks a column that is needed.
-
-    Notes
-    -----
-    See `pairing` for what partners agree in. Administrations that share study and every factor
-    cannot be told apart, so none of them has a partner: they are left out and counted in a note.
-    Several rewritings of one context are averaged, so that a context is one pair.
-    """
-    return scores_of_pairs(pairing(item_scores, factor, by), incomplete)
-
-
 def scores_of_pairs(
     paired: Pairing, incomplete: ScoreRule
 ) -> tuple[tuple[PairedScores, ...], tuple[str, ...]]:

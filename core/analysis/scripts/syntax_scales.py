@@ -49,7 +49,6 @@ from core.analysis.scripts.syntax_text import (
 from core.domain.results import TextFile
 from core.psychometrics.consistency.item_covariances import Missing
 
-BOTH_PACKAGES = "suppressPackageStartupMessages({\n  library(psych)\n  library(lavaan)\n})"
 _Scale = tuple[str, str, list[str], list[str]]  # group, scale, columns, their subscales
 
 

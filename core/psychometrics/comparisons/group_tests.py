@@ -24,7 +24,7 @@ class MeanTest:
     """A t-test of a mean difference.
 
     `difference` and its two-sided interval `low`, `high` are in score points; `effect` is the
-    standardized difference named in `effect_name`, with its two-sided interval. `p` is of the
+    standardized difference (d_z of one group, d of two) with its two-sided interval. `p` is of the
     `alternative`; intervals are two-sided of coverage `level` whatever the alternative.
     """
 
@@ -37,7 +37,6 @@ class MeanTest:
     effect: float
     effect_low: float
     effect_high: float
-    effect_name: str
     n: tuple[int, ...]
     n_left_out: int
     alternative: Alternative
@@ -51,7 +50,6 @@ class MeanTest:
 
 
 def undefined_test(
-    effect_name: str,
     n: tuple[int, ...],
     n_left_out: int,
     alternative: Alternative,
@@ -60,7 +58,7 @@ def undefined_test(
 ) -> MeanTest:
     """A test without numbers, and why."""
     numbers = (math.nan,) * 9
-    return MeanTest(*numbers, effect_name, n, n_left_out, alternative, level, (problem,))
+    return MeanTest(*numbers, n, n_left_out, alternative, level, (problem,))
 
 
 def one_sample_t(
@@ -105,17 +103,17 @@ def one_sample_t(
     n, left_out = len(kept), len(values) - len(kept)
     if n < 2:
         problem = f"Undefined: it needs two rows, and there are {n}."
-        return undefined_test("d_z", (n,), left_out, alternative, level, problem)
+        return undefined_test((n,), left_out, alternative, level, problem)
     size = undefined_for_size(kept, np.array([against]))
     if size:
-        return undefined_test("d_z", (n,), left_out, alternative, level, size)
+        return undefined_test((n,), left_out, alternative, level, size)
     difference = float(kept.mean()) - against
     if is_constant(kept):
         problem = (
             "Undefined but for the difference: it is the same in every row, so there is no spread "
             "to judge it against."
         )
-        result = undefined_test("d_z", (n,), left_out, alternative, level, problem)
+        result = undefined_test((n,), left_out, alternative, level, problem)
         return replace(result, difference=difference)
     spread = float(kept.std(ddof=1))
     error = spread / math.sqrt(n)
@@ -132,7 +130,6 @@ def one_sample_t(
         effect=difference / spread,
         effect_low=low / math.sqrt(n),
         effect_high=high / math.sqrt(n),
-        effect_name="d_z",
         n=(n,),
         n_left_out=left_out,
         alternative=alternative,
@@ -173,7 +170,7 @@ def paired_t(
     left_out = int((~both).sum())
     size = undefined_for_size(first[both], second[both])
     if size:
-        return undefined_test("d_z", (int(both.sum()),), left_out, alternative, level, size)
+        return undefined_test((int(both.sum()),), left_out, alternative, level, size)
     # Differences of equal size in binary fractions would differ by rounding and pass for spread.
     scale = float(np.abs(np.concatenate([first[both], second[both], [1.0]])).max())
     kept = second[both] - first[both]

@@ -93,7 +93,7 @@ def compare_summaries(
     n = (first.n, second.n)
     problem = _why_not(first, second)
     if problem:
-        return undefined_test("d", n, n_left_out, alternative, level, problem)
+        return undefined_test(n, n_left_out, alternative, level, problem)
     parts = first.sd**2 / first.n, second.sd**2 / second.n
     error = math.sqrt(sum(parts))
     df = sum(parts) ** 2 / (parts[0] ** 2 / (first.n - 1) + parts[1] ** 2 / (second.n - 1))
@@ -113,7 +113,6 @@ def compare_summaries(
         effect=difference / pooled,
         effect_low=low / size,
         effect_high=high / size,
-        effect_name="d",
         n=n,
         n_left_out=n_left_out,
         alternative=alternative,

@@ -8,7 +8,6 @@ from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from core.psychometrics.arrays import Floats
 from core.psychometrics.estimate import Estimate, check_level
@@ -26,8 +25,6 @@ _CUT = (
     "The interval is cut at 0 and 1, which it would pass: it takes the estimate as normal, which "
     "is rough so near the bound."
 )
-# a uniqueness of .005, the least that psych allows
-_LARGEST_LOADING = math.sqrt(0.995)
 _NEEDS_THREE = "Undefined: two items do not determine a factor; omega needs three that vary."
 
 
@@ -102,61 +99,6 @@ def omega_total(
     return replace(result, value=value, low=low, high=high, problems=problems)
 
 
-def omega_total_standardized(scores: Floats, *, names: Sequence[str] | None = None) -> Estimate:
-    """Omega total of the standardized items, as R's psych reports it for one factor.
-
-    Parameters
-    ----------
-    scores : (rows, items)
-        As for `omega_total`.
-    names : sequence of str, optional
-        Items' names for messages.
-
-    Returns
-    -------
-    Estimate : omega, unitless, without an interval. NaN with a reason under three varying items or
-    where the residuals cannot be minimized.
-
-    Notes
-    -----
-    Loadings minimize the squared residual correlations off the diagonal (minres; Harman & Jones
-    1966, doi:10.1007/BF02289468); omega is 1 - sum of uniquenesses / sum of all correlations.
-    Items count alike here and by their variance in `omega_total`, so the two differ.
-    Uniquenesses are at least .005. Agrees with psych 2.4.12, omega(nfactors = 1), to 1e-6, and to
-    .003 where that bound is met (both stop at different points of it).
-    """
-    rows = item_rows(scores, names)
-    method = "omega total of standardized items, one factor by minimum residuals, complete rows"
-    result = Estimate(math.nan, n=rows.n, n_left_out=rows.n_left_out, method=method)
-    reason = too_little(rows, items=3, n=3)
-    if reason:
-        return replace(result, problems=with_reason(rows, reason))
-    correlation = np.atleast_2d(np.corrcoef(rows.scores, rowvar=False))
-    loadings, converged = _minimum_residuals(correlation)
-    if not converged:
-        return replace(result, problems=(*rows.problems, "Undefined: the loadings do not settle."))
-    # Negative loadings would cancel in the sum, so psych turns such items round first.
-    turned = np.where(loadings < 0, -1.0, 1.0)
-    total = float(turned @ correlation @ turned)
-    reversed_items = [name for name, sign in zip(rows.names, turned, strict=True) if sign < 0]
-    problems = rows.problems
-    if reversed_items:
-        problems += (
-            f"Turned round for this coefficient, for loading negatively: {listed(reversed_items)}.",
-        )
-    held = [
-        name
-        for name, own in zip(rows.names, np.abs(loadings), strict=True)
-        if own > _LARGEST_LOADING - 1e-9
-    ]
-    if held:
-        problems += (
-            f"The factor would explain more than all of {listed(held)}; its uniqueness was held "
-            "at .005, so distrust this coefficient.",
-        )
-    return replace(result, value=1 - float((1 - loadings**2).sum()) / total, problems=problems)
-
-
 def within_bounds(value: float, reach: float) -> tuple[float, float, tuple[str, ...]]:
     """The interval from value - reach to value + reach within 0 and 1, and a note if it was cut."""
     low, high = value - reach, value + reach
@@ -207,31 +149,3 @@ def _first_axis(correlation: Floats) -> Floats:
     axis = vectors[:, -1] * math.sqrt(values[-1] / max(values[-1], 1.0)) * math.sqrt(values[-1])
     axis = np.clip(axis, -0.9, 0.9)
     return np.asarray(axis if axis.sum() >= 0 else -axis)
-
-
-def _minimum_residuals(correlation: Floats) -> tuple[Floats, bool]:
-    """Loadings of least squared off-diagonal residuals, and whether they settled."""
-    k = len(correlation)
-    above = np.triu_indices(k, 1)
-    pairs = np.arange(len(above[0]))
-
-    def residual(loadings: Floats) -> Floats:
-        return np.asarray(correlation[above] - loadings[above[0]] * loadings[above[1]])
-
-    def slope(loadings: Floats) -> Floats:
-        table = np.zeros((len(pairs), k))
-        table[pairs, above[0]] = -loadings[above[1]]
-        table[pairs, above[1]] = -loadings[above[0]]
-        return table
-
-    solution = least_squares(
-        residual,
-        _first_axis(correlation),
-        slope,
-        bounds=(-_LARGEST_LOADING, _LARGEST_LOADING),
-        xtol=1e-14,
-        ftol=1e-14,
-        gtol=1e-14,
-    )
-    loadings = np.asarray(solution.x, dtype=np.float64)
-    return (loadings if loadings.sum() >= 0 else -loadings), bool(solution.success)

@@ -33,13 +33,12 @@ class Optimum:
     Parameters
     ----------
     theta : shape (q,). value : mean deviance there.
-    converged : whether it is an optimum. n_steps : steps taken.
+    converged : whether it is an optimum.
     """
 
     theta: Array
     value: float
     converged: bool
-    n_steps: int
 
 
 def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
@@ -53,7 +52,7 @@ def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
     """
     theta, value = np.array(start, dtype=np.float64), likelihood.value(start)
     if not np.isfinite(value):
-        return Optimum(theta, float("nan"), False, 0)
+        return Optimum(theta, float("nan"), False)
     damping, decrement, steps = 0.0, np.inf, 0
     gradient, scaled, scale = _local(likelihood, theta)
     while steps < _STEPS and damping < _TOO_DAMPED:
@@ -76,7 +75,7 @@ def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
             if decrement < _GOOD_ENOUGH:
                 break
             damping = max(10 * damping, 1e-4)
-    return Optimum(theta, float(value), bool(decrement < _GOOD_ENOUGH), steps)
+    return Optimum(theta, float(value), bool(decrement < _GOOD_ENOUGH))
 
 
 def _local(

@@ -98,8 +98,7 @@ class Fitter:
             modification_indices=self._scores(modification_indices, optimum, trouble),
             release_indices=self._scores(release_indices, optimum, trouble),
             groups=tuple(
-                group_fit(group, at, means=self.table.means)
-                for group, at in zip(self.data.groups, matrices, strict=True)
+                group_fit(group, at) for group, at in zip(self.data.groups, matrices, strict=True)
             ),
             table=self.table,
             theta=optimum.theta,
@@ -117,7 +116,7 @@ class Fitter:
         """The estimates; none if there are more parameters than moments."""
         start = start_values(self.table, self.data.groups)
         if df < 0:
-            return Optimum(np.full_like(start, NAN), NAN, False, 0)
+            return Optimum(np.full_like(start, NAN), NAN, False)
         return maximise(self.likelihood, start)
 
     def _inference(self, optimum: Optimum, df: int) -> tuple[TestsOfFit, Array, list[str]]:

@@ -147,13 +147,6 @@ class ParameterTable:
         """Number of different free parameters."""
         return 1 + max((p.free for p in self.parameters), default=-1)
 
-    def has(self, left: str, op: str, right: str, group: int = 0) -> bool:
-        """Whether a cell is listed, free or fixed; the two sides of `~~` may be swapped."""
-        wanted = {(left, right), (right, left)} if op == COVARIANCE else {(left, right)}
-        return any(
-            p.op == op and p.group == group and (p.left, p.right) in wanted for p in self.parameters
-        )
-
     def values(self, theta: np.ndarray) -> np.ndarray:
         """Value of every listed parameter at a vector of free ones; shape (len(parameters),)."""
         free = np.array([p.free for p in self.parameters])

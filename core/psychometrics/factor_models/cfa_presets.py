@@ -29,11 +29,6 @@ def one_factor_model(items: Sequence[str], *, name: str = "General") -> str:
     return _factor(name, items)
 
 
-def with_correlated_residuals(text: str, pairs: Sequence[tuple[str, str]]) -> str:
-    """The model with residual covariances between pairs of items added."""
-    return "\n".join([text, *(f"{first} ~~ {second}" for first, second in pairs)])
-
-
 def with_method_factor(text: str, reverse_keyed: Sequence[str], *, name: str = "Method") -> str:
     """The model plus a factor of the reverse-keyed items, unrelated to the other factors.
 

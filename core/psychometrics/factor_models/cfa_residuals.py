@@ -15,7 +15,7 @@ NEGATIVE = -1e-9
 """A variance below this is negative beyond rounding."""
 
 
-def group_fit(data: GroupData, at: Matrices, *, means: bool) -> GroupFit:
+def group_fit(data: GroupData, at: Matrices) -> GroupFit:
     """Sample and implied matrices of one group side by side.
 
     Parameters
@@ -24,8 +24,6 @@ def group_fit(data: GroupData, at: Matrices, *, means: bool) -> GroupFit:
         The group's rows.
     at : Matrices
         The model's matrices at the estimates.
-    means : bool
-        Whether the model has a mean structure; else implied means are the sample's.
 
     Returns
     -------
@@ -40,9 +38,7 @@ def group_fit(data: GroupData, at: Matrices, *, means: bool) -> GroupFit:
         name=data.name,
         n=data.n,
         sample_covariance=unknown * data.covariance,
-        sample_means=unknown * data.means,
         implied_covariance=at.covariance,
-        implied_means=at.means if means else data.means,
         residual_correlations=unknown * correlations(data.covariance) - correlations(at.covariance),
         factor_correlations=correlations(at.factor_covariance),
         residual_variances=residuals,
@@ -60,7 +56,7 @@ def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bo
 
     Residual covariances, and means where the model has them, over the sample's standard deviations,
     variances included; NaN where too many answers are missing. Checked against lavaan's `srmr`.
-    Parameters as for `group_fit`.
+    `means` says whether the model has a mean structure.
     """
     total, n = 0.0, sum(group.n for group in groups)
     for at, group in zip(matrices, groups, strict=True):

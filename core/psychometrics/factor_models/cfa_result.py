@@ -105,10 +105,10 @@ class GroupFit:
     ----------
     name : label of the group; empty where there is only one.
     n : rows used.
-    sample_covariance, sample_means : what was observed (divisor n; with missing answers the
+    sample_covariance : what was observed (divisor n; with missing answers the
         maximum-likelihood estimate, NaN where there is none; for ordered answers polychoric
-        correlations and zeros).
-    implied_covariance, implied_means : what the model says.
+        correlations).
+    implied_covariance : what the model says.
     residual_correlations : sample minus implied correlation.
     factor_correlations : implied correlations of the factors.
     residual_variances : what the factors leave of each item's variance; below 0 in Heywood cases.
@@ -118,9 +118,7 @@ class GroupFit:
     name: str
     n: int
     sample_covariance: np.ndarray
-    sample_means: np.ndarray
     implied_covariance: np.ndarray
-    implied_means: np.ndarray
     residual_correlations: np.ndarray
     factor_correlations: np.ndarray
     residual_variances: np.ndarray

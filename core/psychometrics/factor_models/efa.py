@@ -37,7 +37,6 @@ class ExploratoryFactors:
     unrotated: Floats  # (p, m)
     factor_correlations: Floats  # (m, m)
     communalities: Floats  # (p,)
-    uniquenesses: Floats  # (p,), 1 - communality
     sums_of_squares: Floats  # (m,)
     shares: Floats  # (m,), of the variance of all items
     rmsr: float  # root mean square of the residual correlations off the diagonal
@@ -147,7 +146,6 @@ def factors_of_correlations(
         unrotated=extracted.loadings,
         factor_correlations=rotated.factor_correlations,
         communalities=communalities,
-        uniquenesses=1 - communalities,
         sums_of_squares=sums,
         shares=sums / p,
         rmsr=math.sqrt(float((residuals**2).mean())),

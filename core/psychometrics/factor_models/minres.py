@@ -16,10 +16,9 @@ _FLAT = 1e-5  # largest slope by any free uniqueness that counts as a minimum
 
 @dataclass(frozen=True, eq=False)
 class Extraction:
-    """Unrotated loadings (p, m), uniquenesses (p,), and how the search ended."""
+    """Unrotated loadings (p, m), and how the search ended."""
 
     loadings: Floats
-    uniquenesses: Floats
     at_bound: Booleans  # (p,): uniqueness pushed down to LEAST_UNIQUENESS
     converged: bool
 
@@ -60,7 +59,6 @@ def minres(correlations: Floats, n_factors: int) -> Extraction:
     largest = np.maximum(values[::-1][:n_factors], 0)
     return Extraction(
         loadings=vectors[:, ::-1][:, :n_factors] * np.sqrt(largest),
-        uniquenesses=uniquenesses,
         at_bound=low,
         converged=bool(np.abs(steep).max() < _FLAT),
     )

@@ -73,11 +73,6 @@ def oblimin(loadings: Floats, *, gamma: float = 0.0, starts: int = 20, seed: int
     )
 
 
-def oblimin_criterion(loadings: Floats, gamma: float = 0.0) -> float:
-    """How far loadings are from simple structure; smaller is simpler."""
-    return float(_criterion(loadings, gamma)[0])
-
-
 def _criterion(loadings: Floats, gamma: float) -> Any:
     """Criterion and its derivative by the loadings: (float, (p, m))."""
     squares = loadings**2

@@ -174,14 +174,11 @@ def _group(fit: WeightedFit) -> GroupFit:
     """Observed and implied matrices."""
     at = fit.structure.matrices(fit.theta)
     observed, implied = fit.polychoric.correlations, at.covariance
-    nothing = np.zeros(len(observed))
     return GroupFit(
         name="",
         n=fit.n,
         sample_covariance=observed,
-        sample_means=nothing,
         implied_covariance=implied,
-        implied_means=nothing,
         residual_correlations=observed - implied,
         factor_correlations=correlations(at.factor_covariance),
         residual_variances=np.diag(at.residuals),

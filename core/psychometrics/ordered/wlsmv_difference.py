@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import null_space
 
 from core.psychometrics.arrays import Floats
 from core.psychometrics.factor_models.cfa_fit_indices import p_value
-from core.psychometrics.factor_models.cfa_items import model_of
-from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_result import NAN
-from core.psychometrics.ordered.ordered_answers import LISTWISE
 from core.psychometrics.ordered.wlsmv_fit import WeightedFit
-from core.psychometrics.ordered.wlsmv_model import weighted_model
 from core.psychometrics.ordered.wlsmv_tests import scale_and_shift
 
 
@@ -33,47 +28,18 @@ class WeightedDifference:
     problems: tuple[str, ...]
 
 
-def compare_wlsmv(
-    scores: Floats,
-    items: Sequence[str],
-    restricted: str | ParsedModel,
-    freer: str | ParsedModel,
-    *,
-    missing: str = LISTWISE,
-) -> WeightedDifference:
-    """Chi-square difference of two models of the same ordered answers, properly corrected.
+def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDifference:
+    """Chi-square difference of two models fitted to the same correlations, properly corrected.
 
-    Parameters
-    ----------
-    scores, items, missing
-        As for `wlsmv.fit_wlsmv`.
-    restricted, freer : str or ParsedModel
-        Models of the same items; the first has to be a special case of the second.
-
-    Returns
-    -------
-    WeightedDifference
-        NaN with a reason where the models cannot be compared. Scaled chi-squares of single models
-        must not be subtracted.
+    Scaled chi-squares of single models must not be subtracted. NaN with a reason where the models
+    cannot be compared.
 
     Notes
     -----
     Satorra (2000) with the second-order correction of Asparouhov & Muthen (2010), slopes and
-    weights of the freer model. Rows are taken as independent. Checked by simulation, and for one
-    restriction against the Wald test.
+    weights of the freer model. Rows are taken as independent, pairs of items stand in the same
+    order. Checked by simulation, and for one restriction against the Wald test.
     """
-    wide, narrow = model_of(freer, items), model_of(restricted, items)
-    if set(wide.items) != set(narrow.items):
-        return _undefined(0, "The models are about different items, so they cannot be compared.")
-    narrow = replace(narrow, items=wide.items)  # the same order of pairs
-    one, other = (
-        weighted_model(scores, items, model, missing=missing).fit for model in (narrow, wide)
-    )
-    return difference_test(one, other)
-
-
-def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDifference:
-    """The test for two models fitted to the same correlations, pairs in the same order."""
     df = restricted.df - freer.df
     reason = _why_not(restricted, freer)
     if reason:

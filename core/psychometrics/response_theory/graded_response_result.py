@@ -29,7 +29,6 @@ class GradedItem:
     thresholds: tuple[float, ...]  # standard deviations of the trait; one fewer than options
     thresholds_se: tuple[float, ...]
     intercepts: tuple[float, ...]  # -discrimination · threshold, in logits; defined at any slope
-    intercepts_se: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +74,13 @@ def _item(estimates: Floats, covariance: Floats, name: str, answers: NumberedAns
         thresholds = -intercepts / slope
         derivative = np.column_stack([-thresholds / slope, np.eye(intercepts.size) / -slope])
         thresholds_se = np.sqrt(np.diag(derivative @ covariance @ derivative.T))
-    errors = np.sqrt(np.diag(covariance))
     return GradedItem(
         name=name,
         options=answers.chosen,
         n_answers=answers.n,
         discrimination=slope,
-        discrimination_se=float(errors[0]),
+        discrimination_se=float(np.sqrt(covariance[0, 0])),
         thresholds=tuple(map(float, thresholds)),
         thresholds_se=tuple(map(float, thresholds_se)),
         intercepts=tuple(map(float, intercepts)),
-        intercepts_se=tuple(map(float, errors[1:])),
     )

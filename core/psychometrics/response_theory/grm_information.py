@@ -41,11 +41,6 @@ def option_probabilities(item: GradedItem, trait: Floats) -> Floats:
     return np.asarray(np.exp(terms.log_probability[0]).T)
 
 
-def expected_answer(item: GradedItem, trait: Floats) -> Floats:
-    """Mean score to expect on the item at each level of the trait, in score points: (q,)."""
-    return np.asarray(option_probabilities(item, trait) @ np.asarray(item.options))
-
-
 def item_information(item: GradedItem, trait: Floats) -> Floats:
     """How precisely the item's answer places a row at each level of the trait.
 
