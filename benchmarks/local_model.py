@@ -54,7 +54,7 @@ def ours(*, path: str, calls: int, at_once: int, grammar: bool) -> Mapping[str, 
     from core.collect import local_model
     from core.workflow import collection
     from core.workflow.opening import open_workspace
-    from core.workflow.sample import LOCAL
+    from core.workflow.respondents import LOCAL
     from tests.workflow.studies import freeze
 
     sampling = replace(LOCAL.sampling, at_once=at_once, only_options=grammar, max_tokens=MAX_TOKENS)

@@ -17,7 +17,7 @@ from core.store import banks as bank_store
 from core.store import memory, respondents
 from core.store.database import Database
 from core.workflow import contexts
-from core.workflow.sample import STARTER_RESPONDENTS
+from core.workflow.respondents import STARTER_RESPONDENTS
 from core.workflow.workspace import Workspace
 
 _STARTER_SETS = {

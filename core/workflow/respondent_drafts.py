@@ -15,8 +15,7 @@ from core.domain.study import Respondent, RespondentKind, SamplingSettings, Simu
 from core.errors import CollectionError, FileError
 from core.files.yaml_reading import read_yaml
 from core.workflow.drafts import looks_like_key
-from core.workflow.respondents import PRESETS
-from core.workflow.sample import LOCAL, SIMULATED
+from core.workflow.respondents import LOCAL, PRESETS, SIMULATED
 from core.workflow.secret_names import refuse_key_names
 
 _EXTRA = "extra_text"

@@ -17,7 +17,7 @@ from core.collect.local_client import LocalClient
 from core.collect.simulated import SimulatedClient
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item, Wording
-from core.domain.study import STANDARD, Design, Respondent
+from core.domain.study import STANDARD, Design, Respondent, SamplingSettings, SimulationSettings
 from core.errors import CollectionError, ConflictError, DesignError
 from core.store import respondents as store
 from core.workflow import service_parameters, templates
@@ -38,6 +38,26 @@ KeyState = Literal[
 ]
 """`elsewhere`: the variable holds a key, but it belongs to another address."""
 _T = TypeVar("_T")
+
+SIMULATED = Respondent(
+    label="Simulated person",
+    kind="simulated",
+    model="graded response model",
+    # the limit means nothing here; without it, earlier studies would have other trial ids
+    sampling=SamplingSettings(max_tokens=64, at_once=8, price_in=0.0, price_out=0.0),
+    simulation=SimulationSettings(
+        acquiescence=0.2, refusal_rate=0.03, explanation_rate=0.05, seed=1
+    ),
+)
+LOCAL = Respondent(
+    label="SmolLM2 135M (comes along)",
+    kind="local",
+    model="SmolLM2-135M-Instruct",
+    sampling=SamplingSettings(
+        temperature=0.0, max_tokens=12, only_options=True, at_once=1, price_in=0.0, price_out=0.0
+    ),
+)
+STARTER_RESPONDENTS = (SIMULATED, LOCAL)
 
 
 @dataclass(frozen=True)

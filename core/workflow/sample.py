@@ -6,37 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from core.domain.study import Context, Design, Respondent, SamplingSettings, SimulationSettings
+from core.domain.study import Context, Design
 from core.errors import DesignError
 from core.files import context_files
 from core.store import respondents as respondent_store
 from core.workflow import collection, studies
+from core.workflow.respondents import LOCAL, SIMULATED
 from core.workflow.workspace import Workspace
 
 SampleKind = Literal["simulated", "local"]
 
 _SAMPLE_BANK = "attitudes_20"
 LOCAL_PERSONAS = 3
-
-SIMULATED = Respondent(
-    label="Simulated person",
-    kind="simulated",
-    model="graded response model",
-    # the limit means nothing here; without it, earlier studies would have other trial ids
-    sampling=SamplingSettings(max_tokens=64, at_once=8, price_in=0.0, price_out=0.0),
-    simulation=SimulationSettings(
-        acquiescence=0.2, refusal_rate=0.03, explanation_rate=0.05, seed=1
-    ),
-)
-LOCAL = Respondent(
-    label="SmolLM2 135M (comes along)",
-    kind="local",
-    model="SmolLM2-135M-Instruct",
-    sampling=SamplingSettings(
-        temperature=0.0, max_tokens=12, only_options=True, at_once=1, price_in=0.0, price_out=0.0
-    ),
-)
-STARTER_RESPONDENTS = (SIMULATED, LOCAL)
 
 
 def starter_personas(data_directory: Path) -> tuple[Context, ...]:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from core.workflow import respondents
 from core.workflow.opening import open_workspace
-from core.workflow.sample import LOCAL
+from core.workflow.respondents import LOCAL
 from tests.browser.conftest import go, settled
 from tests.fault_server import FaultServer
 from tests.workflow.studies import KEY_VARIABLE, service

@@ -14,7 +14,7 @@ from core.workflow import bank_drafting, bank_drafts, banks, respondents
 from core.workflow.bank_columns import TextColumn
 from core.workflow.bank_drafting import Target
 from core.workflow.bank_prompts import prompt
-from core.workflow.sample import LOCAL
+from core.workflow.respondents import LOCAL
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 

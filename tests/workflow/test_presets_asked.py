@@ -10,7 +10,7 @@ import pytest
 
 from core.domain.formats import BUILT_IN
 from core.workflow import answers, collection, presets, respondents, studies
-from core.workflow.sample import LOCAL
+from core.workflow.respondents import LOCAL
 from tests.fault_server import NUMBERED, FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, service
 
