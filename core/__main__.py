@@ -349,7 +349,7 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
     where = {k: v.split(",") for k, v in (_pair(text, "--where") for text in parsed.where)}
     over = _factors(parsed.over)
     files = (
-        statistics.syntax(workspace, parsed.name, parsed.study, options, where, over)
+        statistics.scripts(workspace, parsed.name, parsed.study, options, where, over)
         if parsed.syntax
         else ()
     )

@@ -20,6 +20,7 @@ from core.analysis.norm_comparison import norm_comparison
 from core.analysis.reliability import reliability
 from core.analysis.score_correlations import score_correlations
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.workflow import statistics
 from tests.analysis.score_frames import item_scores
 
 HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
@@ -76,6 +77,11 @@ def report(groups=(HOSTILE, "b")):
         table("verdicts", ("respondent", "reliable", "valid", "verdict"), verdicts),
         table("criteria", columns, rows),
     )
+
+
+def charts_of(name, result, *, theme="light", **options):
+    """The charts that an analysis of this name declares."""
+    return statistics.by_name(name).charts(result, theme, **options)
 
 
 @cache

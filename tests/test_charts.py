@@ -11,7 +11,7 @@ from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
 from core.analysis.option_distribution import option_distribution
 from core.analysis.score_distribution import score_distribution
-from core.charts import MAX_MARKS, charts_of, readable
+from core.charts import MAX_MARKS, readable
 from core.charts.colors import (
     BACKGROUNDS,
     BAND,
@@ -23,6 +23,7 @@ from core.charts.colors import (
     readable_on,
 )
 from tests.analysis.score_frames import item_scores, option_counts
+from tests.charts_results import charts_of
 
 THEMES = ("light", "dark")
 HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
@@ -248,7 +249,3 @@ def test_too_many_marks_are_cut_and_the_reader_is_told():
     charts = charts_of("item_statistics", item_statistics(many))
     assert len(charts) == 12
     assert charts[-1].alt.endswith("8 further charts are not drawn; see the table.")
-
-
-def test_an_analysis_without_a_chart_gives_none():
-    assert charts_of("unheard_of", results()["item_statistics"]) == ()

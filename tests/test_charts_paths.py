@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from core.analysis.cfa import cfa
-from core.charts import MAX_MARKS, charts_of
+from core.charts import MAX_MARKS
 from core.charts.path_layout import FACTOR_HEIGHT, HEAD, ROW, laid_out
 from core.charts.path_model import path_models
 from tests.analysis.score_frames import item_scores
-from tests.charts_results import HOSTILE, NAN, answers, made, results, table
+from tests.charts_results import HOSTILE, NAN, answers, charts_of, made, results, table
 
 LOADINGS = ("respondent", "factor", "item", "standardized", "standardized_low",
             "standardized_high", "p")  # fmt: skip

@@ -13,14 +13,14 @@ from hypothesis import given
 from scipy.stats import t as student
 
 from core.analysis.graded_response import graded_response
-from core.charts import MAX_MARKS, charts_of
+from core.charts import MAX_MARKS
 from core.charts.colors import BACKGROUNDS, LIGHTS, color_at, contrast, readable_on
 from core.charts.curves import MAX_ITEMS
 from core.charts.panels import apart, short
 from core.psychometrics.response_theory.graded_response import graded_response as fitted
 from core.psychometrics.response_theory.grm_information import option_probabilities
 from tests.analysis.score_frames import item_scores
-from tests.charts_results import HOSTILE, NAN, answers, made, report, results, table
+from tests.charts_results import HOSTILE, NAN, answers, charts_of, made, report, results, table
 from tests.test_charts import walk
 
 THEMES = ("light", "dark")

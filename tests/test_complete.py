@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import json
 from pathlib import Path
 
 import pytest
 
-from core.analysis.registry import Beside, Choice, Factors, Number, Numbers, Rows, Text
-from core.domain.frames import GROUPINGS
+from core.analysis.registry import OtherData
 from core.workflow import statistics
 
 ROOT = Path(__file__).parents[1]
@@ -33,29 +33,16 @@ def test_its_docstring_says_shapes_results_errors_and_assumptions(analysis):
 
 
 def test_its_options_have_labels_and_defaults_that_they_allow(analysis):
-    for option in analysis.options:
-        kind, default = option.kind, option.default
-        assert kind.label
-        if isinstance(kind, Number):
-            assert kind.low <= default <= kind.high
-        elif isinstance(kind, Choice):
-            assert default in dict(kind.choices)
-        elif isinstance(kind, Numbers):
-            assert all(kind.low <= value <= kind.high for value in default)
-        elif isinstance(kind, Rows):
-            assert all(len(row) == len(kind.columns) for row in default)
-        elif isinstance(kind, Text):
-            assert isinstance(default, str)
-        elif isinstance(kind, Beside):
-            assert default is None
-        else:
-            assert isinstance(kind, Factors)
-            assert set(default) <= set(GROUPINGS)
+    for option in (*analysis.options, *analysis.chart_options):
+        assert option.kind.label
+        assert (option.default is None) == isinstance(option.kind, OtherData)
+        kept = json.loads(json.dumps(option.initial))
+        assert option.kind.restore(kept, option.default) == option.initial
 
 
 def test_its_scripts_take_the_same_options(analysis):
-    if analysis.syntax is not None:
-        assert set(inspect.signature(analysis.syntax).parameters) == set(
+    if analysis.scripts is not None:
+        assert set(inspect.signature(analysis.scripts).parameters) == set(
             inspect.signature(analysis.run).parameters
         )
 

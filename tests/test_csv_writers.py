@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from core import export
-from core.analysis.reliability import reliability_syntax
+from core.analysis.reliability import reliability_scripts
 from core.analysis.scripts.syntax_text import csv_text, group_labels
 from core.domain.results import Column, ResultTable
 from core.domain.study import Context, Design
@@ -87,7 +87,7 @@ def test_the_data_of_scripts_hold_no_formula():
         for n, label in enumerate(HOSTILE[:2])
     ]
     frame = pd.concat(frames, ignore_index=True)
-    (data,) = [f for f in reliability_syntax(frame, by=("respondent",)) if f.name == "data.csv"]
+    (data,) = [f for f in reliability_scripts(frame, by=("respondent",)) if f.name == "data.csv"]
     assert formulas(data.text) == []
 
 

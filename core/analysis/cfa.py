@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -23,14 +24,18 @@ from core.analysis.factor_models.cfa_models import (
     FactorModel,
     ModelText,
 )
-from core.analysis.factor_models.cfa_scripts import cfa_syntax
+from core.analysis.factor_models.cfa_scripts import cfa_scripts
 from core.analysis.factor_models.cfa_tables import cfa_tables
 from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import INDEPENDENCE, by_columns, data_notes, distinct
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
-from core.analysis.registry import analysis
+from core.analysis.registry import Switch, analysis
 from core.analysis.rows import caution, unit_of
+from core.charts import Chart
+from core.charts.colors import Theme
+from core.charts.loadings import loading_charts
+from core.charts.path_diagram import path_diagrams
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.domain.rounding import percent_text
@@ -48,11 +53,30 @@ TWO_SUBSCALES = (
 _COSTLY = 0.1  # share of administrations whose loss is worth a remark
 
 
+def cfa_charts(
+    result: AnalysisResult,
+    theme: Theme,
+    *,
+    significant_only: Annotated[
+        bool, Switch("Draw only loadings with p < .05", help="The tables keep all of them.")
+    ] = False,
+) -> tuple[Chart, ...]:
+    """The path diagram of each group and the loadings on each factor.
+
+    `significant_only` leaves loadings with p of .05 or more out of path diagrams; fixed ones, which
+    have no p, stay.
+    """
+    diagrams = path_diagrams(result, theme, significant_only=significant_only)
+    return (*diagrams, *loading_charts(result, theme))
+
+
 @analysis(
     title="Confirmatory factor analysis",
     question="Do the items measure what the bank says they measure?",
     topic="factors",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=cfa_charts,
     references=(
         "Jöreskog (1969) doi:10.1007/BF02289343",
         "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
@@ -64,7 +88,7 @@ _COSTLY = 0.1  # share of administrations whose loss is worth a remark
         "Mardia (1970) doi:10.1093/biomet/57.3.519",
         "Rhemtulla, Brosseau-Liard & Savalei (2012) doi:10.1037/a0029315",
     ),
-    syntax=cfa_syntax,
+    scripts=cfa_scripts,
 )
 def cfa(
     item_scores: pd.DataFrame,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.analysis.factor_models.cfa_comparison_scripts import cfa_comparison_syntax
+from core.analysis.factor_models.cfa_comparison_scripts import cfa_comparison_scripts
 from core.analysis.factor_models.cfa_comparison_tables import comparison_tables
 from core.analysis.factor_models.cfa_competing import Models, competing_models, question
 from core.analysis.factor_models.cfa_models import ESTIMATORS, FactorEstimator
@@ -19,6 +19,7 @@ from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import analysis
 from core.analysis.rows import caution, unit_of
+from core.charts.comparisons import model_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -29,6 +30,8 @@ from core.errors import NotEnoughData
     question="Which of several measurement models describes the same answers best?",
     topic="factors",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=model_charts,
     references=(
         "Satorra & Bentler (2001) doi:10.1007/BF02296192",
         "Satorra (2000), Scaled and adjusted restricted tests in multi-sample analysis",
@@ -38,7 +41,7 @@ from core.errors import NotEnoughData
         "Savalei & Kolenikov (2008) doi:10.1037/1082-989X.13.2.150",
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
     ),
-    syntax=cfa_comparison_syntax,
+    scripts=cfa_comparison_scripts,
 )
 def cfa_comparison(
     item_scores: pd.DataFrame,

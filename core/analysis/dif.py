@@ -25,6 +25,7 @@ from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
 from core.analysis.rows import caution, unit_of
+from core.charts.comparisons import dif_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -91,6 +92,8 @@ Fewest = Annotated[
     question="Which items are answered differently by levels of a factor with the same trait?",
     topic="comparability",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=dif_charts,
     references=(
         "Zumbo (1999), A handbook on the theory and methods of differential item functioning",
         "Jodoin & Gierl (2001), Applied Measurement in Education 14, 329-349",

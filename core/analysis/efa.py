@@ -21,6 +21,7 @@ from core.analysis.matrices import (
 from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
+from core.charts.scree import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
@@ -72,6 +73,8 @@ _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
     question="Which items go together, with no model given beforehand?",
     topic="factors",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=exploratory_charts,
     references=(
         "Horn (1965) doi:10.1007/BF02289447",
         "Harman & Jones (1966) doi:10.1007/BF02289468",

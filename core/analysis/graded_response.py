@@ -27,6 +27,7 @@ from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
 from core.analysis.rows import caution, unit_of
+from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -64,6 +65,8 @@ Steps = Annotated[
     question="How well does each item measure the trait, and at which levels of it?",
     topic="item_statistics",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=graded_response_charts,
     references=(
         "Samejima (1969) doi:10.1007/BF03372160",
         "Bock & Aitkin (1981) doi:10.1007/BF02293801",

@@ -36,6 +36,7 @@ from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Choice, Rows, analysis
 from core.analysis.rows import caution, unit_of
+from core.charts.means import group_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -77,6 +78,8 @@ _PAIRED = {"rewriting", "language", "form", "format", "template", "label_order",
     question="Do groups that ought to differ have different scores?",
     topic="validity",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=group_charts,
     references=(
         "Cronbach & Meehl (1955) doi:10.1037/h0040957",
         "Welch (1947) doi:10.1093/biomet/34.1-2.28",

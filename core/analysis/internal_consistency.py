@@ -22,6 +22,7 @@ from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
 from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import reliability_files, scale_groups
+from core.charts.coefficients import alpha_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
@@ -33,7 +34,7 @@ from core.psychometrics.wording import never_answered
 _FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
 
 
-def internal_consistency_syntax(
+def internal_consistency_scripts(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),
@@ -55,11 +56,13 @@ def internal_consistency_syntax(
     question="Do the items of each subscale hang together?",
     topic="reliability",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=alpha_charts,
     references=(
         "Cronbach (1951) doi:10.1007/BF02310555",
         "Feldt, Woodruff & Salih (1987) doi:10.1177/014662168701100107",
     ),
-    syntax=internal_consistency_syntax,
+    scripts=internal_consistency_scripts,
 )
 def internal_consistency(
     item_scores: pd.DataFrame,

@@ -24,13 +24,14 @@ from core.analysis.factor_models.invariance_levels import (
     groups_beside,
     question,
 )
-from core.analysis.factor_models.invariance_scripts import invariance_syntax
+from core.analysis.factor_models.invariance_scripts import invariance_scripts
 from core.analysis.factor_models.invariance_tables import STEPS, Ladder, invariance_tables
 from core.analysis.matrices import INDEPENDENCE, by_columns, data_notes, group_name
 from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import analysis
 from core.analysis.rows import caution, unit_of
+from core.charts.comparisons import invariance_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData, TooLarge, UserError
@@ -51,12 +52,14 @@ _MARKER = (
     question="Do the items measure the same thing under all levels of a factor?",
     topic="comparability",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=invariance_charts,
     references=(
         "Meredith (1993) doi:10.1007/BF02294825",
         "Satorra & Bentler (2001) doi:10.1007/BF02296192",
         "Chen (2007) doi:10.1080/10705510701301834",
     ),
-    syntax=invariance_syntax,
+    scripts=invariance_scripts,
 )
 def invariance(
     item_scores: pd.DataFrame,

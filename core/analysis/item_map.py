@@ -22,6 +22,7 @@ from core.analysis.matrices import (
 from core.analysis.options import By, MissingRule
 from core.analysis.registry import Choice, analysis
 from core.analysis.rows import caution, unit_of
+from core.charts.maps import item_map_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, Unit
 
@@ -72,6 +73,8 @@ _UNSAFE = re.compile(r"[^a-z0-9]+")
     question="Where do models and contexts differ, item by item?",
     topic="item_statistics",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=item_map_charts,
     references=(
         "Jung (2025), Validation of a psychological scale for LLMs, University of Mannheim",
         "Henrysson (1963) doi:10.1007/BF02289618",

@@ -19,11 +19,12 @@ from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
 from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import item_files, scale_groups
+from core.charts.coefficients import discrimination_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 
 
-def item_statistics_syntax(
+def item_statistics_scripts(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),
@@ -40,7 +41,9 @@ def item_statistics_syntax(
     question="How does each item behave?",
     topic="item_statistics",
     needs=ITEM_SCORES,
-    syntax=item_statistics_syntax,
+    pooled_rows_need_caution=True,
+    charts=discrimination_charts,
+    scripts=item_statistics_scripts,
     references=(
         "Jung (2025), Validation of a psychological scale for LLMs, University of Mannheim",
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",

@@ -35,9 +35,10 @@ from core.analysis.matrices import (
 from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
-from core.analysis.registry import Beside, Choice, Factors, analysis
+from core.analysis.registry import Choice, DesignFactors, OtherData, analysis
 from core.analysis.rows import caution
 from core.analysis.words.odds_ratios_contrast import chosen_contrast
+from core.charts.maps import score_matrix_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -46,11 +47,11 @@ from core.psychometrics.resampling import Bootstrap
 
 Split = Annotated[
     tuple[str, ...],
-    Factors("Also apart by", help="Each level, such as each form, gets scores of its own."),
+    DesignFactors("Also apart by", help="Each level, such as each form, gets scores of its own."),
 ]
 Other = Annotated[
     pd.DataFrame | None,
-    Beside(
+    OtherData(
         "Another scale's study",
         "item_scores",
         help="Its scores are correlated with these, for the same models and contexts.",
@@ -58,7 +59,7 @@ Other = Annotated[
 ]
 StudyOfTexts = Annotated[
     pd.DataFrame | None,
-    Beside(
+    OtherData(
         "Texts of a study",
         "texts",
         help="Scored by lists of words and correlated with the scores (concurrent validity).",
@@ -75,6 +76,8 @@ CorrelationKind = Annotated[
     question="Do scores that should go together do so, and those that should not, not?",
     topic="validity",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=False,
+    charts=score_matrix_charts,
     references=(
         "Campbell & Fiske (1959) doi:10.1037/h0046016",
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",

@@ -20,6 +20,7 @@ from core.analysis.matrices import ALL_ITEMS, by_columns, data_notes, distinct, 
 from core.analysis.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
 from core.analysis.registry import Choice, Rows, analysis
 from core.analysis.rows import caution, unit_of
+from core.charts.means import norm_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, ResultTable
 from core.errors import NotEnoughData
@@ -55,6 +56,8 @@ class _Compared:
     question="How far are a model's scores from those of people?",
     topic="item_statistics",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=norm_charts,
     references=(
         "Welch (1947) doi:10.1093/biomet/34.1-2.28",
         "Cohen (1988), Statistical power analysis for the behavioral sciences",

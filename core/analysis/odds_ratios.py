@@ -11,7 +11,7 @@ import pandas as pd
 from core.analysis import progress
 from core.analysis.matrices import by_columns, distinct
 from core.analysis.options import By, ConfidenceLevel
-from core.analysis.registry import Beside, Text, analysis
+from core.analysis.registry import OtherData, Text, analysis
 from core.analysis.words.odds_ratios_contrast import Contrast, chosen_contrast
 from core.analysis.words.odds_ratios_tables import (
     SUMMARY_COLUMNS,
@@ -24,6 +24,7 @@ from core.analysis.words.odds_ratios_tables import (
     table,
 )
 from core.analysis.words.word_lists import stereotype_scores, word_counts
+from core.charts.means import odds_ratio_charts
 from core.domain.frames import TEXTS
 from core.domain.results import AnalysisResult
 from core.domain.study import Status
@@ -38,7 +39,7 @@ _DEPENDENT_WORDS = (
 
 Lists = Annotated[
     pd.DataFrame | None,
-    Beside("Lists of words", "word_lists", help="A bank of words; each subscale is one list."),
+    OtherData("Lists of words", "word_lists", help="A bank of words; each subscale is one list."),
 ]
 Descriptor = Annotated[
     str,
@@ -68,6 +69,8 @@ FirstLists = Annotated[
     question="Do texts about two groups of people differ in the words of their stereotypes?",
     topic="validity",
     needs=TEXTS,
+    pooled_rows_need_caution=False,
+    charts=odds_ratio_charts,
     references=(
         "Jung (2025), Validation of psychological scales for large language models, University of "
         "Mannheim",

@@ -11,6 +11,7 @@ import pandas as pd
 from core.analysis.matrices import KEYED_TITLE, by_columns, distinct, group_name, some_of
 from core.analysis.options import By
 from core.analysis.registry import analysis
+from core.charts.options import option_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
@@ -46,6 +47,8 @@ _SUMMARY = (
     question="Which options are chosen, and how often is there no usable answer?",
     topic="item_statistics",
     needs=OPTION_COUNTS,
+    pooled_rows_need_caution=False,
+    charts=option_charts,
     references=("AERA, APA & NCME (2014), Standards for educational and psychological testing",),
 )
 def option_distribution(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 
 from core.analysis.matrices import MISSING_CHOICES
-from core.analysis.registry import Choice, Factors, Number
+from core.analysis.registry import Choice, DesignFactors, Number
 from core.psychometrics.consistency.item_covariances import Missing
 from core.psychometrics.scale_scores import ScoreRule
 
 By = Annotated[
     tuple[str, ...],
-    Factors("Side by side", help="Everything is computed within each group of these factors."),
+    DesignFactors(
+        "Side by side", help="Everything is computed within each group of these factors."
+    ),
 ]
 ConfidenceLevel = Annotated[float, Number("Confidence level", 0.5, 0.999)]
 MissingRule = Annotated[

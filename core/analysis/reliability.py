@@ -20,6 +20,7 @@ from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
 from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import reliability_files, scale_groups
+from core.charts.coefficients import reliability_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
@@ -36,7 +37,7 @@ Seed = Annotated[
 ]
 
 
-def reliability_syntax(
+def reliability_scripts(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),
@@ -53,6 +54,8 @@ def reliability_syntax(
     question="How reliable are the scores of the scale and of each subscale?",
     topic="reliability",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=reliability_charts,
     references=(
         "Cronbach (1951) doi:10.1007/BF02310555",
         "Feldt, Woodruff & Salih (1987) doi:10.1177/014662168701100107",
@@ -62,7 +65,7 @@ def reliability_syntax(
         "Spearman (1910) doi:10.1111/j.2044-8295.1910.tb00206.x",
         "Brown (1910) doi:10.1111/j.2044-8295.1910.tb00207.x",
     ),
-    syntax=reliability_syntax,
+    scripts=reliability_scripts,
 )
 def reliability(
     item_scores: pd.DataFrame,

@@ -36,6 +36,7 @@ from core.analysis.options import By, ConfidenceLevel
 from core.analysis.progress import each
 from core.analysis.registry import Choice, analysis
 from core.analysis.rows import caution
+from core.charts.coefficients import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -77,6 +78,8 @@ Pairs = Annotated[
     question="Do scores keep their order when one thing about the asking changes?",
     topic="reliability",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=score_correlation_charts,
     references=(
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",
         "Bonett & Wright (2000) doi:10.1007/BF02294183",

@@ -28,6 +28,7 @@ from core.analysis.matrices import (
 from core.analysis.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.registry import Number, analysis
 from core.analysis.rows import caution, unit_of
+from core.charts.histograms import histograms
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.rounding import percent_text
@@ -48,6 +49,8 @@ _MANY = 0.15
     question="How are the scores of administrations distributed?",
     topic="item_statistics",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    charts=histograms,
     references=(
         "Joanes & Gill (1998) doi:10.1111/1467-9884.00122",
         "Terwee et al. (2007) doi:10.1016/j.jclinepi.2006.03.012",

@@ -59,6 +59,7 @@ from core.analysis.report.validation_report_scores import (
 from core.analysis.report.validation_report_tables import cautions, notes_of, report_tables
 from core.analysis.rows import caution, unit_of
 from core.analysis.words.odds_ratios_contrast import Contrast, chosen_contrast
+from core.charts.lights import light_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -74,6 +75,8 @@ _USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
     question="Is the scale a reliable and valid measure of each model?",
     topic="validation_report",
     needs=ITEM_SCORES,
+    pooled_rows_need_caution=False,
+    charts=light_charts,
     references=(
         "Jung (2025), Validation of psychological scales for large language models, University of "
         "Mannheim",

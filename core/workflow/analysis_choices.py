@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.analysis.registry import (
-    Analysis,
-    AnalysisOption,
-    Beside,
-    Choice,
-    Factors,
-    Number,
-    Numbers,
-    Rows,
-)
-from core.domain.frames import GROUPINGS
+from core.analysis.registry import Analysis, AnalysisOption, Choice, NotAllowed
 from core.errors import DesignError
-from core.store import studies as study_store
-from core.workflow import answers, banks, drafts, texts
+from core.workflow import answers, drafts
 from core.workflow.workspace import Workspace
 
 _COMPARED = "factor"
@@ -51,17 +40,6 @@ def keep(workspace: Workspace, study: str, analysis: Analysis, option: str, valu
     drafts.amend(workspace, _name(study, analysis), {option: value})
 
 
-def offered(workspace: Workspace, of: str) -> tuple[str, ...]:
-    """The names of what can be brought in beside a study, newest first."""
-    if of == "word_lists":
-        return tuple(bank.code for bank in banks.summaries(workspace) if bank.kind == "words")
-    written = texts.text_studies(workspace)
-    if of == "texts":
-        return tuple(reversed(written))
-    codes = [record.code for record in study_store.studies(workspace.database)]
-    return tuple(code for code in reversed(codes) if code not in written)
-
-
 def _varying(workspace: Workspace, study: str, analysis: Analysis) -> str:
     """The first factor on offer for comparison in which this study varies; empty where none."""
     kind = next(option.kind for option in analysis.options if option.name == _COMPARED)
@@ -75,25 +53,8 @@ def _name(study: str, analysis: Analysis) -> str:
 
 
 def _fitting(option: AnalysisOption, value: Any) -> Any:
-    """The kept value as the option takes it; the default where it no longer does."""
-    kind, default = option.kind, option.default
-    fits = False
-    if isinstance(kind, Number):
-        fits = isinstance(value, int | float) and kind.low <= value <= kind.high
-        value = option.number(value) if fits else value
-    elif isinstance(kind, Choice):
-        fits = value in dict(kind.choices)
-    elif isinstance(kind, Factors):
-        fits = isinstance(value, list) and set(value) <= set(GROUPINGS)
-        value = tuple(value) if fits else value
-    elif isinstance(kind, Numbers):
-        fits = isinstance(value, list) and all(kind.low <= v <= kind.high for v in value)
-        value = tuple(map(float, value)) if fits else value
-    elif isinstance(kind, Rows):
-        fits = isinstance(value, list) and all(len(row) == len(kind.columns) for row in value)
-        value = tuple(map(tuple, value)) if fits else value
-    else:
-        fits = isinstance(value, str)
-    if fits:
-        return value
-    return "" if isinstance(kind, Beside) else default
+    """The kept value as the option takes it; what it has at first where it no longer does."""
+    try:
+        return option.kind.restore(value, option.default)
+    except NotAllowed:
+        return option.initial

@@ -1,4 +1,4 @@
-"""The frames an analysis works on: of the studies asked for, and of others brought in beside."""
+"""The frames an analysis works on, of the studies asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.registry import Analysis, Beside
+from core.analysis.registry import Analysis
 from core.domain.frames import (
     CONTEXT_SET,
     HIGHEST,
@@ -25,7 +25,7 @@ from core.domain.study import FACTORS, Context
 from core.errors import NotEnoughData
 from core.store import banks as bank_store
 from core.store import frames, studies
-from core.workflow import banks, texts
+from core.workflow import texts
 from core.workflow.workspace import Workspace
 
 Where = Mapping[str, Sequence[Any]]
@@ -53,7 +53,7 @@ def frame_of(
                 f"There is no factor '{factor}' to filter by.", f"Use: {', '.join(FACTORS)}, item."
             )
     if analysis.needs is TEXTS:
-        frame = _texts(workspace, codes, where)
+        frame = text_frame(workspace, codes, where)
     elif analysis.needs is ITEM_SCORES:
         frame = item_scores(workspace, codes, where)
     else:
@@ -97,48 +97,6 @@ def _option_counts(
     return counted["count"].sum().reset_index()
 
 
-def brought_in(
-    workspace: Workspace, analysis: Analysis, options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The options, with a frame (or None) in place of the name of what is to be brought in."""
-    found = dict(options)
-    for option in analysis.options:
-        if isinstance(option.kind, Beside) and option.name in found:
-            name = found[option.name]
-            found[option.name] = _beside(workspace, option.kind, str(name)) if name else None
-    return found
-
-
-def studies_behind(
-    analysis: Analysis, codes: Sequence[str], options: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """Every study whose answers the result depends on."""
-    beside = [
-        str(options[option.name])
-        for option in analysis.options
-        if isinstance(option.kind, Beside)
-        and option.kind.of != "word_lists"
-        and options.get(option.name)
-    ]
-    return tuple(dict.fromkeys((*codes, *beside)))
-
-
-def _beside(workspace: Workspace, kind: Beside, name: str) -> pd.DataFrame:
-    """What stands under that name, as a frame."""
-    if kind.of == "word_lists":
-        lists = texts.lists_of(banks.load(workspace, name).instrument)
-        rows = [(title, entry) for title, entries in lists.items() for entry in entries]
-        return pd.DataFrame(rows, columns=["list", "entry"])
-    found = (
-        _texts(workspace, [name], {}) if kind.of == "texts" else item_scores(workspace, [name], {})
-    )
-    if found.empty:
-        raise NotEnoughData(
-            f"The study '{name}' ({kind.label}) has no answers.", "Run it, or choose another."
-        )
-    return found
-
-
 def _ends(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     """The points of the options of every row's answer format, and the lowest and highest."""
     study, answered_in = frame["study"].astype("category"), frame["format"].astype("category")
@@ -161,7 +119,7 @@ def _ends(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 
-def _texts(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
+def text_frame(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
     """TEXTS of some studies."""
     parts = []
     written = texts.text_studies(workspace)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from core.analysis.progress import Cancelled, watched
 from core.domain.results import AnalysisResult
-from core.workflow import analysis_frames, statistics
+from core.workflow import other_data, statistics
 from core.workflow.workspace import Workspace
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -137,7 +137,7 @@ def _compute(workspace: Workspace, computation: Computation) -> None:
 def _key(workspace: Workspace, question: Question) -> str:
     """Everything the result depends on, as text."""
     analysis = statistics.by_name(question.analysis)
-    behind = analysis_frames.studies_behind(analysis, question.studies, question.options)
+    behind = other_data.studies_behind(analysis, question.studies, question.options)
     revision = statistics.revision(workspace, behind)
     parts = [
         workspace.process, question.analysis, question.studies, dict(question.options),

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 import core.analysis as _registered  # importing the package registers every analysis
-from core import charts, export
+from core import export
 from core.analysis.matrices import group_name
 from core.analysis.registry import Analysis, all_analyses, parse_option
 from core.analysis.rows import averaged
@@ -19,11 +19,11 @@ from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.errors import NotEnoughData
 from core.store import collection as collection_store
 from core.store import recodings, runs, studies
-from core.workflow import amendments, analysis_frames, bank_attachment, units
+from core.workflow import amendments, analysis_frames, bank_attachment, other_data, units
 from core.workflow.analysis_frames import Where
 from core.workflow.workspace import Workspace
 
-__all__ = ["AnalysisResult", "ResultTable", "charts", "export"]
+__all__ = ["AnalysisResult", "ResultTable", "export"]
 del _registered
 
 _APART_NOTE = (
@@ -94,7 +94,7 @@ def run(
     frame, options, notes, words = _prepared(workspace, analysis, study_codes, options, where, over)
     result = analysis.run(frame, **options)
     result = bank_attachment.in_true_words(
-        workspace, result, analysis_frames.studies_behind(analysis, study_codes, given)
+        workspace, result, other_data.studies_behind(analysis, study_codes, given)
     )
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
     return replace(
@@ -105,7 +105,7 @@ def run(
     )
 
 
-def syntax(
+def scripts(
     workspace: Workspace,
     name: str,
     study_codes: Sequence[str],
@@ -121,10 +121,10 @@ def syntax(
         The analysis offers none, or its data do not allow one.
     """
     analysis = by_name(name)
-    if analysis.syntax is None:
+    if analysis.scripts is None:
         raise NotEnoughData(f"'{name}' offers no scripts.", "Export its tables instead.")
     frame, options, _, _ = _prepared(workspace, analysis, study_codes, options, where, over)
-    return analysis.syntax(frame, **options)
+    return analysis.scripts(frame, **options)
 
 
 def _prepared(
@@ -141,7 +141,7 @@ def _prepared(
     by = tuple(options.get("by", next((o.default for o in analysis.options if o.name == "by"), ())))
     frame = analysis_frames.frame_of(workspace, analysis, study_codes, where, by)
     check_frame(frame, analysis.needs)
-    chosen = analysis_frames.brought_in(workspace, analysis, options)
+    chosen = other_data.in_place_of_names(workspace, analysis, options)
     apart = _apart(analysis, frame, chosen)
     chosen |= apart
     notes = (_APART_NOTE,) if apart else ()

@@ -36,11 +36,6 @@ _IMPLIED_BROUGHT_IN = {
 _INDIVIDUAL = ("respondent", "context", "entity", "entity_b")
 _WAYS = ("form", "label_order", "template", "language", "phase")
 """Ways of asking the same thing."""
-_POOLING = (
-    "item_statistics", "factors", "comparability", "internal_consistency", "reliability",
-    "group_comparison",
-)  # fmt: skip
-"""Topics and analyses that take every administration for a row."""
 _WORDS = {
     "label_order": "orders of options",
     "entity": "entities",
@@ -139,7 +134,7 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
 
 def _pooled(analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]) -> tuple[str, ...]:
     """Where several ways of asking the same individual are rows of one analysis."""
-    if analysis.topic not in _POOLING and analysis.name not in _POOLING:
+    if not analysis.pooled_rows_need_caution:
         return ()
     pooled = [name for name in _WAYS if name not in looked_at and _varies(rows, name)]
     recurring = _recurring(rows, pooled, looked_at)

@@ -3,53 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from core.analysis.factor_models.cfa_models import FactorModelText
 from core.analysis.registry import (
     Analysis,
     AnalysisOption,
-    Beside,
     Choice,
-    Factors,
+    DesignFactors,
+    NotAllowed,
     Number,
     Numbers,
+    OtherData,
     Rows,
+    Switch,
     Text,
-    parse_numbers,
 )
 from core.domain.frames import GROUPINGS
 from core.errors import UserError
-from core.workflow import analysis_choices
-from pages.shared import widgets
+from core.workflow import analysis_choices, other_data
+from core.workflow.studies import StudyRecord
+from pages.shared import factor_desk, widgets
 from pages.shared.factor_words import factor_word
 
 _IN_A_ROW = 4
 
 
-def option_form(
-    analysis: Analysis, study: str, *, leave_out: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    """Controls for the options of an analysis, read from its signature, and what they hold.
-
-    `leave_out` names options that the page has controls of its own for; they are not in the result.
-    """
-    kept = analysis_choices.recall(widgets.workspace(), study, analysis)
-    shown = [option for option in analysis.options if option.name not in leave_out]
+def option_form(analysis: Analysis, study: StudyRecord) -> dict[str, Any]:
+    """Controls for the options of an analysis, read from its signature, and what they hold."""
+    kept = analysis_choices.recall(widgets.workspace(), study.code, analysis)
+    edited = [option for option in analysis.options if type(option.kind) in _EDITORS]
+    elsewhere = {name for option in edited for name in _EDITORS[type(option.kind)].sets(option)}
+    shown = [option for option in analysis.options if option.name not in elsewhere]
     small = [option for option in shown if not _is_wide(option)]
     wide = [option for option in shown if _is_wide(option)]
-    values = _grid(analysis, study, small[:_IN_A_ROW], kept)
+    values = _grid(analysis, study.code, small[:_IN_A_ROW], kept)
     for option in wide:
-        values[option.name] = _control(analysis, study, option, kept[option.name])
+        values[option.name] = _control(analysis, study.code, option, kept[option.name])
     if small[_IN_A_ROW:]:
-        changed = [o.kind.label for o in small[_IN_A_ROW:] if kept[o.name] != _default(o)]
+        changed = [o.kind.label for o in small[_IN_A_ROW:] if kept[o.name] != o.initial]
         with st.expander("More options"):  # another label would close it
-            values |= _grid(analysis, study, small[_IN_A_ROW:], kept)
+            values |= _grid(analysis, study.code, small[_IN_A_ROW:], kept)
         if changed:
             st.caption(f"Changed under More options: {widgets.plain(', '.join(changed))}.")
+    for option in edited:
+        values |= _EDITORS[type(option.kind)].draw(study, analysis, option)
     return values
+
+
+def chart_options(analysis: Analysis) -> dict[str, Any]:
+    """Controls for the options of the charts of an analysis, and what they hold."""
+    return {
+        option.name: _WIDGETS[type(option.kind)](
+            option, f"chart_option:{analysis.name}:{option.name}", option.initial
+        )
+        for option in analysis.chart_options
+    }
 
 
 def _is_wide(option: AnalysisOption) -> bool:
@@ -57,11 +70,6 @@ def _is_wide(option: AnalysisOption) -> bool:
     return isinstance(option.kind, Rows) or (
         isinstance(option.kind, Text) and option.kind.lines > 1
     )
-
-
-def _default(option: AnalysisOption) -> Any:
-    """The default as a control shows it."""
-    return "" if isinstance(option.kind, Beside) else option.default
 
 
 def _grid(
@@ -81,7 +89,7 @@ def _grid(
 def _control(analysis: Analysis, study: str, option: AnalysisOption, kept: Any) -> Any:
     """The control of one option, holding what was kept; what it holds is kept from then on."""
     key = f"option:{study}:{analysis.name}:{option.name}"
-    value = _DRAWN[type(option.kind)](option, key, kept)
+    value = _WIDGETS[type(option.kind)](option, key, kept)
     if value != kept:
         try:
             analysis_choices.keep(widgets.workspace(), study, analysis, option.name, value)
@@ -92,7 +100,7 @@ def _control(analysis: Analysis, study: str, option: AnalysisOption, kept: Any) 
 
 def _number(option: AnalysisOption, key: str, kept: Any) -> Any:
     kind: Any = option.kind
-    low, high = option.number(kind.low), option.number(kind.high)
+    low, high = kind.bounds(option.default)
     return st.number_input(kind.label, low, high, kept, key=key, help=_tooltip(kind))
 
 
@@ -106,7 +114,11 @@ def _choice(option: AnalysisOption, key: str, kept: Any) -> Any:
     )  # fmt: skip
 
 
-def _factors(option: AnalysisOption, key: str, kept: Any) -> Any:
+def _switch(option: AnalysisOption, key: str, kept: Any) -> Any:
+    return st.toggle(option.kind.label, kept, key=key, help=_tooltip(option.kind))
+
+
+def _design_factors(option: AnalysisOption, key: str, kept: Any) -> Any:
     kind: Any = option.kind
     chosen = st.multiselect(
         kind.label, GROUPINGS, list(kept), format_func=factor_word, key=key, help=_tooltip(kind)
@@ -127,8 +139,8 @@ def _numbers(option: AnalysisOption, key: str, kept: Any) -> Any:
     shown = " ".join(f"{value:g}" for value in kept)
     typed = st.text_input(kind.label, shown, key=key, help=_tooltip(kind))
     try:
-        return parse_numbers(option, kind, typed)
-    except UserError:
+        return kind.parse(typed, option.default)
+    except NotAllowed:
         st.error(
             f"{widgets.plain(typed)} cannot be read. Type numbers from {kind.low:g} to "
             f"{kind.high:g} with spaces between them, such as {shown or '0.5'}."
@@ -180,9 +192,9 @@ def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
     )
 
 
-def _beside(option: AnalysisOption, key: str, kept: Any) -> Any:
+def _other_data(option: AnalysisOption, key: str, kept: Any) -> Any:
     kind: Any = option.kind
-    names = analysis_choices.offered(widgets.workspace(), kind.of)
+    names = other_data.names(widgets.workspace(), kind)
     wished = kept if kept in names else ""
     return st.selectbox(
         kind.label, ["", *names], ["", *names].index(wished), key=key, help=_tooltip(kind),
@@ -190,12 +202,28 @@ def _beside(option: AnalysisOption, key: str, kept: Any) -> Any:
     )  # fmt: skip
 
 
-_DRAWN: Mapping[type, Callable[[AnalysisOption, str, Any], Any]] = {
+_WIDGETS: Mapping[type, Callable[[AnalysisOption, str, Any], Any]] = {
     Number: _number,
     Choice: _choice,
-    Factors: _factors,
+    Switch: _switch,
+    DesignFactors: _design_factors,
     Text: _text,
     Numbers: _numbers,
     Rows: _rows,
-    Beside: _beside,
+    OtherData: _other_data,
 }
+"""What draws an option of each kind: from the option, a key and what was kept, what it holds."""
+
+
+@dataclass(frozen=True)
+class _Editor:
+    """A part of the page for an option and for others that are chosen with it."""
+
+    sets: Callable[[AnalysisOption], tuple[str, ...]]
+    draw: Callable[[StudyRecord, Analysis, AnalysisOption], dict[str, Any]]
+
+
+_EDITORS: Mapping[type, _Editor] = {
+    FactorModelText: _Editor(factor_desk.options_set, factor_desk.controls)
+}
+"""The kinds of options that take more than a widget; they stand below all others."""

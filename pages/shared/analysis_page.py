@@ -17,20 +17,17 @@ from pages.shared import analysis_options, analysis_progress, data_files, result
 from pages.shared.factor_words import factor_word
 
 _ANALYSIS_PARAMETER = "analysis"
-OwnControls = Callable[[StudyRecord, Analysis], dict[str, Any]]
 
 
 def show(
     topic: Topic,
     *,
-    own_controls: Mapping[str, tuple[tuple[str, ...], OwnControls]] | None = None,
     lead: Callable[[AnalysisResult], None] | None = None,
     after: Callable[[StudyRecord], None] | None = None,
 ) -> None:
     """The page of a topic below its title.
 
-    `own_controls` gives, by analysis, the options that the page draws itself and the function that
-    does; `lead` is drawn above every result and `after` below it.
+    `lead` is drawn above every result and `after` below it.
     """
     with widgets.error_box():
         study = widgets.study_chooser()
@@ -49,9 +46,7 @@ def show(
             )
         analysis = _choose_analysis(topic)
         st.write(widgets.plain(analysis.question))
-        names, draw = (own_controls or {}).get(analysis.name, ((), _none))
-        options = analysis_options.option_form(analysis, study.code, leave_out=names)
-        options |= draw(study, analysis)
+        options = analysis_options.option_form(analysis, study)
         beside, over, where = _which_answers(study, analysis)
         question = Question(analysis.name, (study.code, *beside), options, where, over)
         result = analysis_progress.result_of(question)
@@ -63,14 +58,10 @@ def show(
                 after(study)
 
 
-def _none(_study: StudyRecord, _analysis: Analysis) -> dict[str, Any]:
-    return {}
-
-
 def _show(analysis: Analysis, question: Question, result: AnalysisResult) -> None:
     stem = data_files.file_stem(question.studies[0])
     results.show_result(analysis, result, file_stem=stem)
-    results.show_syntax(analysis, question, file_stem=stem)
+    results.show_scripts(analysis, question, file_stem=stem)
 
 
 def _choose_analysis(topic: Topic) -> Analysis:

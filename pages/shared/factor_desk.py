@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.registry import Analysis
+from core.analysis.factor_models.cfa_models import FactorModelText
+from core.analysis.registry import Analysis, AnalysisOption
 from core.errors import UserError
 from core.workflow import analysis_choices, factor_models, statistics
 from core.workflow.factor_models import Proposal
@@ -16,7 +17,6 @@ from core.workflow.studies import StudyRecord
 from pages.shared import widgets
 from pages.shared.widgets import plain
 
-OPTIONS = ("model", "model_text")
 _NOTE = "factor_note"
 _SYNTAX_HELP = (
     "As in lavaan. F =~ a + b + c: the items a, b and c measure F. F ~~ G: the factors correlate; "
@@ -31,21 +31,37 @@ def _proposal(_revision: object, study: str, preset: str) -> Proposal:
     return factor_models.proposal(widgets.workspace(), [study], preset)  # type: ignore[arg-type]
 
 
-def controls(study: StudyRecord, analysis: Analysis) -> dict[str, Any]:
+def options_set(option: AnalysisOption) -> tuple[str, ...]:
+    """The names of the options that the editor of a text of factor models sets."""
+    kind: Any = option.kind
+    return tuple(filter(None, (option.name, kind.preset)))
+
+
+def controls(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> dict[str, Any]:
+    """The editor of a text of factor models, and the options it sets as the user left them."""
+    kind: Any = option.kind
+    if kind.several:
+        return {option.name: _comparison(study)}
+    return _one_model(study, analysis, option)
+
+
+def _one_model(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> dict[str, Any]:
     """Preset and model text as the user left them."""
+    kind: Any = option.kind
     kept = analysis_choices.recall(widgets.workspace(), study.code, analysis)
+    kept_preset, own = kept[kind.preset], kept[option.name]
     presets = factor_models.presets()
     key = f"factor_preset:{study.code}"
     preset = st.selectbox(
-        "Model", list(presets), list(presets).index(kept["model"]),
-        format_func=presets.__getitem__, key=key, disabled=bool(kept["model_text"]),
+        "Model", list(presets), list(presets).index(kept_preset),
+        format_func=presets.__getitem__, key=key, disabled=bool(own),
         help="What the items are taken to measure. Once a model is edited, its text counts.",
     )  # fmt: skip
-    if preset != kept["model"]:
-        _keep(study.code, analysis, "model", preset)
+    if preset != kept_preset:
+        _keep(study.code, analysis, kind.preset, preset)
     edit_key = f"factor_edit:{study.code}"
     # Not as the default of the switch, which would change under it with the first edit.
-    st.session_state.setdefault(edit_key, bool(kept["model_text"]))
+    st.session_state.setdefault(edit_key, bool(own))
     edit = st.toggle(
         "Edit the model", key=edit_key,
         help="Move items between factors, let residuals correlate, or write the text.",
@@ -63,13 +79,13 @@ def controls(study: StudyRecord, analysis: Analysis) -> dict[str, Any]:
             except UserError as error:
                 widgets.show_problem(error)
                 proposed = Proposal("", {})
-            _desk(study, analysis, kept["model_text"], proposed)
-    elif kept["model_text"]:
+            _desk(study, analysis, own, proposed)
+    elif own:
         st.caption("The model was edited; its text counts. Switch this on to see it.")
-    return {"model": preset, "model_text": kept["model_text"]}
+    return {kind.preset: preset, option.name: own}
 
 
-def comparison_controls(study: StudyRecord, _analysis: Analysis) -> dict[str, Any]:
+def _comparison(study: StudyRecord) -> str:
     """Which models to compare: presets, and those that were kept."""
     own = factor_models.kept(widgets.workspace(), study.code)
     presets = factor_models.presets()
@@ -80,7 +96,7 @@ def comparison_controls(study: StudyRecord, _analysis: Analysis) -> dict[str, An
         help="Edit a model under Confirmatory factor analysis and keep it, to have it here.",
     )  # fmt: skip
     if not chosen and not own:
-        return {"models": ""}
+        return ""
     names = chosen or offered
     found = widgets.workspace()
     revision = (found.process, study.code, statistics.revision(found, [study.code]))
@@ -102,7 +118,7 @@ def comparison_controls(study: StudyRecord, _analysis: Analysis) -> dict[str, An
             "Forget it", icon=":material/delete:", key="forget_model",
             on_click=factor_models.drop, args=(found, study.code, dropped),
         )  # fmt: skip
-    return {"models": factor_models.comparison(texts)}
+    return factor_models.comparison(texts)
 
 
 def _desk(study: StudyRecord, analysis: Analysis, own: str, proposed: Proposal) -> None:
@@ -268,11 +284,11 @@ def _related(study: str, analysis: Analysis, text: str) -> None:
 def _typed(study: str, analysis: Analysis, key: str) -> None:
     typed = str(st.session_state[key])
     st.session_state[f"{key}:shown"] = typed
-    _keep(study, analysis, "model_text", typed)
+    _keep_text(study, analysis, typed)
 
 
 def _reset(study: str, analysis: Analysis) -> None:
-    _keep(study, analysis, "model_text", "")
+    _keep_text(study, analysis, "")
 
 
 def _kept(study: str, key: str, text: str) -> None:
@@ -290,11 +306,16 @@ def _kept(study: str, key: str, text: str) -> None:
 def _change(study: str, analysis: Analysis, said: str, change: Callable[[], str]) -> None:
     """Take over a changed text, or say why it cannot be."""
     try:
-        _keep(study, analysis, "model_text", change())
+        _keep_text(study, analysis, change())
     except UserError as error:
         st.session_state[_NOTE] = error
     else:
         st.session_state[_NOTE] = said
+
+
+def _keep_text(study: str, analysis: Analysis, text: str) -> None:
+    name = next(o.name for o in analysis.options if isinstance(o.kind, FactorModelText))
+    _keep(study, analysis, name, text)
 
 
 def _keep(study: str, analysis: Analysis, option: str, value: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, Literal, cast
 
 import pandas as pd
@@ -10,13 +10,14 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from core.analysis.registry import Analysis
-from core.charts import Chart
+from core.charts import Chart, readable
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.domain.counts import counted
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.rounding import number_text, percent_text, rounded_frame
 from core.workflow import statistics
 from core.workflow.computing import Question
+from pages.shared import analysis_options
 from pages.shared.widgets import download, error_box, plain, table, workspace
 
 _LAST_DRAWN = "last_drawn"
@@ -47,7 +48,7 @@ def show_result(
     fit, others = _fit_first(result.tables)
     for shown in fit:
         _show_table(analysis, result, shown, file_stem)
-    drawn = _drawn(analysis, result, significant_only=_significant_only(analysis))
+    drawn = _drawn(analysis, result, analysis_options.chart_options(analysis))
     for number, (chart, panels) in enumerate(drawn):
         _show_panels(chart, panels, f"chart:{analysis.name}:{number}")
         with st.expander("The data of this chart"):
@@ -71,18 +72,9 @@ def _fit_first(
     return tables[:n_first], tables[n_first:]
 
 
-def _significant_only(analysis: Analysis) -> bool:
-    """Whether path diagrams leave out loadings that may be 0."""
-    return analysis.name == "cfa" and st.toggle(
-        "Draw only loadings with p < .05",
-        key="significant_only",
-        help="The tables keep all of them.",
-    )
-
-
-def show_syntax(analysis: Analysis, question: Question, *, file_stem: str) -> None:
+def show_scripts(analysis: Analysis, question: Question, *, file_stem: str) -> None:
     """The same computed by other software: scripts to read and to take away, with the data."""
-    if analysis.syntax is None:
+    if analysis.scripts is None:
         return
     shown = st.toggle(
         "Show the same in R and Python", key=f"syntax:{analysis.name}",
@@ -92,7 +84,7 @@ def show_syntax(analysis: Analysis, question: Question, *, file_stem: str) -> No
     if not shown:
         return
     with error_box():
-        files = statistics.syntax(
+        files = statistics.scripts(
             workspace(), question.analysis, question.studies, question.options, question.where,
             question.over,
         )  # fmt: skip
@@ -119,24 +111,23 @@ def _counts(result: AnalysisResult) -> str:
 
 
 def _drawn(
-    analysis: Analysis, result: AnalysisResult, *, significant_only: bool
+    analysis: Analysis, result: AnalysisResult, options: Mapping[str, Any]
 ) -> list[tuple[Chart, list[dict[str, Any]]]]:
     """The charts with the specifications of their panels, drawn once for as long as they stand.
 
     Altair checks every part of a specification, which takes longer than all else on a page with
     many panels; a touch of another control must not wait for it.
     """
+    if analysis.charts is None:
+        return []
     state, found = st.session_state.get(_LAST_DRAWN), theme()
-    if state and state[0] is result and state[1:3] == (found, significant_only):
+    if state and state[0] is result and state[1:3] == (found, options):
         return cast("list[tuple[Chart, list[dict[str, Any]]]]", state[3])
-    charts = statistics.charts.charts_of(
-        analysis.name, result, theme=found, significant_only=significant_only
-    )
-    readable = statistics.charts.readable
     drawn = [
-        (chart, [readable(panel, found).to_dict() for panel in chart.panels]) for chart in charts
+        (chart, [readable(panel, found).to_dict() for panel in chart.panels])
+        for chart in analysis.charts(result, found, **options)
     ]
-    st.session_state[_LAST_DRAWN] = (result, found, significant_only, drawn)
+    st.session_state[_LAST_DRAWN] = (result, found, options, drawn)
     return drawn
 
 

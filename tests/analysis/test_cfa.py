@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from core.analysis.cfa import TWO_SUBSCALES, cfa
 from core.analysis.factor_models.cfa_groups import UNIT_CHANGED
 from core.analysis.factor_models.cfa_models import written_model
-from core.analysis.factor_models.cfa_scripts import cfa_syntax
+from core.analysis.factor_models.cfa_scripts import cfa_scripts
 from core.analysis.factor_models.cfa_text import proposed_text
 from core.analysis.progress import Cancelled, watched
 from core.errors import NotEnoughData, UserError
@@ -489,7 +489,7 @@ def test_the_scripts_hold_the_models_and_the_answers():
     values = scores("hs1939").copy()
     values[:, 1] = 3
     flat = item_scores(values, items=HS, subscales=HS_SUBSCALES, respondent="flat", start=5000)
-    files = {f.name: f.text for f in cfa_syntax(pd.concat([schools(), flat]), estimator="ml")}
+    files = {f.name: f.text for f in cfa_scripts(pd.concat([schools(), flat]), estimator="ml")}
     assert set(files) == {"data.csv", "cfa.R", "cfa.py"}
     table = pd.read_csv(io.StringIO(files["data.csv"]))
     assert len(table) == 602
@@ -497,7 +497,7 @@ def test_the_scripts_hold_the_models_and_the_answers():
     np.testing.assert_allclose(table.loc[:300, HS], scores("hs1939"))
     assert "x2" in files["cfa.R"]
     with pytest.raises(NotEnoughData, match="nothing to write"):
-        cfa_syntax(schools().assign(subscale="one"), model="bifactor")
+        cfa_scripts(schools().assign(subscale="one"), model="bifactor")
 
 
 def test_groups_are_told_to_whoever_watches_and_can_be_stopped():

@@ -8,7 +8,7 @@ from core.analysis.cfa import cfa
 from core.analysis.cfa_comparison import cfa_comparison
 from core.analysis.factor_models.cfa_groups import fitted
 from core.analysis.factor_models.cfa_models import WrittenModel
-from core.analysis.factor_models.cfa_scripts import cfa_syntax
+from core.analysis.factor_models.cfa_scripts import cfa_scripts
 from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.validation_report import validation_report
 from core.domain.frames import OPTION_POINTS
@@ -61,7 +61,7 @@ def test_every_analysis_of_factor_models_chooses_alike_and_says_so():
     ):
         assert any(note.startswith("Estimator: WLSMV, because") for note in result.notes)
     assert not any(note.startswith("Estimator") for note in cfa(frame, estimator="mlr").notes)
-    assert "WLSMV" in next(f.text for f in cfa_syntax(frame) if f.name == "cfa.R")
+    assert "WLSMV" in next(f.text for f in cfa_scripts(frame) if f.name == "cfa.R")
 
 
 def test_a_true_scale_of_yes_no_items_is_seldom_rejected_by_the_default():

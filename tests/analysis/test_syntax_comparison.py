@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from core.analysis.cfa_comparison import cfa_comparison
-from core.analysis.factor_models.cfa_comparison_scripts import cfa_comparison_syntax
+from core.analysis.factor_models.cfa_comparison_scripts import cfa_comparison_scripts
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
-from tests.analysis.syntax_runs import run_python, run_r, written
+from tests.analysis.scripts_runs import run_python, run_r, written
 from tests.psychometrics.reference import scores
 
 NINE = [f"x{number}" for number in range(1, 10)]
@@ -64,7 +64,7 @@ def agree(result, fits, differences):
 @pytest.mark.parametrize("estimator", ["ml", "mlr"])
 def test_lavaan_gives_our_differences_of_the_models_of_the_bank(tmp_path, estimator):
     frame = two_groups()
-    files = cfa_comparison_syntax(frame, estimator=estimator)
+    files = cfa_comparison_scripts(frame, estimator=estimator)
     tables = run_r(written(files, tmp_path), "cfa.R", CHI2, "differences")
     agree(cfa_comparison(frame, estimator=estimator), *tables)
 
@@ -73,7 +73,7 @@ def test_lavaan_gives_our_differences_of_typed_models_of_ordered_answers(tmp_pat
     values = scores("likert22", LIKERT)
     assert np.isnan(values).any()
     frame = item_scores(values, items=LIKERT, respondent="m")
-    files = cfa_comparison_syntax(frame, models=ORDERED, estimator="wlsmv")
+    files = cfa_comparison_scripts(frame, models=ORDERED, estimator="wlsmv")
     fits, differences = run_r(written(files, tmp_path), "cfa.R", CHI2, "differences")
     assert len(differences) == 3
     agree(cfa_comparison(frame, models=ORDERED, estimator="wlsmv"), fits, differences)
@@ -81,7 +81,7 @@ def test_lavaan_gives_our_differences_of_typed_models_of_ordered_answers(tmp_pat
 
 def test_the_answers_of_a_group_stand_once_in_the_data_whatever_the_number_of_models(tmp_path):
     pytest.importorskip("semopy")
-    files = cfa_comparison_syntax(two_groups(), estimator="ml")
+    files = cfa_comparison_scripts(two_groups(), estimator="ml")
     data = next(file.text for file in files if file.name == "data.csv")
     assert len(data.splitlines()) == 1 + 301 + 200
     text = run_python(written(files, tmp_path), "cfa.py")
@@ -93,7 +93,7 @@ def test_pairs_that_are_no_special_case_of_each_other_are_not_tested():
     crossed = (
         "## A\nf =~ x1 + x2 + x3\ng =~ x4 + x5 + x6\n## B\nf =~ x1 + x2 + x4 + x3\nf =~ x5 + x6"
     )
-    files = cfa_comparison_syntax(two_groups(), models=crossed + "\nx1 ~~ x2\nx3 ~~ x4")
+    files = cfa_comparison_scripts(two_groups(), models=crossed + "\nx1 ~~ x2\nx3 ~~ x4")
     script = next(file.text for file in files if file.name == "cfa.R")
     assert "differences" not in script
 
@@ -101,4 +101,4 @@ def test_pairs_that_are_no_special_case_of_each_other_are_not_tested():
 def test_nothing_to_fit_is_an_error_with_a_next_step():
     frame = item_scores(np.ones((5, 3)))
     with pytest.raises(NotEnoughData, match="nothing to write"):
-        cfa_comparison_syntax(frame)
+        cfa_comparison_scripts(frame)

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.factor_models.invariance_scripts import invariance_syntax
+from core.analysis.factor_models.invariance_scripts import invariance_scripts
 from core.analysis.invariance import invariance
 from core.analysis.scripts.syntax import LevelGroup, invariance_files
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
-from tests.analysis.syntax_runs import HOSTILE, run_r, written
+from tests.analysis.scripts_runs import HOSTILE, run_r, written
 from tests.psychometrics.reference import scores
 
 NINE = [f"x{number}" for number in range(1, 10)]
@@ -49,7 +49,7 @@ def schools(gaps=False, n=301, respondent="m", start=1):
 )
 def test_lavaan_climbs_our_steps(tmp_path, kind, estimator):
     frame = schools(gaps=estimator == "fiml")
-    files = invariance_syntax(frame, model=kind, estimator=estimator)
+    files = invariance_scripts(frame, model=kind, estimator=estimator)
     (theirs,) = run_r(written(files, tmp_path), "invariance.R", "results")
     ours = invariance(frame, model=kind, estimator=estimator).tables[0].frame
     assert theirs["step"].tolist() == ours["step"].tolist()
@@ -74,7 +74,7 @@ def test_lavaan_climbs_our_steps_with_a_method_factor(tmp_path):
             item_scores(values[350:], language="German", start=2001, **options),
         ]
     )
-    files = invariance_syntax(frame, model="method", estimator="ml")
+    files = invariance_scripts(frame, model="method", estimator="ml")
     assert "std.lv = TRUE" in files[1].text
     (theirs,) = run_r(written(files, tmp_path), "invariance.R", "results")
     ours = invariance(frame, model="method", estimator="ml").tables[0].frame
@@ -85,7 +85,7 @@ def test_lavaan_climbs_our_steps_with_a_method_factor(tmp_path):
 
 def test_each_group_has_levels_of_its_own_in_the_data(tmp_path):
     frame = pd.concat([schools(), schools(n=260, respondent='model "B"', start=5001)])
-    files = invariance_syntax(frame, estimator="ml")
+    files = invariance_scripts(frame, estimator="ml")
     (theirs,) = run_r(written(files, tmp_path), "invariance.R", "results")
     ours = invariance(frame, estimator="ml").tables[0].frame
     assert theirs["name"].tolist() == ours["respondent"].tolist()
@@ -113,4 +113,4 @@ def test_hostile_names_stay_data_in_r(tmp_path, locale):
 
 def test_nothing_to_compare_is_an_error_with_a_next_step():
     with pytest.raises(NotEnoughData, match="nothing to write"):
-        invariance_syntax(schools()[lambda frame: frame["language"] == "German"])
+        invariance_scripts(schools()[lambda frame: frame["language"] == "German"])

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.internal_consistency import internal_consistency, internal_consistency_syntax
+from core.analysis.internal_consistency import internal_consistency, internal_consistency_scripts
 from core.analysis.item_statistics import item_statistics
 from core.analysis.registry import all_analyses
-from core.analysis.reliability import reliability, reliability_syntax
+from core.analysis.reliability import reliability, reliability_scripts
 from core.analysis.scripts.syntax import ScaleGroup, item_files, reliability_files, scale_groups
 from tests.analysis.score_frames import golden, item_scores
-from tests.analysis.syntax_runs import HOSTILE, run_python, run_r, written
+from tests.analysis.scripts_runs import HOSTILE, run_python, run_r, written
 
 TITLES = {
     "alpha": "α (Feldt)",
@@ -69,7 +69,7 @@ def compared(table, ours, *, tolerance):
 def test_both_scripts_give_the_coefficients_of_reliability(tmp_path):
     frame = nine_items()
     ours = reliability(frame, ci_level=0.9, resamples=100).tables[0].frame
-    folder = written(reliability_syntax(frame, ci_level=0.9, resamples=100), tmp_path)
+    folder = written(reliability_scripts(frame, ci_level=0.9, resamples=100), tmp_path)
     # all items: alpha, stratified, omega total, four halves; 3 subscales: alpha, omega, four halves
     assert compared(from_python(folder, "reliability.py"), ours, tolerance=1e-8) == 7 + 3 * 6
     (table,) = run_r(folder, "reliability.R", "results")
@@ -83,7 +83,7 @@ def test_both_scripts_give_the_alphas_of_internal_consistency(tmp_path, missing)
     frame = nine_items()
     result = internal_consistency(frame, missing=missing, ci_level=0.9)
     ours = result.tables[0].frame.set_index("subscale")
-    folder = written(internal_consistency_syntax(frame, missing=missing, ci_level=0.9), tmp_path)
+    folder = written(internal_consistency_scripts(frame, missing=missing, ci_level=0.9), tmp_path)
     tables = [from_python(folder, "reliability.py"), *run_r(folder, "reliability.R", "results")]
     for table in tables:
         assert table["scale"].tolist() == ["a", "b", "c"]
@@ -157,10 +157,10 @@ def test_a_scale_that_cannot_be_computed_does_not_stop_the_others(tmp_path):
 
 def test_the_scripts_take_the_options_that_the_analysis_takes():
     for analysis in all_analyses():
-        if analysis.syntax is not None:
+        if analysis.scripts is not None:
             own = inspect.signature(analysis.run).parameters
-            assert dict(inspect.signature(analysis.syntax).parameters) == dict(own), analysis.name
-    names = {analysis.name for analysis in all_analyses() if analysis.syntax is not None}
+            assert dict(inspect.signature(analysis.scripts).parameters) == dict(own), analysis.name
+    names = {analysis.name for analysis in all_analyses() if analysis.scripts is not None}
     assert names >= {"reliability", "internal_consistency"}
 
 

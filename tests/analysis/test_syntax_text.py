@@ -20,7 +20,7 @@ from core.analysis.scripts.syntax_text import (
     r_script,
     r_text,
 )
-from tests.analysis.syntax_runs import HOSTILE
+from tests.analysis.scripts_runs import HOSTILE
 
 
 @given(st.text())

@@ -27,7 +27,7 @@ from core.psychometrics.factor_models.cfa_syntax import parse_model
 from core.psychometrics.factor_models.cfa_table import parameter_table
 
 
-def cfa_comparison_syntax(
+def cfa_comparison_scripts(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),

@@ -23,6 +23,7 @@ from core.analysis.factor_models.cfa_model_list import named_models
 from core.analysis.factor_models.cfa_models import (
     MODELS,
     EstimatorKind,
+    FactorModelText,
     ModelKind,
     left_out_notes,
     subscales_of_items,
@@ -31,7 +32,6 @@ from core.analysis.factor_models.cfa_models import (
 from core.analysis.factor_models.cfa_names import ModelNames, model_names
 from core.analysis.items.offered_options import with_options
 from core.analysis.matrices import ScoreMatrix, distinct, group_name, score_matrices, some_of
-from core.analysis.registry import Text
 from core.errors import TooLarge, UserError
 from core.psychometrics.factor_models.cfa_data import Missing
 from core.psychometrics.factor_models.cfa_model import ParsedModel
@@ -47,9 +47,10 @@ _KINDS: Mapping[ModelKind, str] = {
 """What the models that follow from the bank are called in the tables."""
 Models = Annotated[
     str,
-    Text(
+    FactorModelText(
         "Models",
         lines=12,
+        several=True,
         help="Model texts in the notation of lavaan, each under a line ## Name. Empty: all models "
         "that follow from the bank's subscales and keys.",
     ),

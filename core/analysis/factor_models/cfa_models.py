@@ -64,11 +64,25 @@ FactorEstimator = Annotated[
         "options. Automatic says in a note which one was taken, and why.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class FactorModelText(Text):
+    """The text of a factor model, for which pages have an editor; of several if `several`.
+
+    `preset` is the option that names the model which the editor proposes, and which it sets too.
+    """
+
+    preset: str = ""
+    several: bool = False
+
+
 ModelText = Annotated[
     str,
-    Text(
+    FactorModelText(
         "Model text",
         lines=10,
+        preset="model",
         help="Takes the place of the model chosen above, in the notation of lavaan: "
         "F =~ i1 + i2 + i3 (items of a factor), F ~~ G (factors covary), i1 ~~ i2 (residuals do); "
         "0*, NA* and a* before a name fix, free and label. # begins a comment. Items that the text "

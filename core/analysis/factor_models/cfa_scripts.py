@@ -22,7 +22,7 @@ from core.domain.results import TextFile
 from core.errors import NotEnoughData
 
 
-def cfa_syntax(
+def cfa_scripts(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),

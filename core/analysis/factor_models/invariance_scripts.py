@@ -20,7 +20,7 @@ from core.domain.results import TextFile
 from core.errors import NotEnoughData
 
 
-def invariance_syntax(
+def invariance_scripts(
     item_scores: pd.DataFrame,
     *,
     factor: Factor = "language",

@@ -7,7 +7,7 @@ from typing import Annotated
 import pandas as pd
 
 from core.analysis.options import SCORE_RULES
-from core.analysis.registry import Beside, Choice, Number, Text
+from core.analysis.registry import Choice, Number, OtherData, Text
 from core.psychometrics.scale_scores import ScoreRule
 
 _LEVEL_HELP = "A name as in the design; empty: {} if it is there, else the first other one."
@@ -16,28 +16,28 @@ Form = Annotated[str, Text("Alternate form", help=_LEVEL_HELP.format("alternate 
 Order = Annotated[str, Text("Other order of options", help=_LEVEL_HELP.format("random"))]
 Alternate = Annotated[
     pd.DataFrame | None,
-    Beside(
+    OtherData(
         "Study with the alternate form", "item_scores",
         help="Only where it is a study by itself; scores are matched on all else.",
     ),
 ]  # fmt: skip
 Reordered = Annotated[
     pd.DataFrame | None,
-    Beside(
+    OtherData(
         "Study with shuffled options", "item_scores",
         help="Only where it is a study by itself; scores are matched on all else.",
     ),
 ]  # fmt: skip
 Convergent = Annotated[
     pd.DataFrame | None,
-    Beside(
+    OtherData(
         "Study of another scale (convergent)", "item_scores",
         help="Of the same construct, asked of the same respondents under the same contexts.",
     ),
 ]  # fmt: skip
 Texts = Annotated[
     pd.DataFrame | None,
-    Beside(
+    OtherData(
         "Study of texts (concurrent)", "texts",
         help="Written by the same respondents under the same contexts, scored by words.",
     ),
