@@ -412,5 +412,5 @@ def _options(function: Callable[..., Any]) -> tuple[AnalysisOption, ...]:
     return tuple(
         AnalysisOption(name, get_args(hints[name])[1], parameter.default)
         for name, parameter in inspect.signature(function).parameters.items()
-        if get_origin(hints[name]) is Annotated
+        if get_origin(hints.get(name)) is Annotated
     )

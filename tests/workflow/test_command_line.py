@@ -324,33 +324,6 @@ def test_the_database_in_use_is_told_to_a_second_process(workspace):
     assert "already running (process" in done.stderr
 
 
-def test_a_new_analysis_file_appears_without_another_edit(tmp_path, run):
-    """A file dropped into core/analysis is listed by the command line (and so by the page)."""
-    import shutil
-
-    copy = tmp_path / "tree"
-    shutil.copytree(ROOT / "core", copy / "core", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "data", copy / "data", ignore=shutil.ignore_patterns("*.duckdb*"))
-    (copy / "core" / "analysis" / "how_many.py").write_text(
-        '"""How many scores are there?"""\n'
-        "import pandas as pd\n"
-        "from core.analysis.registry import analysis\n"
-        "from core.domain.results import AnalysisResult, Column, ResultTable\n"
-        "from core.domain.frames import ITEM_SCORES\n"
-        '@analysis(title="How many", question="How many scores are there?",'
-        ' topic="item_statistics", needs=ITEM_SCORES, references=("none",))\n'
-        "def how_many(item_scores: pd.DataFrame) -> AnalysisResult:\n"
-        '    frame = pd.DataFrame({"n": [len(item_scores)]})\n'
-        '    table = ResultTable("n", "n", frame, (Column("n", "n", "count"),))\n'
-        '    return AnalysisResult((table,), "an answer", len(frame), 0, "Counting.")\n'
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "core", "--db", str(run.path), "list", "analyses"],
-        cwd=copy, capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
-    assert "how_many" in done.stdout
-
-
 def test_a_respondent_is_added_tested_and_listed_without_the_pages(run, capfd):
     with FaultServer(refusing("temperature"), key=None) as server:
         add = ("respondent", "add", "--model", "m", "--address", server.base_url)

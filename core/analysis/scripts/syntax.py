@@ -1,6 +1,6 @@
 """Scripts in R and Python that compute a result anew, with their data, for whoever wants to check.
 
-An analysis offers them through `syntax=` of `@analysis`: a function with its own signature that
+An analysis offers them through `scripts=` of `@analysis`: a function with its own signature that
 returns files. The writers are here:
 
 - `cfa_files`: factor models, with lavaan and semopy;
