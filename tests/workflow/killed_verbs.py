@@ -10,18 +10,43 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 from core.workflow import answers, collection, recoding
 from core.workflow.opening import open_workspace
-from tests.workflow.studies import freeze, simulated
+from tests.workflow.studies import KEY_VARIABLE, freeze, simulated
 
+ROOT = Path(__file__).parents[2]
 STUDIES, ROWS = ("one", "two"), 5000
+
+
+@contextmanager
+def orders() -> Iterator[Callable[..., dict]]:
+    """Has verbs done: `order(verb, path, after)` says how one ended; after None: no kill."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.workflow.killed_verbs"],
+        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", KEY_VARIABLE: "sk-test-canary-0123456789"},
+    ) as process:  # fmt: skip
+
+        def order(verb, path, after=None):
+            line = json.dumps({"verb": verb, "path": str(path), "after": after})
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            ended = json.loads(process.stdout.readline())
+            assert ended["status"] in (0, -signal.SIGKILL)
+            return ended
+
+        yield order
+        process.stdin.close()
 
 
 def tidy_file() -> bytes:
@@ -57,9 +82,11 @@ def run(path, ready):
     workspace = open_workspace(path)
     count = "select count(*) from sending"
     before = workspace.database.row(count)
-    collection.start(workspace, "study")
-    while workspace.database.row(count) == before:
-        time.sleep(0.005)
+    state = collection.progress(workspace, "study")
+    if state.n_done < state.n_trials:
+        collection.start(workspace, "study")
+        while workspace.database.row(count) == before:
+            time.sleep(0.005)
     ready()
     collection.wait(workspace, "study", every_s=0.1)
     workspace.close()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -16,11 +16,19 @@ import pytest
 
 from core.workflow import answers, collection, phases
 from core.workflow.opening import open_workspace
+from tests.workflow.killed_verbs import orders
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
 ROOT = Path(__file__).parents[2]
-CALLS = 2000
+CALLS = 1000
 KILLS = 20
+
+
+@pytest.fixture(scope="module")
+def order():
+    """Has a run done in a process of its own, and killed after its first call is on file."""
+    with orders() as order:
+        yield order
 
 
 @pytest.fixture
@@ -47,17 +55,25 @@ def served(*options):
     process.stdout.close()
 
 
-def planned(path, server, *, at_once=16, n_personas=CALLS // 20, **factors):
-    workspace = open_workspace(path)
-    person = service(server["base_url"], at_once=at_once)
-    record = freeze(workspace, person, study="killed", n_personas=n_personas, **factors)
-    assert record.n_trials == 20 * n_personas * factors.get("repetitions", 1)
-    workspace.close()
+@pytest.fixture
+def planned(tmp_path, new_database):
+    """Freezes one study in two files: for a run that is left alone and one that is killed."""
+
+    def planned(server, *, at_once=16, n_personas=CALLS // 20, **factors):
+        whole, broken = tmp_path / "whole.duckdb", tmp_path / "broken.duckdb"
+        workspace = open_workspace(shutil.copyfile(new_database, whole))
+        person = service(server["base_url"], at_once=at_once)
+        record = freeze(workspace, person, n_personas=n_personas, **factors)
+        assert record.n_trials == 20 * n_personas * factors.get("repetitions", 1)
+        workspace.close()
+        return whole, shutil.copyfile(whole, broken)
+
+    return planned
 
 
 def answered(path):
     workspace = open_workspace(path)
-    tidy = answers.export_tidy(workspace, "killed", "parquet")
+    tidy = answers.export_tidy(workspace, "study", "parquet")
     record = workspace.database.row("select count(*), count(distinct trial_id) from response")
     texts = workspace.database.row(
         "select count(*) from attempt where outcome = 'reply' and attempt_id not in"
@@ -67,23 +83,10 @@ def answered(path):
     return tidy, record, texts
 
 
-def run(path, server, *, kill_after=None):
-    """Run the study in a process of its own, and kill it that long after its first call came in."""
-    environment = os.environ | {KEY_VARIABLE: server["key"]}
-    before = received(server)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "core", "--db", str(path), "run", "killed"],
-        cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    killed = False
-    if kill_after is not None:
-        while process.poll() is None and received(server) == before:
-            time.sleep(0.01)
-        time.sleep(kill_after)
-        process.send_signal(signal.SIGKILL)
-        killed = True
-    errors = process.communicate(timeout=240)[1]
-    return process.returncode, killed, errors
+def killed(order, path, kills, moments):
+    """How many of these runs a kill met, each at a random moment of the seconds after its start."""
+    ends = [order("run", path, moments.uniform(0, 0.25))["status"] for _ in range(kills)]
+    return ends.count(-signal.SIGKILL)
 
 
 def received(server):
@@ -104,30 +107,26 @@ def columns(parquet):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
 @pytest.mark.timeout(600)
-def test_a_run_killed_twenty_times_equals_an_uninterrupted_one(tmp_path, server):
-    whole, broken = tmp_path / "whole.duckdb", tmp_path / "broken.duckdb"
-    planned(whole, server)
-    planned(broken, server)
-    assert run(whole, server)[0] == 0
+def test_a_run_killed_twenty_times_equals_an_uninterrupted_one(planned, order, server):
+    whole, broken = planned(server)
+    assert order("run", whole)["status"] == 0
     before = received(server)
 
-    chance = random.Random(7)
-    kills = 0
-    for _ in range(KILLS):
-        code, killed, errors = run(broken, server, kill_after=chance.uniform(0, 0.25))
-        assert killed, errors
-        assert code in (-signal.SIGKILL, 0), errors
-        kills += code == -signal.SIGKILL
+    kills = killed(order, broken, KILLS, random.Random(7))
     assert kills >= KILLS // 2
-    code, _, errors = run(broken, server)
-    assert code == 0, errors
+    last = subprocess.run(
+        [sys.executable, "-m", "core", "--db", str(broken), "run", "study"],
+        cwd=ROOT, env=os.environ | {KEY_VARIABLE: server["key"]},
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert last.returncode == 0, last.stderr
     workspace = open_workspace(broken)
-    now = collection.progress(workspace, "killed")
+    now = collection.progress(workspace, "study")
     workspace.close()
     # A kill may fall between writing what is about to be sent and sending it.
     assert now.n_attempts == CALLS < received(server) - before
     assert received(server) - before <= now.n_sent <= received(server) - before + 16 * kills
-    assert f"{now.no_answer_kept} calls were sent, no answer kept" in errors
+    assert f"{now.no_answer_kept} calls were sent, no answer kept" in last.stderr
 
     expected, counted, _ = answered(whole)
     found, counted_broken, without_text = answered(broken)
@@ -139,21 +138,13 @@ def test_a_run_killed_twenty_times_equals_an_uninterrupted_one(tmp_path, server)
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
 @pytest.mark.timeout(300)
 def test_a_run_in_blocks_killed_again_and_again_comes_to_the_same_answers(
-    tmp_path, server_of_blocks
+    planned, order, server_of_blocks
 ):
-    whole, broken = tmp_path / "whole.duckdb", tmp_path / "broken.duckdb"
     factors = {"items_per_call": 5, "ask_again": 2, "item_order": "shuffled"}
-    for path in (whole, broken):
-        planned(path, server_of_blocks, at_once=2, n_personas=30, **factors)
-    assert run(whole, server_of_blocks)[0] == 0
-    chance = random.Random(5)
-    kills = 0
-    for _ in range(5):
-        code, _, errors = run(broken, server_of_blocks, kill_after=chance.uniform(0, 0.3))
-        assert code in (-signal.SIGKILL, 0), errors
-        kills += code == -signal.SIGKILL
-    assert kills >= 3
-    assert run(broken, server_of_blocks)[0] == 0
+    whole, broken = planned(server_of_blocks, at_once=2, n_personas=30, **factors)
+    assert order("run", whole)["status"] == 0
+    assert killed(order, broken, 5, random.Random(5)) >= 3
+    assert order("run", broken)["status"] == 0
 
     expected, counted, _ = answered(whole)
     found, counted_broken, without_text = answered(broken)
@@ -170,26 +161,20 @@ def test_a_run_in_blocks_killed_again_and_again_comes_to_the_same_answers(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
 @pytest.mark.timeout(300)
-def test_a_second_phase_killed_again_and_again_equals_an_uninterrupted_one(tmp_path, server):
-    whole, broken = tmp_path / "whole.duckdb", tmp_path / "broken.duckdb"
-    chance = random.Random(3)
-    for path in (whole, broken):
-        planned(path, server, at_once=4, n_personas=15, repetitions=2, formats=("likert_5",))
-        assert run(path, server)[0] == 0
-        workspace = open_workspace(path)
-        phases.plan_opposing(workspace, "killed", "opposing")
-        workspace.close()
-    assert run(whole, server)[0] == 0
-    kills = 0
-    for _ in range(4):
-        code, _, errors = run(broken, server, kill_after=chance.uniform(0, 0.3))
-        assert code in (-signal.SIGKILL, 0), errors
-        kills += code == -signal.SIGKILL
-    assert kills >= 2
-    assert run(broken, server)[0] == 0
+def test_a_second_phase_killed_again_and_again_equals_an_uninterrupted_one(planned, order, server):
+    factors = {"repetitions": 2, "formats": ("likert_5",)}
+    whole, broken = planned(server, at_once=4, n_personas=10, **factors)
+    assert order("run", whole)["status"] == 0
+    workspace = open_workspace(whole)
+    phases.plan_opposing(workspace, "study", "opposing")
+    workspace.close()
+    shutil.copyfile(whole, broken)
+    assert order("run", whole)["status"] == 0
+    assert killed(order, broken, 4, random.Random(3)) >= 2
+    assert order("run", broken)["status"] == 0
 
     expected, counted, _ = answered(whole)
     found, counted_broken, without_text = answered(broken)
-    assert counted == counted_broken == (1200, 1200)
+    assert counted == counted_broken == (800, 800)
     assert without_text == (0,)
     assert columns(found).equals(columns(expected))

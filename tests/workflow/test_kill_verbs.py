@@ -10,19 +10,16 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from core.workflow import banks, collection, contexts, recoding, respondents, studies
 from core.workflow.opening import open_workspace
-from tests.workflow.killed_verbs import ROWS, STUDIES
-from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
+from tests.workflow.killed_verbs import ROWS, STUDIES, orders
+from tests.workflow.studies import freeze, service, simulated
 from tests.workflow.test_kill import received, served
 
-ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("INKBLOT_TEST_KILLS", "4"))
 AT_ONCE = 16
 
@@ -34,23 +31,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def order():
-    """Has a verb done in a process of its own: `order(verb, path, after)`; after None: no kill."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.workflow.killed_verbs"],
-        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", KEY_VARIABLE: "sk-test-canary-0123456789"},
-    ) as process:  # fmt: skip
-
-        def order(verb, path, after=None):
-            line = json.dumps({"verb": verb, "path": str(path), "after": after})
-            process.stdin.write(line + "\n")
-            process.stdin.flush()
-            ended = json.loads(process.stdout.readline())
-            assert ended["status"] in (0, -signal.SIGKILL)
-            return ended
-
+    """Has a verb done in a process of its own."""
+    with orders() as order:
         yield order
-        process.stdin.close()
 
 
 @pytest.fixture
