@@ -2,6 +2,8 @@
 
 Maximum likelihood takes them so; where they are not, read the robust tests and standard errors.
 """
+# Shapiro-Wilk's W is scipy's. Mardia's and the joint Shapiro-Wilk test are ours because neither
+# scipy nor statsmodels has them.
 
 from __future__ import annotations
 

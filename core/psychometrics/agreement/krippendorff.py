@@ -1,4 +1,5 @@
 """Krippendorff's alpha: agreement of any number of coders on any scale, with gaps."""
+# Ours because neither scipy nor statsmodels has Krippendorff's alpha.
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
 """Means tested: paired differences and one sample, one- or two-tailed, with effect size."""
+# Ours for scores that do not vary or are out of range, where scipy's t-tests warn or pass rounding
+# for spread, and because the interval of the effect needs the same t. p is the t distribution of
+# scipy. Checked against scipy's ttest_1samp and ttest_rel, which agree to 1e-14.
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
 """Groups known to differ, compared by analysis of variance with the variance accounted for."""
+# Ours for groups that do not vary: statsmodels' anova_oneway and scipy's f_oneway divide by zero
+# there. From the same summaries statsmodels gives F, df and p to 2e-14; its interval of the
+# noncentrality is searched only to 1e-3. Checked against anova_oneway of statsmodels 0.15.0 and
+# scipy's f_oneway.
 
 from __future__ import annotations
 

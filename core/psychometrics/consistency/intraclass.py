@@ -1,4 +1,5 @@
 """Intraclass correlations: how far repetitions (or raters) give the same score to the same unit."""
+# Ours because neither scipy nor statsmodels has intraclass correlations.
 
 from __future__ import annotations
 

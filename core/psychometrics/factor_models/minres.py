@@ -1,4 +1,6 @@
 """Extraction of common factors by least squares of the residual correlations (minres)."""
+# Ours because statsmodels' Factor knows principal axes and maximum likelihood only: its principal
+# axes have the same solution, but no bound on the uniquenesses and no slope to judge the end by.
 
 from __future__ import annotations
 

