@@ -193,7 +193,7 @@ def _init(workspace: Workspace, _: argparse.Namespace) -> None:
 def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.action == "import":
         file = Path(parsed.what)
-        state = banks.import_bank(workspace, banks.preview_import(file.name, _read(file)))
+        state = banks.import_bank(workspace, banks.read_instrument(file.name, _read(file)))
         code = state.instrument.code
         print(f"Bank '{code}': {counted(len(state.instrument.items), 'item')}.")
         for study, match in bank_attachment.studies_of(workspace, state.instrument):

@@ -11,17 +11,17 @@ from core.domain.formats import built_in
 from core.domain.identifiers import slug
 from core.domain.instrument import Instrument, Kind
 from core.domain.instrument_json import content_hash as hash_of
-from core.domain.instrument_problems import Problem, problems
+from core.domain.instrument_problems import problems
 from core.errors import BankError, ConflictError
 from core.files import instrument_files
-from core.files.instrument_files import Draft
+from core.files.instrument_files import Draft, read_instrument
 from core.store import banks as store
 from core.store import studies as study_store
 from core.store.banks import DraftState, Version
 from core.workflow.bank_gaps import Unreviewed, unreviewed_asked
 from core.workflow.workspace import Workspace
 
-__all__ = ["BankSummary", "Draft", "DraftState", "Unreviewed", "Version"]
+__all__ = ["BankSummary", "Draft", "DraftState", "Unreviewed", "Version", "read_instrument"]
 
 FileFormat = Literal["csv", "xlsx"]
 
@@ -75,11 +75,6 @@ def load(workspace: Workspace, code: str) -> DraftState:
     if state is None:
         raise BankError(f"There is no bank '{code}'.", "Choose one from the list.")
     return state
-
-
-def bank_problems(bank: Instrument) -> tuple[Problem, ...]:
-    """What a study with this bank would stumble over."""
-    return problems(bank)
 
 
 def unreviewed_of_study(workspace: Workspace, study: str) -> Unreviewed:
@@ -177,11 +172,6 @@ def compare(
 ) -> tuple[Change, ...]:
     """What changed between two states of a bank; critical where results would change meaning."""
     return differences(content(workspace, code, old), content(workspace, code, new))
-
-
-def preview_import(name: str, data: bytes) -> Draft:
-    """What a bank file holds, with every error by row; nothing is kept."""
-    return instrument_files.read_instrument(name, data)
 
 
 def arrival(workspace: Workspace, draft: Draft) -> Arrival:

@@ -11,13 +11,14 @@ from core.domain.contexts import cropped, describe, of_language, sampled
 from core.domain.languages import language_code
 from core.domain.study import Context
 from core.errors import ConflictError, DesignError
-from core.files import context_files
+from core.files.context_files import parse_personas, read_contexts
+from core.files.context_writing import contexts_csv, contexts_jsonl
 from core.store import memory
 from core.workflow.workspace import Workspace
 
 __all__ = [
-    "Making", "SetSummary", "as_csv", "as_jsonl", "describe", "language_code", "load", "make",
-    "parse_personas", "read", "save", "sets", "suggested_name", "summaries",
+    "Making", "SetSummary", "contexts_csv", "contexts_jsonl", "describe", "language_code", "load",
+    "make", "parse_personas", "read_contexts", "save", "sets", "suggested_name", "summaries",
 ]  # fmt: skip
 
 _ABOUT = "context_set:"
@@ -108,16 +109,6 @@ def save(
         memory.remember(workspace.database, _ABOUT + name, {"made": kept})
 
 
-def read(name: str, data: bytes) -> tuple[Context, ...]:
-    """Personas from a text, CSV or XLSX file, or conversations from CSV, XLSX or JSONL."""
-    return context_files.read_contexts(name, data)
-
-
-def parse_personas(text: str) -> tuple[Context, ...]:
-    """Personas typed one a line."""
-    return context_files.parse_personas(text)
-
-
 def make(contexts: Sequence[Context], making: Making) -> tuple[Context, ...]:
     """What is left of a set after filtering, cropping and drawing, in its order."""
     found = tuple(contexts)
@@ -141,16 +132,6 @@ def suggested_name(name: str, making: Making) -> str:
     if making.count is not None:
         parts.append(f"{making.count} drawn with seed {making.seed}")
     return ", ".join(parts)
-
-
-def as_csv(contexts: Sequence[Context]) -> bytes:
-    """The contexts as a CSV file; FileError where personas and conversations are mixed."""
-    return context_files.contexts_csv(contexts)
-
-
-def as_jsonl(contexts: Sequence[Context]) -> bytes:
-    """The contexts as a JSON Lines file."""
-    return context_files.contexts_jsonl(contexts)
 
 
 def _check(contexts: tuple[Context, ...]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core import settings
 from core.errors import UserError
+from core.files.context_files import read_contexts
 from core.files.instrument_files import read_instrument
 from core.store import banks as bank_store
 from core.store import memory, respondents
@@ -67,7 +68,7 @@ def _fill(workspace: Workspace) -> None:
         for name, file_name in _STARTER_SETS.items():
             if name not in sets:
                 data = (workspace.data_directory / file_name).read_bytes()
-                found = contexts.read(file_name, data)
+                found = read_contexts(file_name, data)
                 contexts.save(workspace, name, found, made="Comes with Inkblot")
         memory.remember(database, _FILLED, True)
 

@@ -11,6 +11,8 @@ from core.domain.instrument import Instrument, Item
 from core.domain.instrument_json import content_hash
 from core.domain.study import Context, Design
 from core.errors import BankError, DesignError
+from core.files.context_files import read_contexts
+from core.files.instrument_files import read_instrument
 from core.store import banks as store
 from core.workflow import banks, contexts, design_drafts
 from core.workflow.preset_designs import CONVERSATIONS, PERSONAS, PRESETS, Preset
@@ -70,15 +72,14 @@ def _bank(workspace: Workspace, code: str) -> Instrument:
         return banks.load(workspace, code).instrument
     except BankError:
         file = workspace.data_directory / "banks" / f"{code}.csv"
-        return banks.import_bank(
-            workspace, banks.preview_import(file.name, file.read_bytes())
-        ).instrument
+        draft = read_instrument(file.name, file.read_bytes())
+        return banks.import_bank(workspace, draft).instrument
 
 
 def _contexts(workspace: Workspace, name: str) -> tuple[Context, ...]:
     """The contexts that come along, kept as a set unless they are or the name is taken."""
     file = workspace.data_directory / _FILES[name]
-    found = contexts.read(file.name, file.read_bytes())
+    found = read_contexts(file.name, file.read_bytes())
     if name == CONVERSATIONS:
         found = cropped(of_language(found, "en"))
     kept = contexts.sets(workspace)

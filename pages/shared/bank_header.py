@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from core.domain.counts import counted
+from core.domain.instrument_problems import problems
 from core.errors import UserError
 from core.workflow import banks
 from core.workflow.opening import open_workspace
@@ -25,7 +26,7 @@ def heading(title: str) -> None:
 def header(desk: Desk) -> None:
     """What the bank is, and undo, redo, a copy, putting it away."""
     bank = desk.bank
-    n_problems = len(banks.bank_problems(bank))
+    n_problems = len(problems(bank))
     parts = (
         saved_words(desk.saved_at) if desk.revision > 1 else "No changes yet",
         bank.code, counted_word(bank), ", ".join(bank.languages),

@@ -148,7 +148,7 @@ def import_section() -> None:
     with widgets.error_box():
         known = st.session_state.get(_UPLOAD_READ)
         if known is None or known[0] != upload.file_id:
-            known = (upload.file_id, banks.preview_import(upload.name, upload.getvalue()))
+            known = (upload.file_id, banks.read_instrument(upload.name, upload.getvalue()))
             st.session_state[_UPLOAD_READ] = known
         _preview(known[1])
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.workflow import bank_gaps, banks
+from core.domain.instrument_problems import problems
+from core.workflow import bank_gaps
 from core.workflow.bank_gaps import ProblemGroup
 from pages.shared import widgets
 from pages.shared.bank_desk import Desk
@@ -73,7 +74,7 @@ def preview_section(desk: Desk) -> None:
 
 def problems_section(desk: Desk) -> None:
     """What a study would stumble over, by item, in words."""
-    found = banks.bank_problems(desk.bank)
+    found = problems(desk.bank)
     if not found:
         st.success("Nothing to mend: a study can use this bank.", icon=":material/check:")
         return

@@ -60,7 +60,7 @@ def typed_section() -> None:
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
 def _read(file_id: str, name: str, _data: bytes) -> tuple[Context, ...]:
-    return contexts.read(name, _data)
+    return contexts.read_contexts(name, _data)
 
 
 def _help() -> None:

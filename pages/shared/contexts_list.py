@@ -68,10 +68,10 @@ def download_section(name: str) -> None:
     stem = file_stem(name)
     with widgets.error_box():
         widgets.download(
-            "JSON Lines", contexts.as_jsonl(found), f"{stem}.jsonl", key="contexts_jsonl"
+            "JSON Lines", contexts.contexts_jsonl(found), f"{stem}.jsonl", key="contexts_jsonl"
         )
     with widgets.error_box():
-        widgets.download("CSV", contexts.as_csv(found), f"{stem}.csv", key="contexts_csv")
+        widgets.download("CSV", contexts.contexts_csv(found), f"{stem}.csv", key="contexts_csv")
     st.caption(
         "Both hold codes, languages, texts and which context was rewritten from which. In CSV a "
         "persona is a row and a message of a conversation is a row. Text that a spreadsheet could "

@@ -106,7 +106,7 @@ def _from_file(form: DraftForm) -> None:
     if uploaded is None:
         return
     with widgets.error_box():
-        found = contexts.read(uploaded.name, uploaded.getvalue())
+        found = contexts.read_contexts(uploaded.name, uploaded.getvalue())
         st.caption(f"{widgets.plain(describe(found))}. Nothing is kept until you save a set.")
         _table(found, "Personas or conversations in the file")
         _save_as_set(form, found, wish=uploaded.name.rsplit(".", 1)[0])

@@ -435,7 +435,7 @@ def test_files_of_a_bank_are_offered_and_import_back(workspace, opened):
     assert len(opened.get("download_button")) == 2
     for name in ("csv", "xlsx"):
         data = banks.export(workspace, "small", name, None)
-        read = banks.preview_import(f"small.{name}", data)
+        read = banks.read_instrument(f"small.{name}", data)
         assert read.instrument == banks.load(workspace, "small").instrument
 
 

@@ -97,11 +97,14 @@ def test_a_change_begun_from_an_older_state_is_refused(workspace):
 
 def test_both_files_of_a_set_read_back_as_the_same_contexts(workspace):
     risky = replace(TALK, messages=({"role": "user", "content": '=1+1, "so"\nfoo'},))
-    assert contexts.read("a.csv", contexts.as_csv((risky,))) == (risky,)
+    assert contexts.read_contexts("a.csv", contexts.contexts_csv((risky,))) == (risky,)
     variant = replace(PERSONA, code="p1_v1", text="You nurse people.", variant_of="p1")
     both = (PERSONA, variant)
-    assert contexts.read("a.csv", contexts.as_csv(both)) == both
-    assert contexts.read("a.jsonl", contexts.as_jsonl((risky, *both))) == (risky, *both)
+    assert contexts.read_contexts("a.csv", contexts.contexts_csv(both)) == both
+    assert contexts.read_contexts("a.jsonl", contexts.contexts_jsonl((risky, *both))) == (
+        risky,
+        *both,
+    )
 
 
 # Making a set from a set.
