@@ -12,6 +12,7 @@ from core.analysis.items.cells import codes_of, scores_of
 from core.domain.frames import CONTEXT_SET, OPTION_POINTS, ORIGIN, PEOPLE, REWRITING
 from core.domain.study import FACTORS, Status
 from core.psychometrics.answer_options import not_ordered
+from core.psychometrics.scale_scores import scale_scores
 
 _OF_MODELS = (
     "one administration: a respondent answering the bank once under one context and repetition"
@@ -83,7 +84,7 @@ def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
     usable = np.isfinite(scores)
     sums = np.bincount(row, np.where(usable, scores, 0.0), len(order))
     counts = np.bincount(row, usable, len(order))
-    means = np.divide(sums, counts, out=np.full(len(order), np.nan), where=counts > 0)
+    means = scale_scores(sums, counts, counts, "available")
     sequence = np.argsort(leading)  # the order in which cells first appear
     frame = item_scores.iloc[leading[sequence]].reset_index(drop=True)
     mean, count = means[sequence], counts[sequence]

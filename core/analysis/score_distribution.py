@@ -33,7 +33,12 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.rounding import percent_text
 from core.errors import NotEnoughData
-from core.psychometrics.distribution import moments, quartiles, skewness_and_kurtosis
+from core.psychometrics.distribution import (
+    floor_and_ceiling,
+    moments,
+    quartiles,
+    skewness_and_kurtosis,
+)
 from core.psychometrics.scale_scores import row_scores
 
 _CAUTION = (
@@ -193,18 +198,8 @@ def _row(matrix: ScoreMatrix, ends: ScoreMatrix, all_scores: Floats) -> tuple[An
         *skewness_and_kurtosis(all_scores),
         *(float(value) for value in five),
         float(five[-1] - five[0]),
-        *_ends(ends.scores[scored]),
+        *floor_and_ceiling(ends.scores[scored]),
     )
-
-
-def _ends(relative: Floats) -> tuple[float, float]:
-    """Shares of rows with every answer at 0, and at 1; NaN where these are undefined."""
-    known = ~np.isnan(relative)
-    if not known.any():
-        return math.nan, math.nan
-    low = (known & (relative <= 0)).sum(axis=1) == known.sum(axis=1)
-    high = (known & (relative >= 1)).sum(axis=1) == known.sum(axis=1)
-    return float(low.mean()), float(high.mean())
 
 
 def _histogram(

@@ -66,6 +66,20 @@ def quartiles(scores: Floats) -> Floats:
     return np.quantile(kept, [0, 0.25, 0.5, 0.75, 1]) if len(kept) else np.full(5, np.nan)
 
 
+def floor_and_ceiling(shares: Floats) -> tuple[float, float]:
+    """Shares of rows with every answer at the lowest possible score, and at the highest.
+
+    `shares` are (rows, items) scores as shares of their range, 0 to 1, NaN for no answer; both are
+    NaN where there is none.
+    """
+    known = ~np.isnan(shares)
+    if not known.any():
+        return math.nan, math.nan
+    low = (known & (shares <= 0)).sum(axis=1) == known.sum(axis=1)
+    high = (known & (shares >= 1)).sum(axis=1) == known.sum(axis=1)
+    return float(low.mean()), float(high.mean())
+
+
 def column_means(values: Floats) -> Floats:
     """The mean of each column, leaving gaps out; NaN where there are only gaps."""
     known = ~np.isnan(values)

@@ -39,3 +39,12 @@ def row_scores(scores: Floats, missing: ScoreRule) -> Floats:
     answered = ~np.isnan(scores)
     counts, sums = answered.sum(axis=1), np.where(answered, scores, 0).sum(axis=1)
     return scale_scores(sums, counts, np.full(len(scores), scores.shape[1]), missing)
+
+
+def shares_of_range(scores: Floats, lowest: Floats, highest: Floats) -> Floats:
+    """Scores with 0 for the lowest possible score and 1 for the highest; NaN where they are equal.
+
+    The mean of an item's shares is its difficulty.
+    """
+    reach = np.where(highest > lowest, highest - lowest, np.nan)
+    return np.asarray((scores - lowest) / reach)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from core.psychometrics.distribution import (
     column_means,
+    floor_and_ceiling,
     moments,
     quantile_groups,
     quartiles,
@@ -48,6 +49,12 @@ def test_quartiles_interpolate_as_those_of_r():
     # type 7 of 1..8
     five = quartiles(np.array([8.0, 1, 2, 3, np.nan, 4, 5, 6, 7]))
     assert five.tolist() == [1, 2.75, 4.5, 6.25, 8]
+
+
+def test_floor_and_ceiling_are_the_rows_that_stay_at_an_end():
+    shares = np.array([[0, 0], [1, np.nan], [0, 1], [1, 1]])
+    assert floor_and_ceiling(shares) == (0.25, 0.5)
+    assert np.isnan(floor_and_ceiling(np.full((2, 2), np.nan))).all()
 
 
 def test_means_of_columns_leave_gaps_out():

@@ -4,7 +4,7 @@ import pytest
 from core.analysis.comparisons.scores import administration_scores
 from core.analysis.matrices import ALL_ITEMS
 from core.analysis.score_distribution import score_distribution
-from core.psychometrics.scale_scores import row_scores, scale_scores
+from core.psychometrics.scale_scores import row_scores, scale_scores, shares_of_range
 from core.workflow.context_scores import mean_scores
 from tests.analysis.score_frames import item_scores
 
@@ -32,3 +32,10 @@ def test_every_place_that_scores_a_scale_gives_the_same_score(rule):
     assert [one.score for one in of_contexts] == pytest.approx(expected, abs=1e-9, nan_ok=True)
     row = score_distribution(frame, missing=rule).tables[0].frame.iloc[0]
     assert (row["n"], row["mean"]) == (np.isfinite(expected).sum(), np.nanmean(expected))
+
+
+def test_shares_of_the_range_lie_between_its_ends_and_need_two():
+    # 2 of 1 to 5: a quarter of the way
+    lowest, highest = np.array([1.0, 1, 1, 3]), np.array([5.0, 5, 5, 3])
+    shares = shares_of_range(np.array([2, 5, GAP, 3]), lowest, highest)
+    np.testing.assert_array_equal(shares, [0.25, 1, GAP, GAP])

@@ -16,6 +16,7 @@ import pandas as pd
 
 from core.domain.frames import HIGHEST, LOWEST
 from core.errors import NotEnoughData
+from core.psychometrics.scale_scores import shares_of_range
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -132,8 +133,7 @@ def relative_scores(item_scores: pd.DataFrame) -> Floats:
         ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
         lowest = np.where(known, ends[:, 0], lowest)
         highest = np.where(known, ends[:, 1], highest)
-    reach = np.where(highest > lowest, highest - lowest, np.nan)
-    return np.asarray((scores - lowest) / reach)
+    return shares_of_range(scores, lowest, highest)
 
 
 def known_ends(item_scores: pd.DataFrame) -> npt.NDArray[np.bool_]:
