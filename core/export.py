@@ -20,6 +20,7 @@ from core.files.guard import Cell, csv_line
 _UNDEFINED = "—"
 DECIMALS: Mapping[str, int] = {
     "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
+    "compared": 4,
 }  # fmt: skip
 """Decimals that are shown of a number, by the unit of its column."""
 _LEADING_ZERO_DROPPED = frozenset({"proportion", "correlation", "p"})

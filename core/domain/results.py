@@ -7,7 +7,10 @@ from typing import Literal
 
 import pandas as pd
 
-Unit = Literal["none", "points", "points squared", "proportion", "correlation", "count", "p"]
+Unit = Literal[
+    "none", "points", "points squared", "proportion", "correlation", "count", "p", "compared"
+]
+"""What numbers are, which says how they are rounded; "compared": those of two programs."""
 
 
 @dataclass(frozen=True)

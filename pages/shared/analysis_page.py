@@ -72,10 +72,13 @@ def _choose_analysis(topic: Topic) -> Analysis:
     chosen = default
     if len(names) > 1:
         titles = {name: widgets.plain(statistics.by_name(name).title) for name in names}
-        chosen = st.segmented_control(
-            "Analysis", names, default=default, format_func=titles.__getitem__,
-            key=f"analysis_chooser:{topic}", required=True,
-        )  # fmt: skip
+        key = widgets.analysis_chooser(topic)
+        # Not as a default: what a button of another analysis chooses here would clash with it.
+        st.session_state.setdefault(key, default)
+        taken = st.segmented_control(
+            "Analysis", names, format_func=titles.__getitem__, key=key, required=True
+        )
+        chosen = taken or default
     st.query_params[_ANALYSIS_PARAMETER] = chosen
     return statistics.by_name(chosen)
 

@@ -15,6 +15,7 @@ from core.workflow import analysis_choices, factor_models, statistics
 from core.workflow.factor_models import Proposal
 from core.workflow.studies import StudyRecord
 from pages.shared import widgets
+from pages.shared.factor_words import factor_word
 from pages.shared.widgets import plain
 
 _NOTE = "factor_note"
@@ -34,7 +35,7 @@ def _proposal(_revision: object, study: str, preset: str) -> Proposal:
 def options_set(option: AnalysisOption) -> tuple[str, ...]:
     """The names of the options that the editor of a text of factor models sets."""
     kind: Any = option.kind
-    return tuple(filter(None, (option.name, kind.preset)))
+    return tuple(filter(None, (option.name, kind.preset, *kind.taken_over)))
 
 
 def controls(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> dict[str, Any]:
@@ -42,6 +43,8 @@ def controls(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> 
     kind: Any = option.kind
     if kind.several:
         return {option.name: _comparison(study)}
+    if kind.fitted_by:
+        return _fitted_model(study, option)
     return _one_model(study, analysis, option)
 
 
@@ -62,10 +65,16 @@ def _one_model(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -
     edit_key = f"factor_edit:{study.code}"
     # Not as the default of the switch, which would change under it with the first edit.
     st.session_state.setdefault(edit_key, bool(own))
-    edit = st.toggle(
-        "Edit the model", key=edit_key,
-        help="Move items between factors, let residuals correlate, or write the text.",
-    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        edit = st.toggle(
+            "Edit the model", key=edit_key,
+            help="Move items between factors, let residuals correlate, or write the text.",
+        )  # fmt: skip
+        for other in _with_its_model(analysis):
+            st.button(
+                plain(other.title), icon=":material/compare_arrows:", key=f"open:{other.name}",
+                on_click=_open, args=(other,), help=plain(other.question),
+            )  # fmt: skip
     if edit:
         found = widgets.workspace()
         revision = (found.process, study.code, statistics.revision(found, [study.code]))
@@ -83,6 +92,45 @@ def _one_model(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -
     elif own:
         st.caption("The model was edited; its text counts. Switch this on to see it.")
     return {kind.preset: preset, option.name: own}
+
+
+def _fitted_model(study: StudyRecord, option: AnalysisOption) -> dict[str, Any]:
+    """The model, and what goes with it, as the user left them where the model is fitted."""
+    kind: Any = option.kind
+    fitting = statistics.by_name(kind.fitted_by)
+    chosen = analysis_choices.recall(widgets.workspace(), study.code, fitting)
+    text = chosen[option.name]
+    model = "the edited model" if text else factor_models.presets()[chosen[kind.preset]]
+    by = ", ".join(map(factor_word, chosen["by"]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            plain(f"Model: {model}. Side by side: {by or 'nothing'}. As chosen under "
+                  f"{fitting.title}."),
+            width="content",
+        )  # fmt: skip
+        st.button(
+            "Change the model", icon=":material/edit:", key="change_model",
+            on_click=_open, args=(fitting,),
+        )  # fmt: skip
+    if text:
+        with st.expander("The model as text"):
+            st.code(text, language=None)
+    return {name: chosen[name] for name in options_set(option)}
+
+
+def _with_its_model(analysis: Analysis) -> list[Analysis]:
+    """The analyses that take over the model of this one."""
+    return [
+        other
+        for other in statistics.analyses()
+        for option in other.options
+        if isinstance(option.kind, FactorModelText) and option.kind.fitted_by == analysis.name
+    ]
+
+
+def _open(analysis: Analysis) -> None:
+    """Show another analysis of the page."""
+    st.session_state[widgets.analysis_chooser(analysis.topic)] = analysis.name
 
 
 def _comparison(study: StudyRecord) -> str:

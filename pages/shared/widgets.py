@@ -103,6 +103,11 @@ def text_block(text: str, *, language: str = "", monospace: bool = False) -> Non
     )
 
 
+def analysis_chooser(topic: str) -> str:
+    """Where the session keeps which analysis of a page of statistics is shown."""
+    return f"analysis_chooser:{topic}"
+
+
 def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRecord | None:
     """Let the user choose a study; the choice is kept in the address, so a reload keeps it.
 

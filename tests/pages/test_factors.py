@@ -180,3 +180,27 @@ def test_scripts_are_shown_and_offered_with_their_data(collected):
     assert "semopy" in code
     labels = [button.proto.label for button in at.get("download_button")]
     assert "R and Python scripts with data (ZIP)" in labels
+
+
+def test_the_fitted_model_is_checked_by_semopy_as_it_was_edited(collected):
+    at = open_page()
+    item = box(at, "Item").value
+    (own,) = factor_of(at, item)
+    other = next(name for name in loadings(at)["Factor"].unique() if name != own)
+    at = fine(box(at, "To").set_value(other).run())
+    at = press(at, "Move")
+    here = loadings(at)
+    at = press(at, "Check with semopy")
+    assert at.query_params["analysis"] == "cfa_check"
+    assert "Model: the edited model." in texts(at).replace("\\", "")
+    assert "Both programs find the same solution" in texts(at)
+    fit = next(d.value for d in at.dataframe if {"Index", "semopy"} <= set(d.value.columns))
+    assert fit["Index"].tolist()[:3] == ["χ²", "df", "p"]
+    checked = next(
+        d.value for d in at.dataframe if {"Item", "semopy", "Factor"} <= set(d.value.columns)
+    )
+    assert checked["Item"].tolist() == here["Item"].tolist()
+    assert checked.loc[checked["Item"] == item, "Factor"].tolist() == [other]
+    at = press(at, "Change the model")
+    assert at.query_params["analysis"] == "cfa"
+    assert factor_of(at, item) == [other]

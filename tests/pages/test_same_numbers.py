@@ -27,16 +27,19 @@ from tests.pages.test_statistics_pages import open_page, texts
 STUDIES = ("sample_simulated", "sample_local")
 UNDEFINED = {
     "sample_simulated": {
-        "cfa", "cfa_comparison", "dif", "group_comparison", "invariance", "norm_comparison",
-        "odds_ratios", "score_correlations",
+        "cfa", "cfa_check", "cfa_comparison", "dif", "group_comparison", "invariance",
+        "norm_comparison", "odds_ratios", "score_correlations",
     },
     "sample_local": {
-        "cfa", "cfa_comparison", "dif", "group_comparison", "invariance", "norm_comparison",
-        "odds_ratios", "score_correlations",
+        "cfa", "cfa_check", "cfa_comparison", "dif", "group_comparison", "invariance",
+        "norm_comparison", "odds_ratios", "score_correlations",
     },
 }  # fmt: skip
 """What needs more than the study has: rows than items, levels of a factor, norms, or texts."""
-DECIMALS = {"none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3}
+DECIMALS = {
+    "none": 2, "points": 2, "points squared": 2, "proportion": 2, "correlation": 2, "p": 3,
+    "compared": 4,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,8 @@ WITH_CHARTS = (
 )  # fmt: skip
 # These need more than this study has: rows than items, or two levels of some factor.
 ASK_FOR_MORE = (
-    "cfa", "cfa_comparison", "dif", "group_comparison", "invariance", "norm_comparison",
-    "odds_ratios", "score_correlations",
+    "cfa", "cfa_check", "cfa_comparison", "dif", "group_comparison", "invariance",
+    "norm_comparison", "odds_ratios", "score_correlations",
 )  # fmt: skip
 
 

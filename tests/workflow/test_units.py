@@ -177,8 +177,8 @@ def test_people_who_each_answered_in_one_language_are_neither_models_nor_repetit
 ):
     brought_in(workspace, people)
     for name in ("item_statistics", "reliability", "internal_consistency", "score_distribution",
-                 "item_map", "group_comparison", "multitrait_matrix", "cfa", "graded_response",
-                 "norm_comparison"):  # fmt: skip
+                 "item_map", "group_comparison", "multitrait_matrix", "cfa", "cfa_check",
+                 "graded_response", "norm_comparison"):  # fmt: skip
         options = {"by": ()} if name != "group_comparison" else {"by": (), "factor": "language"}
         if name == "reliability":
             options["resamples"] = 100

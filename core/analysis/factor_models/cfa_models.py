@@ -71,10 +71,14 @@ class FactorModelText(Text):
     """The text of a factor model, for which pages have an editor; of several if `several`.
 
     `preset` is the option that names the model which the editor proposes, and which it sets too.
+    Where `fitted_by` names another analysis, pages take over the model from there, with the options
+    in `taken_over`.
     """
 
     preset: str = ""
     several: bool = False
+    fitted_by: str = ""
+    taken_over: tuple[str, ...] = ()
 
 
 ModelText = Annotated[

@@ -18,6 +18,7 @@ from core.psychometrics.factor_models.cfa_model import (
     LOADING,
     Parameter,
     ParsedModel,
+    Scaling,
     Term,
 )
 from core.psychometrics.factor_models.cfa_table import parameter_table
@@ -71,19 +72,20 @@ def lavaan_lines(model: ParsedModel, *, means: bool) -> list[str]:
     return lines
 
 
-def semopy_lines(model: ParsedModel) -> list[str]:
+def semopy_lines(model: ParsedModel, *, scaling: Scaling = "marker") -> list[str]:
     """The model text for semopy with every parameter written out, line by line.
 
     semopy would fix a loading wherever none is a number, and knows no `NA*`, so each free parameter
     gets a name of its own, shared where two are held equal.
     """
-    rows = parameter_table(model).parameters
+    rows = parameter_table(model, scaling=scaling).parameters
     return [f"{row.left} {row.op} {_semopy_term(row)}" for row in rows]
 
 
-def semopy_starts(model: ParsedModel) -> dict[str, str]:
+def semopy_starts(model: ParsedModel, *, scaling: Scaling = "marker") -> dict[str, str]:
     """Free loadings of factors without a fixed one, and the item or factor each belongs to."""
-    rows = [row for row in parameter_table(model).parameters if row.op == LOADING]
+    table = parameter_table(model, scaling=scaling)
+    rows = [row for row in table.parameters if row.op == LOADING]
     anchored = {row.left for row in rows if not row.is_free}
     return {f"p{row.free + 1}": row.right for row in rows if row.left not in anchored}
 
