@@ -14,7 +14,8 @@ from core.store.database import Database
 if TYPE_CHECKING:
     from core.workflow.workspace import Workspace
 
-settings.register_profile("inkblot", derandomize=True, deadline=None, max_examples=60)
+# Tests whose examples take long say `few_examples` (tests/examples.py); others follow this.
+settings.register_profile("inkblot", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("inkblot")
 
 

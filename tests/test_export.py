@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.analysis.item_statistics import item_statistics
 from core.charts.panels import two_decimals
@@ -52,7 +52,6 @@ def test_csv_has_every_digit_empty_cells_for_undefined_and_plain_line_ends():
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
-@settings(max_examples=60, deadline=None, derandomize=True)
 def test_numbers_read_back_are_the_numbers_written(values):
     rows = read(table_csv(table(value=values)))
     assert [float(row[0]) for row in rows[1:]] == values
@@ -60,7 +59,6 @@ def test_numbers_read_back_are_the_numbers_written(values):
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
                         min_size=1), min_size=1))  # fmt: skip
-@settings(max_examples=80, deadline=None, derandomize=True)
 def test_texts_come_back_and_none_starts_a_formula(values):
     rows = read(table_csv(table(value=values, other=["x"] * len(values))))
     assert [unguard(row[0]) for row in rows[1:]] == values

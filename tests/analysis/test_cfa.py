@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.analysis.cfa import TWO_SUBSCALES, cfa
 from core.analysis.factor_models.cfa_groups import UNIT_CHANGED
@@ -19,6 +19,7 @@ from core.errors import NotEnoughData, UserError
 from core.psychometrics.factor_models.cfa_fit import fit_cfa
 from core.psychometrics.normality import normality
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 from tests.psychometrics.reference import expected, scores
 
 LIKERT = [f"i{k}" for k in range(1, 23)]  # i22 is constant and not in lavaan's model
@@ -273,7 +274,7 @@ def test_nothing_to_fit_is_an_error_with_a_next_step(values):
     assert "more administrations" in caught.value.remedy
 
 
-@settings(max_examples=6, deadline=None, derandomize=True)
+@few_examples
 @given(seed=st.integers(0, 999))
 def test_the_order_of_the_frame_does_not_matter(seed):
     shuffled = schools().sample(frac=1, random_state=seed)

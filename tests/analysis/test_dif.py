@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 from statsmodels.miscmodels.ordinal_model import OrderedModel
@@ -12,6 +12,7 @@ from core.analysis.dif import dif
 from core.errors import NotEnoughData
 from core.psychometrics.comparisons.multiple_testing import adjusted_p
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 from tests.psychometrics.simulated_answers import drawn
 
 
@@ -197,7 +198,7 @@ def test_an_empty_level_is_a_level_of_its_own():
 
 
 @given(st.integers(1, 50), st.permutations(range(5)))
-@settings(max_examples=10, deadline=None, derandomize=True)
+@few_examples
 def test_order_of_items_and_origin_of_scores_change_no_test(seed, order):
     values = two_levels(seed, n=120, p=5)
     names = [f"i{place + 1}" for place in order]

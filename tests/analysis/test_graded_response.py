@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis.graded_response import graded_response
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 from tests.psychometrics.simulated_answers import simulated
 
 GOLDEN = Path(__file__).parents[1] / "psychometrics" / "golden"
@@ -164,7 +165,7 @@ def test_groups_and_subscales_have_models_of_their_own_and_a_thin_one_hides_none
 
 
 @given(st.integers(1, 20), st.integers(-3, 3), st.integers(1, 3))
-@settings(max_examples=8, deadline=None, derandomize=True)
+@few_examples
 def test_origin_and_unit_of_the_scores_change_no_estimate(seed, origin, unit):
     values = simulated(seed, n=120, p=4, options=3).answers
     plain = tables(graded_response(item_scores(values)))["items"]

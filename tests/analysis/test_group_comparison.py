@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
@@ -13,6 +13,7 @@ from statsmodels.stats.oneway import anova_oneway
 from core.analysis.group_comparison import group_comparison
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 
 SUBSCALES = ["x", "x", "y", "y"]
 
@@ -267,7 +268,7 @@ def test_categories_as_the_store_reads_them_give_the_same():
 
 
 @given(st.integers(0, 10_000), st.floats(-50, 50))
-@settings(max_examples=10, deadline=None, derandomize=True)
+@few_examples
 def test_blind_to_the_order_of_rows_and_to_the_origin_of_the_points(seed, shift):
     frame = grouped(noisy({"a": 2.0, "b": 2.5, "c": 3.5}, n=6, seed=seed))
     wanted = frames(group_comparison(frame))

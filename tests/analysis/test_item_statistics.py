@@ -5,7 +5,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.stats import pearsonr
 
 from core.analysis import progress
@@ -83,7 +83,6 @@ def test_agrees_with_scipy_within_each_group():
 
 
 @given(MATRICES, st.randoms(use_true_random=False), st.sampled_from(["listwise", "pairwise"]))
-@settings(max_examples=40, deadline=None, derandomize=True)
 def test_order_and_origin_do_not_matter(values, random, missing):
     if np.isnan(values).all():
         return
@@ -99,7 +98,6 @@ def test_order_and_origin_do_not_matter(values, random, missing):
 
 
 @given(MATRICES)
-@settings(max_examples=40, deadline=None, derandomize=True)
 def test_reversing_twice_is_no_reversing_and_reversing_once_changes_the_sign(values):
     if np.isnan(values).all():
         return

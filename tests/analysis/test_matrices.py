@@ -6,13 +6,14 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.analysis.matrices import score_matrices
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from core.psychometrics.consistency.item_covariances import covariances
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 
 VALUES = np.array([[1, 2, 3], [4, np.nan, 6]])
 
@@ -117,7 +118,7 @@ def test_a_million_rows_take_well_under_half_a_second():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.5, 1]), st.sampled_from([2, 15]))
-@settings(max_examples=25, deadline=None, derandomize=True)
+@few_examples
 def test_every_score_stands_where_pandas_puts_it_however_full_the_frame_is(seed, share, n_groups):
     rng = np.random.default_rng(seed)
     ids = rng.choice(2**62, 40, replace=False)

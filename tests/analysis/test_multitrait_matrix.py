@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,6 +22,7 @@ from core.errors import NotEnoughData
 from core.psychometrics.comparisons.correlation import correlation
 from core.psychometrics.resampling import Bootstrap
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 
 SUBSCALES = ["x", "x", "y", "y"]
 
@@ -349,7 +350,7 @@ def test_a_language_the_other_study_has_not_is_averaged_over():
 
 
 @given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.1, 10))
-@settings(max_examples=15, deadline=None, derandomize=True)
+@few_examples
 def test_blind_to_the_order_of_rows_and_to_origin_and_unit_of_the_points(seed, shift, unit):
     frame, *_ = two_forms(seed, n=10)
     wanted = pairs(multitrait_matrix(frame, split=("form",)))

@@ -7,12 +7,13 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.stats import nct, ttest_ind_from_stats
 
 from core.analysis.norm_comparison import norm_comparison
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 
 LIKERT = hnp.arrays(
     float, st.tuples(st.integers(2, 9), st.just(2)), elements=st.integers(1, 5).map(float)
@@ -94,7 +95,7 @@ def test_gaps_follow_the_rule_and_every_score_is_accounted_for():
 
 
 @given(LIKERT, st.floats(-3, 3), st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None, derandomize=True)
+@few_examples
 def test_order_does_not_matter_and_the_origin_moves_nothing_but_means(values, shift, random):
     frame = item_scores(values)
     numbers = ["difference", "t", "p", "d"]

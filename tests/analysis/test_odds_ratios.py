@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis import progress
@@ -14,6 +14,7 @@ from core.analysis.odds_ratios import odds_ratios as analysis
 from core.analysis.words.odds_ratios_contrast import chosen_contrast
 from core.domain.frames import TEXTS, check_frame
 from core.errors import NotEnoughData
+from tests.examples import few_examples
 
 LISTS = pd.DataFrame(
     [("able", "smart"), ("able", "skill"), ("warm", "kind")], columns=["list", "entry"]
@@ -189,7 +190,7 @@ def test_whoever_watches_is_told_and_may_stop_it():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=15, deadline=None, derandomize=True)
+@few_examples
 def test_blind_to_the_order_of_texts_and_exchanging_everything_changes_nothing(seed):
     draw = np.random.default_rng(seed)
     rows = [

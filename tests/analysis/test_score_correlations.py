@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -14,6 +14,7 @@ from core.analysis.multitrait_matrix import multitrait_matrix
 from core.analysis.score_correlations import score_correlations
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 
 
 def answers(tables, factor="form", **options):
@@ -209,7 +210,7 @@ def test_categories_as_the_store_reads_them_give_the_same():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=15, deadline=None, derandomize=True)
+@few_examples
 def test_blind_to_the_order_of_rows_and_swapping_levels_turns_the_difference_only(seed):
     tables = noisy(["a", "b"], n=8, seed=seed)
     first = score_correlations(answers(tables))

@@ -5,7 +5,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy.stats import kurtosis, skew
 
 from core.analysis import progress
@@ -87,7 +87,6 @@ def test_answers_to_half_of_the_items_make_a_score_and_are_counted_once():
 
 
 @given(LIKERT, st.integers(-9, 9))
-@settings(max_examples=40, deadline=None, derandomize=True)
 def test_order_does_not_matter_and_origin_only_moves(values, shift):
     expected = scores_of(item_scores(values))[SHAPE].to_numpy(dtype=float)
     for same in (values[::-1], values[:, ::-1]):
@@ -146,7 +145,6 @@ def test_scores_that_are_not_evenly_spaced_get_bins_of_equal_width():
 
 
 @given(LIKERT, st.integers(4, 60), st.sampled_from(["listwise", "half", "available"]))
-@settings(max_examples=40, deadline=None, derandomize=True)
 def test_no_score_falls_outside_the_bins(values, bins, missing):
     values[0, 0] = np.nan
     result = score_distribution(item_scores(values), bins=bins, missing=missing)

@@ -12,7 +12,7 @@ from core.psychometrics.factor_models.cfa_presets import (
 )
 from core.psychometrics.factor_models.cfa_syntax import ModelTextError
 from core.psychometrics.ordered.wlsmv import fit_wlsmv
-from tests.analysis.scripts_runs import HOSTILE, run_python, run_r, written
+from tests.analysis.syntax_runs import HOSTILE, run_python, run_r, written
 from tests.psychometrics.reference import scores
 
 NINE = tuple(f"x{number}" for number in range(1, 10))

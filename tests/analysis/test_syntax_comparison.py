@@ -8,7 +8,7 @@ from core.analysis.cfa_comparison import cfa_comparison
 from core.analysis.factor_models.cfa_comparison_scripts import cfa_comparison_scripts
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
-from tests.analysis.scripts_runs import run_python, run_r, written
+from tests.analysis.syntax_runs import run_python, run_r, written
 from tests.psychometrics.reference import scores
 
 NINE = [f"x{number}" for number in range(1, 10)]

@@ -9,7 +9,7 @@ from core.analysis.invariance import invariance
 from core.analysis.scripts.syntax import LevelGroup, invariance_files
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
-from tests.analysis.scripts_runs import HOSTILE, run_r, written
+from tests.analysis.syntax_runs import HOSTILE, run_r, written
 from tests.psychometrics.reference import scores
 
 NINE = [f"x{number}" for number in range(1, 10)]

@@ -14,7 +14,7 @@ from core.analysis.registry import all_analyses
 from core.analysis.reliability import reliability, reliability_scripts
 from core.analysis.scripts.syntax import ScaleGroup, item_files, reliability_files, scale_groups
 from tests.analysis.score_frames import golden, item_scores
-from tests.analysis.scripts_runs import HOSTILE, run_python, run_r, written
+from tests.analysis.syntax_runs import HOSTILE, run_python, run_r, written
 
 TITLES = {
     "alpha": "α (Feldt)",

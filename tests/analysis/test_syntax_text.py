@@ -6,7 +6,7 @@ import io
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.analysis.scripts.syntax_text import (
     Names,
@@ -20,11 +20,10 @@ from core.analysis.scripts.syntax_text import (
     r_script,
     r_text,
 )
-from tests.analysis.scripts_runs import HOSTILE
+from tests.analysis.syntax_runs import HOSTILE
 
 
 @given(st.text())
-@settings(max_examples=200, deadline=None, derandomize=True)
 def test_any_text_is_one_text_in_python_and_a_comment_is_only_comment(text):
     assert ast.literal_eval(python_text(text)) == text
     assert all(line.startswith("# ") for line in comment(text).splitlines())
@@ -33,7 +32,6 @@ def test_any_text_is_one_text_in_python_and_a_comment_is_only_comment(text):
 
 
 @given(st.text())
-@settings(max_examples=200, deadline=None, derandomize=True)
 def test_a_text_in_r_ends_where_it_should_and_is_ascii(text):
     written = r_text(one_line(text))
     assert written.isascii()
@@ -44,7 +42,6 @@ def test_a_text_in_r_ends_where_it_should_and_is_ascii(text):
 
 
 @given(st.lists(st.text(), max_size=6))
-@settings(max_examples=200, deadline=None, derandomize=True)
 def test_labels_of_groups_are_different_lines_that_survive_a_csv_file(names):
     labels = group_labels(names)
     assert len(set(labels)) == len(names)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis import progress
@@ -18,6 +18,7 @@ from core.domain.frames import ITEM_SCORES, OPTION_POINTS, TEXTS, check_frame
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
+from tests.examples import few_examples
 
 CRITERIA = [
     "internal consistency", "alternate form", "option order", "concurrent", "convergent",
@@ -590,7 +591,7 @@ def test_answers_as_the_store_reads_them_give_the_same(scale, others, full):
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=5, deadline=None, derandomize=True)
+@few_examples
 def test_blind_to_the_order_of_rows_and_to_the_origin_of_the_scores(seed):
     frame = study(traits(60, seed))
     first = criteria(validation_report(frame, resamples=100))["value"]

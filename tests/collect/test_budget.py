@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.collect.budget import Budget, estimate
@@ -135,7 +135,6 @@ def test_texts_with_lone_surrogates_and_many_bytes_are_counted():
     assert high == pytest.approx((180 + 40) / MILLION)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
 @given(
     cap_in_calls=st.floats(0, 6),
     steps=st.lists(

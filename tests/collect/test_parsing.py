@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 from core.collect.parsing import Parsed, parse
 from core.collect.prompts import choices
@@ -337,7 +337,6 @@ REPLY_PIECES = st.lists(st.sampled_from([*WORDS.split(), "\n"]), max_size=14).ma
 
 @given(st.one_of(st.text(), REPLY_PIECES), st.sampled_from(ALL), st.sampled_from(["", "length"]))
 @example("\ud800 4 \udfff", ("likert_5", "en"), "")
-@settings(max_examples=300, deadline=None, derandomize=True)
 def test_no_text_breaks_the_parser_and_an_option_goes_with_a_usable_status(text, which, finish):
     response_format = BUILT_IN[which[0]]
     parsed = parse(text, response_format, which[1], finish_reason=finish)
@@ -346,7 +345,6 @@ def test_no_text_breaks_the_parser_and_an_option_goes_with_a_usable_status(text,
 
 
 @given(REPLY_PIECES, st.sampled_from(ALL), st.randoms(use_true_random=False))
-@settings(max_examples=300, deadline=None, derandomize=True)
 def test_the_order_of_the_options_does_not_change_what_a_reply_says(text, which, random):
     response_format = BUILT_IN[which[0]]
     options = list(response_format.options)

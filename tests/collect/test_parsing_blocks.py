@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from core.collect.parsing import Parsed, parse_block
 from core.collect.prompts import choices
@@ -195,7 +195,6 @@ def rendered_blocks(draw):
     st.sampled_from(LANGUAGES),
     st.sampled_from(["{}. {}", "{}) {}", "{}: {}", "**{}.** {}", "({}) {}", "{} - {}"]),
 )
-@settings(max_examples=200, deadline=None, derandomize=True)
 def test_a_numbered_list_comes_back_as_the_options_it_was_made_of(block, language, mark):
     response_format, chosen, order = block
     typed = dict(
@@ -210,7 +209,6 @@ def test_a_numbered_list_comes_back_as_the_options_it_was_made_of(block, languag
 
 
 @given(rendered_blocks(), st.sampled_from(LANGUAGES), st.booleans())
-@settings(max_examples=100, deadline=None, derandomize=True)
 def test_lines_with_word_and_label_come_back_whatever_their_numbers(block, language, numbered):
     _, chosen, order = block
     labels = [PAIR.options[len(option.code) % 2].labels[language] for option in chosen]
@@ -231,7 +229,6 @@ PIECES = st.lists(
 
 
 @given(st.one_of(st.text(), PIECES), st.sampled_from(CODES), st.integers(1, 5), st.booleans())
-@settings(max_examples=300, deadline=None, derandomize=True)
 def test_no_text_breaks_the_reader_of_blocks(text, code, count, cut_off):
     response_format = BUILT_IN[code]
     finish = "length" if cut_off else ""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.collect.client import RETRIED, CallFailure, FailureKind
@@ -48,7 +48,6 @@ def test_a_wait_beyond_the_cap_means_giving_up():
     assert policy.wait_s(1, failure(RATE_LIMIT, 600), Random(1)) >= 600
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
 @given(
     number=st.integers(1, 5000),
     asked=st.none() | st.floats(0, 600),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.instrument import (
@@ -182,7 +182,6 @@ def assert_comes_back(bank, ending):
     assert write(read) == first
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
 @given(instruments(any_text))
 def test_a_bank_comes_back_from_csv_as_it_was(bank):
     assert_comes_back(bank, "csv")
@@ -194,7 +193,6 @@ xlsx_text = weird | st.text(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
 @given(instruments(xlsx_text))
 def test_a_bank_comes_back_from_a_workbook_as_it_was(bank):
     assert_comes_back(bank, "xlsx")

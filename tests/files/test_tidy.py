@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
@@ -421,7 +421,6 @@ rows = st.fixed_dictionaries(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=70)
 @given(
     st.lists(
         rows,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import NotEnoughData
@@ -16,6 +16,7 @@ from core.psychometrics.factor_models.cfa_presets import (
     subscale_model,
 )
 from core.psychometrics.factor_models.cfa_syntax import ModelTextError, parse_model
+from tests.examples import few_examples
 from tests.psychometrics.reference import scores
 
 ITEMS = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -82,7 +83,7 @@ def test_complete_answers_give_the_same_with_full_information():
     np.testing.assert_allclose(full.theta, listwise.theta, atol=1e-7)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@few_examples
 @given(seed=st.integers(0, 1000))
 def test_order_of_rows_and_items_does_not_matter(seed):
     answers = two_factor_answers(120, seed)
@@ -95,7 +96,7 @@ def test_order_of_rows_and_items_does_not_matter(seed):
         np.testing.assert_allclose(standard_loadings(second), standard_loadings(first), atol=1e-6)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@few_examples
 @given(seed=st.integers(0, 1000), power=st.floats(-3, 3), shift=st.floats(-100, 100))
 def test_units_and_origin_of_an_item_do_not_matter(seed, power, shift):
     answers = two_factor_answers(150, seed)

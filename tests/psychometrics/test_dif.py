@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 from statsmodels.miscmodels.ordinal_model import OrderedModel
@@ -11,6 +11,7 @@ from core.errors import NotEnoughData
 from core.psychometrics.comparisons.multiple_testing import adjusted_p
 from core.psychometrics.response_theory.dif import differential_item_functioning
 from core.psychometrics.response_theory.dif_purification import purified_dif
+from tests.examples import few_examples
 from tests.psychometrics.simulated_answers import drawn
 
 ITEMS = 12
@@ -185,7 +186,7 @@ def test_magnitudes_follow_their_bounds_and_need_a_flag():
     assert len(seen) == 6
 
 
-@settings(max_examples=10, deadline=None)
+@few_examples
 @given(st.floats(-20, 20), st.floats(0.1, 50))
 def test_unit_and_origin_of_the_trait_do_not_matter(origin, unit):
     answers, groups, trait = two_groups(9, n=200)

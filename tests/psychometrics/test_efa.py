@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.multivariate.factor import Factor
 from statsmodels.multivariate.factor_rotation import rotate_factors
@@ -16,6 +16,7 @@ from core.psychometrics.factor_models.efa import exploratory_factors, factors_of
 from core.psychometrics.factor_models.minres import minres
 from core.psychometrics.factor_models.oblimin import oblimin
 from core.psychometrics.factor_models.parallel_analysis import parallel_analysis
+from tests.examples import few_examples
 
 GOLDEN = Path(__file__).parent / "golden"
 HS = pd.read_csv(GOLDEN / "hs1939.csv")
@@ -165,7 +166,7 @@ def test_unrelated_items_have_empty_factors():
     assert any("no loading of .30" in problem for problem in found.problems)
 
 
-@settings(max_examples=10, deadline=None)
+@few_examples
 @given(seed=st.integers(0, 10_000))
 def test_order_and_direction_of_items_do_not_matter(seed):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import NotEnoughData
@@ -19,6 +19,7 @@ from core.psychometrics.response_theory.graded_response_likelihood import (
     trait_grid,
 )
 from core.psychometrics.response_theory.ordered_logit import category_terms
+from tests.examples import few_examples
 from tests.psychometrics.simulated_answers import drawn, simulated
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -190,7 +191,7 @@ def test_an_item_keyed_the_wrong_way_is_the_mirror_image_and_is_named():
     assert any("check their keying" in problem and "i3" in problem for problem in wrong.problems)
 
 
-@settings(max_examples=5, deadline=None)
+@few_examples
 @given(st.integers(0, 10_000))
 def test_the_order_of_rows_and_items_and_the_unit_of_scores_do_not_matter(seed):
     true = simulated(8, n=150, p=5, options=4)

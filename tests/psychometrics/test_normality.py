@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import NotEnoughData
 from core.psychometrics.normality import normality
+from tests.examples import few_examples
 
 GOLDEN = Path(__file__).parent / "golden"
 R = json.loads((GOLDEN / "tests_R.json").read_text())
@@ -84,7 +85,7 @@ def test_joint_test_of_one_item_is_the_item_test():
     assert found.joint_shapiro.p_value == pytest.approx(alone.pvalue, rel=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@few_examples
 @given(seed=st.integers(0, 10_000))
 def test_mardia_does_not_depend_on_units_or_order(seed):
     rng = np.random.default_rng(seed)

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.psychometrics.arrays import Floats
 from core.psychometrics.consistency.omega import omega_total
+from tests.examples import few_examples
 from tests.psychometrics.reference import expected, scores
 
 SUBSCALES = [
@@ -46,7 +47,7 @@ def test_parallel_items_have_an_omega_equal_to_alpha():
     assert omega_total(table).value == pytest.approx(0.8, abs=1e-9)
 
 
-@settings(max_examples=25)
+@few_examples
 @given(scale=st.floats(0.1, 20), shift=st.floats(-50, 50), order=st.permutations(range(5)))
 def test_origin_unit_and_order_of_items_do_not_change_omega(scale, shift, order):
     table = one_factor(80, 5)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
@@ -16,6 +16,7 @@ from core.errors import NotEnoughData
 from core.psychometrics.ordered.bivariate_normal import FAR, cell_probabilities, cumulative
 from core.psychometrics.ordered.polychoric import polychoric
 from core.psychometrics.ordered.polychoric_covariance import ordered_moments
+from tests.examples import few_examples
 
 GOLDEN = Path(__file__).parent / "golden"
 LAVAAN = json.loads((GOLDEN / "likert22_lavaan.json").read_text())
@@ -132,7 +133,7 @@ def test_standard_errors_equal_the_spread_over_samples():
     assert ((ratio > 0.88) & (ratio < 1.12)).all()
 
 
-@settings(max_examples=25, deadline=None)
+@few_examples
 @given(seed=st.integers(0, 10_000))
 def test_only_the_order_of_the_options_counts(seed):
     rng = np.random.default_rng(seed)

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.discrete.discrete_model import Logit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from core.psychometrics.response_theory.proportional_odds import proportional_odds
+from tests.examples import few_examples
 
 
 def example(seed=0, n=400):
@@ -65,7 +66,7 @@ def test_without_predictors_the_answers_have_their_own_frequencies():
     assert fit.converged
 
 
-@settings(max_examples=20, deadline=None)
+@few_examples
 @given(st.floats(-50, 50), st.floats(0.01, 100))
 def test_unit_and_origin_of_a_predictor_do_not_change_the_fit(origin, unit):
     codes, predictors = example(2, n=120)
