@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from core.domain.keying import keyed_points
 
@@ -34,6 +34,10 @@ KINDS: Mapping[Kind, str] = {
     "words": "a list of words",
     "prompts": "prompts that ask for a text",
 }
+
+Leaning = Literal["left", "centre", "right"]
+LEANINGS: tuple[Leaning, ...] = get_args(Leaning)
+"""Where a party stands."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,7 @@ class Party:
     """A party whose positions on the items are known, and where it stands."""
 
     code: str
-    leaning: Literal["left", "centre", "right"]
+    leaning: Leaning
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from core.domain.instrument import KINDS, MIDPOINTS, Instrument, Item, ResponseFormat
+from core.domain.instrument import KINDS, LEANINGS, MIDPOINTS, Instrument, Item, ResponseFormat
 from core.errors import BankError
 from core.files.bank_columns import (
     CSV_COLUMNS,
@@ -21,7 +21,6 @@ from core.files.bank_items import DIRECTIONS
 from core.files.guard import Cell
 from core.files.reading import MAX_COLUMNS
 
-LEANINGS = ("left", "centre", "right")
 _MOST = 999_999_999  # nine digits, as the reader takes them
 _SIGNS = (-1, 0, 1)
 

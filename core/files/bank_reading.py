@@ -6,15 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Literal, TypeVar, cast
+from typing import TypeVar, cast
 
 from core.domain.identifiers import slug
 from core.domain.instrument import (
     KINDS,
+    LEANINGS,
     MIDPOINTS,
     Instrument,
     Item,
     Kind,
+    Leaning,
     Midpoint,
     Option,
     Party,
@@ -25,12 +27,10 @@ from core.domain.instrument_problems import problems
 from core.files.bank_columns import BANK_FIELDS, MOODS, PARTY, SHEETS, named_after
 from core.files.bank_header import require_columns, text_columns, warn_of_strays
 from core.files.bank_items import item_of
-from core.files.bank_losses import LEANINGS
 from core.files.bank_rows import Remarks, Row, RowError, choice, points, position, ratings, sign
 from core.files.reading import Table, check_header
 
 _Entry = TypeVar("_Entry")
-Leaning = Literal["left", "centre", "right"]
 
 
 _Manner = tuple[Midpoint, str, tuple[Rating, ...]]  # midpoint, mood and ratings of a format

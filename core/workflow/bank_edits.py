@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 from core.domain.formats import built_in
 from core.domain.identifiers import slug
 from core.domain.instrument import (
     KINDS,
+    LEANINGS,
     MIDPOINTS,
     ORIGINAL,
     Instrument,
@@ -26,8 +27,6 @@ from core.domain.instrument import (
 from core.errors import BankError
 
 _ABOUT = ("title", "description", "licence", "citation")
-Leaning = Literal["left", "centre", "right"]
-LEANINGS: tuple[Leaning, ...] = get_args(Leaning)
 _FORMS = ("negation", "opposite", "alternate")
 """Forms that a bank can take besides paraphrases and those with a name of their own."""
 PARAPHRASE = "paraphrase_"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from core.domain.instrument import LEANINGS
 from core.workflow import bank_edits
-from core.workflow.bank_edits import LEANINGS
 from pages.shared.bank_desk import Desk
 
 
