@@ -11,8 +11,11 @@ from core.psychometrics.response_theory.graded_response import graded_response
 from core.psychometrics.response_theory.graded_response_result import GradedItem
 from core.psychometrics.response_theory.grm_information import (
     item_information,
+    local_reliability,
+    option_curves,
     option_probabilities,
     scale_information,
+    standard_error,
     trait_reliability,
 )
 from tests.psychometrics.simulated_answers import simulated
@@ -51,6 +54,18 @@ def test_chances_at_a_threshold_by_hand():
     chances = option_probabilities(item(2.0, (-1, 0, 1)), np.array([0.0]))[0]
     far = 1 / (1 + np.exp(2))
     assert chances == pytest.approx([far, 0.5 - far, 0.5 - far, far])
+
+
+def test_curves_from_reported_parameters_are_the_chances_of_the_options():
+    cuts = (-1.3, 0.2, 0.9)
+    curves = option_curves(1.7, np.array(cuts), TRAIT)
+    np.testing.assert_allclose(curves, option_probabilities(item(1.7, cuts), TRAIT), atol=1e-14)
+
+
+def test_error_and_reliability_of_an_information_by_hand():
+    information = np.array([0.0, 4, np.nan])
+    np.testing.assert_array_equal(standard_error(information), [np.inf, 0.5, np.nan])
+    np.testing.assert_array_equal(local_reliability(information), [0, 0.8, np.nan])
 
 
 def test_information_of_two_options_is_the_logistic_one():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.stats import f_oneway, ncf, ttest_ind, ttest_ind_from_stats
+from scipy.stats import f_oneway, ncf, ttest_1samp, ttest_ind, ttest_ind_from_stats
 from statsmodels.stats.oneway import anova_oneway
 
 from core.psychometrics.comparisons.known_groups import known_groups
@@ -8,6 +8,7 @@ from core.psychometrics.comparisons.mean_comparison import (
     Summary,
     against_norms,
     compare_summaries,
+    mean_interval,
     summary,
     welch_t,
 )
@@ -30,6 +31,13 @@ def test_two_groups_are_compared_as_scipy_compares_them(side):
     assert (own.t, own.df, own.p) == pytest.approx((other.statistic, other.df, other.pvalue))
     ends = ttest_ind(first, second, equal_var=False).confidence_interval()
     assert (own.low, own.high) == pytest.approx((ends.low, ends.high))
+
+
+def test_the_interval_of_a_mean_is_that_of_scipy():
+    scores = groups()["middle"]
+    ends = ttest_1samp(scores, 0).confidence_interval(0.9)
+    assert mean_interval(summary(scores), 0.9) == pytest.approx((ends.low, ends.high))
+    assert np.isnan(mean_interval(summary(scores[:1]))).all()
 
 
 def test_typed_norms_give_the_test_of_their_summaries():
