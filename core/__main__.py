@@ -210,7 +210,7 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    design = studies.design_of_yaml_file(parsed.design.name, _read(parsed.design))
+    design = studies.design_of_yaml(_read(parsed.design), name=parsed.design.name)
     record = studies.freeze(workspace, design)
     print(
         f"Study '{record.code}': {counted(record.n_trials, 'trial')}, plan {record.plan_hash[:12]}."

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from core.domain.json_values import Number
 from core.domain.keying import keyed_points
-
-Number = int | float
-"""A number as it was written: 1 and 1.0 are kept apart, as hashes of content are made of them."""
 
 ORIGINAL = "original"
 FREE_TEXT = "free_text"

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from core.domain.instrument import Instrument
+from core.domain.json_values import plain
 
 INSTRUMENT = TypeAdapter(Instrument)
 """Reads the JSON that is made of `to_dict`. What is missing takes its default."""
@@ -31,18 +32,7 @@ def content_hash(instrument: Instrument) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def to_dict(value: Any) -> dict[str, Any]:
-    """An instrument, or a part of one, as plain JSON values; `INSTRUMENT` reads them back."""
-    return {
-        name: _plain(part)
-        for name, part in vars(value).items()
-        if name not in _UNUSED or part != _UNUSED[name]
-    }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, Mapping):
-        return dict(value)
-    return to_dict(value) if hasattr(value, "__dataclass_fields__") else value
+def to_dict(instrument: Instrument) -> dict[str, Any]:
+    """The instrument as plain JSON values; `INSTRUMENT` reads them back."""
+    body: dict[str, Any] = plain(instrument, _UNUSED)
+    return body

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    TypeAdapter,
+    with_config,
+)
 
 from core.domain.identifiers import stable_id
 from core.domain.instrument import ORIGINAL
+from core.domain.json_values import STRICT, Number, plain
 
 RespondentKind = Literal["simulated", "local", "api"]
 
@@ -58,8 +68,8 @@ class SamplingSettings:
     Prices are US dollars per million tokens; None means unknown, so that no cost is claimed.
     """
 
-    temperature: float | None = 0.0
-    top_p: float | None = None
+    temperature: Number | None = 0.0
+    top_p: Number | None = None
     max_tokens: int | None = None  # a limit cuts off models that think before they answer
     seed: int | None = None
     system_prompt: str = ""
@@ -67,23 +77,23 @@ class SamplingSettings:
     only_options: bool = False  # local model: a grammar admits nothing but an option
     at_once: int = 4  # calls in flight
     per_minute: int | None = None  # calls started a minute, at most
-    timeout_s: float = 120.0
-    price_in: float | None = None
-    price_out: float | None = None
+    timeout_s: Number = 120.0
+    price_in: Number | None = None
+    price_out: Number | None = None
 
 
 @dataclass(frozen=True)
 class SimulationSettings:
     """The known truth behind a simulated respondent (see core/collect/simulated.py)."""
 
-    loading: float = 0.7  # mean standardised loading of an item on its subscale's trait
-    loading_spread: float = 0.1  # loadings are drawn uniformly within +- this
-    trait_correlation: float = 0.3  # between the traits of any two subscales
-    acquiescence: float = 0.0  # SD of a person's tendency to agree, in SDs of the answer
-    noise: float = 0.0  # share of answers given at random
-    position_bias: float = 0.0  # share of answers that take the first option shown
-    refusal_rate: float = 0.0  # share of answers refused in words
-    explanation_rate: float = 0.0  # share of usable answers with a sentence around the option
+    loading: Number = 0.7  # mean standardised loading of an item on its subscale's trait
+    loading_spread: Number = 0.1  # loadings are drawn uniformly within +- this
+    trait_correlation: Number = 0.3  # between the traits of any two subscales
+    acquiescence: Number = 0.0  # SD of a person's tendency to agree, in SDs of the answer
+    noise: Number = 0.0  # share of answers given at random
+    position_bias: Number = 0.0  # share of answers that take the first option shown
+    refusal_rate: Number = 0.0  # share of answers refused in words
+    explanation_rate: Number = 0.0  # share of usable answers with a sentence around the option
     seed: int = 1
 
 
@@ -105,30 +115,18 @@ class Respondent:
         return stable_id("respondent", sorted(_flat(asdict(self)).items()))
 
 
-def respondent_to_dict(respondent: Respondent) -> dict[str, Any]:
-    """The respondent as plain JSON values."""
-    return asdict(respondent)
+RESPONDENT = TypeAdapter(Respondent)
+"""Reads a respondent from its JSON."""
 
-
-def respondent_from_dict(body: Mapping[str, Any]) -> Respondent:
-    """The respondent that `respondent_to_dict` wrote."""
-    simulation = body.get("simulation")
-    return Respondent(
-        label=body["label"],
-        kind=body["kind"],
-        model=body["model"],
-        base_url=body["base_url"],
-        key_variable=body["key_variable"],
-        sampling=SamplingSettings(**body["sampling"]),
-        simulation=SimulationSettings(**simulation) if simulation else None,
-    )
-
+LARGEST_WHOLE = 2**31 - 1
+"""The largest whole number of a design; a column of the database holds no larger one."""
 
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
 ItemOrder = Literal["fixed", "shuffled"]
 LabelOrder = Literal["as_is", "inverted", "random"]
 Answering = Literal["free", "enforced"]
 
+SPEAKERS = ("user", "assistant", "system")
 INITIAL = "initial"
 STANDARD = "standard"
 """The prompt template a study uses where it names none."""
@@ -139,6 +137,16 @@ LABEL_ORDERS: Mapping[LabelOrder, str] = {
 }
 
 
+def _message(value: Message) -> Message:
+    if value.keys() != {"role", "content"} or value["role"] not in SPEAKERS:
+        raise ValueError(
+            "a message of a conversation needs a role and a content",
+            "Write both as text; the role is user, assistant or system.",
+        )
+    return value
+
+
+@with_config(STRICT)
 @dataclass(frozen=True)
 class Context:
     """What is said before the item: a persona (one line of text) or a conversation (messages).
@@ -148,11 +156,29 @@ class Context:
 
     code: str
     text: str = ""
-    messages: tuple[Message, ...] = ()
+    messages: tuple[Annotated[Message, AfterValidator(_message)], ...] = ()
     language: str = ""
     variant_of: str = ""
 
 
+def _as_text(value: object) -> object:
+    """A level as text: numbers are taken as they are written."""
+    return str(value) if type(value) in (int, float) else value
+
+
+def _formats(value: object) -> object:
+    """Levels of the format, also where an earlier Inkblot wrote the one it had, or none."""
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(value) if isinstance(value, list) else value
+
+
+Level = Annotated[str, BeforeValidator(_as_text)]
+Levels = tuple[Level, ...]
+Whole = Annotated[int, Field(ge=-LARGEST_WHOLE, le=LARGEST_WHOLE)]
+
+
+@with_config(STRICT)
 @dataclass(frozen=True)
 class Design:
     """What a study crosses. Every factor's levels stand in the order they will be asked.
@@ -164,92 +190,45 @@ class Design:
 
     study: str
     instrument: str
-    respondents: tuple[str, ...]  # labels
-    languages: tuple[str, ...] = ("en",)
-    version: int | None = None  # of the instrument; None: the working copy, published on freezing
-    formats: tuple[str, ...] = ()  # empty: the instrument's first
-    forms: tuple[str, ...] = (ORIGINAL,)
-    templates: tuple[str, ...] = (STANDARD,)
+    respondents: Levels  # labels
+    languages: Levels = ("en",)
+    version: Whole | None = None  # of the instrument; None: the working copy, published on freezing
+    formats: Annotated[
+        Levels,
+        BeforeValidator(_formats),
+        Field(validation_alias=AliasChoices("formats", "format")),
+    ] = ()  # empty: the instrument's first
+    forms: Levels = (ORIGINAL,)
+    templates: Levels = (STANDARD,)
     label_orders: tuple[LabelOrder, ...] = ("as_is",)
     contexts: tuple[Context, ...] = ()  # empty: asked once without
-    entities: tuple[str, ...] = ()
-    pairs: tuple[tuple[str, str], ...] = ()
+    entities: Levels = ()
+    pairs: tuple[tuple[Level, Level], ...] = ()
     swap_halves: bool = False
-    temperatures: tuple[float, ...] = ()  # empty: each respondent's own
-    repetitions: int = 1
-    items_per_call: int = 1
+    temperatures: tuple[
+        Annotated[float, Field(strict=False)], ...
+    ] = ()  # empty: each respondent's own
+    repetitions: Whole = 1
+    items_per_call: Whole = 1
     item_order: ItemOrder = "fixed"
-    seed: int = 1
-    ask_again: int = 0
+    seed: Whole = 1
+    ask_again: Whole = 0
     answering: Answering = "free"  # enforced: a schema or grammar admits nothing but an option
     first_token: bool = False  # record the probabilities of the first token
     skip_missing: bool = False  # leave out items without a text instead of refusing the design
     notes: str = ""
 
 
-_TEXT_LEVELS = (
-    "respondents", "languages", "formats", "forms", "templates", "label_orders", "entities",
-)  # fmt: skip
+DESIGN = TypeAdapter(Design)
+CONTEXTS = TypeAdapter(tuple[Context, ...])
+"""Read a design, and a set of contexts, from the JSON of `as_json_values`."""
+
+_UNUSED: Mapping[str, object] = {"messages": (), "language": "", "variant_of": ""}
 
 
-def design_to_dict(design: Design) -> dict[str, Any]:
-    """The design as plain JSON or YAML values."""
-    body = asdict(design)
-    for name in (*_TEXT_LEVELS, "temperatures"):
-        body[name] = list(body[name])
-    body["pairs"] = [list(pair) for pair in design.pairs]
-    body["contexts"] = [context_to_dict(context) for context in design.contexts]
-    return body
-
-
-def design_from_dict(body: Mapping[str, Any]) -> Design:
-    """The design that `design_to_dict` wrote. Missing keys take their defaults."""
-    values = dict(body)
-    only = values.pop("format", "")  # designs of an earlier Inkblot had one format
-    if only and "formats" not in values:
-        values["formats"] = [only]
-    values["contexts"] = tuple(map(context_from_dict, body.get("contexts", ())))
-    for name in _TEXT_LEVELS:
-        if name in values:
-            values[name] = tuple(_level(name, value) for value in values[name])
-    values["pairs"] = tuple(
-        (_level("pairs", first), _level("pairs", second)) for first, second in body.get("pairs", ())
-    )
-    values["temperatures"] = tuple(float(t) for t in body.get("temperatures", ()))
-    values["repetitions"] = int(body.get("repetitions", 1))
-    return Design(**values)
-
-
-def context_to_dict(context: Context) -> dict[str, Any]:
-    """The context as plain values; what it does not use is left out."""
-    body: dict[str, Any] = {"code": context.code, "text": context.text}
-    if context.messages:
-        body["messages"] = [dict(message) for message in context.messages]
-    for name, value in (("language", context.language), ("variant_of", context.variant_of)):
-        if value:
-            body[name] = value
-    return body
-
-
-def context_from_dict(body: Mapping[str, Any]) -> Context:
-    """The context that `context_to_dict` wrote."""
-    messages = tuple(
-        {"role": str(m["role"]), "content": str(m["content"])} for m in body.get("messages", ())
-    )
-    return Context(
-        body["code"],
-        body.get("text", ""),
-        messages,
-        body.get("language", ""),
-        body.get("variant_of", ""),
-    )
-
-
-def _level(name: str, value: object) -> str:
-    """One level of a factor as text; numbers are taken as they are written."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise TypeError(f"in '{name}' stands something other than text in quotation marks")
-    return str(value)
+def as_json_values(value: object) -> Any:
+    """A design or contexts as plain JSON or YAML values; a context without what it does not use."""
+    return plain(value, _UNUSED)
 
 
 def _flat(body: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from pydantic import TypeAdapter
 
 ENGLISH = "en"
 """The language every template has, and others fall back to."""
@@ -71,6 +72,11 @@ class ReplyWords:
         return self.comma.join(earlier) + self.joining + last if earlier else last
 
 
+TEMPLATE = TypeAdapter(PromptTemplate)
+REPLIES = TypeAdapter(dict[str, ReplyWords])
+"""Read a template, and reply words by language, from their JSON."""
+
+
 def fill(text: str, values: Mapping[str, str]) -> str:
     """The text with each placeholder replaced by the value of its name, without the braces.
 
@@ -119,22 +125,3 @@ def _unknown(where: str, text: str, allowed: frozenset[str]) -> Iterator[str]:
             what = "has no place here" if name in _KNOWN else "is no placeholder"
             known = ", ".join(f"{{{other}}}" for other in sorted(allowed)) or "none"
             yield f"{where}: {{{name}}} {what} (known here: {known})"
-
-
-def to_dict(template: PromptTemplate) -> dict[str, Any]:
-    """The template as plain JSON values; `from_dict` gives it back."""
-    return {
-        "code": template.code,
-        "title": template.title,
-        "personal": template.personal,
-        "texts": {
-            language: {"single": text.single, "block": text.block, "persona": text.persona}
-            for language, text in template.texts.items()
-        },
-    }
-
-
-def from_dict(body: Mapping[str, Any]) -> PromptTemplate:
-    """The template that `to_dict` wrote."""
-    texts = {language: TemplateText(**text) for language, text in body["texts"].items()}
-    return PromptTemplate(body["code"], body["title"], body["personal"], texts)

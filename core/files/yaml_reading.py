@@ -13,6 +13,7 @@ _DEEPEST = 50  # lists and mappings inside each other
 _LONGEST_NUMBER = 100  # digits; reading one takes the square of its length
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is seven times as fast
+_NO_TEXTS = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:null")
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _MEND = "Mend it and try again."
 _WRITE_OUT = "Write every part out, and put texts in quotation marks."
@@ -25,8 +26,8 @@ def read_yaml(name: str, text: str, *, longest: int = _LONGEST) -> Any:
     ------
     FileError
         The text is too long or no YAML; it repeats an earlier part (`*name`), has too many brackets
-        inside each other, a key twice in one place, or a value that cannot be read. `name` stands
-        at the beginning of the message.
+        inside each other, a key twice in one place, a key that YAML reads as true, false or
+        nothing, or a value that cannot be read. `name` stands at the beginning of the message.
     """
     if len(text) > longest:
         raise FileError(
@@ -87,6 +88,11 @@ def _check_node(name: str, node: yaml.Node) -> None:
             _check_node(name, value)
             if not isinstance(key, yaml.ScalarNode):
                 continue
+            if key.tag in _NO_TEXTS:
+                raise FileError(
+                    f"{name}, line {key.start_mark.line + 1}: the key '{key.value}' is not a text.",
+                    "Put it in quotation marks; without them, YAML reads no as 'false'.",
+                )
             if key.value in seen:
                 line = key.start_mark.line + 1
                 raise FileError(

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from core.domain.study import Respondent, respondent_from_dict, respondent_to_dict
+from core.domain.json_values import plain
+from core.domain.study import RESPONDENT, Respondent
 from core.store.database import Database
 
 _ADD = """
@@ -43,7 +44,7 @@ def add(
     reason: str,
 ) -> None:
     """Append an amendment."""
-    body = json.dumps(respondent_to_dict(respondent), ensure_ascii=False)
+    body = json.dumps(plain(respondent), ensure_ascii=False)
     with database.transaction() as cursor:
         cursor.execute(_ADD, [study_id, respondent_id, change, reason, body])
 
@@ -51,6 +52,6 @@ def add(
 def amendments(database: Database, study_id: int) -> tuple[Amendment, ...]:
     """The amendments of a study, oldest first."""
     return tuple(
-        Amendment(respondent_id, at, change, reason, respondent_from_dict(json.loads(body)))
+        Amendment(respondent_id, at, change, reason, RESPONDENT.validate_json(body))
         for respondent_id, at, change, reason, body in database.rows(_LIST, [study_id])
     )

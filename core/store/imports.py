@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from core.domain.identifiers import stable_id
-from core.domain.study import Design, design_to_dict
+from core.domain.study import Design, as_json_values
 from core.store.bank_tables import item_id
 from core.store.database import Database
 from core.store.studies import StudyRecord, refuse_name
@@ -122,7 +122,7 @@ def attach_bank(
     old = [item_id(record.instrument_id, code) for code in items]
     new = [item_id(instrument_id, code) for code in items.values()]
     changed = [(name, was) for was, name in formats.items() if name != was]
-    body = json.dumps(design_to_dict(design), ensure_ascii=False)
+    body = json.dumps(as_json_values(design), ensure_ascii=False)
     found = n_scores(database, record.study_id)
     with database.transaction() as cursor:
         cursor.execute(_MOVE_TRIALS, [old, new, record.study_id])
@@ -141,7 +141,7 @@ def add_study(
     refuse_name(database, design.study)
     study_id = stable_id("study", design.study)
     numbered = rows.append_column("row", pa.array(range(1, rows.num_rows + 1), pa.int64()))
-    body = json.dumps(design_to_dict(design), ensure_ascii=False)
+    body = json.dumps(as_json_values(design), ensure_ascii=False)
     with database.transaction() as cursor:
         cursor.register("incoming", numbered)
         cursor.execute(_KEYED, [design.study])

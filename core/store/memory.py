@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import Any
 
-from core.domain.study import Context, context_from_dict, context_to_dict
+from core.domain.study import CONTEXTS, Context, as_json_values
 from core.store.database import Database
 
 _REMEMBER = """
@@ -39,16 +39,14 @@ def recall(database: Database, name: str) -> tuple[Any, datetime] | None:
 
 def save_context_set(database: Database, name: str, contexts: tuple[Context, ...]) -> None:
     """Keep a set of contexts; one of the same name is replaced. Studies hold their own copy."""
-    body = json.dumps([context_to_dict(context) for context in contexts], ensure_ascii=False)
+    body = json.dumps(as_json_values(contexts), ensure_ascii=False)
     with database.transaction() as cursor:
         cursor.execute(_SAVE_SET, [name, body])
 
 
 def context_sets(database: Database) -> dict[str, tuple[Context, ...]]:
     """Every set of contexts, by name."""
-    return {
-        name: tuple(map(context_from_dict, json.loads(body))) for name, body in database.rows(_SETS)
-    }
+    return {name: CONTEXTS.validate_json(body) for name, body in database.rows(_SETS)}
 
 
 def save_template(database: Database, code: str, body: str) -> None:

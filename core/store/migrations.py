@@ -64,7 +64,7 @@ create table respondent (
     label varchar not null,
     kind varchar not null check (kind in ('simulated', 'local', 'api', 'imported')),
     model varchar not null,
-    body varchar not null,              -- JSON of domain.study.respondent_to_dict
+    body varchar not null,              -- JSON of a domain.study.Respondent
     created_at timestamptz not null
 );
 create table respondent_shelf (         -- whether it is offered on the design page
@@ -84,7 +84,7 @@ create table study (
     code varchar not null unique,
     kind varchar not null check (kind in ('planned', 'imported')),
     instrument_id bigint not null,
-    design varchar not null,            -- JSON of domain.study.design_to_dict
+    design varchar not null,            -- JSON of domain.study.as_json_values
     plan_hash varchar not null,         -- SHA-256
     frozen_at timestamptz not null
 );
@@ -317,7 +317,7 @@ create table amendment (
     amended_at timestamptz not null,
     change varchar not null,            -- in words
     reason varchar not null,
-    body varchar not null               -- JSON of domain.study.respondent_to_dict, as asked then
+    body varchar not null               -- JSON of a domain.study.Respondent, as asked then
 );
 """
 

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from core.domain.study import Design, context_to_dict
+from core.domain.study import Context, Design
 from core.errors import DesignError
 
 _LEVELS = {  # factor -> type of its levels
@@ -196,19 +196,17 @@ def _register_levels(
 
 
 def _contexts(design: Design) -> pa.Table:
-    bodies = [context_to_dict(context) for context in design.contexts] or [{"code": ""}]
-    rows = {name: [body.get(name, "") for body in bodies] for name in _CONTEXT_TEXTS}
+    contexts = design.contexts or (Context(""),)
     return pa.table(
         {
-            "context": rows["code"],
-            "text": rows["text"],
-            "messages": [_messages(body.get("messages")) for body in bodies],
-            "language": rows["language"],
-            "variant_of": rows["variant_of"],
-            "place": list(range(len(bodies))),
+            "context": [one.code for one in contexts],
+            "text": [one.text for one in contexts],
+            "messages": [
+                json.dumps(one.messages, ensure_ascii=False) if one.messages else ""
+                for one in contexts
+            ],
+            "language": [one.language for one in contexts],
+            "variant_of": [one.variant_of for one in contexts],
+            "place": list(range(len(contexts))),
         }
     )
-
-
-def _messages(messages: Any) -> str:
-    return json.dumps(messages, ensure_ascii=False) if messages else ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from core.domain.study import Respondent, respondent_from_dict, respondent_to_dict
+from core.domain.json_values import plain
+from core.domain.study import RESPONDENT, Respondent
 from core.store.database import Database
 
 _ADD = "insert into respondent values (?, ?, ?, ?, ?, now()) on conflict do nothing"
@@ -42,8 +43,7 @@ def set_archived(database: Database, label: str, archived: bool) -> None:
 def on_shelf(database: Database) -> tuple[tuple[Respondent, bool], ...]:
     """Every respondent on offer with whether it is archived, by label."""
     return tuple(
-        (respondent_from_dict(json.loads(body)), archived)
-        for body, archived in database.rows(_LIST)
+        (RESPONDENT.validate_json(body), archived) for body, archived in database.rows(_LIST)
     )
 
 
@@ -52,11 +52,11 @@ def get(database: Database, respondent_id: int) -> Respondent:
     row = database.row(_GET, [respondent_id])
     if row is None:
         raise KeyError(respondent_id)
-    return respondent_from_dict(json.loads(row[0]))
+    return RESPONDENT.validate_json(row[0])
 
 
 def _row(respondent: Respondent) -> list[object]:
-    body = json.dumps(respondent_to_dict(respondent), ensure_ascii=False)
+    body = json.dumps(plain(respondent), ensure_ascii=False)
     return [
         respondent.respondent_id, respondent.label, respondent.kind, respondent.model, body,
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.domain.identifiers import name_fault, stable_id
-from core.domain.study import Context, Design, Status, design_from_dict, design_to_dict
+from core.domain.study import DESIGN, Context, Design, Status, as_json_values
 from core.errors import DesignError
 from core.store.database import Database
 from core.store.plans import write_plan
@@ -116,7 +116,7 @@ def freeze(
         )
         for code, body in templates.items():
             cursor.execute(_ADD_TEMPLATE, [study_id, code, body])
-        body = json.dumps(design_to_dict(design), ensure_ascii=False)
+        body = json.dumps(as_json_values(design), ensure_ascii=False)
         plan_hash = plan_hash_of(count, fingerprint)
         cursor.execute(_ADD_STUDY, [study_id, design.study, instrument_id, body, plan_hash])
     return get(database, design.study)
@@ -176,7 +176,7 @@ def _record(row: tuple[Any, ...], counts: dict[int, tuple[int, int, int, int]]) 
     study_id, code, kind, design, plan_hash, frozen_at, instrument_id, instrument, version = row
     n_trials, n_responses, n_usable, n_failed = counts.get(study_id, (0, 0, 0, 0))
     return StudyRecord(
-        study_id, code, kind, design_from_dict(json.loads(design)), plan_hash, frozen_at,
+        study_id, code, kind, DESIGN.validate_json(design), plan_hash, frozen_at,
         instrument_id, instrument, version, n_trials, n_responses, n_usable,
         n_responses + n_failed,
     )  # fmt: skip

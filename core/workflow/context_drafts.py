@@ -7,11 +7,13 @@ set, so no study can use anything that nobody has read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from core.domain.study import Context, context_from_dict, context_to_dict
+from pydantic import TypeAdapter
+
+from core.domain.study import Context, as_json_values
 from core.errors import ConflictError, DesignError
 from core.workflow import context_rewriting, contexts, drafts
 from core.workflow.workspace import Workspace
@@ -37,10 +39,13 @@ class Draft:
     set_name: str = ""  # where it was accepted
 
 
+_REWRITINGS = TypeAdapter(tuple[Draft, ...])
+
+
 def of_set(workspace: Workspace, name: str) -> tuple[Draft, ...]:
     """Every rewriting of the contexts of a set, oldest first."""
     kept = drafts.recall(workspace, _DRAFTS + name)
-    return tuple(map(_from_dict, kept.value)) if kept else ()
+    return _REWRITINGS.validate_python(kept.value, strict=False) if kept else ()
 
 
 def add(workspace: Workspace, name: str, original: Context, write: Callable[[str], Draft]) -> None:
@@ -125,17 +130,4 @@ def _change(workspace: Workspace, name: str, code: str, **changes: Any) -> None:
 
 
 def _keep_all(workspace: Workspace, name: str, kept: tuple[Draft, ...]) -> None:
-    drafts.remember(workspace, _DRAFTS + name, [_to_dict(draft) for draft in kept])
-
-
-def _to_dict(draft: Draft) -> dict[str, Any]:
-    return {
-        **vars(draft),
-        "original": context_to_dict(draft.original),
-        "variant": context_to_dict(draft.variant),
-    }
-
-
-def _from_dict(body: Mapping[str, Any]) -> Draft:
-    texts = {part: context_from_dict(body[part]) for part in ("original", "variant")}
-    return Draft(**{**body, **texts})
+    drafts.remember(workspace, _DRAFTS + name, as_json_values(kept))

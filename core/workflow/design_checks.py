@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
 from core.domain.counts import counted
 from core.domain.identifiers import name_fault
 from core.domain.instrument import ORIGINAL, Instrument, Item
 from core.domain.instrument_problems import problems
-from core.domain.study import LABEL_ORDERS, Design, Respondent
+from core.domain.study import Design, Respondent
 from core.domain.templates import placeholders
-from core.errors import DesignError
 from core.workflow.plan_size import Crossing
 from core.workflow.questions import Asked
 
-_KINDS: Mapping[str, type] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            ("study", "instrument", "format", "notes", "item_order", "answering"), str
-        ),
-        **dict.fromkeys(
-            (
-                "respondents", "languages", "formats", "forms", "templates", "label_orders",
-                "contexts", "entities", "pairs", "temperatures",
-            ),
-            list,
-        ),
-        **dict.fromkeys(("repetitions", "version", "items_per_call", "seed", "ask_again"), int),
-        **dict.fromkeys(("swap_halves", "first_token", "skip_missing"), bool),
-    }
-)  # fmt: skip
-_KIND_WORDS: Mapping[type, str] = MappingProxyType(
-    {str: "text", list: "a list", int: "a whole number", bool: "true or false"}
-)
-_MAY_BE_EMPTY = frozenset({"version"})
-_CONTEXT_KEYS = frozenset({"code", "text", "messages", "language", "variant_of"})
 _MOST_TRIALS = 20_000_000
 HIGHEST_TEMPERATURE = 2.0
 _MOST_PROBLEMS_NAMED = 20  # a bank of thousands of broken items would fill the page otherwise
@@ -75,51 +51,6 @@ def unspeakable(bank: Instrument, asked: Asked) -> bool:
         or _entity_trouble(bank, design)
         or [*_unknown_levels(asked)]
         or [*_block_trouble(asked)]
-    )
-
-
-def refuse_wrong_kinds(name: str, body: Mapping[str, Any]) -> None:
-    """Raise DesignError where a value read from the file `name` is not of the kind it must be."""
-    for key, value in body.items():
-        wanted = _KINDS[key]
-        if key in _MAY_BE_EMPTY and value is None:
-            continue
-        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-            raise DesignError(
-                f"{name} has a value of the wrong kind: '{key}' must be {_KIND_WORDS[wanted]}.",
-                "Compare it with a design saved by the design page; put text that looks like a "
-                "number in quotation marks.",
-            )
-    _refuse_wrong_contexts(name, body.get("contexts", ()))
-    pairs = body.get("pairs", ())
-    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-        raise DesignError(f"{name}: a pair needs two entities.", "Write them as [one, other].")
-
-
-def _refuse_wrong_contexts(name: str, contexts: Iterable[Any]) -> None:
-    for context in contexts:
-        if not isinstance(context, Mapping) or set(context) - _CONTEXT_KEYS:
-            raise DesignError(
-                f"{name}: a persona needs a code and a text.", "Write both in quotation marks."
-            )
-        texts = [value for key, value in context.items() if key != "messages"]
-        messages = context.get("messages", [])
-        if "code" not in context or not all(isinstance(text, str) for text in texts):
-            raise DesignError(
-                f"{name}: a persona needs a code and a text.", "Write both in quotation marks."
-            )
-        if not isinstance(messages, list) or not all(map(_is_message, messages)):
-            raise DesignError(
-                f"{name}: a message of a conversation needs a role and a content.",
-                "Write both as text; the role is user, assistant or system.",
-            )
-
-
-def _is_message(message: object) -> bool:
-    return (
-        isinstance(message, Mapping)
-        and message.get("role") in ("user", "assistant", "system")
-        and isinstance(message.get("content"), str)
     )
 
 
@@ -284,10 +215,6 @@ def _missing_choices(design: Design) -> Iterator[str]:
 def _wrong_values(design: Design) -> Iterator[str]:
     if design.items_per_call < 0 or design.ask_again < 0:
         yield "Items per call and the number of times to ask again cannot be negative."
-    if design.item_order not in ("fixed", "shuffled"):
-        yield f"The item order '{design.item_order}' is neither fixed nor shuffled."
-    if design.answering not in ("free", "enforced"):
-        yield f"Answering '{design.answering}' is neither free nor enforced."
     if design.swap_halves and design.repetitions < 2:
         yield "To name the second entity first in half of the repetitions, there must be two."
 
@@ -317,8 +244,6 @@ def _unknown_levels(asked: Asked) -> Iterator[str]:
         if form not in bank.forms():
             yield f"The bank has no form '{form}'."
     yield from _unfit_templates(asked)
-    for order in set(design.label_orders) - set(LABEL_ORDERS):
-        yield f"There is no label order '{order}' (as_is, inverted or random)."
     for first, second in design.pairs:
         if first == second:
             yield f"The pair '{first}' and '{second}' names the same entity twice."

@@ -9,12 +9,11 @@ from typing import Any
 
 from core.domain.instrument import ORIGINAL
 from core.domain.study import (
+    CONTEXTS,
     STANDARD,
     Context,
     Design,
-    context_from_dict,
-    context_to_dict,
-    design_from_dict,
+    as_json_values,
 )
 from core.errors import DesignError
 from core.workflow import banks, drafts, respondents, studies
@@ -31,7 +30,6 @@ _PLAIN = (
     "ask_again", "answering", "first_token", "skip_missing",
 )  # fmt: skip
 """Fields that are as they stand in the design: lists of levels, and single values."""
-_NEVER_EMPTY = ("forms", "templates", "label_orders")
 _LOWEST = {"repetitions": 1, "items_per_call": 0, "ask_again": 0}
 
 
@@ -108,19 +106,16 @@ def to_design(workspace: Workspace, fields: Mapping[str, Any]) -> Design:
         raise DesignError("No bank is chosen.", "Choose one, or write one on the page Banks.")
     contexts = personas_of(workspace, fields)
     usual = _blank()
-    return design_from_dict(
-        {name: fields[name] for name in (*_CHOSEN, *_PLAIN)}
-        | {name: fields[name] or usual[name] for name in _NEVER_EMPTY}
-        | {
-            "study": fields["study"].strip(),
-            "contexts": list(
-                map(context_to_dict, contexts[: fields["persona_count"] or len(contexts)])
-            ),
-            "entities": lines(fields["entities_text"]),
-            "pairs": _parse_pairs(fields["pairs_text"]),
-            "temperatures": _parse_temperatures(fields["temperatures_text"]),
-            "repetitions": fields["repetitions"] or 1,
-        }
+    chosen: dict[str, Any] = {name: tuple(fields[name] or usual[name]) for name in _CHOSEN}
+    chosen |= {name: fields[name] for name in _PLAIN}
+    return Design(
+        study=fields["study"].strip(),
+        contexts=contexts[: fields["persona_count"] or len(contexts)],
+        entities=lines(fields["entities_text"]),
+        pairs=_parse_pairs(fields["pairs_text"]),
+        temperatures=_parse_temperatures(fields["temperatures_text"]),
+        repetitions=int(fields["repetitions"] or 1),
+        **chosen,
     )
 
 
@@ -141,7 +136,7 @@ def personas_of(workspace: Workspace, fields: Mapping[str, Any]) -> tuple[Contex
             "Save them as a set, or choose other personas.",
         )
     if kind == "own":
-        return tuple(map(context_from_dict, fields["personas_own"]))
+        return CONTEXTS.validate_python(fields["personas_own"], strict=False)
     return ()
 
 
@@ -187,8 +182,7 @@ def _persona_fields(workspace: Workspace, contexts: tuple[Context, ...]) -> dict
         if kept[: len(contexts)] == contexts:
             count = len(contexts) if len(contexts) < len(kept) else None
             return {"personas": "set", "persona_set": name, "persona_count": count}
-    own = [context_to_dict(context) for context in contexts]
-    return {"personas": "own", "personas_own": own}
+    return {"personas": "own", "personas_own": as_json_values(contexts)}
 
 
 def lines(text: str) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 
-from core.domain.templates import placeholders, to_dict
+from core.domain.json_values import plain
+from core.domain.templates import placeholders
 from core.errors import DesignError
 from core.store import phases as store
 from core.store import studies
@@ -60,7 +61,7 @@ def plan_opposing(workspace: Workspace, study: str, template: str) -> Phases:
             "Choose one whose text holds {opinion}.",
         )
     body = json.dumps(
-        to_dict(templates.offered(workspace).templates[template]),
+        plain(templates.offered(workspace).templates[template]),
         ensure_ascii=False, sort_keys=True,
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from core.collect.client import ChatRequest
 from core.domain.instrument import Instrument
-from core.domain.study import Design, Respondent, design_to_dict
+from core.domain.study import Design, Respondent, as_json_values
 from core.errors import DesignError
 from core.files.guard import csv_line
 from core.store import amendments, respondents
@@ -17,13 +17,13 @@ from core.store import banks as bank_store
 from core.store import studies as store
 from core.store.studies import StudyRecord
 from core.workflow import banks, design_checks, prices, templates
-from core.workflow.design_files import design_of_yaml, design_of_yaml_file, design_yaml
+from core.workflow.design_files import design_of_yaml, design_yaml
 from core.workflow.plan_size import Crossing, PlanSize, size_of
 from core.workflow.questions import Asked
 from core.workflow.respondents import by_label
 from core.workflow.workspace import Workspace
 
-__all__ = ["PlanSize", "StudyRecord", "design_of_yaml", "design_of_yaml_file", "design_yaml"]
+__all__ = ["PlanSize", "StudyRecord", "design_of_yaml", "design_yaml"]
 
 _freezing = threading.Lock()  # two tabs that freeze the same name: the second is told
 
@@ -119,7 +119,7 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
 
     def plan_hash_of(n_trials: int, fingerprint: int) -> str:
         body = {
-            "design": design_to_dict(settled),
+            "design": as_json_values(settled),
             "instrument": published.content_hash,
             "respondents": sorted(person.respondent_id for person in people),
             "templates": kept,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from core.domain.templates import PromptTemplate, ReplyWords, from_dict, problems, to_dict
+from core.domain.json_values import plain
+from core.domain.templates import REPLIES, TEMPLATE, PromptTemplate, ReplyWords, problems
 from core.errors import DesignError
 from core.files import template_files
 from core.store import memory, studies
 from core.workflow.workspace import Workspace
 
-_REPLIES = ""  # under this code a study keeps the sentences that ask for a reply
+_SENTENCES = ""  # under this code a study keeps the sentences that ask for a reply
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def offered(workspace: Workspace) -> Wordings:
     built_in = template_files.built_in()
     found = {template.code: template for template in built_in.templates}
     for code, body in memory.saved_templates(workspace.database).items():
-        found[code] = from_dict(json.loads(body))
+        found[code] = TEMPLATE.validate_json(body)
     return Wordings(found, built_in.replies)
 
 
@@ -46,15 +47,14 @@ def save(workspace: Workspace, template: PromptTemplate) -> None:
             f"The template '{template.code}' cannot be used: {trouble[0]}.", "Mend its text."
         )
     memory.save_template(
-        workspace.database, template.code, json.dumps(to_dict(template), ensure_ascii=False)
+        workspace.database, template.code, json.dumps(plain(template), ensure_ascii=False)
     )
 
 
 def to_keep(wordings: Wordings, codes: Iterable[str]) -> dict[str, str]:
     """What a study keeps of the wordings: the templates it uses and the reply sentences."""
-    kept = {code: _json(to_dict(wordings.templates[code])) for code in codes}
-    replies = {language: asdict(words) for language, words in wordings.replies.items()}
-    return kept | {_REPLIES: _json(replies)}
+    kept = {code: _json(wordings.templates[code]) for code in codes}
+    return kept | {_SENTENCES: _json(wordings.replies)}
 
 
 def of_study(workspace: Workspace, study_id: int) -> Wordings:
@@ -63,12 +63,9 @@ def of_study(workspace: Workspace, study_id: int) -> Wordings:
     if not kept:
         built_in = template_files.built_in()
         return Wordings({t.code: t for t in built_in.templates}, built_in.replies)
-    replies = json.loads(kept.pop(_REPLIES))
-    return Wordings(
-        {code: from_dict(json.loads(body)) for code, body in kept.items()},
-        {language: ReplyWords(**words) for language, words in replies.items()},
-    )
+    replies = REPLIES.validate_json(kept.pop(_SENTENCES))
+    return Wordings({code: TEMPLATE.validate_json(body) for code, body in kept.items()}, replies)
 
 
-def _json(body: object) -> str:
-    return json.dumps(body, ensure_ascii=False, sort_keys=True)
+def _json(value: object) -> str:
+    return json.dumps(plain(value), ensure_ascii=False, sort_keys=True)

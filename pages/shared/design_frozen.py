@@ -69,7 +69,7 @@ def start_from_file(form: DraftForm) -> None:
     if uploaded is None:
         return
     with widgets.error_box():
-        design = studies.design_of_yaml_file(uploaded.name, uploaded.getvalue())
+        design = studies.design_of_yaml(uploaded.getvalue(), name=uploaded.name)
         st.caption(f"A design called {widgets.plain(design.study)}. It replaces the choices below.")
         st.button("Use this design", key="design_use_file", on_click=_use, args=(form, design))
 

@@ -1,5 +1,6 @@
 """Prompt templates: complete in every language, and a bad file is refused with its place."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -8,14 +9,14 @@ import yaml
 
 from core.domain.format_labels import LANGUAGES
 from core.domain.formats import BUILT_IN as FORMATS
+from core.domain.json_values import plain
 from core.domain.templates import (
+    TEMPLATE,
     PromptTemplate,
     TemplateText,
     fill,
-    from_dict,
     placeholders,
     problems,
-    to_dict,
 )
 from core.errors import FileError
 from core.files.template_files import BUILT_IN, built_in, read_templates
@@ -161,7 +162,7 @@ def test_what_stands_in_an_item_is_not_taken_for_a_placeholder():
 
 def test_a_template_survives_being_stored():
     for template in TEMPLATES.values():
-        assert from_dict(to_dict(template)) == template
+        assert TEMPLATE.validate_json(json.dumps(plain(template))) == template
 
 
 def test_a_language_a_template_does_not_have_is_asked_in_english():
@@ -217,7 +218,7 @@ BLOCK = '\n        block: "{reply} {items}"'
         (lambda t: t.replace("title: Mine", "title: 3"), "template 'mine', title: this is not a"),
         (lambda t: t.replace("title: Mine", "personal: 1"), "personal: this is neither true nor"),
         (lambda t: t.replace("single:", "singel:"), "language 'en': the key 'singel' is unknown"),
-        (lambda t: t.replace("en:", "no:"), "template 'mine', texts: the key False is not a text"),
+        (lambda t: t.replace("en:", "no:"), "mine.yaml, line 6: the key 'no' is not a text"),
         (lambda t: t.replace("templates:", "templates: {}\nreplies:"), "replies, language 'mine'"),
         (lambda t: t + "replies:\n  en:\n    or: x", "language 'en': 'with_code' is missing"),
         (lambda t: t + RULES.replace("THE RULE", "Say {item}."), "with_code: {item} has no place"),
@@ -264,7 +265,7 @@ def test_json_in_a_template_is_no_placeholder():
 
 
 def test_a_stored_template_written_as_yaml_reads_back():
-    body = to_dict(replace(TEMPLATES["personal_2"], code="own"))
+    body = plain(replace(TEMPLATES["personal_2"], code="own"))
     code = body.pop("code")
     text = yaml.safe_dump({"templates": {code: body}}, allow_unicode=True)
-    assert read(text).templates == (from_dict({"code": code, **body}),)
+    assert read(text).templates == (replace(TEMPLATES["personal_2"], code="own"),)

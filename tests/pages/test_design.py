@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from core.domain.formats import BUILT_IN
-from core.domain.study import Context, Design, context_to_dict
+from core.domain.study import Context, Design, as_json_values
 from core.errors import DesignError
 from core.workflow import (
     banks,
@@ -287,12 +287,15 @@ def test_a_design_comes_back_from_its_yaml_file(workspace):
     ("text", "words"),
     [
         ("a: [", "not valid YAML"),
-        ("study: s\nrespondents: [A]", "has no 'instrument'"),
-        ("study: 7\ninstrument: b\nrespondents: [A]", "'study' must be text"),
-        ("study: s\ninstrument: b\nrespondents: A", "'respondents' must be a list"),
+        ("study: s\nrespondents: [A]", "'instrument' is missing"),
+        ("study: 7\ninstrument: b\nrespondents: [A]", "study: this is not a text"),
+        ("study: s\ninstrument: b\nrespondents: A", "respondents: this is not a list"),
         ("study: s\ninstrument: b\nrespondents: [A]\nrepetitions: many", "a whole number"),
-        ("study: s\ninstrument: b\nrespondents: [A]\ncontexts: [x]", "a code and a text"),
-        ("study: s\ninstrument: b\nrespondents: [A]\nsecret: x", "unknown key"),
+        (
+            "study: s\ninstrument: b\nrespondents: [A]\ncontexts: [x]",
+            "contexts, entry 1: there",
+        ),
+        ("study: s\ninstrument: b\nrespondents: [A]\nsecret: x", "the key 'secret' is unknown"),
     ],
 )
 def test_a_broken_yaml_file_is_told_and_changes_nothing(workspace, text, words):
@@ -515,7 +518,7 @@ def test_conversations_are_shown_with_who_says_what(workspace):
 
 
 def test_conversations_from_a_file_are_kept_as_a_set(workspace):
-    lines = (json.dumps(context_to_dict(talk)) for talk in (TALK, replace(TALK, code="t2")))
+    lines = (json.dumps(as_json_values((talk,))[0]) for talk in (TALK, replace(TALK, code="t2")))
     at = planned(opened())
     at.radio(key="design:personas").set_value("file").run()
     data = "\n".join(lines).encode()
