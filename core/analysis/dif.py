@@ -19,7 +19,6 @@ from core.analysis.matrices import (
     distinct,
     group_name,
     score_matrices,
-    some_of,
 )
 from core.analysis.options import By
 from core.analysis.progress import each
@@ -33,7 +32,7 @@ from core.psychometrics.comparisons.multiple_testing import Adjustment
 from core.psychometrics.response_theory.dif import differential_item_functioning
 from core.psychometrics.response_theory.dif_purification import purified_dif
 from core.psychometrics.response_theory.dif_result import DifResult
-from core.psychometrics.wording import never_answered
+from core.psychometrics.wording import listed, never_answered
 
 _COMPARED = (
     ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),
@@ -207,9 +206,7 @@ def _compared(
     few = [level for level in sorted(set(levels.tolist())) if counts[level] < fewest]
     notes = []
     if few:
-        notes.append(
-            f"{where}: left out, with fewer than {fewest} administrations: {some_of(few)}."
-        )
+        notes.append(f"{where}: left out, with fewer than {fewest} administrations: {listed(few)}.")
     if len(kept) < 2:
         notes.append(f"{where}: not compared, as fewer than two levels are left.")
         return Compared(lead, None, (), tuple(notes))
@@ -240,7 +237,7 @@ def _problems(result: DifResult) -> list[str]:
     for item in result.items:
         for problem in item.problems:
             owners.setdefault(problem, []).append(item.name)
-    return [f"{some_of(names)}: {problem}" for problem, names in owners.items()]
+    return [f"{listed(names)}: {problem}" for problem, names in owners.items()]
 
 
 def _remedy(item_scores: pd.DataFrame, fewest: int) -> str:

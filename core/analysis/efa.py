@@ -209,18 +209,14 @@ def _contrary(found: ExploratoryFactors, subscale_of: Mapping[str, str]) -> Iter
 
 def _suggestion(chance: ParallelAnalysis, number: int) -> str:
     found = chance.n_suggested
-    stand_out = (
-        "how many factors stand out from chance is not known"
-        if found is None
-        else f"{found} factor{' stands' if found == 1 else 's stand'} out from chance"
-    )
+    stand_out = f"{found} factor{' stands' if found == 1 else 's stand'} out from chance"
     return f"{stand_out}; {number} shown (n = {chance.n})."
 
 
 def _eigenvalues(chance: ParallelAnalysis) -> Iterator[Row]:
     columns = (chance.eigenvalues, chance.chance_mean, chance.chance_percentile)
     for place, (own, mean, limit) in enumerate(zip(*columns, strict=True), 1):
-        stands_out = "yes" if place <= (chance.n_suggested or 0) else "no"
+        stands_out = "yes" if place <= chance.n_suggested else "no"
         yield place, float(own), float(mean), float(limit), stands_out
 
 

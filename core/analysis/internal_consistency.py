@@ -16,7 +16,6 @@ from core.analysis.matrices import (
     distinct,
     group_name,
     score_matrices,
-    some_of,
 )
 from core.analysis.options import By, ConfidenceLevel, MissingRule
 from core.analysis.registry import analysis
@@ -29,7 +28,7 @@ from core.errors import NotEnoughData
 from core.psychometrics.consistency.item_covariances import Missing, covariances
 from core.psychometrics.consistency.reliability import cronbach_alpha
 from core.psychometrics.keying import on_keying
-from core.psychometrics.wording import never_answered
+from core.psychometrics.wording import listed, never_answered
 
 _FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
 
@@ -185,7 +184,7 @@ def _row(
     if never:
         notes.append(f"{where}: {never_answered(never)}")
     if constant:
-        notes.append(f"{where}: left out for zero variance: {some_of(constant)}.")
+        notes.append(f"{where}: left out for zero variance: {listed(constant)}.")
     if math.isnan(value):
         notes.append(f"{where}: alpha is undefined (n = {n}; items that vary: {k}).")
     notes += [f"{where}: {problem}" for problem in estimate.problems if on_keying(problem)]

@@ -138,12 +138,6 @@ def group_name(group: Sequence[Any]) -> str:
     return " · ".join(str(value) or "(none)" for value in group) or "all administrations"
 
 
-def some_of(names: Sequence[str], shown: int = 5) -> str:
-    """The names if few, else the first few and how many more."""
-    listed = ", ".join(names[:shown])
-    return listed if len(names) <= shown else f"{listed} and {len(names) - shown} more"
-
-
 def data_notes(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> list[str]:
     """Cautions that hold for any analysis: one administration, identical ones, several studies."""
     notes: list[str] = []

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.matrices import KEYED_TITLE, by_columns, distinct, group_name, some_of
+from core.analysis.matrices import KEYED_TITLE, by_columns, distinct, group_name
 from core.analysis.options import By
 from core.analysis.registry import analysis
 from core.charts.options import option_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
+from core.psychometrics.wording import listed
 
 _OPTIONS = (
     Column("subscale", "Subscale"),
@@ -201,7 +202,7 @@ def _notes(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
         if none:
             what = "item" if len(none) == 1 else f"{len(none)} items"
             notes.append(
-                f"{group_name(group)}: {what} {some_of(none)}: no usable answer, so no shares."
+                f"{group_name(group)}: {what} {listed(none)}: no usable answer, so no shares."
             )
     to_come = (options["kind"] == "status") & (options["option"] == "not_asked")
     not_asked = int(options.loc[to_come, "count"].sum())

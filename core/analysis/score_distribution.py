@@ -23,7 +23,6 @@ from core.analysis.matrices import (
     distinct,
     group_name,
     laid_out,
-    some_of,
 )
 from core.analysis.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.registry import Number, analysis
@@ -40,6 +39,7 @@ from core.psychometrics.distribution import (
     skewness_and_kurtosis,
 )
 from core.psychometrics.scale_scores import row_scores
+from core.psychometrics.wording import listed
 
 _CAUTION = (
     "",
@@ -256,6 +256,6 @@ def _at_the_ends(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
         if found:
             notes.append(
                 f"{end.capitalize()} effect (more than 15% of administrations give the {word} "
-                f"answer throughout): {some_of(found)}. Differences beyond that end cannot show."
+                f"answer throughout): {listed(found)}. Differences beyond that end cannot show."
             )
     return notes

@@ -19,7 +19,6 @@ from core.charts.panels import (
     cut,
     first_charts,
     grouped,
-    listed,
     most,
     number_tip,
     panels,
@@ -33,6 +32,7 @@ from core.charts.reach import usual_reach
 from core.domain.counts import counted
 from core.domain.results import AnalysisResult, ResultTable
 from core.psychometrics.response_theory.grm_information import option_curves
+from core.psychometrics.wording import listed
 
 MAX_ITEMS = 12
 _ACROSS = 3  # items in a row of small charts

@@ -101,9 +101,9 @@ def told(charts: list[Chart], n_wanted: int) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
-def items_axis(table: pd.DataFrame, field: str = "item") -> Any:
+def items_axis(table: pd.DataFrame) -> Any:
     """Vertical axis: items in the order of the table."""
-    return alt.Y(f"{field}:N", sort=list(dict.fromkeys(table[field])), title=None,
+    return alt.Y("item:N", sort=list(dict.fromkeys(table["item"])), title=None,
                  axis=alt.Axis(labelLimit=200, labelFlush=False))  # fmt: skip
 
 
@@ -200,12 +200,6 @@ def number_tip(field: str, title: str) -> Any:
 def most(values: pd.Series[float]) -> int:
     """The largest count; 0 where there is none."""
     return 0 if values.isna().all() else int(values.max())
-
-
-def listed(names: Sequence[str], at_most: int = 5) -> str:
-    """The names in a sentence, the later ones of many only counted."""
-    further = len(names) - at_most
-    return ", ".join(names[:at_most]) + (f" and {further} more" if further > 0 else "")
 
 
 def two_decimals(value: float) -> str:

@@ -8,12 +8,13 @@ import altair as alt
 import pandas as pd
 
 from core.charts.colors import INK, Theme
-from core.charts.panels import MAX_PANELS, Chart, listed, short
+from core.charts.panels import MAX_PANELS, Chart, short
 from core.charts.path_layers import path_layers
 from core.charts.path_layout import laid_out
 from core.charts.path_model import PathModel, path_models
 from core.domain.counts import counted
 from core.domain.results import AnalysisResult
+from core.psychometrics.wording import listed
 
 _TITLE_HEIGHT = 80  # pixels; a page takes title and margins out of the height of a chart
 

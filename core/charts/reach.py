@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from core.charts.panels import listed, short
+from core.charts.panels import short
+from core.psychometrics.wording import listed
 
 FARTHEST = 1.25
 """Ends of an axis of correlations or standardized loadings, which are at most 1 in size."""
@@ -47,7 +48,7 @@ def usual_reach(
     return _TIMES * float(np.quantile(some, 0.5, method="lower"))
 
 
-def beyond_words(table: pd.DataFrame, ends: tuple[float, float], label: str = "item") -> list[str]:
+def beyond_words(table: pd.DataFrame, ends: tuple[float, float]) -> list[str]:
     """Sentences on the tips at the edges: intervals, and values with their numbers."""
     low, high = ends
     intervals = int(((table["ci_low"] < low) | (table["ci_high"] > high)).sum())
@@ -57,7 +58,7 @@ def beyond_words(table: pd.DataFrame, ends: tuple[float, float], label: str = "i
         several = len(set(table["group"])) > 1
         named = [
             f"{f'{group}, ' if several else ''}{item} ({short(float(value))})"
-            for group, item, value in values[["group", label, "value"]].itertuples(index=False)
+            for group, item, value in values[["group", "item", "value"]].itertuples(index=False)
         ]
         said.append(f"A large tip at the edge: the value lies beyond the chart: {listed(named)}.")
     if intervals:

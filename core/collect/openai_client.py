@@ -216,11 +216,10 @@ class _HttpClient(DefaultAioHttpClient):
 
 
 async def list_models(
-    base_url: str, key: str | None, timeout_s: float = 15,
-    used_keys: Callable[[], Collection[str]] = frozenset,
+    base_url: str, key: str | None, used_keys: Callable[[], Collection[str]] = frozenset,
 ) -> tuple[str, ...]:  # fmt: skip
     """The names of the models a service offers; CallFailure where it does not say."""
-    client = OpenAIClient(base_url, key, at_once=1, timeout_s=timeout_s, used_keys=used_keys)
+    client = OpenAIClient(base_url, key, at_once=1, timeout_s=15, used_keys=used_keys)
     try:
         return await client.models()
     finally:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.matrices import some_of
 from core.analysis.registry import Analysis
 from core.analysis.rows import of_people
 from core.domain.frames import CONTEXT_SET, REWRITING
 from core.domain.study import FACTORS
+from core.psychometrics.wording import listed
 from core.workflow import studies
 from core.workflow.workspace import Workspace
 
@@ -108,7 +108,7 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
     )
     if fixed:
         return (
-            f"Rows are repetitions at temperature 0 ({some_of(fixed)}): the same question "
+            f"Rows are repetitions at temperature 0 ({listed(fixed)}): the same question "
             "asked again gives nearly the same answer, so such rows are copies, and n counts the "
             "same thing several times. Average over repetitions, or let contexts make the rows.",
         )

@@ -35,9 +35,7 @@ def theme() -> Literal["light", "dark"]:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def show_result(
-    analysis: Analysis, result: AnalysisResult, *, file_stem: str, level: float = 0.95
-) -> None:
+def show_result(analysis: Analysis, result: AnalysisResult, *, file_stem: str) -> None:
     """Cautions, charts with their data, and tables with CSV and an APA view."""
     st.caption(
         f"A row of the analysis is {plain(result.unit)}. {_counts(result)} {plain(result.method)}"

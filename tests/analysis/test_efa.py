@@ -145,7 +145,6 @@ def test_chance_of_polychoric_correlations_is_as_wide_as_they_are():
     for _ in range(8):
         answers = (rng.random((150, 6)) < shares).astype(float)
         found = parallel_analysis(answers, list("abcdef"), repetitions=40, correlation="polychoric")
-        assert found.chance == "shuffled"
         suggested.append(found.n_suggested)
     assert suggested.count(0) >= 6
 

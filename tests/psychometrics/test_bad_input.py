@@ -176,9 +176,6 @@ STATISTICS = {
         x, names(x), 2, correlation="polychoric"
     ),
     "parallel analysis": lambda x: parallel_analysis(x, names(x), repetitions=10),
-    "parallel analysis, factors": lambda x: parallel_analysis(
-        x, names(x), repetitions=10, variant="factors", chance="shuffled"
-    ),
     "polychoric": lambda x: ordered_moments(polychoric(x, names(x))),
     "polychoric, pairwise": lambda x: ordered_moments(polychoric(x, names(x), missing="pairwise")),
     "CFA": lambda x: fit_cfa(x, names(x), two_factors(x)),

@@ -16,10 +16,11 @@ from core.analysis.comparisons.scores import (
     level_place,
     shown_scales,
 )
-from core.analysis.matrices import Floats, distinct, group_name, some_of
+from core.analysis.matrices import Floats, distinct, group_name
 from core.domain.frames import CONTEXT_SET, REWRITING
 from core.errors import NotEnoughData
 from core.psychometrics.scale_scores import ScoreRule
+from core.psychometrics.wording import listed
 
 TypedGroups = tuple[tuple[str | float, ...], ...]
 
@@ -148,7 +149,7 @@ def _chosen(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
             near = get_close_matches(context, contexts, n=3) or list(contexts)
             raise NotEnoughData(
                 f"There is no context '{context}' among the answers.",
-                f"Use a code of the contexts, such as {some_of(near, 3)}.",
+                f"Use a code of the contexts, such as {listed(near, 3)}.",
             )
         if chosen.setdefault(context, group) != group:
             raise NotEnoughData(

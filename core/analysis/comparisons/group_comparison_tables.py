@@ -10,12 +10,13 @@ import numpy as np
 
 from core.analysis.comparisons.group_comparison_groups import GroupedScores
 from core.analysis.comparisons.score_comparison import MOST_LEVELS, level_pairs
-from core.analysis.matrices import Floats, some_of
+from core.analysis.matrices import Floats
 from core.domain.results import Column
 from core.psychometrics.comparisons.correlation import Alternative, stars
 from core.psychometrics.comparisons.group_tests import MeanTest
 from core.psychometrics.comparisons.known_groups import GroupsTest, known_groups
 from core.psychometrics.comparisons.mean_comparison import mean_interval, summary, welch_t
+from core.psychometrics.wording import listed
 
 Row = tuple[Any, ...]
 _STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."
@@ -117,7 +118,7 @@ def _pair_notes(own: GroupedScores, pairs: Pairs) -> list[str]:
     for (first, second), shift in pairs.items():
         for problem in shift.problems:
             told.setdefault(problem, []).append(f"{first} with {second}")
-    notes = [f"{own.where}, {some_of(where)}: {problem}" for problem, where in told.items()]
+    notes = [f"{own.where}, {listed(where)}: {problem}" for problem, where in told.items()]
     if len(own.scores) > MOST_LEVELS:
         notes.append(
             f"{own.where}: of {len(own.scores)} groups, each is compared with the first only "

@@ -8,7 +8,8 @@ from core.analysis.comparisons.multitrait_matrix_scores import MATCHED, averaged
 from core.analysis.comparisons.multitrait_matrix_sources import Source
 from core.analysis.comparisons.multitrait_matrix_tables import Correlated, defined_places
 from core.analysis.comparisons.scores import scores_used
-from core.analysis.matrices import group_name, some_of
+from core.analysis.matrices import group_name
+from core.psychometrics.wording import listed
 
 
 def matching_notes(
@@ -46,7 +47,7 @@ def undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) -> 
                 if problem.startswith("Undefined"):
                     told = " with ".join(scores[place].name for place in pair)
                     reasons.setdefault(problem, []).append(told)
-        notes += [f"{where}, {some_of(told)}: {why}" for why, told in reasons.items()]
+        notes += [f"{where}, {listed(told)}: {why}" for why, told in reasons.items()]
     return notes
 
 

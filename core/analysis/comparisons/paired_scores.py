@@ -17,11 +17,12 @@ from core.analysis.comparisons.scores import (
     level_place,
     shown_scales,
 )
-from core.analysis.matrices import distinct, group_name, some_of
+from core.analysis.matrices import distinct, group_name
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from core.psychometrics.scale_scores import ScoreRule
+from core.psychometrics.wording import listed
 
 _ASKED_WITH = ("language", "form", "format", "template", "label_order", "phase")
 """Factors in which whole studies may differ: what was asked, not who or under which context."""
@@ -166,7 +167,7 @@ def _cells(paired: Pairing) -> tuple[pd.DataFrame, list[str]]:
     if len(several):
         notes.append(
             f"Several rewritings of one context are averaged, so that it is one pair: "
-            f"{some_of([str(name) for name in several])}."
+            f"{listed([str(name) for name in several])}."
         )
     return kept, notes
 

@@ -13,7 +13,6 @@ import pandas as pd
 
 from core.analysis.comparisons.paired_scores import PairedScores
 from core.analysis.comparisons.scores import level_name
-from core.analysis.matrices import some_of
 from core.domain.results import Column, ResultTable
 from core.psychometrics.comparisons.correlation import Alternative, Correlation, Kind, correlation
 from core.psychometrics.comparisons.group_tests import MeanTest, paired_t
@@ -22,6 +21,7 @@ from core.psychometrics.comparisons.multiple_testing import Adjustment, adjusted
 from core.psychometrics.consistency.intraclass import intraclass
 from core.psychometrics.consistency.stability import retest_agreement
 from core.psychometrics.resampling import Bootstrap
+from core.psychometrics.wording import listed
 
 Which = Literal["all", "first"]
 _KINDS: tuple[Kind, ...] = ("pearson", "spearman")
@@ -86,7 +86,7 @@ def compare(
             used = compared.used.setdefault(scale.scale, set())
             used.update(one for cell in ids.to_numpy().ravel() for one in cell)
     compared.notes += [
-        f"{scale.where}, {some_of(where)}: {problem}" for problem, where in undefined.items()
+        f"{scale.where}, {listed(where)}: {problem}" for problem, where in undefined.items()
     ]
 
 

@@ -31,11 +31,12 @@ from core.analysis.factor_models.cfa_models import (
 )
 from core.analysis.factor_models.cfa_names import ModelNames, model_names
 from core.analysis.items.offered_options import with_options
-from core.analysis.matrices import ScoreMatrix, distinct, group_name, score_matrices, some_of
+from core.analysis.matrices import ScoreMatrix, distinct, group_name, score_matrices
 from core.errors import TooLarge, UserError
 from core.psychometrics.factor_models.cfa_data import Missing
 from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_syntax import parse_model
+from core.psychometrics.wording import listed
 
 _KINDS: Mapping[ModelKind, str] = {
     "general": "General factor",
@@ -96,7 +97,7 @@ def question(item_scores: pd.DataFrame, by: Sequence[str], models: str) -> Quest
         used = {safe for model in typed.values() for safe in model.items}
         unused = [item for item, safe in names.items.items() if safe not in used]
         if unused:
-            notes = [*notes, f"Left out, because no model names them: {some_of(unused)}."]
+            notes = [*notes, f"Left out, because no model names them: {listed(unused)}."]
     return Question(matrices, subscale_of, names, typed, tuple(notes))
 
 

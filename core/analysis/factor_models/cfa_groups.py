@@ -21,7 +21,7 @@ from core.analysis.factor_models.cfa_models import (
 from core.analysis.factor_models.cfa_names import UNNAMED, ModelNames, model_names
 from core.analysis.factor_models.cfa_text import lost_factors, text_of, typed_model, unused_items
 from core.analysis.items.offered_options import with_options
-from core.analysis.matrices import Floats, ScoreMatrix, group_name, score_matrices, some_of
+from core.analysis.matrices import Floats, ScoreMatrix, group_name, score_matrices
 from core.errors import NotEnoughData
 from core.psychometrics.answer_options import Offered, ordered_items
 from core.psychometrics.factor_models.cfa_data import Missing
@@ -29,7 +29,7 @@ from core.psychometrics.factor_models.cfa_fit import fit_cfa
 from core.psychometrics.factor_models.cfa_model import ParsedModel
 from core.psychometrics.factor_models.cfa_result import CfaResult
 from core.psychometrics.ordered.wlsmv import fit_wlsmv
-from core.psychometrics.wording import never_answered
+from core.psychometrics.wording import listed, never_answered
 
 UNIT_CHANGED = (
     "With the first loading of each factor fixed at 1 the search found no maximum, as happens "
@@ -123,7 +123,7 @@ def prepared_groups(
         typed = typed_model(model_text, names)
         unused = unused_items(typed, names)
         if unused:
-            notes.append(f"Left out, because the model text does not name them: {some_of(unused)}.")
+            notes.append(f"Left out, because the model text does not name them: {listed(unused)}.")
         groups = tuple(prepared_text(matrix, names, typed, missing) for matrix in matrices)
     else:
         groups = tuple(prepared_preset(matrix, subscale_of, kind, missing) for matrix in matrices)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.factor_models.cfa_names import UNNAMED, ModelNames, model_names, real_names
-from core.analysis.matrices import Floats, some_of
+from core.analysis.matrices import Floats
 from core.analysis.registry import Choice, Text
 from core.errors import NotEnoughData
 from core.psychometrics.factor_models.cfa_data import Missing
@@ -24,7 +24,7 @@ from core.psychometrics.factor_models.cfa_presets import (
     with_method_factor,
 )
 from core.psychometrics.score_values import varying_columns
-from core.psychometrics.wording import always_the_same, never_answered
+from core.psychometrics.wording import always_the_same, listed, never_answered
 
 ModelKind = Literal["subscales", "general", "method", "bifactor", "second_order"]
 LikelihoodKind = Literal["ml", "mlr", "fiml"]
@@ -206,7 +206,7 @@ def subscales_of_items(item_scores: pd.DataFrame) -> tuple[dict[str, str], list[
         own = "" if pd.isna(subscale) else str(subscale)
         if subscale_of.setdefault(str(item), own) != own:
             several[str(item)] = None
-    note = f"In several subscales, of which the first counts: {some_of(list(several))}."
+    note = f"In several subscales, of which the first counts: {listed(list(several))}."
     return subscale_of, [note] if several else []
 
 

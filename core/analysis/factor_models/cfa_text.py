@@ -14,10 +14,11 @@ from core.analysis.factor_models.cfa_models import (
     written_model,
 )
 from core.analysis.factor_models.cfa_names import ModelNames
-from core.analysis.matrices import distinct, score_matrices, some_of
+from core.analysis.matrices import distinct, score_matrices
 from core.errors import NotEnoughData
 from core.psychometrics.factor_models.cfa_model import INTERCEPT, ParsedModel, Term
 from core.psychometrics.factor_models.cfa_syntax import ModelTextError, parse_model
+from core.psychometrics.wording import listed
 
 
 def proposed_text(
@@ -77,7 +78,7 @@ def typed_model(text: str, names: ModelNames) -> ParsedModel:
         if not changed:
             raise
         raise ModelTextError(
-            error.problem, f"{error.remedy} In a model text, write {some_of(changed)}."
+            error.problem, f"{error.remedy} In a model text, write {listed(changed)}."
         ) from None
 
 

@@ -26,11 +26,11 @@ from core.analysis.matrices import (
     distinct,
     group_name,
     score_matrices,
-    some_of,
 )
 from core.analysis.registry import Choice, Number
 from core.errors import NotEnoughData
 from core.psychometrics.factor_models.cfa_model import Scaling
+from core.psychometrics.wording import listed
 
 COMPARED = (
     ("language", "Languages"), ("respondent", "Respondents"), ("form", "Forms"),
@@ -81,7 +81,7 @@ class Question:
         ready = Levels(matrix, scores, ())
         if few:
             ready = ready.noting(
-                f"left out, with fewer than {self.fewest} administrations: {some_of(few)}."
+                f"left out, with fewer than {self.fewest} administrations: {listed(few)}."
             )
         if len(scores) < 2:
             return ready.noting("not compared, as fewer than two levels are left.")

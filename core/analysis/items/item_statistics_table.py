@@ -19,7 +19,6 @@ from core.analysis.matrices import (
     by_columns,
     group_name,
     laid_out,
-    some_of,
 )
 from core.domain.counts import counted
 from core.domain.results import Column
@@ -27,6 +26,7 @@ from core.errors import NotEnoughData
 from core.psychometrics.comparisons.correlation import fisher_interval
 from core.psychometrics.consistency.item_covariances import Missing, covariances
 from core.psychometrics.distribution import column_means, moments
+from core.psychometrics.wording import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def undefined_notes(table: ItemTable) -> list[str]:
         for number, hit in hits.items():
             plural = "item" if len(hit) == 1 else counted(len(hit), "item")
             said = reason.format(their="its" if len(hit) == 1 else "their")
-            note = f"{group_name(groups[number])}: {plural} {some_of(hit)}: {said}."
+            note = f"{group_name(groups[number])}: {plural} {listed(hit)}: {said}."
             notes.append((number, note))
     return [note for _, note in sorted(notes, key=lambda found: found[0])]
 

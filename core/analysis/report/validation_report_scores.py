@@ -11,7 +11,6 @@ import pandas as pd
 
 from core.analysis.comparisons.matching import repeated_note, unit_numbers
 from core.analysis.items.cells import Floats, Integers
-from core.analysis.matrices import some_of
 from core.analysis.report.validation_report_people import (
     PERSON,
     Mask,
@@ -23,6 +22,7 @@ from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
 from core.psychometrics.scale_scores import ScoreRule, scale_scores
+from core.psychometrics.wording import listed
 
 USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
 """What the baseline is asked with; imported answers may say nothing."""
@@ -114,7 +114,7 @@ def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
     if wanted and wanted not in levels:
         raise NotEnoughData(
             f"There are no answers to the {_NAMES[factor]} '{wanted}'.",
-            f"Type one of these: {some_of(levels, 20)}."
+            f"Type one of these: {listed(levels, 20)}."
             if levels
             else f"Leave it empty: the study holds no other {_NAMES[factor]}.",
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.factor_models.cfa_tables import FIT_COLUMNS
-from core.analysis.matrices import group_name, some_of
+from core.analysis.matrices import group_name
 from core.analysis.report.validation_report_plan import Computed, Plan
 from core.analysis.report.validation_report_scores import baseline, varied
 from core.analysis.words.odds_ratios_contrast import Contrast
@@ -17,6 +17,7 @@ from core.domain.frames import REWRITING
 from core.domain.results import Column, ResultTable
 from core.psychometrics.rating_bands import Criterion
 from core.psychometrics.validation import CriterionResult, Validation
+from core.psychometrics.wording import listed
 
 Judged = Sequence[tuple[Computed, Validation]]
 
@@ -60,7 +61,7 @@ def notes_of(judged: Judged) -> list[str]:
                 reason = f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
             notes.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
     return [
-        text[:1].upper() + text[1:] if len(where) == len(judged) else f"{some_of(where)}, {text}"
+        text[:1].upper() + text[1:] if len(where) == len(judged) else f"{listed(where)}, {text}"
         for text, where in notes.items()
     ]
 

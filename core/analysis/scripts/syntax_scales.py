@@ -191,7 +191,6 @@ def item_files(
     *,
     missing: Missing,
     ci_level: float,
-    title: str = "Item statistics",
 ) -> tuple[TextFile, ...]:
     """Data and scripts with which others can compute the same item discriminations.
 
@@ -203,8 +202,6 @@ def item_files(
         Rows complete on the subscale, or all pairs of answers.
     ci_level : float in (0, 1)
         Two-sided coverage of the intervals.
-    title : str
-        What the analysis is called; any text.
 
     Returns
     -------
@@ -224,7 +221,7 @@ def item_files(
         "file": "items.R",
         "packages": "library(psych)",
     }
-    start, python_start = _starts(title, ci_level, names, scales, r_parts,
+    start, python_start = _starts("Item statistics", ci_level, names, scales, r_parts,
                                   "Item discrimination with numpy")  # fmt: skip
     return (
         data,

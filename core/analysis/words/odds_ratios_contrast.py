@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.analysis.matrices import some_of
 from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
 from core.errors import NotEnoughData
+from core.psychometrics.wording import listed
 
 _NO_TAGS = frozenset((*TEXTS.columns, *GROUPINGS, ORIGIN))
 
@@ -108,7 +108,7 @@ def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
         return wanted
     if not wanted and len(found) == 1:
         return next(iter(found))
-    there = "; ".join(f"{name} ({some_of(levels)})" for name, levels in found.items())
+    there = "; ".join(f"{name} ({listed(levels)})" for name, levels in found.items())
     raise NotEnoughData(
         f"There is no descriptor '{wanted}' with two levels."
         if wanted
@@ -123,11 +123,11 @@ def _levels(texts: pd.DataFrame, tag: str, first: str, second: str) -> tuple[str
     unknown = [level for level in (first, second) if level and level not in there]
     if unknown:
         raise NotEnoughData(
-            f"'{unknown[0]}' is no level of {tag}.", f"Type two of these: {some_of(there, 20)}."
+            f"'{unknown[0]}' is no level of {tag}.", f"Type two of these: {listed(there, 20)}."
         )
     if first and first == second:
         raise NotEnoughData(
-            f"Both groups are '{first}'.", f"Type two of these: {some_of(there, 20)}."
+            f"Both groups are '{first}'.", f"Type two of these: {listed(there, 20)}."
         )
     rest = [level for level in there if level not in (first, second)]
     if len(rest) == 2 - bool(first) - bool(second):
@@ -137,7 +137,7 @@ def _levels(texts: pd.DataFrame, tag: str, first: str, second: str) -> tuple[str
         return first, second
     raise NotEnoughData(
         f"{tag} has {len(there)} levels, and it is not said which two to compare.",
-        f"Type two of these: {some_of(there, 20)}.",
+        f"Type two of these: {listed(there, 20)}.",
     )
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.matrices import group_name, some_of
+from core.analysis.matrices import group_name
 from core.analysis.words.odds_ratios_contrast import Contrast
 from core.analysis.words.word_lists import TOTAL
 from core.domain.results import Column, ResultTable
 from core.psychometrics.comparisons.odds_ratio import woolf_odds_ratio
 from core.psychometrics.distribution import moments
+from core.psychometrics.wording import listed
 
 _OR_HELP = (
     "Odds of a listed word in the texts of the stereotyped group, over those of the other; odds = "
@@ -82,7 +83,7 @@ def notes(
         if row["remark"]:
             where = f"{group_name(row['group'])}, list {row['list']}"
             undefined.setdefault(row["remark"], []).append(where)
-    return found + [f"{some_of(where)}: {problem}" for problem, where in undefined.items()]
+    return found + [f"{listed(where)}: {problem}" for problem, where in undefined.items()]
 
 
 SUMMARY_COLUMNS = (

@@ -15,6 +15,7 @@ _FLAT = 1e-7  # length of the projected slope that counts as a minimum
 _NEARLY_FLAT = 1e-4  # enough to choose among starts
 _ROUNDS = 3000
 _TRIAL_ROUNDS = 200  # of a start, before the best one goes on
+_STARTS = 20  # at random
 _SAME = 1e-5  # difference of the criterion below which two rotations are one
 
 
@@ -30,18 +31,15 @@ class Rotation:
     starts_at_best: int  # starts that ended at this rotation; few: others are nearly as good
 
 
-def oblimin(loadings: Floats, *, gamma: float = 0.0, starts: int = 20, seed: int = 1) -> Rotation:
+def oblimin(loadings: Floats, seed: int = 1) -> Rotation:
     """The oblique rotation in which items load on as few factors as possible.
 
     Parameters
     ----------
     loadings : (p, m) array
         Unrotated, of uncorrelated factors. With m = 1 there is nothing to rotate.
-    gamma : float
-        0, the default, is direct quartimin (what R calls oblimin); below 0, less correlated.
-        Above 0 the criterion may have no minimum, so that is refused.
-    starts, seed : int
-        Random starts besides the unrotated loadings, because the criterion has local minima.
+    seed : int
+        Of the random starts besides the unrotated loadings; the criterion has local minima.
 
     Returns
     -------
@@ -51,18 +49,17 @@ def oblimin(loadings: Floats, *, gamma: float = 0.0, starts: int = 20, seed: int
 
     Notes
     -----
-    Jennrich & Sampson (1966) doi:10.1007/BF02289465; gradient projection of Jennrich (2002)
-    doi:10.1007/BF02294706. L P L' equals A A' of the unrotated A. Checked against statsmodels.
+    Direct quartimin, which is what R calls oblimin: Jennrich & Sampson (1966)
+    doi:10.1007/BF02289465; gradient projection of Jennrich (2002) doi:10.1007/BF02294706.
+    L P L' equals A A' of the unrotated A. Checked against statsmodels.
     """
-    if gamma > 0:
-        raise ValueError(f"oblimin with gamma {gamma} may have no solution")
     m = loadings.shape[1]
     rng = np.random.default_rng(seed)
     begin = [np.eye(m)]
-    begin += [np.linalg.qr(rng.standard_normal((m, m)))[0] for _ in range(starts if m > 1 else 0)]
-    ends = [_descend(loadings, turn, gamma, _NEARLY_FLAT, _TRIAL_ROUNDS) for turn in begin]
+    begin += [np.linalg.qr(rng.standard_normal((m, m)))[0] for _ in range(_STARTS if m > 1 else 0)]
+    ends = [_descend(loadings, turn, _NEARLY_FLAT, _TRIAL_ROUNDS) for turn in begin]
     best = min(ends, key=lambda end: end[1])
-    turn, criterion, converged = _descend(loadings, best[0], gamma, _FLAT, _ROUNDS)
+    turn, criterion, converged = _descend(loadings, best[0], _FLAT, _ROUNDS)
     rotated = loadings @ np.linalg.inv(turn).T
     arranged, correlations = _arrange(rotated, turn.T @ turn)
     return Rotation(
@@ -75,20 +72,19 @@ def oblimin(loadings: Floats, *, gamma: float = 0.0, starts: int = 20, seed: int
     )
 
 
-def _criterion(loadings: Floats, gamma: float) -> Any:
+def _criterion(loadings: Floats) -> Any:
     """Criterion and its derivative by the loadings: (float, (p, m))."""
     squares = loadings**2
     others = squares.sum(axis=1, keepdims=True) - squares
-    others = others - gamma * others.mean(axis=0)
     return (squares * others).sum() / 4, loadings * others
 
 
 def _descend(
-    unrotated: Floats, turn: Floats, gamma: float, flat: float, rounds: int
+    unrotated: Floats, turn: Floats, flat: float, rounds: int
 ) -> tuple[Floats, float, bool]:
     """Transformation (m, m) with columns of length 1 at a minimum, its criterion, converged."""
     step = 1.0
-    value, slope = _at(unrotated, turn, gamma)
+    value, slope = _at(unrotated, turn)
     for _ in range(rounds):
         projected = slope - turn * (turn * slope).sum(axis=0)
         steepness = float((projected**2).sum())
@@ -98,7 +94,7 @@ def _descend(
         for _ in range(30):
             moved = turn - step * projected
             moved = moved / np.sqrt((moved**2).sum(axis=0))
-            new_value, new_slope = _at(unrotated, moved, gamma)
+            new_value, new_slope = _at(unrotated, moved)
             if new_value < value - step * steepness / 2:
                 break
             step /= 2
@@ -106,11 +102,11 @@ def _descend(
     return turn, value, False
 
 
-def _at(unrotated: Floats, turn: Floats, gamma: float) -> tuple[float, Floats]:
+def _at(unrotated: Floats, turn: Floats) -> tuple[float, Floats]:
     """Criterion at a transformation, and its derivative by the transformation: (m, m)."""
     inverse = np.linalg.inv(turn)
     rotated = unrotated @ inverse.T
-    value, slope = _criterion(rotated, gamma)
+    value, slope = _criterion(rotated)
     return float(value), np.asarray(-(rotated.T @ slope @ inverse).T)
 
 
