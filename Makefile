@@ -5,10 +5,10 @@ COMPILE := $(BIN)/uv pip compile --quiet --no-config --universal --python-versio
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types arch cover bench lock
+.PHONY: help setup run test lint types arch cover bench snapshot lock
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-7s %s\n", $$1, $$2}'
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
 
 setup: ## install everything into .venv
 	$(PYTHON) start.py --setup
@@ -34,6 +34,9 @@ cover: ## the tests, and which lines of core they never reach
 
 bench: ## the benchmarks
 	$(PYTHON) start.py --bench
+
+snapshot: ## every result and export of fixed studies as files: make snapshot DIR=before
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.snapshot $(or $(DIR),build/snapshot)
 
 lock: ## pin every package with its hashes, from the files requirements*.in
 	$(COMPILE) requirements.in -o requirements.txt
