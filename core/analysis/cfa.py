@@ -53,7 +53,7 @@ TWO_SUBSCALES = (
 _COSTLY = 0.1  # share of administrations whose loss is worth a remark
 
 
-def cfa_charts(
+def _cfa_charts(
     result: AnalysisResult,
     theme: Theme,
     *,
@@ -76,7 +76,7 @@ def cfa_charts(
     topic="factors",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
-    charts=cfa_charts,
+    charts=_cfa_charts,
     references=(
         "Jöreskog (1969) doi:10.1007/BF02289343",
         "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",

@@ -113,7 +113,7 @@ class _Checked:
         return self.prepared.matrix.group
 
 
-def cfa_check_scripts(
+def _cfa_check_scripts(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),
@@ -137,7 +137,7 @@ def cfa_check_scripts(
         "Bentler & Bonett (1980) doi:10.1037/0033-2909.88.3.588",
         "Bentler (1990) doi:10.1037/0033-2909.107.2.238",
     ),
-    scripts=cfa_check_scripts,
+    scripts=_cfa_check_scripts,
 )
 def cfa_check(
     item_scores: pd.DataFrame,

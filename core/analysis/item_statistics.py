@@ -24,7 +24,7 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 
 
-def item_statistics_scripts(
+def _item_statistics_scripts(
     item_scores: pd.DataFrame,
     *,
     by: By = ("respondent",),
@@ -43,7 +43,7 @@ def item_statistics_scripts(
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
     charts=discrimination_charts,
-    scripts=item_statistics_scripts,
+    scripts=_item_statistics_scripts,
     references=(
         "Jung (2025), Validation of a psychological scale for LLMs, University of Mannheim",
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",

@@ -118,7 +118,7 @@ class Respondent:
 RESPONDENT = TypeAdapter(Respondent)
 """Reads a respondent from its JSON."""
 
-LARGEST_WHOLE = 2**31 - 1
+_LARGEST_WHOLE = 2**31 - 1
 """The largest whole number of a design; a column of the database holds no larger one."""
 
 Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
@@ -126,7 +126,7 @@ ItemOrder = Literal["fixed", "shuffled"]
 LabelOrder = Literal["as_is", "inverted", "random"]
 Answering = Literal["free", "enforced"]
 
-SPEAKERS = ("user", "assistant", "system")
+_SPEAKERS = ("user", "assistant", "system")
 INITIAL = "initial"
 STANDARD = "standard"
 """The prompt template a study uses where it names none."""
@@ -138,7 +138,7 @@ LABEL_ORDERS: Mapping[LabelOrder, str] = {
 
 
 def _message(value: Message) -> Message:
-    if value.keys() != {"role", "content"} or value["role"] not in SPEAKERS:
+    if value.keys() != {"role", "content"} or value["role"] not in _SPEAKERS:
         raise ValueError(
             "a message of a conversation needs a role and a content",
             "Write both as text; the role is user, assistant or system.",
@@ -175,7 +175,7 @@ def _formats(value: object) -> object:
 
 Level = Annotated[str, BeforeValidator(_as_text)]
 Levels = tuple[Level, ...]
-Whole = Annotated[int, Field(ge=-LARGEST_WHOLE, le=LARGEST_WHOLE)]
+Whole = Annotated[int, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
 
 
 @with_config(STRICT)

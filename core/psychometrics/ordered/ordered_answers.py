@@ -14,7 +14,7 @@ from core.psychometrics.arrays import Floats, Integers
 from core.psychometrics.ordered.bivariate_normal import FAR
 from core.psychometrics.usable_items import usable_items
 
-LISTWISE, PAIRWISE = "listwise", "pairwise"
+LISTWISE = "listwise"
 
 
 @dataclass(frozen=True, eq=False)
