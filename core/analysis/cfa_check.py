@@ -317,20 +317,20 @@ def _tables(checked: Sequence[_Checked], group: Sequence[Column]) -> tuple[Resul
     difference = Column("difference", "Difference", "compared", "This program - semopy.")
     sides = (program, semopy, difference)
     standardized = (
-        Column("program_standardized", "Standardized: this program", "compared",
-               "With factor and item of variance 1."),
-        Column("semopy_standardized", "Standardized: semopy", "compared",
-               "With factor and item of variance 1."),
-        Column("standardized_difference", "Standardized: difference", "compared",
-               "This program - semopy."),
+        Column("program_standardized", "Std. this program", "compared",
+               "Standardized: with factor and item of variance 1."),
+        Column("semopy_standardized", "Std. semopy", "compared",
+               "Standardized: with factor and item of variance 1."),
+        Column("standardized_difference", "Std. difference", "compared",
+               "Standardized, this program - semopy."),
     )  # fmt: skip
     fit = (
         Column("index", "Index", help="The last table says where definitions differ."),
         *sides,
-        Column("converted", "This program by semopy's definition", "compared",
+        Column("converted", "Converted", "compared",
                "What semopy's definition gives for the solution of this program."),
-        Column("left", "Difference that is left", "compared",
-               "This program by semopy's definition - semopy: the difference of solutions."),
+        Column("left", "Left", "compared",
+               "Converted - semopy: the difference of solutions."),
         Column("remark", "Definition", help="How semopy defines the index, compared with here."),
     )  # fmt: skip
     loading = (

@@ -104,3 +104,8 @@ def test_from_answers_to_verdict_factor_model_and_scripts(page, app, shot):
     shown(page)
     lines = page.get_by_role("textbox", name="Model text").input_value().splitlines()
     assert next(line for line in lines if line.startswith(f"{second} =~")).endswith(moved)
+
+    page.get_by_role("button", name="Check with semopy").click()
+    expect(page.get_by_role("heading", name="Fit by both programs")).to_be_visible()
+    expect(page.get_by_text("Both programs find the same solution")).to_be_visible()
+    shot(page, "5-semopy")
