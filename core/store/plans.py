@@ -23,7 +23,6 @@ _LEVELS = {  # factor -> type of its levels
     "template": pa.string(),
     "label_order": pa.string(),
 }
-_CONTEXT_TEXTS = ("code", "text", "language", "variant_of")
 _CROSS = """
 insert into administration
 with crossed as (
