@@ -354,6 +354,8 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
         else ()
     )
     result = statistics.run(workspace, parsed.name, parsed.study, options, where, over)
+    for group, sentence in analysis.answer(result):
+        print(f"{group}: {sentence}", file=sys.stderr)
     suffix = parsed.out.suffix.lower() if parsed.out else ".csv"
     if suffix == ".json":
         data = export.result_json(result)

@@ -35,6 +35,7 @@ from core.domain.results import AnalysisResult, Column, ResultTable
     needs=ITEM_SCORES,
     references=("None",),
     pooled_rows_need_caution=True,
+    answer=lambda result: (("everyone", f"{result.tables[0].frame.at[0, 'high']} do."),),
     charts=high_charts,
 )
 def how_high(
@@ -114,7 +115,9 @@ def test_a_new_analysis_is_on_the_command_line(new_analysis, database, tmp_path,
     assert "Option 'least' cannot be '6'" in capfd.readouterr().err
     assert main([*analyze, "--option", "least=5"]) == 0
     assert out.read_text(encoding="utf-8-sig").split() == ["high", "4"]  # once in each language
-    assert "Rows are pooled over 2 languages" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert said.startswith("everyone: 4 do.\n")
+    assert "Rows are pooled over 2 languages" in said
 
 
 def test_a_new_analysis_is_on_its_page(new_analysis, database, monkeypatch):

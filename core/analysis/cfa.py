@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, TableRow, by_group, table_of
 from core.analysis.factor_models.cfa_found import Factored
 from core.analysis.factor_models.cfa_groups import (
     Prepared,
@@ -25,7 +26,7 @@ from core.analysis.factor_models.cfa_models import (
     ModelText,
 )
 from core.analysis.factor_models.cfa_scripts import cfa_scripts
-from core.analysis.factor_models.cfa_tables import cfa_tables
+from core.analysis.factor_models.cfa_tables import cfa_tables, fit_in_words
 from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import INDEPENDENCE, by_columns, data_notes, distinct
 from core.analysis.options import By, ConfidenceLevel
@@ -36,6 +37,7 @@ from core.charts import Chart
 from core.charts.colors import Theme
 from core.charts.loadings import loading_charts
 from core.charts.path_diagram import path_diagrams
+from core.domain.counts import counted
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.domain.rounding import percent_text
@@ -70,12 +72,25 @@ def _cfa_charts(
     return (*diagrams, *loading_charts(result, theme))
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Fit of the model in each group, and whether it is acceptable."""
+    loadings = by_group(table_of(result, "loadings"), "factor")
+
+    def sentence(group: str, row: TableRow) -> str:
+        n = len({one["factor"] for one in loadings.get(group, [])})
+        return f"Model of {counted(n, 'factor')}: {fit_in_words(row)}."
+
+    groups = by_group(table_of(result, "fit"), "chi2")
+    return tuple((group, sentence(group, rows[0])) for group, rows in groups.items())
+
+
 @analysis(
     title="Confirmatory factor analysis",
     question="Do the items measure what the bank says they measure?",
     topic="factors",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=_cfa_charts,
     references=(
         "Jöreskog (1969) doi:10.1007/BF02289343",

@@ -12,6 +12,14 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
+from core.analysis.answers import (
+    GroupAnswers,
+    TableRow,
+    bounded,
+    by_group,
+    decimals,
+    table_of,
+)
 from core.analysis.factor_models.cfa_found import Row, table
 from core.analysis.factor_models.cfa_groups import (
     UNIT_CHANGED,
@@ -124,12 +132,34 @@ def _cfa_check_scripts(
     return cfa_scripts(item_scores, by=by, model=model, model_text=model_text, estimator="ml")
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The fit by both programs in each group, and the largest difference of a loading."""
+    loadings = by_group(table_of(result, "loadings"), "factor")
+
+    def sentence(group: str, rows: Sequence[TableRow]) -> str:
+        chi2 = next(row for row in rows if row["index"] == "χ²")
+        own = [abs(row["standardized_difference"]) for row in loadings.get(group, [])]
+        known = [difference for difference in own if math.isfinite(difference)]
+        if not math.isfinite(chi2["left"]) or not known:
+            return "The comparison is undefined (a program has no solution or no test)."
+        alike = abs(chi2["left"]) <= _AGREE_CHI2 and max(known) <= _AGREE
+        return (
+            f"Both programs {'agree' if alike else 'differ'}: χ² is {decimals(chi2['program'])} "
+            f"here and {decimals(chi2['semopy'])} in semopy, and standardized loadings differ by "
+            f"{bounded(max(known), 4)} at most."
+        )
+
+    groups = by_group(table_of(result, "fit"), "index")
+    return tuple((group, sentence(group, rows)) for group, rows in groups.items())
+
+
 @analysis(
     title="Check with semopy",
     question="Does another program find the same for this model and these answers?",
     topic="factors",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     references=(
         "Igolkina & Meshcheryakov (2020) doi:10.1080/10705511.2019.1704289",
         "Meshcheryakov, Igolkina & Samsonova (2021) arXiv:2106.01140",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, TableRow, answered, decimals, table_of
 from core.analysis.factor_models.cfa_comparison_scripts import cfa_comparison_scripts
 from core.analysis.factor_models.cfa_comparison_tables import comparison_tables
 from core.analysis.factor_models.cfa_competing import Models, competing_models, question
 from core.analysis.factor_models.cfa_models import ESTIMATORS, FactorEstimator
+from core.analysis.factor_models.cfa_tables import fit_in_words
 from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import (
     INDEPENDENCE,
@@ -25,12 +30,33 @@ from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The model of the lowest BIC in each group, and how far the next is."""
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        ranked = sorted(
+            (row["bic_difference"], row["model"])
+            for row in rows
+            if math.isfinite(row["bic_difference"])
+        )
+        if not ranked:
+            return "The best model is undefined (no model has a BIC)."
+        best = next(row for row in rows if row["model"] == ranked[0][1])
+        others = [f"{model} is {decimals(d, 1)} higher" for d, model in ranked[1:2]]
+        return (
+            f"{'; '.join([best['model'] + ' has the lowest BIC', *others])}; {fit_in_words(best)}."
+        )
+
+    return answered(table_of(result, "fit"), "model", sentence)
+
+
 @analysis(
     title="Comparison of factor models",
     question="Which of several measurement models describes the same answers best?",
     topic="factors",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=model_charts,
     references=(
         "Satorra & Bentler (2001) doi:10.1007/BF02296192",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
 
 from core.analysis.alternatives import varying
+from core.analysis.answers import GroupAnswers, TableRow, answered, table_of
 from core.analysis.factor_models.dif_tables import Compared, Labels, dif_tables, level_rows
 from core.analysis.factor_models.invariance_levels import level_of_each
 from core.analysis.items.offered_options import with_options
@@ -25,6 +27,7 @@ from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
 from core.analysis.rows import caution, unit_of
 from core.charts.comparisons import dif_charts
+from core.domain.counts import counted
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -86,12 +89,28 @@ Fewest = Annotated[
 ]
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Which items are flagged."""
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        tested = [row for row in rows if row["tested"]]
+        if not tested:
+            return "Undefined (no item could be tested)."
+        flagged = [f"{row['item']} ({row['jodoin_gierl']})" for row in tested if row["flagged"]]
+        named = f": {listed(flagged)}" if flagged else ""
+        verb = "is" if len(flagged) == 1 else "are"
+        return f"{len(flagged)} of {counted(len(tested), 'item')} {verb} flagged{named}."
+
+    return answered(table_of(result, "items"), "subscale", sentence)
+
+
 @analysis(
     title="Differential item functioning",
     question="Which items are answered differently by levels of a factor with the same trait?",
     topic="comparability",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=dif_charts,
     references=(
         "Zumbo (1999), A handbook on the theory and methods of differential item functioning",

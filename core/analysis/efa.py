@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, TableRow, by_group, table_of
 from core.analysis.factor_models.cfa_models import subscales_of_items
 from core.analysis.factor_models.cfa_normality import Answers, normality_table
 from core.analysis.items.offered_options import with_options
@@ -22,8 +23,10 @@ from core.analysis.options import By
 from core.analysis.progress import each
 from core.analysis.registry import Choice, Number, analysis
 from core.charts.scree import exploratory_charts
+from core.domain.counts import counted
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.rounding import percent_text
 from core.errors import NotEnoughData
 from core.psychometrics.factor_models.efa import (
     SALIENT,
@@ -68,12 +71,31 @@ _REPETITIONS = {"pearson": 500, "polychoric": 100}
 _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """How many factors stand out from chance, and what the extracted ones explain."""
+    explained = by_group(table_of(result, "factors"), "factor")
+
+    def sentence(group: str, rows: Sequence[TableRow]) -> str:
+        n = sum(row["stands_out"] == "yes" for row in rows)
+        said = f"{counted(n, 'factor')} {'stands' if n == 1 else 'stand'} out from chance"
+        shares = {row["factor"]: row["share"] for row in explained.get(group, [])}
+        known = [share for share in shares.values() if math.isfinite(share)]
+        if not known:
+            return f"{said}; what they explain is undefined (no solution was found)."
+        taken = counted(len(known), "factor")
+        return f"{said}; {taken} taken out, {percent_text(sum(known))} of the variance explained."
+
+    groups = by_group(table_of(result, "eigenvalues"), "number")
+    return tuple((group, sentence(group, rows)) for group, rows in groups.items())
+
+
 @analysis(
     title="Exploratory factors",
     question="Which items go together, with no model given beforehand?",
     topic="factors",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=exploratory_charts,
     references=(
         "Horn (1965) doi:10.1007/BF02289447",

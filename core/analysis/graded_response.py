@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.answers import (
+    GroupAnswers,
+    TableRow,
+    bounded,
+    by_group,
+    decimals,
+    joined,
+    table_of,
+)
 from core.analysis.factor_models.graded_response_tables import (
     Fitted,
     fit_table,
@@ -28,6 +39,7 @@ from core.analysis.progress import each
 from core.analysis.registry import Number, analysis
 from core.analysis.rows import caution, unit_of
 from core.charts.curves import graded_response_charts
+from core.domain.counts import counted
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
@@ -60,12 +72,42 @@ Steps = Annotated[
 ]
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """How steep the items of every subscale are, and how reliable the trait is."""
+    items = by_group(table_of(result, "items"), "subscale")
+
+    def of(row: TableRow, own: Sequence[TableRow]) -> str:
+        slopes = [one["a"] for one in own if math.isfinite(one["a"])]
+        if not row["converged"] or not slopes:
+            return f"{row['subscale']}: undefined (the search found no maximum, or too few answers)"
+        return (
+            f"{row['subscale']}: {counted(len(slopes), 'item')} with a from "
+            f"{decimals(min(slopes))} to {decimals(max(slopes))}, marginal reliability "
+            f"{bounded(row['marginal_reliability'])}"
+        )
+
+    return tuple(
+        (
+            group,
+            joined(
+                (
+                    of(row, [o for o in items[group] if o["subscale"] == row["subscale"]])
+                    for row in rows
+                ),
+                "subscales",
+            ),
+        )
+        for group, rows in by_group(table_of(result, "fit"), "subscale").items()
+    )
+
+
 @analysis(
     title="Graded response model",
     question="How well does each item measure the trait, and at which levels of it?",
     topic="item_statistics",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=graded_response_charts,
     references=(
         "Samejima (1969) doi:10.1007/BF03372160",

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import pandas as pd
 
 from core.analysis.alternatives import or_instead
+from core.analysis.answers import (
+    GroupAnswers,
+    TableRow,
+    answered,
+    bounded,
+    decimals,
+    interval,
+    joined,
+    p_of,
+    table_of,
+)
 from core.analysis.comparisons.group_comparison_groups import (
     TypedGroups,
     group_levels,
@@ -73,12 +85,34 @@ _PAIRED_THERE = "Score correlations makes it."
 _PAIRED = {"rewriting", "language", "form", "format", "template", "label_order", "entity", "phase"}
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Whether the groups differ on every scale."""
+
+    def of(row: TableRow) -> str:
+        if not math.isfinite(row["p_adjusted"]):
+            return f"{row['scale']}: undefined (too few scores in a group, or no variance)"
+        differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
+        degrees = [decimals(d, 1) for d in (row["df1"], row["df2"]) if math.isfinite(d)]
+        write = decimals if row["effect"] == "d" else bounded
+        effect = f"{row['effect']} = {write(row['value'])}"
+        return (
+            f"{row['scale']}: {differ}, {row['test']}({', '.join(degrees)}) = "
+            f"{decimals(row['statistic'])}, adjusted {p_of(row['p_adjusted'])}, {effect}"
+            f"{interval(row['ci_low'], row['ci_high'], write)}"
+        )
+
+    return answered(
+        table_of(result, "tests"), "scale", lambda rows: joined(map(of, rows), "scales")
+    )
+
+
 @analysis(
     title="Comparison of groups",
     question="Do groups that ought to differ have different scores?",
     topic="validity",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=group_charts,
     references=(
         "Cronbach & Meehl (1955) doi:10.1037/h0040957",

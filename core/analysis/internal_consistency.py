@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, TableRow, answered, bounded, interval, joined
 from core.analysis.matrices import (
     INDEPENDENCE,
     MISSING_CHOICES,
@@ -50,12 +51,27 @@ def internal_consistency_scripts(
     )
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Alpha of every subscale with its interval."""
+
+    def of(row: TableRow) -> str:
+        if not math.isfinite(row["alpha"]):
+            return f"{row['subscale']}: α is undefined (too few items that vary, or too few rows)"
+        return (
+            f"{row['subscale']}: α = {bounded(row['alpha'])}"
+            f"{interval(row['ci_low'], row['ci_high'])}"
+        )
+
+    return answered(result.tables[0], "subscale", lambda rows: joined(map(of, rows), "subscales"))
+
+
 @analysis(
     title="Internal consistency",
     question="Do the items of each subscale hang together?",
     topic="reliability",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=alpha_charts,
     references=(
         "Cronbach (1951) doi:10.1007/BF02310555",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
 
 from core.analysis.alternatives import or_instead
+from core.analysis.answers import GroupAnswers, TableRow, answered, bounded, table_of
 from core.analysis.factor_models.cfa_groups import n_scores_used
 from core.analysis.factor_models.cfa_models import (
     HOW,
@@ -16,6 +19,7 @@ from core.analysis.factor_models.cfa_models import (
     LikelihoodEstimator,
     LikelihoodKind,
 )
+from core.analysis.factor_models.cfa_tables import fit_in_words
 from core.analysis.factor_models.invariance_levels import (
     COMPARED,
     Factor,
@@ -47,12 +51,39 @@ _MARKER = (
 )
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """How far the items measure the same thing under all levels."""
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        start = next(row for row in rows if row["step"] == "configural")
+        if not math.isfinite(start["cfi"]):
+            return "Invariance is undefined (the model cannot be fitted at all levels)."
+        held, stopped = "configural", " (by ΔCFI above −.01)"
+        for row in rows:
+            if row["step"] == "configural":
+                continue
+            change = row["cfi_difference"]
+            if not change > -0.01:
+                stopped = (
+                    f"; {row['step']} does not (ΔCFI {bounded(change, 3)})"
+                    if math.isfinite(change)
+                    else f"; {row['step']} is undefined (no fit)"
+                )
+                break
+            held = row["step"]
+        model = fit_in_words(start)
+        return f"{held.capitalize()} invariance holds{stopped}; the configural model: {model}."
+
+    return answered(table_of(result, "steps"), "step", sentence)
+
+
 @analysis(
     title="Measurement invariance",
     question="Do the items measure the same thing under all levels of a factor?",
     topic="comparability",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=invariance_charts,
     references=(
         "Meredith (1993) doi:10.1007/BF02294825",

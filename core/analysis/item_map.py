@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -9,6 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, by_group, decimals
 from core.analysis.items.cells import known_ends
 from core.analysis.items.item_statistics_columns import OBSERVED_RANGE
 from core.analysis.items.item_statistics_table import item_table, left_out_notes, undefined_notes
@@ -68,12 +70,35 @@ _N = {"discrimination": "n_discrimination", "alpha_if_dropped": "n_discriminatio
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The item in which groups differ most, for all groups together."""
+    title = next(c.title for c in result.tables[0].columns if c.name == "value")
+    values: dict[str, list[tuple[float, str]]] = {}
+    for group, rows in by_group(result.tables[0], "subscale").items():
+        for row in rows:
+            if math.isfinite(row["value"]):
+                values.setdefault(row["item"], []).append((row["value"], group))
+    compared = {item: own for item, own in values.items() if len(own) > 1}
+    if not compared:
+        return (("all groups", f"{title}: undefined (no item has a value in two groups)."),)
+    item, own = max(compared.items(), key=lambda pair: max(pair[1])[0] - min(pair[1])[0])
+    (low, lowest), (high, highest) = min(own), max(own)
+    return (
+        (
+            "all groups",
+            f"{title}: groups differ most in {item}, from {decimals(low)} ({lowest}) to "
+            f"{decimals(high)} ({highest}).",
+        ),
+    )
+
+
 @analysis(
     title="Item map",
     question="Where do models and contexts differ, item by item?",
     topic="item_statistics",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=item_map_charts,
     references=(
         "Jung (2025), Validation of a psychological scale for LLMs, University of Mannheim",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, TableRow, by_group, table_of
 from core.analysis.items.cells import known_ends
 from core.analysis.items.item_statistics_columns import OBSERVED_RANGE, SUMMARY
 from core.analysis.items.item_statistics_summary import item_summary
 from core.analysis.items.item_statistics_table import item_table, left_out_notes, undefined_notes
 from core.analysis.matrices import (
+    ALL_ITEMS,
     INDEPENDENCE,
     MISSING_CHOICES,
     by_columns,
@@ -20,6 +24,7 @@ from core.analysis.registry import analysis
 from core.analysis.rows import caution, unit_of
 from core.analysis.scripts.syntax import item_files, scale_groups
 from core.charts.coefficients import discrimination_charts
+from core.domain.counts import counted
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 
@@ -36,12 +41,39 @@ def _item_statistics_scripts(
     return item_files(groups, missing=missing, ci_level=ci_level)
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """How many items discriminate well, too little, too much or not at all."""
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        total, good, below, above, negative, unknown = (
+            sum(int(row[name]) for row in rows)
+            for name in ("items", "good_items", "below_items", "above_items", "negative_items",
+                         "undefined_items")
+        )  # fmt: skip
+        verb = "discriminates" if good == 1 else "discriminate"
+        said = [f"{good} of {counted(total, 'item')} {verb} well (.40 to .70)"]
+        against = f" ({negative} against the other items)" if negative else ""
+        said += [f"{below} less{against}"] if below else []
+        said += [f"{above} more"] if above else []
+        said += [f"{unknown} undefined (no variance, or too few answers)"] if unknown else []
+        return ", ".join(said) + "."
+
+    names = [column.name for column in table_of(result, "summary").columns]
+    before = "subscale" if "subscale" in names else "items"
+    rows = by_group(table_of(result, "summary"), before)
+    return tuple(
+        (group, sentence([row for row in own if row.get("subscale") != ALL_ITEMS] or own))
+        for group, own in rows.items()
+    )
+
+
 @analysis(
     title="Item statistics",
     question="How does each item behave?",
     topic="item_statistics",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=discrimination_charts,
     scripts=_item_statistics_scripts,
     references=(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, TableRow, answered, bounded, table_of
 from core.analysis.comparisons.multitrait_matrix_notes import (
     item_counts,
     matching_notes,
@@ -71,12 +74,35 @@ CorrelationKind = Annotated[
 ]
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Correlations of the same and of different traits, where methods differ."""
+
+    def span(rows: Sequence[TableRow], same_trait: bool) -> str:
+        own = [r["r"] for r in rows if r["same_trait"] == same_trait and not r["same_method"]]
+        known = [r for r in own if math.isfinite(r)]
+        if not known:
+            return "undefined (no such pair)"
+        if len(known) == 1:
+            return f"{bounded(known[0])} (1 pair)"
+        return f"from {bounded(min(known))} to {bounded(max(known))} ({len(known)} pairs)"
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        own = [row for row in rows if row["kind"] == "pearson"]
+        return (
+            f"Across methods, correlations of the same trait: {span(own, True)}; of different "
+            f"traits: {span(own, False)}."
+        )
+
+    return answered(table_of(result, "correlations"), "score_1", sentence)
+
+
 @analysis(
     title="Multitrait matrix",
     question="Do scores that should go together do so, and those that should not, not?",
     topic="validity",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=False,
+    answer=_answer,
     charts=score_matrix_charts,
     references=(
         "Campbell & Fiske (1959) doi:10.1037/h0046016",

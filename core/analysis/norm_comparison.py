@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.analysis import progress
+from core.analysis.answers import GroupAnswers, TableRow, answered, decimals, interval, joined, p_of
 from core.analysis.items.cells import Cells, Floats, Layout, cells_of, scores_of
 from core.analysis.items.histogram import values_by_subscale
 from core.analysis.items.norm_comparison_columns import norm_columns
@@ -51,12 +52,29 @@ class _Compared:
     used: npt.NDArray[np.bool_]
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Where the mean of every scale stands beside that of people."""
+
+    def of(row: TableRow) -> str:
+        if not math.isfinite(row["difference"]):
+            return f"{row['scale']}: undefined (too few scores, or no norm of this scale)"
+        where = "above" if row["difference"] > 0 else "below"
+        return (
+            f"{row['scale']}: M = {decimals(row['mean'])} is {decimals(abs(row['difference']))} "
+            f"{where} that of people ({decimals(row['norm_mean'])}), {p_of(row['p_adjusted'])}, "
+            f"d = {decimals(row['d'])}{interval(row['d_low'], row['d_high'], decimals)}"
+        )
+
+    return answered(result.tables[0], "scale", lambda rows: joined(map(of, rows), "scales"))
+
+
 @analysis(
     title="Comparison with norms",
     question="How far are a model's scores from those of people?",
     topic="item_statistics",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=norm_charts,
     references=(
         "Welch (1947) doi:10.1093/biomet/34.1-2.28",

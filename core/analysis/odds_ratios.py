@@ -9,6 +9,7 @@ from typing import Annotated
 import pandas as pd
 
 from core.analysis import progress
+from core.analysis.answers import GroupAnswers, TableRow, answered, decimals, table_of
 from core.analysis.matrices import by_columns, distinct
 from core.analysis.options import By, ConfidenceLevel
 from core.analysis.registry import OtherData, Text, analysis
@@ -25,6 +26,7 @@ from core.analysis.words.odds_ratios_tables import (
 )
 from core.analysis.words.word_lists import stereotype_scores, word_counts
 from core.charts.means import odds_ratio_charts
+from core.domain.counts import counted
 from core.domain.frames import TEXTS
 from core.domain.results import AnalysisResult
 from core.domain.study import Status
@@ -64,12 +66,29 @@ FirstLists = Annotated[
 ]
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Whether the texts of each group follow the stereotypes."""
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        (row,) = rows
+        if not math.isfinite(row["mean"]):
+            return "The score is undefined (an odds ratio is, in every context)."
+        follow = "follow" if row["mean"] > 1 else "go against"
+        return (
+            f"Texts {follow} the stereotypes: mean score {decimals(row['mean'])} over "
+            f"{counted(int(row['n']), 'context')} (1 is no difference)."
+        )
+
+    return answered(table_of(result, "summary"), "mean", sentence)
+
+
 @analysis(
     title="Words of stereotypes in texts",
     question="Do texts about two groups of people differ in the words of their stereotypes?",
     topic="validity",
     needs=TEXTS,
     pooled_rows_need_caution=False,
+    answer=_answer,
     charts=odds_ratio_charts,
     references=(
         "Jung (2025), Validation of psychological scales for large language models, University of "

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, TableRow, by_group, table_of
 from core.analysis.matrices import KEYED_TITLE, by_columns, distinct, group_name
 from core.analysis.options import By
 from core.analysis.registry import analysis
 from core.charts.options import option_charts
+from core.domain.counts import counted
 from core.domain.frames import OPTION_COUNTS
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.rounding import percent_text
 from core.errors import NotEnoughData
 from core.psychometrics.wording import listed
 
@@ -43,12 +47,39 @@ _SUMMARY = (
 )
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """How many answers are usable, and which option is chosen most."""
+    options = by_group(table_of(result, "options"), "format")
+
+    def sentence(group: str, row: TableRow) -> str:
+        said = (
+            f"{percent_text(row['share_usable'], 1)} of {counted(int(row['n_trials']), 'trial')} "
+            "have a usable answer"
+            if math.isfinite(row["share_usable"])
+            else "The share of usable answers is undefined (no trials)"
+        )
+        counts: dict[tuple[str, str], int] = {}
+        for one in options.get(group, []):
+            if one["kind"] == "option":
+                key = (one["format"], one["option"])
+                counts[key] = counts.get(key, 0) + int(one["count"])
+        if not sum(counts.values()):
+            return f"{said}; no option is chosen."
+        (_, option), most = max(counts.items(), key=lambda item: item[1])
+        share = percent_text(most / sum(counts.values()))
+        return f"{said}; the option chosen most is {option} ({share} of them)."
+
+    summary = by_group(table_of(result, "summary"), "items")
+    return tuple((group, sentence(group, rows[0])) for group, rows in summary.items())
+
+
 @analysis(
     title="Option distribution",
     question="Which options are chosen, and how often is there no usable answer?",
     topic="item_statistics",
     needs=OPTION_COUNTS,
     pooled_rows_need_caution=False,
+    answer=_answer,
     charts=option_charts,
     references=("AERA, APA & NCME (2014), Standards for educational and psychological testing",),
 )

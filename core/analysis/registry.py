@@ -23,6 +23,7 @@ from typing import (
     get_type_hints,
 )
 
+from core.analysis.answers import GroupAnswers
 from core.charts import Chart
 from core.domain.frames import GROUPINGS, FrameSpec
 from core.domain.results import AnalysisResult, TextFile
@@ -319,6 +320,7 @@ class Analysis:
     needs: FrameSpec
     references: tuple[str, ...]
     pooled_rows_need_caution: bool
+    answer: Callable[[AnalysisResult], GroupAnswers]
     run: Callable[..., AnalysisResult]
     charts: Callable[..., tuple[Chart, ...]] | None
     scripts: Callable[..., tuple[TextFile, ...]] | None
@@ -346,6 +348,7 @@ def analysis(
     needs: FrameSpec,
     references: tuple[str, ...],
     pooled_rows_need_caution: bool,
+    answer: Callable[[AnalysisResult], GroupAnswers],
     charts: Callable[..., tuple[Chart, ...]] | None = None,
     scripts: Callable[..., tuple[TextFile, ...]] | None = None,
 ) -> Callable[[_F], _F]:
@@ -365,6 +368,8 @@ def analysis(
         Whether n, intervals and p take every row for an individual, so that a caution belongs with
         rows that are several ways of asking the same individual. Frames other than ITEM_SCORES
         have no such rows.
+    answer : function of a result
+        The sentence that answers the question with its numbers, for each group by its name.
     charts : function of (result, theme, *, options), optional
         Draws its charts.
     scripts : function of the same arguments as the analysis, optional
@@ -377,7 +382,7 @@ def analysis(
             raise ValueError(f"two analyses are called {name!r}")
         _analyses[name] = Analysis(
             name, title, question, topic, needs, references, pooled_rows_need_caution,
-            function, charts, scripts,
+            answer, function, charts, scripts,
         )  # fmt: skip
         return function
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pandas as pd
 
+from core.analysis.answers import GroupAnswers, TableRow, answered, bounded, interval, joined
 from core.analysis.comparisons.scale_coefficients import Scale, scale_coefficients
 from core.analysis.matrices import (
     INDEPENDENCE,
@@ -49,12 +52,36 @@ def reliability_scripts(
     return reliability_files(scale_groups(item_scores, by), ci_level=ci_level)
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Alpha and omega of every scale."""
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        scales: dict[str, list[str]] = {}
+        for row in rows:
+            own = scales.setdefault(row["scale"], [])
+            if row["coefficient"] in _ANSWERING:
+                name = _ANSWERING[row["coefficient"]]
+                own.append(
+                    f"{name} = {bounded(row['value'])}{interval(row['ci_low'], row['ci_high'])}"
+                    if math.isfinite(row["value"])
+                    else f"{name} is undefined (see its remark)"
+                )
+        return joined((f"{scale}: {', '.join(own)}" for scale, own in scales.items()), "scales")
+
+    return answered(result.tables[0], "scale", sentence)
+
+
+_ANSWERING = {"α (Feldt)": "α", "ω total": "ω"}
+"""The coefficients that answer the question, and what the sentence calls them."""
+
+
 @analysis(
     title="Reliability",
     question="How reliable are the scores of the scale and of each subscale?",
     topic="reliability",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=reliability_charts,
     references=(
         "Cronbach (1951) doi:10.1007/BF02310555",

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import pandas as pd
 
 from core.analysis.alternatives import or_instead
+from core.analysis.answers import (
+    GroupAnswers,
+    TableRow,
+    answered,
+    bounded,
+    interval,
+    joined,
+    table_of,
+)
 from core.analysis.comparisons.paired_scores import pairing, scores_of_pairs
 from core.analysis.comparisons.score_comparison import (
     Compared,
@@ -73,12 +83,32 @@ Pairs = Annotated[
 ]
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Pearson's correlation of every scale and pair of levels."""
+
+    def of(row: TableRow) -> str:
+        what = f"{row['scale']}, {row['first']} with {row['second']}"
+        if not math.isfinite(row["r"]):
+            return f"{what}: r is undefined (too few pairs, or no variance)"
+        return (
+            f"{what}: r = {bounded(row['r'])}{interval(row['ci_low'], row['ci_high'])}, "
+            f"n = {int(row['n_pairs']):,}"
+        )
+
+    return answered(
+        table_of(result, "correlations"),
+        "scale",
+        lambda rows: joined(map(of, (r for r in rows if r["kind"] == "pearson")), "correlations"),
+    )
+
+
 @analysis(
     title="Score correlations",
     question="Do scores keep their order when one thing about the asking changes?",
     topic="reliability",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=score_correlation_charts,
     references=(
         "Fisher (1921), On the 'probable error' of a coefficient of correlation",

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis import progress
+from core.analysis.answers import GroupAnswers, TableRow, answered, decimals, joined
 from core.analysis.items.cells import cells_of, relative_scores, scores_of
 from core.analysis.items.histogram import bin_edges, values_by_subscale
 from core.analysis.items.score_distribution_columns import BINS, SCORES
@@ -49,12 +50,27 @@ _MANY = 0.15
 """More administrations than this share at one end: a floor or ceiling effect (Terwee et al.)."""
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Mean, spread and ends of the scores on every scale."""
+
+    def of(row: TableRow) -> str:
+        if not math.isfinite(row["mean"]):
+            return f"{row['subscale']}: undefined (no scores)"
+        ends = f"{percent_text(row['floor'])} at the lowest and {percent_text(row['ceiling'])} at "
+        return f"{row['subscale']}: M = {decimals(row['mean'])}, SD = {decimals(row['sd'])}" + (
+            f", {ends}the highest score" if math.isfinite(row["floor"] + row["ceiling"]) else ""
+        )
+
+    return answered(result.tables[0], "subscale", lambda rows: joined(map(of, rows), "scales"))
+
+
 @analysis(
     title="Score distribution",
     question="How are the scores of administrations distributed?",
     topic="item_statistics",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    answer=_answer,
     charts=histograms,
     references=(
         "Joanes & Gill (1998) doi:10.1111/1467-9884.00122",

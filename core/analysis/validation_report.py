@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pandas as pd
 
 from core.analysis import progress
+from core.analysis.answers import GroupAnswers, TableRow, bounded, by_group, table_of
 from core.analysis.factor_models.cfa_models import FactorEstimator, FactorModel
 from core.analysis.factor_models.estimator_choice import chosen_estimator
 from core.analysis.matrices import INDEPENDENCE, by_columns, distinct
@@ -70,12 +72,30 @@ from core.psychometrics.validation import validate
 _USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
 
 
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The verdict of each group, and the coefficient and rating of each criterion."""
+    criteria = by_group(table_of(result, "criteria"), "criterion")
+
+    def of(row: TableRow) -> str:
+        name = "factorial (RMSEA)" if row["criterion"] == "factorial" else row["criterion"]
+        if not math.isfinite(row["value"]):
+            return f"{name} undefined (not computed)"
+        return f"{name} {bounded(row['value'])} ({row['rating'] or 'no rating'})"
+
+    verdicts = by_group(table_of(result, "verdicts"), "reliable")
+    return tuple(
+        (group, f"{rows[0]['verdict']} {'; '.join(map(of, criteria.get(group, [])))}.")
+        for group, rows in verdicts.items()
+    )
+
+
 @analysis(
     title="Validation report",
     question="Is the scale a reliable and valid measure of each model?",
     topic="validation_report",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=False,
+    answer=_answer,
     charts=light_charts,
     references=(
         "Jung (2025), Validation of psychological scales for large language models, University of "

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TypeVar
 
+from core.analysis.answers import TableRow, bounded, decimals, interval, p_of
 from core.analysis.factor_models.cfa_estimates import (
     correlations_table,
     item_variances_table,
@@ -25,6 +26,7 @@ from core.analysis.factor_models.cfa_misfit import index_rows, modification_tabl
 from core.analysis.factor_models.cfa_normality import normality_table
 from core.domain.results import Column, ResultTable
 from core.psychometrics.factor_models.cfa_result import CfaResult, FitIndices
+from core.psychometrics.rating_bands import JUNG_2025
 
 T = TypeVar("T")
 _SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
@@ -144,3 +146,28 @@ def _model_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTa
         for line in text_lines(one.prepared.model)
     ]
     return table("model", "Model that was fitted", rows, (*group, *LINE_COLUMNS))
+
+
+def fit_in_words(fit: TableRow) -> str:
+    """Test and indices of a fitted model, and whether they are acceptable; robust where they are.
+
+    `fit` is a row of a table of fits. The bounds are those of the validation report.
+    """
+    if not math.isfinite(fit["chi2"]):
+        return "the fit is undefined (not fitted, no test, or no maximum found; see the notes)"
+    scaled = math.isfinite(fit["chi2_scaled"])
+    chi2, p = (fit["chi2_scaled"], fit["p_scaled"]) if scaled else (fit["chi2"], fit["p"])
+    kinds = ("_robust", "_scaled", "")
+    kind = next((k for k in kinds if math.isfinite(fit[f"cfi{k}"] + fit[f"rmsea{k}"])), "")
+    cfi, rmsea = fit[f"cfi{kind}"], fit[f"rmsea{kind}"]
+    said = (
+        f"χ²({int(fit['df'])}) = {decimals(chi2, 1)}, {p_of(p)}, CFI {bounded(cfi)}, RMSEA "
+        f"{bounded(rmsea)}{interval(fit[f'rmsea{kind}_low'], fit[f'rmsea{kind}_high'])}"
+    )
+    bands = JUNG_2025.factorial
+    verdict = {"+": "fits", "-": "does not fit"}.get(bands.rate(rmsea, cfi), "undecided")
+    impossible = "" if fit["admissible"] else ", with impossible estimates"
+    return (
+        f"{said}{impossible}: {verdict} (CFI from {bounded(bands.lowest_cfi)}, RMSEA up to "
+        f"{bounded(bands.highest_rmsea)})"
+    )

@@ -1,0 +1,250 @@
+"""The sentence by which each analysis answers its question, written by hand from its numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.analysis.answers import bounded, interval, p_of
+from core.analysis.internal_consistency import internal_consistency
+from core.workflow import statistics
+from tests.analysis.score_frames import item_scores
+from tests.charts_results import NAN, made, results, table
+from tests.test_charts import results as more_results
+
+FIT = ("respondent", "model", "chi2", "df", "p", "chi2_scaled", "p_scaled", "cfi_robust",
+       "rmsea_robust", "rmsea_robust_low", "rmsea_robust_high", "cfi_scaled", "rmsea_scaled",
+       "rmsea_scaled_low", "rmsea_scaled_high", "cfi", "rmsea", "rmsea_low", "rmsea_high",
+       "admissible", "bic_difference")  # fmt: skip
+BOUNDS = "(CFI from .90, RMSEA up to .05)"
+
+
+def fit(model, chi2, p, cfi, rmsea, low, high, bic=0.0, admissible=True):
+    return ("m", model, chi2, 8, p, *[NAN] * 10, cfi, rmsea, low, high, admissible, bic)
+
+
+def fits(*rows, without=()):
+    frame = table("fit", FIT, rows)
+    names = [name for name in FIT if name not in without]
+    return table("fit", names, frame.frame[names].to_numpy().tolist())
+
+
+POOR, GOOD = (16.5, 0.035, 0.89, 0.11, 0.05, 0.16), (7.04, 0.5328, 0.997, 0.012, 0.0, 0.06)
+BY_HAND = {
+    "cfa": (
+        made(
+            fits(fit("", *POOR), without=("model",)),
+            table("loadings", ("respondent", "factor"), [("m", "F"), ("m", "F"), ("m", "G")]),
+        ),
+        "Model of 2 factors: χ²(8) = 16.5, p = .035, CFI .89, RMSEA .11 [.05, .16]: does not fit "
+        f"{BOUNDS}.",
+    ),
+    "cfa_check": (
+        made(
+            table("fit", ("respondent", "index", "program", "semopy", "left"),
+                  [("m", "χ²", 16.504, 16.5, 0.004), ("m", "CFI", 0.9, 0.8, 0.1)]),
+            table("loadings", ("respondent", "factor", "standardized_difference"),
+                  [("m", "F", 0.0001), ("m", "F", -0.00034), ("m", "G", NAN)]),
+        ),
+        "Both programs agree: χ² is 16.50 here and 16.50 in semopy, and standardized loadings "
+        "differ by .0003 at most.",
+    ),
+    "cfa_comparison": (
+        made(fits(fit("One", *POOR, bic=9.46), fit("Two", *GOOD))),
+        "Two has the lowest BIC; One is 9.5 higher; χ²(8) = 7.0, p = .533, CFI 1.00, RMSEA .01 "
+        f"[.00, .06]: fits {BOUNDS}.",
+    ),
+    "invariance": (
+        made(
+            table(
+                "steps", ("respondent", "step", *FIT[2:], "cfi_difference"),
+                [(*fit("configural", *GOOD), NAN), (*fit("metric", *GOOD), -0.004),
+                 (*fit("scalar", *POOR), -0.103), (*fit("strict", *POOR), -0.2)],
+            )
+        ),
+        "Metric invariance holds; scalar does not (ΔCFI −.103); the configural model: χ²(8) = 7.0, "
+        f"p = .533, CFI 1.00, RMSEA .01 [.00, .06]: fits {BOUNDS}.",
+    ),
+    "efa": (
+        made(
+            table("eigenvalues", ("respondent", "number", "stands_out"),
+                  [("m", 1, "yes"), ("m", 2, "no")]),
+            table("factors", ("respondent", "factor", "share"), [("m", 1, 0.375)]),
+        ),
+        "1 factor stands out from chance; 1 factor taken out, 38% of the variance explained.",
+    ),
+    "dif": (
+        made(
+            table("items", ("respondent", "subscale", "item", "tested", "flagged", "jodoin_gierl"),
+                  [("m", "A", "i1", True, True, "large"), ("m", "A", "i2", True, False, ""),
+                   ("m", "A", "i3", False, False, "")]),
+        ),
+        "1 of 2 items is flagged: i1 (large).",
+    ),
+    "graded_response": (
+        made(
+            table("items", ("respondent", "subscale", "item", "a"),
+                  [("m", "A", "i1", 1.234), ("m", "A", "i2", -0.5), ("m", "B", "i3", NAN)]),
+            table("fit", ("respondent", "subscale", "converged", "marginal_reliability"),
+                  [("m", "A", True, 0.705), ("m", "B", False, NAN)]),
+        ),
+        "A: 2 items with a from −0.50 to 1.23, marginal reliability .71; B: undefined (the search "
+        "found no maximum, or too few answers).",
+    ),
+    "group_comparison": (
+        made(
+            table("tests", ("respondent", "scale", "test", "statistic", "df1", "df2", "p_adjusted",
+                            "effect", "value", "ci_low", "ci_high"),
+                  [("m", "A", "Welch's t", -2.345, NAN, 20.25, 0.0004, "d", -1.05, -2.0, -0.1),
+                   ("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN),
+                   ("m", "C", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN)]),
+        ),
+        "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10]; "
+        "B: no clear difference, Welch's F(2.0, 30.0) = 1.50, adjusted p = .250, η² = .09; "
+        "C: undefined (too few scores in a group, or no variance).",
+    ),
+    "norm_comparison": (
+        made(
+            table("comparison", ("respondent", "scale", "mean", "norm_mean", "difference",
+                                 "p_adjusted", "d", "d_low", "d_high"),
+                  [("m", "A", 3.2, 3.0, 0.2, 0.04, 0.25, 0.01, 0.49),
+                   ("m", "B", NAN, 3.0, NAN, NAN, NAN, NAN, NAN)]),
+        ),
+        "A: M = 3.20 is 0.20 above that of people (3.00), p = .040, d = 0.25 [0.01, 0.49]; "
+        "B: undefined (too few scores, or no norm of this scale).",
+    ),
+    "odds_ratios": (
+        made(table("summary", ("respondent", "mean", "n"), [("m", 1.256, 12)])),
+        "Texts follow the stereotypes: mean score 1.26 over 12 contexts (1 is no difference).",
+    ),
+    "multitrait_matrix": (
+        made(
+            table("correlations", ("respondent", "score_1", "same_trait", "same_method", "kind",
+                                   "r"),
+                  [("m", "a", True, False, "pearson", 0.61), ("m", "a", True, True, "pearson", 0.9),
+                   ("m", "a", False, False, "pearson", -0.1),
+                   ("m", "b", False, False, "pearson", 0.25),
+                   ("m", "b", False, False, "spearman", 0.8)]),
+        ),
+        "Across methods, correlations of the same trait: .61 (1 pair); of different traits: from "
+        "−.10 to .25 (2 pairs).",
+    ),
+    "score_correlations": (
+        made(
+            table("correlations", ("respondent", "scale", "first", "second", "kind", "r", "ci_low",
+                                   "ci_high", "n_pairs"),
+                  [("m", "A", "x", "y", "pearson", 0.5, 0.05, 0.78, 1200),
+                   ("m", "A", "x", "y", "spearman", 0.4, 0.0, 0.7, 1200),
+                   ("m", "B", "x", "y", "pearson", NAN, NAN, NAN, 1)]),
+        ),
+        "A, x with y: r = .50 [.05, .78], n = 1,200; B, x with y: r is undefined (too few pairs, "
+        "or no variance).",
+    ),
+    "reliability": (
+        made(
+            table("reliability", ("respondent", "scale", "coefficient", "value", "ci_low",
+                                  "ci_high"),
+                  [("m", "A", "α (Feldt)", 0.8, 0.7, 0.9), ("m", "A", "α (bootstrap)", 0.8, 0, 1),
+                   ("m", "A", "ω total", NAN, NAN, NAN)]),
+        ),
+        "A: α = .80 [.70, .90], ω is undefined (see its remark).",
+    ),
+    "item_statistics": (
+        made(
+            table("summary", ("respondent", "subscale", "items", "undefined_items", "good_items",
+                              "below_items", "above_items", "negative_items"),
+                  [("m", "A", 4, 1, 1, 2, 0, 1), ("m", "B", 2, 0, 0, 1, 1, 0),
+                   ("m", "all items", 6, 1, 1, 3, 1, 1)]),
+        ),
+        "1 of 6 items discriminates well (.40 to .70), 3 less (1 against the other items), 1 more, "
+        "1 undefined (no variance, or too few answers).",
+    ),
+    "option_distribution": (
+        made(
+            table("options", ("respondent", "format", "item", "kind", "option", "count"),
+                  [("m", "f", "i1", "option", "1", 3), ("m", "f", "i1", "option", "2", 4),
+                   ("m", "f", "i2", "option", "1", 2), ("m", "f", "i1", "status", "refused", 7)]),
+            table("summary", ("respondent", "items", "n_trials", "share_usable"),
+                  [("m", 2, 16, 9 / 16)]),
+        ),
+        "56.3% of 16 trials have a usable answer; the option chosen most is 1 (56% of them).",
+    ),
+    "score_distribution": (
+        made(
+            table("scores", ("respondent", "subscale", "mean", "sd", "floor", "ceiling"),
+                  [("m", "A", 3.125, 0.5, 0.1, 0.0), ("m", "B", NAN, NAN, NAN, NAN)]),
+        ),
+        "A: M = 3.13, SD = 0.50, 10% at the lowest and 0% at the highest score; B: undefined (no "
+        "scores).",
+    ),
+    "validation_report": (
+        made(
+            table("verdicts", ("respondent", "reliable", "verdict"), [("m", "no", "Unreliable.")]),
+            table("criteria", ("respondent", "criterion", "value", "rating"),
+                  [("m", "internal consistency", 0.45, "--"), ("m", "concurrent", NAN, ""),
+                   ("m", "factorial", 0.11, "-")]),
+        ),
+        "Unreliable. internal consistency .45 (--); concurrent undefined (not computed); factorial "
+        "(RMSEA) .11 (-).",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_the_sentence_is_what_one_writes_by_hand(name):
+    result, sentence = BY_HAND[name]
+    assert statistics.by_name(name).answer(result) == (("m", sentence),)
+
+
+def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
+    # Variances 11/12 and 2/3, covariance 2/3: α = 2 (1 - (19/12) / (19/12 + 4/3)) = .914.
+    frame = item_scores([[1, 1], [1, 2], [2, 2], [3, 3]], respondent="m")
+    ((group, sentence),) = statistics.by_name("internal_consistency").answer(
+        internal_consistency(frame)
+    )
+    assert group == "m"
+    assert "α = .91" in sentence
+    rows = [("m", "A", 0.889, 0.4, 0.99), ("m", "B", NAN, NAN, NAN)]
+    given = made(table("alpha", ("respondent", "subscale", "alpha", "ci_low", "ci_high"), rows))
+    assert statistics.by_name("internal_consistency").answer(given) == (
+        ("m", "A: α = .89 [.40, .99]; B: α is undefined (too few items that vary, or too few "
+              "rows)."),
+    )  # fmt: skip
+
+
+def test_the_item_map_names_the_item_in_which_groups_differ_most():
+    rows = [("m", "A", "i1", 2.0), ("m", "A", "i2", 1.0), ("n", "A", "i1", 2.5),
+            ("n", "A", "i2", 4.25), ("n", "A", "i3", 9.0)]  # fmt: skip
+    given = made(table("map", ("respondent", "subscale", "item", "value"), rows))
+    assert statistics.by_name("item_map").answer(given) == (
+        ("all groups", "value: groups differ most in i2, from 1.00 (m) to 4.25 (n)."),
+    )
+    alone = made(table("map", ("respondent", "subscale", "item", "value"), rows[:2]))
+    ((_, sentence),) = statistics.by_name("item_map").answer(alone)
+    assert sentence == "value: undefined (no item has a value in two groups)."
+
+
+def test_every_analysis_has_a_sentence_that_was_written_by_hand():
+    names = {analysis.name for analysis in statistics.analyses()}
+    assert names == {*BY_HAND, "internal_consistency", "item_map"}
+
+
+@pytest.mark.parametrize("name", [*results(), *more_results()])
+def test_real_results_give_one_sentence_for_each_group(name):
+    result = (results() | more_results())[name]
+    found = statistics.by_name(name).answer(result)
+    assert found
+    assert len({group for group, _ in found}) == len(found)
+    for _, sentence in found:
+        assert sentence.endswith(".")
+        assert not any(word in sentence.lower() for word in ("nan", "none", "  "))
+
+
+def test_numbers_have_no_leading_zero_where_they_cannot_exceed_one():
+    assert [bounded(x) for x in (0.005, -0.5, 1.0, -1.25, NAN)] == [
+        ".01", "−.50", "1.00", "−1.25", "undefined",
+    ]  # fmt: skip
+    assert interval(-0.1, 0.25) == " [−.10, .25]"
+    assert interval(NAN, 0.25) == ""
+    assert [p_of(p) for p in (0.00099, 0.001, 0.05, NAN)] == [
+        "p < .001", "p = .001", "p = .050", "p undefined",
+    ]  # fmt: skip
