@@ -10,14 +10,36 @@ st.navigation(
     {
         "": [st.Page("pages/home.py", title="Home", icon=":material/home:", default=True)],
         "Prepare": [
-            st.Page("pages/banks.py", title="Banks", icon=":material/quiz:"),
-            st.Page("pages/contexts.py", title="Contexts", icon=":material/theater_comedy:"),
-            st.Page("pages/respondents.py", title="Respondents", icon=":material/smart_toy:"),
-            st.Page("pages/design.py", title="Design", icon=":material/grid_on:"),
+            st.Page("pages/banks/page.py", url_path="banks", title="Banks", icon=":material/quiz:"),
+            st.Page(
+                "pages/contexts/page.py",
+                url_path="contexts",
+                title="Contexts",
+                icon=":material/theater_comedy:",
+            ),
+            st.Page(
+                "pages/respondents/page.py",
+                url_path="respondents",
+                title="Respondents",
+                icon=":material/smart_toy:",
+            ),
+            st.Page(
+                "pages/design/page.py", url_path="design", title="Design", icon=":material/grid_on:"
+            ),
         ],
         "Collect": [
-            st.Page("pages/collect.py", title="Collect", icon=":material/play_circle:"),
-            st.Page("pages/answers.py", title="Answers", icon=":material/forum:"),
+            st.Page(
+                "pages/collect/page.py",
+                url_path="collect",
+                title="Collect",
+                icon=":material/play_circle:",
+            ),
+            st.Page(
+                "pages/answers/page.py",
+                url_path="answers",
+                title="Answers",
+                icon=":material/forum:",
+            ),
             st.Page("pages/audit.py", title="Audit", icon=":material/fact_check:"),
             st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
             st.Page("pages/data.py", title="Import and export", icon=":material/swap_vert:"),

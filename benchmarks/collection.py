@@ -58,8 +58,8 @@ def measure(work: Path, *, quick: bool) -> Section:
 
 def ours(*, base_url: str, key: str, path: str, calls: int, at_once: int) -> Mapping[str, float]:
     """Collect a frozen study into a new database file."""
-    from core.workflow import collection
     from core.workflow.opening import open_workspace
+    from core.workflow.runs import collection
     from tests.workflow.studies import KEY_VARIABLE, freeze
     from tests.workflow.studies import service as respondent
 

@@ -52,9 +52,9 @@ def ours(*, path: str, calls: int, at_once: int, grammar: bool) -> Mapping[str, 
     from dataclasses import replace
 
     from core.collect import local_model
-    from core.workflow import collection
     from core.workflow.opening import open_workspace
-    from core.workflow.respondents import LOCAL
+    from core.workflow.respondents.respondents import LOCAL
+    from core.workflow.runs import collection
     from tests.workflow.studies import freeze
 
     sampling = replace(LOCAL.sampling, at_once=at_once, only_options=grammar, max_tokens=MAX_TOKENS)

@@ -67,8 +67,8 @@ def planned(*, base_url: str, path: str, calls: int) -> None:
 
 def collected(*, key: str, path: str, calls: int) -> Mapping[str, float]:
     """Collect it."""
-    from core.workflow import collection
     from core.workflow.opening import open_workspace
+    from core.workflow.runs import collection
     from tests.workflow.studies import KEY_VARIABLE
 
     os.environ[KEY_VARIABLE] = key

@@ -15,7 +15,7 @@ from benchmarks import validation_study
 from benchmarks.processes import ROOT
 
 TIMEOUT_S = 300
-COMPUTING = "inkblot-analysis"  # threads of core.workflow.computing
+COMPUTING = "inkblot-analysis"  # threads of core.workflow.statistics.computing
 FAULT = "fault in Inkblot"
 GROUPS = ("respondent", "context_set")
 View = Mapping[str, Any]
@@ -139,14 +139,14 @@ def _used(
 
 def _choose(database: str, analysis: str) -> None:
     """Set the options that are the same at the start of every run; pages keep what is changed."""
-    from core.workflow import analysis_choices, statistics
     from core.workflow.opening import open_workspace
+    from core.workflow.statistics import analyses
 
-    workspace, found = open_workspace(database), statistics.by_name(analysis)
+    workspace, found = open_workspace(database), analyses.by_name(analysis)
     known = {option.name: option.default for option in found.options}
     for name, value in (known | {"by": list(GROUPS)} | validation_study.OPTIONS).items():
         if name in known:
-            analysis_choices.keep(workspace, validation_study.SCALE, found, name, value or "")
+            analyses.keep(workspace, validation_study.SCALE, found, name, value or "")
     workspace.close()
 
 
@@ -160,10 +160,10 @@ def _nothing() -> None:
 
 def _be_patient(seconds: float | None) -> None:
     """How long pages wait for results; None: as long as users see them wait."""
-    from pages.shared import analysis_progress
+    from pages.shared import analysis_page
 
-    _usual.setdefault("seconds", analysis_progress.PATIENCE_S)
-    analysis_progress.PATIENCE_S = _usual["seconds"] if seconds is None else seconds
+    _usual.setdefault("seconds", analysis_page.PATIENCE_S)
+    analysis_page.PATIENCE_S = _usual["seconds"] if seconds is None else seconds
 
 
 _usual: dict[str, float] = {}

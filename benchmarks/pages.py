@@ -76,11 +76,11 @@ def measure(work: Path, *, quick: bool) -> Section:
 
 def _views() -> list[tuple[str, str]]:
     """Every page, and the pages of analyses once for each of theirs."""
-    from core.workflow import statistics
+    from core.workflow.statistics import analyses
 
     found: list[tuple[str, str]] = []
     for page in sorted(path.stem for path in (ROOT / "pages").glob("[!_]*.py")):
-        own = [analysis.name for analysis in statistics.analyses() if analysis.topic == page]
+        own = [analysis.name for analysis in analyses.analyses() if analysis.topic == page]
         found += [(page, name) for name in own or [""]]
     return found
 

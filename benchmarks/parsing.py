@@ -39,7 +39,7 @@ def measure(work: Path, *, quick: bool) -> Section:
 
 def ours(*, count: int) -> Mapping[str, float]:
     """Read with the parser."""
-    from core.collect.parsing import parse
+    from core.collect.replies.reader import parse
 
     asked = [_asked(line) for line in _single()]
     with Stopwatch() as watch:

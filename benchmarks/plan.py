@@ -54,7 +54,7 @@ _KEYS = ("seconds", "cpu")
 
 def freeze(*, path: str, trials: int) -> Mapping[str, float]:
     """Freeze a plan in a new database."""
-    from core.workflow import studies
+    from core.workflow.designs import studies
     from core.workflow.opening import open_workspace
 
     workspace = open_workspace(path)

@@ -12,16 +12,15 @@ def attitude_prompts(calls: int) -> list[Any]:
     """Messages that put 20 items to calls / 20 numbered personas, in the order of a plan."""
     from core.collect.client import Question
     from core.domain.study import STANDARD, Design
-    from core.files import template_files
-    from core.files.instrument_files import read_instrument
-    from core.workflow.questions import Asked
-    from core.workflow.templates import Wordings
+    from core.files import templates
+    from core.files.banks.files import read_instrument
+    from core.workflow.prompts import Asked, Wordings
     from tests.workflow.studies import personas, service
 
     bank = read_instrument(BANK.name, BANK.read_bytes()).instrument
     person = service("http://127.0.0.1:1/v1")
     contexts = personas(calls // 20)
-    built_in = template_files.built_in()
+    built_in = templates.built_in()
     asked = Asked(
         Design("prompts", bank.code, (person.label,), contexts=contexts),
         bank,

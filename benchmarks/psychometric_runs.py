@@ -50,16 +50,14 @@ def validation_report(*, path: str) -> Mapping[str, Any]:
     """The report from the database file, with the coefficients that R computes too."""
     started = time.perf_counter()
     from benchmarks import validation_study
-    from core.workflow import statistics
     from core.workflow.opening import open_workspace
+    from core.workflow.statistics import analyses
 
     start_up = time.perf_counter() - started
     workspace = open_workspace(path)
     options = {**validation_study.OPTIONS, "missing": "listwise"}  # as the script for R does
     with Stopwatch() as watch:
-        result = statistics.run(
-            workspace, "validation_report", [validation_study.SCALE], options, {}
-        )
+        result = analyses.run(workspace, "validation_report", [validation_study.SCALE], options, {})
     workspace.close()
     criteria = next(table.frame for table in result.tables if table.name == "criteria")
     numbers = {}
@@ -74,8 +72,8 @@ def validation_report(*, path: str) -> Mapping[str, Any]:
 
 def factor_model(*, file: str, model: str, estimator: str, repeats: int) -> Mapping[str, Any]:
     """Seconds of one fit, and its numbers by the names that lavaan gives them."""
-    from core.psychometrics.factor_models.cfa_fit import fit_cfa
-    from core.psychometrics.ordered.wlsmv import fit_wlsmv
+    from core.stats.factor.cfa import fit_cfa
+    from core.stats.factor.wlsmv import fit_wlsmv
 
     items, scores = _scores(file)
     text = Path(model).read_text(encoding="utf-8")
@@ -132,7 +130,7 @@ def semopy_model(*, file: str, model: str, repeats: int) -> Mapping[str, Any]:
 
 def alpha(*, file: str, repeats: int) -> Mapping[str, Any]:
     """Alpha with Feldt's interval."""
-    from core.psychometrics.consistency.reliability import cronbach_alpha
+    from core.stats.reliability.alpha import cronbach_alpha
 
     items, scores = _scores(file)
     result, times = clocked(lambda: cronbach_alpha(scores, names=items), repeats)
@@ -151,7 +149,7 @@ def pingouin_alpha(*, file: str, repeats: int) -> Mapping[str, Any]:
 
 def graded(*, file: str) -> Mapping[str, Any]:
     """A graded response model, fitted once."""
-    from core.psychometrics.response_theory.graded_response import graded_response
+    from core.stats.irt.graded_response import graded_response
 
     items, scores = _scores(file)
     with Stopwatch() as watch:

@@ -82,13 +82,13 @@ _R_PARTS = ("script", "read")
 def write_csv(*, path: str, folder: str) -> Mapping[str, Any]:
     """The scores as a file for R, and Inkblot's discriminations and subscales."""
     from core.store import frames
-    from core.workflow import statistics
     from core.workflow.opening import open_workspace
+    from core.workflow.statistics import analyses
 
     workspace = open_workspace(path)
     frame = frames.item_scores(workspace.database, [STUDY], {})
     validation_study.wide(frame, ("respondent",)).to_csv(Path(folder, "answers.csv"), index=False)
-    result = statistics.run(workspace, "item_statistics", [STUDY], {}, {})
+    result = analyses.run(workspace, "item_statistics", [STUDY], {}, {})
     workspace.close()
     table = result.tables[0].frame
     items = frame.drop_duplicates("item").groupby("subscale", observed=True)["item"]
@@ -102,12 +102,12 @@ def write_csv(*, path: str, folder: str) -> Mapping[str, Any]:
 def both(*, path: str) -> Mapping[str, float]:
     """Seconds of each way, and the largest difference between their discriminations."""
     from core.store import frames
-    from core.workflow import statistics
     from core.workflow.opening import open_workspace
+    from core.workflow.statistics import analyses
 
     workspace = open_workspace(path)
     with Stopwatch() as whole:
-        result = statistics.run(workspace, "item_statistics", [STUDY], {}, {})
+        result = analyses.run(workspace, "item_statistics", [STUDY], {}, {})
     with Stopwatch() as reading:
         frame = frames.item_scores(workspace.database, [STUDY], {})
     with Stopwatch() as plain:

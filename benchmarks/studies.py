@@ -74,7 +74,7 @@ def fill(*, path: str, trials: int) -> None:
 
 def freeze_large(path: str, trials: int, *, respondents: int = 1) -> None:
     """Freeze a plan of so many trials: items x personas x respondents x repetitions."""
-    from core.workflow import studies
+    from core.workflow.designs import studies
     from core.workflow.opening import open_workspace
 
     studies.freeze(open_workspace(path), large_design(path, trials, respondents))
@@ -83,8 +83,8 @@ def freeze_large(path: str, trials: int, *, respondents: int = 1) -> None:
 def large_design(path: str, trials: int, respondents: int) -> Design:
     """The design of that plan; its respondents are put on the shelf."""
     from core.domain.study import Design
-    from core.workflow import respondents as shelf
     from core.workflow.opening import open_workspace
+    from core.workflow.respondents import respondents as shelf
     from tests.workflow.studies import personas, simulated
 
     labels: Sequence[str] = [f"Simulated {n}" for n in range(1, respondents + 1)]

@@ -67,9 +67,9 @@ def filled(work: Path, respondents: int, rows: int) -> Path:
 def fill(*, path: str, respondents: int, rows: int) -> None:
     """Freeze the three studies and answer them inside the database."""
     from core.domain.study import Design
-    from core.workflow import respondents as shelf
-    from core.workflow import studies
+    from core.workflow.designs import studies
     from core.workflow.opening import open_workspace
+    from core.workflow.respondents import respondents as shelf
     from tests.workflow.studies import simulated
 
     workspace = open_workspace(path)
@@ -104,16 +104,16 @@ def contexts(rows: int) -> tuple[Context, ...]:
 
 def write_csv(*, path: str, folder: str) -> None:
     """The same scores as files of one row for each administration, for other programs."""
-    from core.workflow import analysis_frames
     from core.workflow.opening import open_workspace
+    from core.workflow.statistics import frames
 
     workspace = open_workspace(path)
-    scale = analysis_frames.item_scores(workspace, [SCALE, SHUFFLED], {})
+    scale = frames.item_scores(workspace, [SCALE, SHUFFLED], {})
     scale["asked"] = scale["form"].astype(str).where(scale["study"] == SCALE, "shuffled")
     wide(scale, ("respondent", "context_set", "context", "asked")).to_csv(
         Path(folder, "scale.csv"), index=False
     )
-    other = analysis_frames.item_scores(workspace, [OTHER], {})
+    other = frames.item_scores(workspace, [OTHER], {})
     wide(other, ("respondent", "context_set", "context")).to_csv(
         Path(folder, "other.csv"), index=False
     )
@@ -132,7 +132,7 @@ def wide(item_scores: Any, keys: Sequence[str]) -> Any:
 
 def subscales() -> dict[str, list[str]]:
     """Items of the scale by their subscale."""
-    from core.files.instrument_files import read_instrument
+    from core.files.banks.files import read_instrument
 
     file = Path(__file__).parents[1] / "data" / "banks" / "attitude_22.csv"
     found: dict[str, list[str]] = {}

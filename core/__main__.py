@@ -10,27 +10,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core import export
-from core.domain.counts import counted
+from core.collect.endpoints import PRESETS
 from core.domain.frames import GROUPINGS
 from core.domain.study import FACTORS
+from core.domain.wording import counted
 from core.errors import FileError, UserError
 from core.files.writing import write_files
-from core.workflow import (
-    amendments,
-    answers,
-    bank_attachment,
-    banks,
-    collection,
-    phases,
-    respondent_drafts,
-    respondents,
-    sample,
-    statistics,
-    studies,
-)
+from core.workflow import sample
+from core.workflow.answers import answers, bank_attachment
+from core.workflow.banks import editing
+from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import PRESETS
-from core.workflow.service_parameters import PARAMETERS
+from core.workflow.respondents import forms, respondents
+from core.workflow.respondents.connection import PARAMETERS
+from core.workflow.runs import amendments, calls, collection
+from core.workflow.statistics import analyses
 from core.workflow.workspace import Workspace
 
 
@@ -187,13 +181,13 @@ def _add_respondent_verb(parser: argparse.ArgumentParser) -> None:
 
 
 def _init(workspace: Workspace, _: argparse.Namespace) -> None:
-    print(f"{workspace.database.path} is ready, with {len(banks.summaries(workspace))} banks.")
+    print(f"{workspace.database.path} is ready, with {len(editing.summaries(workspace))} banks.")
 
 
 def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.action == "import":
         file = Path(parsed.what)
-        state = banks.import_bank(workspace, banks.read_instrument(file.name, _read(file)))
+        state = editing.import_bank(workspace, editing.read_instrument(file.name, _read(file)))
         code = state.instrument.code
         print(f"Bank '{code}': {counted(len(state.instrument.items), 'item')}.")
         for study, match in bank_attachment.studies_of(workspace, state.instrument):
@@ -205,8 +199,8 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
     suffix = (parsed.out.suffix if parsed.out else ".csv").lower()
     if suffix not in (".csv", ".xlsx"):
         raise FileError(f"A bank cannot be written as '{suffix}'.", "Use .csv or .xlsx.")
-    file_format: banks.FileFormat = "xlsx" if suffix == ".xlsx" else "csv"
-    _write(parsed.out, banks.export(workspace, parsed.what, file_format, parsed.version))
+    file_format: editing.FileFormat = "xlsx" if suffix == ".xlsx" else "csv"
+    _write(parsed.out, editing.export(workspace, parsed.what, file_format, parsed.version))
 
 
 def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -220,12 +214,12 @@ def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    offered = list(phases.fitting_templates(workspace))
+    offered = list(calls.fitting_templates(workspace))
     if parsed.template is None and len(offered) != 1:
         raise FileError(
             "No template is named for the second phase.", f"Add --template: {', '.join(offered)}."
         )
-    now = phases.plan_opposing(workspace, parsed.study, parsed.template or offered[0])
+    now = calls.plan_opposing(workspace, parsed.study, parsed.template or offered[0])
     print(f"Study '{parsed.study}': {now.opposing} more trials, plan {now.plan_hash[:12]}.")
 
 
@@ -246,13 +240,11 @@ def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:
         for person in respondents.offered(workspace):
             print(f"{person.label}\t{person.kind}\t{person.model}\t{person.base_url}")
     elif parsed.action == "add":
-        fields = respondent_drafts.fields_of_settings(
-            dict(_pair(text, "--set") for text in parsed.set)
-        )
+        fields = forms.fields_of_settings(dict(_pair(text, "--set") for text in parsed.set))
         address, variable = _address(parsed)
         fields |= {"label": parsed.label, "model": parsed.model}
         fields |= {"base_url": address, "key_variable": variable}
-        respondents.add(workspace, respondent_drafts.to_respondent("api", fields))
+        respondents.add(workspace, forms.to_respondent("api", fields))
         print(f"Respondent '{parsed.label}' is on offer.")
     else:
         _test(respondents.test(workspace, respondents.by_label(workspace, parsed.label)))
@@ -341,19 +333,19 @@ def _attach(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    analysis = statistics.by_name(parsed.name)
+    analysis = analyses.by_name(parsed.name)
     texts = dict(_pair(text, "--option") for text in parsed.option)
     if parsed.by:
         texts["by"] = parsed.by
-    options = statistics.options_from_text(analysis, texts)
+    options = analyses.options_from_text(analysis, texts)
     where = {k: v.split(",") for k, v in (_pair(text, "--where") for text in parsed.where)}
     over = _factors(parsed.over)
     files = (
-        statistics.scripts(workspace, parsed.name, parsed.study, options, where, over)
+        analyses.scripts(workspace, parsed.name, parsed.study, options, where, over)
         if parsed.syntax
         else ()
     )
-    result = statistics.run(workspace, parsed.name, parsed.study, options, where, over)
+    result = analyses.run(workspace, parsed.name, parsed.study, options, where, over)
     for group, sentence in analysis.answer(result):
         print(f"{group}: {sentence}", file=sys.stderr)
     suffix = parsed.out.suffix.lower() if parsed.out else ".csv"
@@ -379,7 +371,7 @@ def _factors(text: str) -> tuple[str, ...]:
     return names
 
 
-def _table(result: statistics.AnalysisResult, name: str | None) -> statistics.ResultTable:
+def _table(result: analyses.AnalysisResult, name: str | None) -> analyses.ResultTable:
     if name is None:
         return result.tables[0]
     for table in result.tables:
@@ -396,13 +388,13 @@ def _export(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.what == "analyses":
-        for analysis in statistics.analyses():
+        for analysis in analyses.analyses():
             options = ", ".join(option.name for option in analysis.options)
             print(f"{analysis.name}\t{analysis.question}\t{options}")
         print(f"\nfactors for --where and --over: {', '.join(FACTORS)}")
         print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
     elif parsed.what == "banks":
-        for bank in banks.summaries(workspace):
+        for bank in editing.summaries(workspace):
             items, languages = counted(bank.n_items, "item"), " ".join(bank.languages)
             print(f"{bank.code}\t{items}\t{languages}\t{bank.title}")
     else:

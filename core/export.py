@@ -14,8 +14,8 @@ import pandas as pd
 
 from core.domain.identifiers import slug
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.rounding import number_text, percent_text, rounded
-from core.files.guard import Cell, csv_line
+from core.domain.wording import number_text, percent_text, rounded
+from core.files.writing import Cell, csv_line
 
 _UNDEFINED = "—"
 DECIMALS: Mapping[str, int] = {
@@ -37,7 +37,7 @@ def frame_csv(frame: pd.DataFrame) -> bytes:
 def table_csv(table: ResultTable) -> bytes:
     """The table as CSV: UTF-8, every digit, empty where undefined, safe to open in a spreadsheet.
 
-    Texts that a spreadsheet would take for a formula start with ' (core/files/guard.py).
+    Texts that a spreadsheet would take for a formula start with ' (core/files/writing.py).
     """
     lines = [csv_line(str(name) for name in table.frame.columns)]
     lines += [csv_line(_cell(value) for value in row) for row in _rows(table.frame)]

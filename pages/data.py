@@ -1,8 +1,239 @@
-"""Bring answers in from a file, and take studies out as files."""
+"""Import and export: bring answers in from a file, and take studies out as files."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
-from pages.shared import data_attach, data_files, data_import, widgets
+from core.domain.study import Status
+from core.workflow.answers import answers
+from core.workflow.answers.answers import Scores, TidyPreview
+from core.workflow.banks import editing
+from core.workflow.designs import studies
+from pages.shared import bank_attachment, downloads, widgets
+from pages.shared.downloads import command
+from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
+
+# The tidy file in words: its columns, and an example of it.
+
+_WHY_NOT = ", ".join(status.value for status in Status if not status.usable)
+
+COLUMNS: tuple[tuple[str, str, str, str], ...] = (
+    ("item", "yes", "Code of the item.", "q1"),
+    (
+        "answer",
+        "yes",
+        "Code of the option chosen: a number, a letter or a word of the answer format. Empty where "
+        "the status says why there is none.",
+        "4",
+    ),
+    ("status", "", f"Why there is no answer: {_WHY_NOT}. Empty or answered beside an answer.",
+     "refused"),
+    ("study", "", "Name of the study; else the name you type, or the file's.", "pilot_1"),
+    ("instrument", "", "Code of the items' bank; else the bank that holds the items, or a new one.",
+     "attitudes_20"),
+    ("model", "", "Who answered.", "gpt-4o"),
+    ("language", "", "Language the item was asked in.", "en"),
+    ("context", "", "The person who answered, the persona, or whatever was said before the item. "
+     "Without it, a column person, participant, subject, respondent_id or id is taken.", "p07"),
+    ("entity, entity_b", "", "What the item was asked about.", "Brand A"),
+    ("form", "", "Wording of the item: original, paraphrase_1, negation ...", "original"),
+    ("format", "", "Answer format: yes_no, a_b, likert_4 to likert_7, agree_disagree, "
+     "support_oppose or the bank's own.", "likert_5"),
+    ("template, label_order, phase", "", "Wording of instructions, order of options, phase.",
+     "as_is"),
+    ("repetition", "", "Which time the same was asked, from 1.", "2"),
+    ("call, position", "", "Items asked in one call, and the place in it.", "17"),
+    ("raw", "", "The reply to the letter.", "I would say 4."),
+    ("score", "", "Score after reversing, as the bank gives it; where it differs, you are asked.",
+     "4"),
+    ("latency_s, tokens_in, tokens_out, cost, time", "", "Seconds, tokens, US dollars, and when "
+     "(2025-03-31T14:05:00Z).", "0.8"),
+)  # fmt: skip
+
+EXAMPLE = """\
+item,answer,status,model,language,context,format,repetition,raw
+q1,4,,Model A,en,p01,likert_5,1,4
+q2,2,,Model A,en,p01,likert_5,1,"2, because I seldom do that."
+q3,,refused,Model A,en,p01,likert_5,1,"As a language model, I have no opinion."
+q1,5,,Model A,en,p02,likert_5,1,5
+q2,1,,Model A,en,p02,likert_5,1,1
+q3,3,,Model A,en,p02,likert_5,1,3
+q1,3,,Model B,en,p01,likert_5,1,3
+q2,3,,Model B,en,p01,likert_5,1,3
+q3,4,,Model B,en,p01,likert_5,1,4
+q1,2,,Model B,en,p02,likert_5,1,2
+q2,4,,Model B,en,p02,likert_5,1,4
+q3,,off_scale,Model B,en,p02,likert_5,1,7
+"""
+
+
+# Importing answers: what a file looks like, what would come of it, and keeping it.
+
+_EPOCH = "data_import_epoch"
+"""Session key that counts imports, so that the next one starts with an empty form."""
+_DONE = "data_import_done"
+"""Session key of what the last import made."""
+_FITTING = "The one that the file names or that holds the items"
+_MADE = "A new one, made from the file, without keys"
+_TOLD = 5  # studies whose bank is told in a sentence; all are in the table
+_ENDINGS = ["csv", "tsv", "txt", "gz", "parquet"]
+
+
+def _format_help() -> None:
+    """The columns of a file in a table, and an example to download."""
+    with st.expander("What the file looks like"):
+        st.write(
+            "One answer a row, with a header. CSV in UTF-8 (also compressed as .csv.gz) or "
+            "Parquet. Only **item** and **answer** are needed; leave out what did not vary."
+        )
+        table(
+            pd.DataFrame(COLUMNS, columns=["Column", "Needed", "What it holds", "For example"]),
+            alt=f"Columns of a file with answers: {len(COLUMNS)}",
+            row_height=62,  # room for two lines
+            column_config={
+                "What it holds": st.column_config.TextColumn(width="large"),
+                "For example": st.column_config.TextColumn(width="medium"),
+            },
+        )
+        st.caption(
+            "Columns with other names are kept as tags. A row that cannot be read stops the "
+            "import, and nothing is kept."
+        )
+        download("Example file", EXAMPLE.encode(), "example_answers.csv", key="data_example")
+
+
+def import_section() -> None:
+    """Choose a file, see what would come of it, keep it."""
+    _show_done()
+    _format_help()
+    epoch = st.session_state.setdefault(_EPOCH, 0)
+    uploaded = st.file_uploader(
+        "File with answers", _ENDINGS, key=f"data_file:{epoch}",
+        help="Up to 50 MB; compress a larger CSV file (.csv.gz) or use Parquet.",
+    )  # fmt: skip
+    if uploaded is None:
+        st.caption("Choose a file; you will see what is in it before anything is kept.")
+        command("import", "answers.csv", "--study", "my_study")
+        return
+    name = uploaded.name
+    study = st.text_input(
+        "Name of the study", key=f"data_study:{epoch}", placeholder="As in the file, or its name",
+        help="Under this name the answers are listed. A file with several studies keeps theirs.",
+    ).strip()  # fmt: skip
+    on_file = {f"{b.title} ({b.code})": b.code for b in _banks()}
+    left, right = st.columns(2)
+    wish = left.selectbox(
+        "Bank of the items", [_FITTING, _MADE, *on_file], key=f"data_bank:{epoch}",
+        help="The bank says which items are reverse-keyed, and which subscale they belong to.",
+    )  # fmt: skip
+    bank = None if wish == _FITTING else on_file.get(wish, answers.NEW_BANK)
+    scores: Scores = right.selectbox(
+        "Scores in the file", list(answers.MEANINGS), key=f"data_scores:{epoch}",
+        format_func=lambda name: answers.MEANINGS[name].capitalize(),
+        help="Matters only for a file with a column score.",
+    )  # fmt: skip
+    known = (workspace().process, len(studies.listed(workspace())), tuple(_banks()))
+    found = _preview((known, uploaded.file_id), name, uploaded.getvalue(), study, bank, scores)
+    _show_preview(found)
+    if st.button("Keep these answers", type="primary", key="data_keep", icon=":material/save:"):
+        with st.spinner("Keeping the answers ..."):
+            done = answers.import_tidy(
+                workspace(), name, uploaded.getvalue(), study=study, bank=bank, scores=scores
+            )
+        st.session_state[_DONE] = [(one.study, one.n_rows, one.instrument) for one in done]
+        st.session_state[_EPOCH] = epoch + 1
+        st.rerun()
+    words = ["--study", study] if study else []
+    words += ["--new-bank"] if wish == _MADE else ["--bank", bank] if bank else []
+    command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
+
+
+def _banks() -> list[editing.BankSummary]:
+    """The banks to choose from."""
+    return [b for b in editing.summaries(workspace()) if not b.archived and b.n_items]
+
+
+@st.cache_data(max_entries=2, show_spinner="Reading the file ...")
+def _preview(
+    known: object, name: str, _data: bytes, study: str, bank: str | None, scores: Scores
+) -> TidyPreview:
+    return answers.preview_tidy(workspace(), name, _data, study=study, bank=bank, scores=scores)
+
+
+def _show_preview(found: TidyPreview) -> None:
+    for remark in found.remarks:
+        st.info(plain(remark))
+    for one in found.studies[:_TOLD]:
+        if one.creates_instrument or "unkeyed" in one.about_bank:
+            st.warning(f"**{plain(one.study)}**: {plain(one.about_bank)}")
+        else:
+            st.caption(
+                f"Bank of {plain(one.study)}: {plain(one.instrument)}, {plain(one.about_bank)}"
+            )
+    st.markdown("**What would be created**")
+    rows = [
+        {
+            "Study": one.study,
+            "Answers": one.n_rows,
+            "n": one.n_usable,
+            "Missing": one.n_rows - one.n_usable,
+            "Items": one.n_items,
+            "Respondents": one.n_respondents,
+            "Contexts": one.n_contexts,
+            "Bank": one.instrument,
+            "Bank is": "made from the file, without texts"
+            if one.creates_instrument
+            else "in the database",
+            "About the bank": one.about_bank,
+        }
+        for one in found.studies
+    ]
+    texts = {n: st.column_config.TextColumn(n) for n in ("Study", "Bank", "Bank is")}
+    texts["About the bank"] = st.column_config.TextColumn(width="large")
+    counts: dict[str, Any] = {
+        "n": st.column_config.NumberColumn("n", help="Answers that hold an option."),
+        "Missing": st.column_config.NumberColumn(help="Rows whose status says why there is none."),
+        "Respondents": st.column_config.NumberColumn(help="Distinct names in the column model."),
+        "Contexts": st.column_config.NumberColumn(help="People, personas or conversations."),
+    }
+    table(
+        pd.DataFrame(rows),
+        alt=f"Studies that would be created: {len(rows)}",
+        column_config=texts | counts,
+    )
+    if found.tags:
+        shown = ", ".join(found.tags[:20]) + (" ..." if len(found.tags) > 20 else "")
+        st.caption(f"Kept as tags, because Inkblot does not know these columns: {plain(shown)}.")
+    st.markdown(f"**The first {len(found.rows)} of {found.n_rows:,} rows as they were read**")
+    table(
+        found.rows,
+        alt=f"The first {len(found.rows)} rows of the file",
+        placeholder="",
+        column_config={
+            name: st.column_config.TextColumn(name)
+            for name in found.rows.columns
+            if not pd.api.types.is_numeric_dtype(found.rows[name])
+        },
+    )
+
+
+def _show_done() -> None:
+    for study, count, instrument in st.session_state.get(_DONE) or ():
+        st.success(
+            f"Study {plain(study)} holds {count:,} imported answers (bank {plain(instrument)})."
+        )
+        query = {STUDY_PARAMETER: study}
+        with st.container(horizontal=True):
+            st.page_link("pages/answers/page.py", label="Read the answers", query_params=query)
+            st.page_link(
+                "pages/item_statistics.py", label="See item statistics", query_params=query
+            )
+
+
+# Bring answers in from a file, and take studies out as files.
 
 
 def main() -> None:
@@ -13,15 +244,15 @@ def main() -> None:
     )
     st.header("Import answers")
     with widgets.error_box():
-        data_import.import_section()
+        import_section()
     with widgets.error_box():
-        data_attach.attach_section()
+        bank_attachment.attach_section()
     st.header("Export a study")
     with widgets.error_box():
         study = widgets.study_chooser()
         if study is not None:
             widgets.unreviewed_note(study)
-            data_files.export_section(study)
+            downloads.export_section(study)
 
 
 main()

@@ -4,17 +4,25 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.domain.counts import counted
-from core.workflow import banks, collection, respondents, sample, studies
-from core.workflow.collection import StudyState
+from core.domain.wording import counted
+from core.workflow import sample
+from core.workflow.banks import editing
+from core.workflow.designs import studies
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
+from core.workflow.runs.collection import StudyState
 from pages.shared import widgets
 
 STEPS = (
-    ("pages/banks.py", "1. Banks", "Write or import the items and their answer options."),
-    ("pages/respondents.py", "2. Respondents", "Choose the models that will answer."),
-    ("pages/design.py", "3. Design", "Cross bank, models, languages, personas; freeze the plan."),
-    ("pages/collect.py", "4. Collect", "Start the study and watch the answers come in."),
-    ("pages/answers.py", "5. Answers", "Read what was said and how it was understood."),
+    ("pages/banks/page.py", "1. Banks", "Write or import the items and their answer options."),
+    ("pages/respondents/page.py", "2. Respondents", "Choose the models that will answer."),
+    (
+        "pages/design/page.py",
+        "3. Design",
+        "Cross bank, models, languages, personas; freeze the plan.",
+    ),
+    ("pages/collect/page.py", "4. Collect", "Start the study and watch the answers come in."),
+    ("pages/answers/page.py", "5. Answers", "Read what was said and how it was understood."),
     ("pages/item_statistics.py", "6. Item statistics", "See how items and scores behave."),
     (
         "pages/validation_report.py",
@@ -87,8 +95,8 @@ def sample_progress(now: StudyState) -> None:
     if now.state == "finished":
         st.success("The sample study is done. Read the answers, then the item statistics.")
     query = {widgets.STUDY_PARAMETER: now.study}
-    st.page_link("pages/collect.py", label="Watch it on Collect", query_params=query)
-    st.page_link("pages/answers.py", label="Read the answers", query_params=query)
+    st.page_link("pages/collect/page.py", label="Watch it on Collect", query_params=query)
+    st.page_link("pages/answers/page.py", label="Read the answers", query_params=query)
     st.page_link("pages/item_statistics.py", label="See item statistics", query_params=query)
 
 
@@ -103,7 +111,7 @@ def in_the_database(planned: Mapping[str, StudyState]) -> None:
     asked = sum(study.n_asked for part in counted_in for study in part)
     row = st.container(horizontal=True, gap="large")  # each as wide as its number
     for label, value, explanation in (
-        ("Banks", len([b for b in banks.summaries(found) if not b.archived]), None),
+        ("Banks", len([b for b in editing.summaries(found) if not b.archived]), None),
         ("Respondents", len(respondents.offered(found)), None),
         ("Studies", len(listed), None),
         ("Replies", f"{replies:,}", None),
@@ -123,7 +131,7 @@ def in_the_database(planned: Mapping[str, StudyState]) -> None:
         now = planned.get(study.code)
         far = how_far(now) if now else f"{counted(study.n_responses, 'answer')}, imported"
         st.page_link(
-            "pages/answers.py",
+            "pages/answers/page.py",
             label=widgets.plain(f"{study.code}: {far}"),
             icon=":material/forum:",
             query_params={widgets.STUDY_PARAMETER: study.code},

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from core.domain.rounding import rounded_frame
-from core.workflow import studies
-from core.workflow.studies import StudyRecord
-from core.workflow.truth import KnownTruth, known_truth
+from core.domain.wording import rounded_frame
+from core.workflow.designs import studies
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.statistics.analyses import KnownTruth, known_truth
 from core.workflow.workspace import Workspace
 from pages.shared import analysis_page, widgets
 

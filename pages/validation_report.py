@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.domain.results import AnalysisResult
-from core.workflow import statistics
+from core.workflow.statistics import analyses
 from pages.shared import analysis_page, widgets
 
 _MARKS = {True: ":material/check_circle:", False: ":material/cancel:", None: ":material/help:"}
@@ -12,7 +12,7 @@ _MOST = 40
 
 def verdicts(result: AnalysisResult) -> None:
     """The verdict of every group in a sentence."""
-    found = statistics.verdicts(result)
+    found = analyses.verdicts(result)
     st.header("Verdict")
     for group, passed, sentence in found[:_MOST]:
         st.markdown(f"{_MARKS[passed]} **{widgets.plain(group)}** {widgets.plain(sentence)}")

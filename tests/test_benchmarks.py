@@ -111,11 +111,11 @@ def test_a_package_that_r_does_not_have_is_not_asked(monkeypatch):
 
 def test_every_analysis_is_opened_on_its_page():
     from benchmarks.pages import _views
-    from core.workflow import statistics
+    from core.workflow.statistics import analyses
 
     views = _views()
     found = {analysis: page for page, analysis in views if analysis}
-    assert found == {analysis.name: analysis.topic for analysis in statistics.analyses()}
+    assert found == {analysis.name: analysis.topic for analysis in analyses.analyses()}
     assert len(views) == len(set(views))
     pages = {path.stem for path in (ROOT / "pages").glob("[!_]*.py")}
     assert {page for page, _ in views} == pages

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.registry import OtherData
-from core.workflow import statistics
+from core.analysis.shared.registry import OtherData
+from core.workflow.statistics import analyses
 
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(params=statistics.analyses(), ids=lambda analysis: analysis.name)
+@pytest.fixture(params=analyses.analyses(), ids=lambda analysis: analysis.name)
 def analysis(request):
     return request.param
 

@@ -12,11 +12,14 @@ import pytest
 
 from core import export
 from core.analysis.reliability import reliability_scripts
-from core.analysis.scripts.syntax_text import csv_text, group_labels
+from core.analysis.shared.scripts.names import csv_text, group_labels
 from core.domain.results import Column, ResultTable
 from core.domain.study import Context, Design
-from core.files import context_writing, instrument_files, tidy
-from core.workflow import answers, respondents, studies
+from core.files import contexts, tidy
+from core.files.banks import files
+from core.workflow.answers import answers
+from core.workflow.designs import studies
+from core.workflow.respondents import respondents
 from tests.analysis.score_frames import item_scores
 from tests.workflow.studies import simulated
 
@@ -64,9 +67,9 @@ def test_banks_and_contexts_hold_no_formula(small_bank):
     for text in HOSTILE:
         items = tuple(replace(item, subscale=text) for item in small_bank.items)
         bank = replace(small_bank, title=text, description=text, items=items)
-        assert formulas(instrument_files.instrument_to_csv(bank)) == []
+        assert formulas(files.instrument_to_csv(bank)) == []
     people = [Context(f"p{n}", text) for n, text in enumerate(HOSTILE)]
-    assert formulas(context_writing.contexts_csv(people)) == []
+    assert formulas(contexts.contexts_csv(people)) == []
 
 
 def test_answers_hold_no_formula_in_any_column_or_tag():

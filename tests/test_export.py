@@ -15,15 +15,8 @@ from hypothesis import given
 from core.analysis.item_statistics import item_statistics
 from core.charts.panels import two_decimals
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.export import (
-    apa_note,
-    apa_table,
-    result_json,
-    result_zip,
-    shown_frame,
-    table_csv,
-)
-from core.files.guard import unguard
+from core.export import apa_note, apa_table, result_json, result_zip, shown_frame, table_csv
+from core.files.writing import unguard
 from tests.analysis.score_frames import item_scores
 
 VALUES = np.array([[1.0, 1, 2], [2, 3, 2], [3, 2, 4], [4, 4, 4], [1, 5, np.nan]])

@@ -10,10 +10,11 @@ import streamlit
 
 import core.analysis
 from core.__main__ import main
-from core.analysis import registry
-from core.workflow import answers, statistics
+from core.analysis.shared import registry
+from core.workflow.answers import answers
 from core.workflow.opening import open_workspace
-from pages.shared import analysis_progress
+from core.workflow.statistics import analyses
+from pages.shared import analysis_page
 from tests.pages.test_statistics_pages import open_page, texts
 
 ANALYSIS = '''"""How many answers reach a score?"""
@@ -23,7 +24,7 @@ from typing import Annotated
 import pandas as pd
 
 from core.analysis.how_high.chart import high_charts
-from core.analysis.registry import Number, analysis
+from core.analysis.shared.registry import Number, analysis
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
 
@@ -56,7 +57,7 @@ from typing import Annotated
 
 import altair as alt
 
-from core.analysis.registry import Switch
+from core.analysis.shared.registry import Switch
 from core.charts import Chart
 
 
@@ -82,7 +83,7 @@ def new_analysis(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "_analyses", dict(registry._analyses))
     monkeypatch.setattr(core.analysis, "__path__", [*core.analysis.__path__, str(folder.parent)])
     core.analysis.register_all()
-    yield statistics.by_name("how_high")
+    yield analyses.by_name("how_high")
     for name in [name for name in sys.modules if name.startswith("core.analysis.how_high")]:
         del sys.modules[name]
     vars(core.analysis).pop("how_high")
@@ -122,7 +123,7 @@ def test_a_new_analysis_is_on_the_command_line(new_analysis, database, tmp_path,
 
 def test_a_new_analysis_is_on_its_page(new_analysis, database, monkeypatch):
     streamlit.cache_data.clear()
-    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 60)
+    monkeypatch.setattr(analysis_page, "PATIENCE_S", 60)
     at = open_page(study="people", analysis="how_high")
     assert new_analysis.question in texts(at)
     assert "Rows are pooled over 2 languages" in texts(at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from core.workflow import statistics
+from core.workflow.statistics import analyses
 from tests.snapshot import exports, results
 from tests.snapshot.cases import Case, cases
 from tests.snapshot.studies import Entry, bank_of, bring_in, long, unsuitable
@@ -21,7 +21,7 @@ def test_every_analysis_and_all_files_of_a_study_are_written(workspace, tmp_path
     results.write(workspace, entry, tmp_path)
     found = contents(tmp_path)
     written = {path.split("/")[1] for path in found if path.startswith("analyses/")}
-    assert written == {analysis.name for analysis in statistics.analyses()}
+    assert written == {analysis.name for analysis in analyses.analyses()}
     assert b"did not ask for texts" in found["analyses/odds_ratios/unsuitable/default/refusal.txt"]
     assert "analyses/option_distribution/unsuitable/default/chart 1.json" in found
     assert "studies/unsuitable/answers.csv" in found
@@ -35,7 +35,7 @@ def test_the_same_answers_give_the_same_bytes_and_one_other_answer_shows_up(work
         wide = pd.DataFrame(values)
         wide.loc[0, "q1"] = first
         bring_in(workspace, study, long(wide), bank="four")
-        analysis, case = statistics.by_name("score_distribution"), Case("default", "default", {})
+        analysis, case = analyses.by_name("score_distribution"), Case("default", "default", {})
         results.write_case(workspace, (study,), analysis, case, tmp_path / study)
         found[study] = contents(tmp_path / study)
     assert found["again"] == found["before"]
@@ -44,7 +44,7 @@ def test_the_same_answers_give_the_same_bytes_and_one_other_answer_shows_up(work
 
 
 def test_every_choice_factor_and_number_is_tried_once():
-    analysis = statistics.by_name("internal_consistency")
+    analysis = analyses.by_name("internal_consistency")
     levels = {"form": ["original", "alternate"], "item": ["q1", "q2"]}
     found = {case.name: case for case in cases(analysis, levels, {}, {"by": (("study", "form"),)})}
     assert list(found) == [

@@ -8,20 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from core.domain.instrument import Instrument
-from core.domain.instrument_problems import Problem, problems
-from core.files.context_files import (
-    contexts_csv,
-    contexts_jsonl,
-    read_contexts,
-    read_personas,
-)
-from core.files.instrument_files import (
-    Draft,
-    instrument_to_csv,
-    instrument_to_xlsx,
-    read_instrument,
-)
+from core.domain.instrument import Instrument, Problem, problems
+from core.files.banks.files import instrument_to_csv, instrument_to_xlsx, read_instrument
+from core.files.banks.reading import Draft
+from core.files.contexts import contexts_csv, contexts_jsonl, read_contexts, read_personas
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SIZES = {

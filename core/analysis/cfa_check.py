@@ -12,7 +12,8 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from core.analysis.answers import (
+from core.analysis.cfa.analysis import cfa_scripts
+from core.analysis.shared.answers import (
     GroupAnswers,
     TableRow,
     bounded,
@@ -20,35 +21,35 @@ from core.analysis.answers import (
     decimals,
     table_of,
 )
-from core.analysis.factor_models.cfa_found import Row, table
-from core.analysis.factor_models.cfa_groups import (
+from core.analysis.shared.factor_models.groups import (
     UNIT_CHANGED,
     Prepared,
+    Row,
     fitted,
     n_scores_used,
     prepared_groups,
+    table,
 )
-from core.analysis.factor_models.cfa_models import (
+from core.analysis.shared.factor_models.models import (
     MODELS,
     FactorModel,
     FactorModelText,
     WrittenModel,
 )
-from core.analysis.factor_models.cfa_scripts import cfa_scripts
-from core.analysis.matrices import Floats, by_columns, data_notes, distinct
-from core.analysis.options import By
-from core.analysis.progress import step
-from core.analysis.registry import analysis
-from core.analysis.rows import unit_of
-from core.analysis.scripts.syntax_model import semopy_lines, semopy_starts
-from core.domain.counts import counted
+from core.analysis.shared.matrices import by_columns, data_notes, distinct
+from core.analysis.shared.options import By
+from core.analysis.shared.progress import step
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.rows import Floats, unit_of
+from core.analysis.shared.scripts.factor_models import semopy_lines, semopy_starts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.wording import counted
 from core.errors import NotEnoughData, TooLarge, UserError
-from core.psychometrics.factor_models.cfa_model import COVARIANCE, LOADING, Scaling
-from core.psychometrics.factor_models.cfa_result import CfaResult
-from core.psychometrics.factor_models.cfa_syntax import parse_model
-from core.psychometrics.factor_models.semopy_check import (
+from core.stats.factor.model import COVARIANCE, LOADING, Scaling
+from core.stats.factor.model_text import parse_model
+from core.stats.factor.result import CfaResult
+from core.stats.factor.semopy_check import (
     SemopyFit,
     SemopyIndices,
     by_semopy_definitions,

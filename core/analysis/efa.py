@@ -8,33 +8,33 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 
-from core.analysis.answers import GroupAnswers, TableRow, by_group, table_of
-from core.analysis.factor_models.cfa_models import subscales_of_items
-from core.analysis.factor_models.cfa_normality import Answers, normality_table
-from core.analysis.items.offered_options import with_options
-from core.analysis.matrices import (
+from core.analysis.shared.answers import GroupAnswers, TableRow, by_group, table_of
+from core.analysis.shared.factor_models.groups import Answers, normality_table
+from core.analysis.shared.factor_models.models import subscales_of_items
+from core.analysis.shared.matrices import (
     by_columns,
     data_notes,
     distinct,
     group_name,
     score_matrices,
+    with_options,
 )
-from core.analysis.options import By
-from core.analysis.progress import each
-from core.analysis.registry import Choice, Number, analysis
-from core.charts.scree import exploratory_charts
-from core.domain.counts import counted
+from core.analysis.shared.options import By
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import Choice, Number, analysis
+from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.rounding import percent_text
+from core.domain.wording import counted, percent_text
 from core.errors import NotEnoughData
-from core.psychometrics.factor_models.efa import (
+from core.stats.factor.exploratory import (
     SALIENT,
     ExploratoryFactors,
+    ParallelAnalysis,
     exploratory_factors,
+    parallel_analysis,
 )
-from core.psychometrics.factor_models.parallel_analysis import ParallelAnalysis, parallel_analysis
-from core.psychometrics.keying import contrary_items, keying_note
+from core.stats.scores import contrary_items, keying_note
 
 Row = tuple[Any, ...]
 _EIGENVALUES = (
@@ -158,7 +158,7 @@ def efa(
     answers: list[Answers] = []
     notes: list[str] = []
     n_used = 0
-    for matrix in each(matrices, "groups"):
+    for matrix in with_progress(matrices, "groups"):
         where = group_name(matrix.group)
         try:
             chance = parallel_analysis(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import pandas as pd
 
-from core.analysis.alternatives import or_instead
-from core.analysis.answers import (
+from core.analysis.score_correlations import MOST_LEVELS, level_pairs, table
+from core.analysis.shared.answers import (
     GroupAnswers,
     TableRow,
     answered,
@@ -20,38 +23,390 @@ from core.analysis.answers import (
     p_of,
     table_of,
 )
-from core.analysis.comparisons.group_comparison_groups import (
-    TypedGroups,
-    group_levels,
-    grouped_scores,
+from core.analysis.shared.matrices import (
+    by_columns,
+    data_notes,
+    distinct,
+    group_name,
+    score_matrices,
 )
-from core.analysis.comparisons.group_comparison_tables import (
-    ComparedScale,
-    compare_scale,
-    group_columns,
-    pair_columns,
-    test_columns,
-)
-from core.analysis.comparisons.score_comparison import table
-from core.analysis.comparisons.score_comparison_options import (
+from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
     FORMAT_POINTS,
     INDEPENDENT_ROWS,
     TAILS,
     Adjust,
+    By,
     Complete,
+    ConfidenceLevel,
     Tail,
 )
-from core.analysis.comparisons.scores import remedy, scores_used
-from core.analysis.matrices import by_columns, data_notes, score_matrices
-from core.analysis.options import By, ConfidenceLevel
-from core.analysis.progress import each
-from core.analysis.registry import Choice, Rows, analysis
-from core.analysis.rows import caution, unit_of
-from core.charts.means import group_charts
-from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import Choice, Rows, analysis
+from core.analysis.shared.rows import Floats, caution, or_instead, unit_of
+from core.analysis.shared.scores import (
+    administration_labels,
+    administration_scores,
+    level_name,
+    level_place,
+    remedy,
+    scores_used,
+    shown_scales,
+)
+from core.charts.dots import group_charts
+from core.domain.frames import CONTEXT_SET, ITEM_SCORES, REWRITING
+from core.domain.results import AnalysisResult, Column
 from core.errors import NotEnoughData
+from core.stats.correlation import Alternative, stars
+from core.stats.groups import GroupsTest, MeanTest, known_groups, mean_interval, summary, welch_t
+from core.stats.inputs import listed
+from core.stats.scores import ScoreRule
+
+# Who belongs to which group of `group_comparison`, and the scores of each.
+
+TypedGroups = tuple[tuple[str | float, ...], ...]
+
+_DECIDED_BY = {
+    "model": ("respondent",),
+    "respondent": ("model",),
+    CONTEXT_SET: ("context",),
+    REWRITING: ("context",),
+}
+"""Factors that have one level of what is compared in each of theirs, so they cannot hold it."""
+
+
+@dataclass(frozen=True, eq=False)
+class KnownGroups:
+    """Which administration belongs to which group.
+
+    `members` has a row per administration that belongs to any: `group`, `place` (order of the
+    group) and the factors set side by side. `what` says what the groups are.
+    """
+
+    item_scores: pd.DataFrame
+    members: pd.DataFrame
+    by: tuple[str, ...]
+    what: str
+    notes: tuple[str, ...]
+    matched: bool  # whether the same contexts stand under several groups
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedScores:
+    """Scores of one scale by group: arrays in order of the groups, and administrations."""
+
+    lead: tuple[Any, ...]
+    scale: str
+    scores: dict[str, Floats]
+    administrations: dict[str, list[int]]
+
+    @property
+    def where(self) -> str:
+        """What to call it in a note."""
+        return f"{group_name(self.lead)}, scale {self.scale or '(none)'}"
+
+
+def group_levels(
+    item_scores: pd.DataFrame, factor: str, typed: TypedGroups, by: Sequence[str]
+) -> KnownGroups:
+    """The group of every administration: a level of `factor`, or the typed group of its context.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no rows, a column is missing, or the typed groups do not fit the contexts.
+    """
+    if item_scores.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    compared = "context" if typed else factor
+    decided = (compared, *_DECIDED_BY.get(compared, ()))
+    names = tuple(name for name in distinct(by) if name not in decided)
+    members = administration_labels(
+        item_scores, tuple(dict.fromkeys((*names, compared, "context")))
+    )
+    notes: tuple[str, ...] = ()
+    if typed:
+        chosen = _chosen(typed, [str(name) for name in members["context"].unique()])
+        order = {name: place for place, name in enumerate(dict.fromkeys(chosen.values()))}
+        n_all = len(members)
+        members = members[members["context"].astype(str).isin(list(chosen))]
+        group = members["context"].astype(str).map(chosen)
+        if len(members) < n_all:
+            left_out = n_all - len(members)
+            notes = (f"{left_out} of {n_all} administrations are under contexts in no group.",)
+    else:
+        levels = sorted(members[factor].unique(), key=level_place)
+        order = {str(level_name(level)): place for place, level in enumerate(levels)}
+        group = members[factor].map(lambda level: str(level_name(level)))
+    members = members.assign(group_name=group, group_place=group.map(order))
+    shared = members.groupby("context")["group_name"].nunique()
+    return KnownGroups(
+        item_scores,
+        members,
+        names,
+        "groups as typed" if typed else factor.replace("_", " "),
+        notes,
+        len(shared) > 1 and bool((shared > 1).any()),
+    )
+
+
+def grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedScores, ...]:
+    """The scores of every scale and group, for each combination set side by side."""
+    scores = administration_scores(known.item_scores, incomplete)
+    scored = scores.join(known.members, on="administration", how="inner")
+    parts: list[tuple[tuple[Any, ...], pd.DataFrame]] = [((), scored)]
+    if known.by:
+        parts = list(scored.groupby(list(known.by), sort=False))
+    found = []
+    for lead, own in parts:
+        for scale in shown_scales(own["scale"]):
+            rows = own[own["scale"] == scale].sort_values("group_place", kind="stable")
+            by_group = {str(name): part for name, part in rows.groupby("group_name", sort=False)}
+            found.append(
+                GroupedScores(
+                    lead,
+                    scale,
+                    {name: part["score"].to_numpy(dtype=float) for name, part in by_group.items()},
+                    {name: part["administration"].tolist() for name, part in by_group.items()},
+                )
+            )
+    return tuple(found)
+
+
+def _chosen(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
+    """The group of each context typed; raises where they do not fit the contexts there are."""
+    chosen: dict[str, str] = {}
+    for row in typed:
+        context, group = (str(cell).strip() for cell in row)
+        if not context and not group:
+            continue
+        if not context or not group:
+            raise NotEnoughData(
+                f"A row of the groups is half empty: '{context or group}'.",
+                "Type a context and its group, or remove the row.",
+            )
+        if context not in contexts:
+            near = get_close_matches(context, contexts, n=3) or list(contexts)
+            raise NotEnoughData(
+                f"There is no context '{context}' among the answers.",
+                f"Use a code of the contexts, such as {listed(near, 3)}.",
+            )
+        if chosen.setdefault(context, group) != group:
+            raise NotEnoughData(
+                f"Context '{context}' is in two groups: {chosen[context]} and {group}.",
+                "Give each context one group.",
+            )
+    if len(set(chosen.values())) < 2:
+        raise NotEnoughData(
+            "The groups typed are fewer than two.", "Give some contexts a second group."
+        )
+    return chosen
+
+
+# The tables of `group_comparison`: groups, tests of all together, and pairs.
+
+Row = tuple[Any, ...]
+_STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."
+
+Pairs = dict[tuple[str, str], MeanTest]
+
+_SCALE = Column("scale", "Scale", help="All items together, then each subscale.")
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedScale:
+    """What one scale adds to the tables, what to say about it, and the administrations used."""
+
+    groups: list[Row]
+    tests: list[Row]
+    pairs: list[Row]
+    notes: list[str]
+    used: set[int]
+
+    @property
+    def defined(self) -> bool:
+        """Whether any two groups could be compared."""
+        return bool(self.used)
+
+
+def compare_scale(own: GroupedScores, alternative: Alternative, level: float) -> ComparedScale:
+    """The groups of one scale, compared all together and two by two."""
+    lead = (*own.lead, own.scale)
+    names = list(own.scores)
+    pairs = {
+        (first, second): welch_t(
+            own.scores[second], own.scores[first], alternative=alternative, level=level
+        )
+        for first, second in level_pairs(names)
+    }
+    if len(names) == 2:
+        shift = pairs[names[0], names[1]]
+        test, problems = _two(shift), shift.problems
+    else:
+        together = known_groups(own.scores, level=level)
+        test, problems = _several(together), together.problems
+    counts = [int(np.isfinite(scores).sum()) for scores in own.scores.values()]
+    n_missing = sum(map(len, own.scores.values())) - sum(counts)
+    return ComparedScale(
+        [(*lead, name, *_group(scores, level)) for name, scores in own.scores.items()],
+        [(*lead, len(names), *test, sum(counts), n_missing, " ".join(problems))],
+        [(*lead, *pair, *_pair(shift)) for pair, shift in pairs.items()],
+        [*(f"{own.where}: {problem}" for problem in problems), *_pair_notes(own, pairs)],
+        _used(own, pairs),
+    )
+
+
+def _group(scores: Floats, level: float) -> Row:
+    """Mean, SD, n and the interval of the mean of one group."""
+    known, n_missing = summary(scores), int((~np.isfinite(scores)).sum())
+    if known.n < 2:
+        remark = "No SD and no interval: it needs two scores."
+        return (known.mean, known.sd, math.nan, math.nan, known.n, n_missing, remark)
+    if known.sd > 0:
+        return (known.mean, known.sd, *mean_interval(known, level), known.n, n_missing, "")
+    remark = "No interval: every score is the same."
+    return (known.mean, 0.0, math.nan, math.nan, known.n, n_missing, remark)
+
+
+def _two(shift: MeanTest) -> Row:
+    """The test of two groups."""
+    return (
+        "Welch's t", shift.t, math.nan, shift.df, shift.p, math.nan, shift.stars, "d",
+        shift.effect, shift.effect_low, shift.effect_high, math.nan,
+    )  # fmt: skip
+
+
+def _several(found: GroupsTest) -> Row:
+    """The test of three groups or more; the classic one where a group does not vary."""
+    test = ("Welch's F", found.f, found.df1, found.df2, found.p)
+    if math.isnan(found.f) and math.isfinite(found.classic_f):
+        df2 = float(sum(own.n - 1 for own in found.summaries))
+        test = ("F, equal variances", found.classic_f, found.df1, df2, found.classic_p)
+    return (
+        *test, math.nan, stars(test[-1]), "η²", found.eta_squared, found.low, found.high,
+        found.omega_squared,
+    )  # fmt: skip
+
+
+def _pair(shift: MeanTest) -> Row:
+    """The test of one pair of groups; n come as (second, first)."""
+    return (
+        shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p, math.nan, shift.stars,
+        shift.effect, shift.effect_low, shift.effect_high, *reversed(shift.n),
+        " ".join(shift.problems),
+    )  # fmt: skip
+
+
+def _pair_notes(own: GroupedScores, pairs: Pairs) -> list[str]:
+    """Undefined pairs among three groups or more, and whether not all pairs were taken."""
+    if len(own.scores) < 3:
+        return []
+    told: dict[str, list[str]] = {}
+    for (first, second), shift in pairs.items():
+        for problem in shift.problems:
+            told.setdefault(problem, []).append(f"{first} with {second}")
+    notes = [f"{own.where}, {listed(where)}: {problem}" for problem, where in told.items()]
+    if len(own.scores) > MOST_LEVELS:
+        notes.append(
+            f"{own.where}: of {len(own.scores)} groups, each is compared with the first only "
+            f"(every pair is taken up to {MOST_LEVELS})."
+        )
+    return notes
+
+
+def _used(own: GroupedScores, pairs: Pairs) -> set[int]:
+    """Administrations with a score in a group that could be compared with another."""
+    names = {name for pair, shift in pairs.items() if math.isfinite(shift.t) for name in pair}
+    return {
+        one
+        for name in names
+        for one, score in zip(own.administrations[name], own.scores[name], strict=True)
+        if math.isfinite(score)
+    }
+
+
+def group_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups set side by side in the table of means."""
+    interval = f"{ci_level * 100:g}% CI"
+    return (
+        _SCALE,
+        Column("group", "Group", help="A level of what is compared, or a group as typed."),
+        Column("mean", "M", "points", "Mean of the scores of the group."),
+        Column("sd", "SD", "points", "Standard deviation, divisor n - 1."),
+        Column("ci_low", f"{interval} low", "points", "Of the mean, by t with n - 1 df."),
+        Column("ci_high", f"{interval} high", "points", "Of the mean, by t with n - 1 df."),
+        Column("n", "n", "count", "Administrations with a score."),
+        Column("n_missing", "Missing", "count", "Administrations without a score."),
+        Column("remark", "Remark", help="Why undefined."),
+    )
+
+
+def test_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups set side by side in the table of tests."""
+    interval = f"Effect {ci_level * 100:g}% CI"
+    how = "d by the noncentral t, Cumming & Finch (2001); η² by the noncentral F, Steiger (2004)."
+    return (
+        _SCALE,
+        Column("n_groups", "Groups", "count"),
+        Column(
+            "test",
+            "Test",
+            help="Two groups: Welch's t (1947), second minus first. More: Welch's F (1951), or "
+            "the classic F where a group does not vary.",
+        ),
+        Column("statistic", "t or F", "points", "Difference in units of its error."),
+        Column("df1", "df 1", "points", "Groups - 1; of F only."),
+        Column("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
+        Column("p", "p", "p", "Against equal means."),
+        Column("p_adjusted", "Adjusted p", "p", "Over the scales of what is set side by side."),
+        Column("stars", "Stars of p", help=_STARS),
+        Column(
+            "effect",
+            "Effect",
+            help="d: difference / pooled SD, Cohen (1988). η²: share of variance between groups.",
+        ),
+        Column("value", "Effect size", "points", "Of d or η², as named beside."),
+        Column("ci_low", f"{interval} low", "points", how),
+        Column("ci_high", f"{interval} high", "points", how),
+        Column(
+            "omega_squared",
+            "ω²",
+            "points",
+            "Share of variance between groups, corrected for chance; Hays (1963). May be "
+            "negative, which means none.",
+        ),
+        Column("n", "n", "count", "Administrations with a score."),
+        Column("n_missing", "Missing", "count", "Administrations without a score."),
+        Column("remark", "Remark", help="Why undefined, and cautions."),
+    )
+
+
+def pair_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups set side by side in the table of pairs."""
+    interval = f"{ci_level * 100:g}% CI"
+    noncentral = "By the noncentral t distribution, two-sided; Cumming & Finch (2001)."
+    return (
+        _SCALE,
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("difference", "Second − first", "points", "Difference of the means."),
+        Column("ci_low", f"{interval} low", "points", "Two-sided, by Welch's t (1947)."),
+        Column("ci_high", f"{interval} high", "points", "Two-sided, by Welch's t (1947)."),
+        Column("t", "t", "points", "Welch (1947): variances may differ."),
+        Column("df", "df", "points", "Not whole where variances differ."),
+        Column("p", "p", "p", "Against equal means, in the direction expected."),
+        Column("p_adjusted", "Adjusted p", "p", "Over scales and pairs of what is side by side."),
+        Column("stars", "Stars of p", help=_STARS),
+        Column("d", "d", "points", "Difference / pooled SD; Cohen (1988)."),
+        Column("d_low", f"d {interval} low", "points", noncentral),
+        Column("d_high", f"d {interval} high", "points", noncentral),
+        Column("n_first", "n first", "count"),
+        Column("n_second", "n second", "count"),
+        Column("remark", "Remark", help="Why undefined."),
+    )
+
 
 _COMPARED = (
     ("context_set", "Sets of contexts"), ("rewriting", "Contexts and their rewritings"),
@@ -185,7 +540,9 @@ def group_comparison(
     known = group_levels(item_scores, factor, groups, by)
     names = known.by
     scales = grouped_scores(known, incomplete)
-    found = [compare_scale(scale, alternative, ci_level) for scale in each(scales, "scales")]
+    found = [
+        compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
+    ]
     notes = [*known.notes, *(note for one in found for note in one.notes)]
     if not any(one.defined for one in found):
         raise NotEnoughData(

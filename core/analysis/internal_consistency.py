@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.answers import GroupAnswers, TableRow, answered, bounded, interval, joined
-from core.analysis.matrices import (
+from core.analysis.shared.answers import GroupAnswers, TableRow, answered, bounded, interval, joined
+from core.analysis.shared.matrices import (
     INDEPENDENCE,
     MISSING_CHOICES,
     ScoreMatrix,
@@ -18,18 +18,17 @@ from core.analysis.matrices import (
     group_name,
     score_matrices,
 )
-from core.analysis.options import By, ConfidenceLevel, MissingRule
-from core.analysis.registry import analysis
-from core.analysis.rows import caution, unit_of
-from core.analysis.scripts.syntax import reliability_files, scale_groups
-from core.charts.coefficients import alpha_charts
+from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.rows import caution, unit_of
+from core.analysis.shared.scripts.scales import reliability_files, scale_groups
+from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
-from core.psychometrics.consistency.item_covariances import Missing, covariances
-from core.psychometrics.consistency.reliability import cronbach_alpha
-from core.psychometrics.keying import on_keying
-from core.psychometrics.wording import listed, never_answered
+from core.stats.inputs import listed, never_answered
+from core.stats.reliability.alpha import Missing, covariances, cronbach_alpha
+from core.stats.scores import on_keying
 
 _FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
 

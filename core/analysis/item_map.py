@@ -10,21 +10,24 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.answers import GroupAnswers, by_group, decimals
-from core.analysis.items.cells import known_ends
-from core.analysis.items.item_statistics_columns import OBSERVED_RANGE
-from core.analysis.items.item_statistics_table import item_table, left_out_notes, undefined_notes
-from core.analysis.matrices import (
+from core.analysis.item_statistics import (
+    OBSERVED_RANGE,
+    item_table,
+    left_out_notes,
+    undefined_notes,
+)
+from core.analysis.shared.answers import GroupAnswers, by_group, decimals
+from core.analysis.shared.matrices import (
     MISSING_CHOICES,
     by_columns,
     data_notes,
     distinct,
     group_name,
 )
-from core.analysis.options import By, MissingRule
-from core.analysis.registry import Choice, analysis
-from core.analysis.rows import caution, unit_of
-from core.charts.maps import item_map_charts
+from core.analysis.shared.options import By, MissingRule
+from core.analysis.shared.registry import Choice, analysis
+from core.analysis.shared.rows import caution, known_ends, unit_of
+from core.charts.heat_maps import item_map_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, Unit
 

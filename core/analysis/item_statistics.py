@@ -2,31 +2,474 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from core.analysis.answers import GroupAnswers, TableRow, by_group, table_of
-from core.analysis.items.cells import known_ends
-from core.analysis.items.item_statistics_columns import OBSERVED_RANGE, SUMMARY
-from core.analysis.items.item_statistics_summary import item_summary
-from core.analysis.items.item_statistics_table import item_table, left_out_notes, undefined_notes
-from core.analysis.matrices import (
+from core.analysis.shared import progress
+from core.analysis.shared.answers import GroupAnswers, TableRow, by_group, table_of
+from core.analysis.shared.matrices import (
     ALL_ITEMS,
     INDEPENDENCE,
+    KEYED_TITLE,
     MISSING_CHOICES,
+    ScoreMatrix,
     by_columns,
     data_notes,
     distinct,
+    group_name,
+    laid_out,
 )
-from core.analysis.options import By, ConfidenceLevel, MissingRule
-from core.analysis.registry import analysis
-from core.analysis.rows import caution, unit_of
-from core.analysis.scripts.syntax import item_files, scale_groups
-from core.charts.coefficients import discrimination_charts
-from core.domain.counts import counted
+from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.rows import (
+    Floats,
+    caution,
+    cells_of,
+    known_ends,
+    relative_scores,
+    scores_of,
+    unit_of,
+)
+from core.analysis.shared.scripts.scales import item_files, scale_groups
+from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, ResultTable, TextFile
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.wording import counted
+from core.errors import NotEnoughData
+from core.stats.correlation import fisher_interval
+from core.stats.distributions import column_means, moments
+from core.stats.inputs import is_constant, listed
+from core.stats.reliability.alpha import Missing, covariances
+
+# The columns of the tables of `item_statistics`, with what each tells.
+
+GOOD_FROM, GOOD_TO = 0.4, 0.7
+"""Discriminations between these, both included, count as good."""
+
+OBSERVED_RANGE = (
+    "The points of the options are not known, or scores lie beyond them, so difficulty takes the "
+    "lowest and highest score that came up under an answer format as its range: where an end was "
+    "never chosen, the range is narrower than the options printed."
+)
+
+_R = "Of the items with a defined discrimination; each correlates with its own subscale."
+_MEAN = "Mean of the items' means, after reverse-keying; without gaps, the mean score."
+
+
+def item_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups in the table of items."""
+    interval = f"{ci_level * 100:g}% CI"
+    return (
+        Column("subscale", "Subscale"),
+        Column("item", "Item"),
+        Column(
+            "keyed",
+            KEYED_TITLE,
+            help="-1 is reverse-keyed: agreement means less of what is measured.",
+        ),
+        Column("n", "n", "count", "Administrations with a score for the item."),
+        Column("missing", "Missing", "count", "Administrations without a score for the item."),
+        Column("mean", "M", "points", "Mean score after reverse-keying, all answers."),
+        Column("variance", "Variance", "points squared", "Divisor n - 1, all answers."),
+        Column("sd", "SD", "points", "Square root of the variance."),
+        Column(
+            "difficulty",
+            "Difficulty",
+            "proportion",
+            "Mean score as a share of the possible range: (M - lowest) / (highest - lowest). "
+            "Lowest and highest are those of the options of the answer format. High "
+            "values: a high score is easily reached; Crocker & Algina (1986).",
+        ),
+        Column(
+            "discrimination",
+            "Discrimination",
+            "correlation",
+            "Correlation of the item with the sum of the other items of its subscale; Henrysson "
+            "(1963).",
+        ),
+        Column("ci_low", f"{interval} low", "correlation", "Fisher's z; Fisher (1921)."),
+        Column("ci_high", f"{interval} high", "correlation", "Fisher's z; Fisher (1921)."),
+        Column("n_discrimination", "n of discrimination", "count", "Administrations behind it."),
+        Column("zero_variance", "Zero variance", help="Every answer got the same score."),
+        Column(
+            "alpha_if_dropped",
+            "α if dropped",
+            "correlation",
+            "Cronbach's alpha of the subscale without this item; Cronbach (1951).",
+        ),
+        Column("remark", "Remark", help="Why undefined, and what a negative value may come from."),
+    )
+
+
+SUMMARY = (
+    Column("subscale", "Subscale", help="Each subscale, then all items where there are several."),
+    Column("items", "Items", "count", "Items of the subscale, or all."),
+    Column("zero_variance_items", "Zero variance", "count", "Every answer got the same score."),
+    Column("undefined_items", "Undefined", "count", "Items without a discrimination."),
+    Column("good_items", "Good", "count", "Discrimination from .40 to .70, commonly called good."),
+    Column(
+        "below_items", "Below .40", "count", "Discrimination below .40, negative ones included."
+    ),
+    Column("above_items", "Above .70", "count", "Discrimination above .70: nearly repeats others."),
+    Column("negative_items", "Negative", "count", "Discrimination below 0; see the remarks."),
+    Column("mean_r_reverse", "Mean r, reverse-keyed", "correlation", _R),
+    Column("mean_r_standard", "Mean r, standard", "correlation", _R),
+    Column("mean_item_mean", "Mean of item means", "points", _MEAN),
+    Column("mean_reverse", "Mean, reverse-keyed", "points", _MEAN),
+    Column("mean_standard", "Mean, standard", "points", _MEAN),
+    Column("scores_used", "Scores used", "count", "Usable answers to these items."),
+    Column("missing", "Missing", "count", "Planned answers that are not usable."),
+)
+
+
+# What should strike a reader about an item: why a number is undefined or points the wrong way.
+
+NO_ANSWER = "No usable answer."
+_ONE_ANSWER = "Only one usable answer, so nothing can vary."
+_ZERO_VARIANCE = "Zero variance: every answer got the same score, so discrimination is undefined."
+_ALONE = "The only item of its subscale, so discrimination is undefined."
+_UNDEFINED = (
+    "Discrimination is undefined: too few administrations with the answers it needs, or no "
+    "variance among them."
+)
+_OPPOSITE_TO_KEY = (
+    "Answered in the direction opposite to its key: as worded it goes along with the other items. "
+    "The respondent may overlook the negation or agree with whatever is said (acquiescence), or "
+    "the key may be wrong."
+)
+_AGAINST_REVERSED = (
+    "Answered in the direction opposite to its key: as worded it goes along with the other items, "
+    "reverse-keyed ones among them. The respondent may agree with whatever is said "
+    "(acquiescence), or the key may be wrong."
+)
+_AGAINST_OTHERS = (
+    "Goes against the other items: it may be keyed the wrong way, be misunderstood, or be about "
+    "something else."
+)
+_PERHAPS_CHANCE = "The interval includes 0, so it may be chance."
+_ONE_DIFFERS = "All answers but one are the same: its discrimination rests on one administration."
+
+
+def item_remark(
+    scores: Floats,
+    *,
+    r: float,
+    raw_r: float,
+    interval: tuple[float, float],
+    keyed: int,
+    alone: bool,
+) -> str:
+    """What should strike a reader about one item; empty where nothing does.
+
+    Parameters
+    ----------
+    scores : (answers,)
+        The usable scores of the item.
+    r, raw_r : float
+        Its discrimination; and the same from answers as worded, without reverse-keying any item.
+    interval : (low, high)
+        Of `r`; NaN where it has none.
+    keyed : -1 or 1
+        Its key.
+    alone : bool
+        Whether it is the only item of its subscale.
+
+    Notes
+    -----
+    A negative discrimination after reverse-keying together with a positive one before says that
+    the item was answered in the same direction as the others although it means the opposite, as
+    acquiescence or an overlooked negation produces, and as a wrong key does.
+    """
+    if len(scores) < 2:
+        return _ONE_ANSWER if len(scores) else NO_ANSWER
+    if is_constant(scores):
+        return _ZERO_VARIANCE
+    if math.isnan(r):
+        return _ALONE if alone else _UNDEFINED
+    said = []
+    if r < 0:
+        opposite = _OPPOSITE_TO_KEY if keyed < 0 else _AGAINST_REVERSED
+        said.append(opposite if raw_r > 0 else _AGAINST_OTHERS)
+        if interval[1] > 0:
+            said.append(_PERHAPS_CHANCE)
+    if _one_differs(scores):
+        said.append(_ONE_DIFFERS)
+    return " ".join(said)
+
+
+def _one_differs(scores: Floats) -> bool:
+    """Whether all of several scores but one are the same."""
+    others = scores[scores != scores[0]]
+    if len(scores) < 4 or len(others) not in (1, len(scores) - 1):
+        return False
+    return bool((others == others[0]).all())
+
+
+# The statistics of every item, by group and subscale: what `item_statistics` and the map show.
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """One row per group and item, its columns, and the scores behind it."""
+
+    frame: pd.DataFrame
+    columns: tuple[Column, ...]
+    matrices: tuple[ScoreMatrix, ...]
+
+
+def item_table(
+    item_scores: pd.DataFrame, names: Sequence[str], missing: Missing, ci_level: float
+) -> ItemTable:
+    """The statistics of every item of an ITEM_SCORES frame within the groups of some factors.
+
+    Raises
+    ------
+    NotEnoughData
+        There is not a single score, or answers are not kept by one of the factors.
+    """
+    layouts = cells_of(item_scores, names).layouts()
+    matrices = laid_out(layouts, scores_of(item_scores))
+    if not any(matrix.n_used for matrix in matrices):
+        raise NotEnoughData(
+            "There are no scored answers.",
+            "Check on the page Answers why no answer could be used, or collect more.",
+        )
+    relative = relative_scores(item_scores)
+    rows = [
+        row
+        for matrix, layout in progress.with_progress(
+            list(zip(matrices, layouts, strict=True)), "groups and subscales"
+        )
+        for row in _rows(matrix, column_means(layout.filled(relative)), missing, ci_level)
+    ]
+    columns = (*by_columns(names), *item_columns(ci_level))
+    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
+    return ItemTable(frame, columns, matrices)
+
+
+def left_out_notes(matrices: Sequence[ScoreMatrix], missing: Missing) -> list[str]:
+    """A note on usable scores that means use but listwise discrimination does not."""
+    if missing != "listwise":
+        return []
+    varying = [matrix.varying() for matrix in matrices]
+    gaps = sum(own.n_used - own.complete().size for own in varying)
+    constant = sum(
+        matrix.n_used - own.n_used for matrix, own in zip(matrices, varying, strict=True)
+        if own.items
+    )  # fmt: skip
+    said = [
+        f"{n:,} usable {'score' if n == 1 else 'scores'} {where}"
+        for n, where in (
+            (gaps, "in incomplete administrations"), (constant, "of items without variance")
+        ) if n
+    ]  # fmt: skip
+    if not said:
+        return []
+    return [
+        f"Discrimination and alpha leave out {' and '.join(said)}; means and variances use them."
+    ]
+
+
+def undefined_notes(table: ItemTable) -> list[str]:
+    """Notes on what is undefined or negative, naming group and items."""
+    items = table.frame
+    groups = list(dict.fromkeys(matrix.group for matrix in table.matrices))
+    place = {group: number for number, group in enumerate(groups)}
+    sizes = np.array([len(matrix.items) for matrix in table.matrices for _ in matrix.items])
+    owner = np.array([place[matrix.group] for matrix in table.matrices for _ in matrix.items])
+    notes = []
+    for where, reason in _reasons(items, sizes):
+        hits: dict[int, list[str]] = {}
+        for number, name in zip(owner[where], items["item"].to_numpy()[where], strict=True):
+            hits.setdefault(int(number), []).append(str(name))
+        for number, hit in hits.items():
+            plural = "item" if len(hit) == 1 else counted(len(hit), "item")
+            said = reason.format(their="its" if len(hit) == 1 else "their")
+            note = f"{group_name(groups[number])}: {plural} {listed(hit)}: {said}."
+            notes.append((number, note))
+    return [note for _, note in sorted(notes, key=lambda found: found[0])]
+
+
+def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str], ...]:
+    """Which items have a note, and what it says; `sizes` are the items of their subscales."""
+    alone, some = sizes == 1, items["n"].to_numpy() > 0
+    constant = items["zero_variance"].to_numpy(dtype=bool)
+    no_r = items["discrimination"].isna().to_numpy()
+    return (
+        (~some, "no usable answer"),
+        (constant, "zero variance, so discrimination is undefined"),
+        (no_r & alone, "the only item of its subscale, so discrimination is undefined"),
+        (
+            no_r & ~constant & ~alone & some,
+            "discrimination is undefined (too few administrations with the answers it needs, or "
+            "no variance among them)",
+        ),
+        (
+            items["ci_low"].isna().to_numpy() & ~no_r,
+            "no interval (it needs four administrations and |r| below 1)",
+        ),
+        ((sizes == 2) & ~no_r, "alpha if dropped is undefined (it needs two other items)"),
+        (
+            items["difficulty"].isna().to_numpy() & some,
+            "difficulty is undefined (only one score came up under the answer format)",
+        ),
+        (
+            items["discrimination"].to_numpy() < 0,
+            "negative discrimination: check {their} keying; the table of items says what it may "
+            "come from",
+        ),
+    )
+
+
+def _rows(
+    matrix: ScoreMatrix, difficulty: Floats, missing: Missing, ci_level: float
+) -> list[tuple[Any, ...]]:
+    """One row per item of a matrix."""
+    discriminations, alphas, as_worded, behind = _over_all_items(matrix, missing)
+    rows = []
+    for i, item in enumerate(matrix.items):
+        scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
+        own = moments(scores)
+        r = float(discriminations[i])
+        low, high = _interval(r, int(behind[i]), ci_level)
+        remark = item_remark(
+            scores, r=r, raw_r=float(as_worded[i]), interval=(low, high), keyed=matrix.keyed[i],
+            alone=len(matrix.items) == 1,
+        )  # fmt: skip
+        rows.append(
+            (
+                *matrix.group, matrix.subscale, item, matrix.keyed[i], own.n,
+                len(matrix.scores) - own.n, own.mean, own.variance, own.sd, float(difficulty[i]),
+                r, low, high, int(behind[i]), own.constant, float(alphas[i]), remark,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floats, Floats, Floats]:
+    """Discriminations, alphas if dropped, discriminations as worded, and n, for every item.
+
+    Items without variance have none, and their gaps cost the others no administration; without
+    one of them, alpha is as it is.
+    """
+    kept = matrix.varying() if missing == "listwise" else matrix.answered()
+    table = covariances(kept.scores, missing)
+    own = table.discriminations()
+    found = (
+        own,
+        table.alpha_if_dropped(),
+        _as_worded(kept, own, missing),
+        _n_discrimination(kept.scores, missing),
+    )
+    if len(kept.items) == len(matrix.items):
+        return found
+    places = [item in kept.items for item in matrix.items]
+    spread = [np.full(len(matrix.items), np.nan) for _ in found]
+    spread[1][np.isfinite(matrix.scores).any(axis=0)] = table.alpha()
+    for whole, part in zip(spread, found, strict=True):
+        whole[places] = part
+    return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])
+
+
+def _as_worded(matrix: ScoreMatrix, keyed: Floats, missing: Missing) -> Floats:
+    """Discriminations without reverse-keying any item; only asked for where one is negative."""
+    if not (keyed < 0).any() or len(set(matrix.keyed)) == 1:
+        return keyed
+    return covariances(matrix.scores * np.sign(matrix.keyed), missing).discriminations()
+
+
+def _n_discrimination(scores: Floats, missing: Missing) -> Floats:
+    """For each item, the administrations that answered it and entered the covariances."""
+    answered = ~np.isnan(scores)
+    if missing == "listwise":
+        return np.full(scores.shape[1], answered.all(axis=1).sum())
+    return np.asarray((answered & (answered.sum(axis=1) > 1)[:, None]).sum(axis=0))
+
+
+def _interval(r: float, n: int, level: float) -> tuple[float, float]:
+    """Fisher's interval of a discrimination; none of a perfect one, which rests on few answers."""
+    return fisher_interval(r, n, level) if abs(r) <= 1 - 1e-12 else (math.nan, math.nan)
+
+
+# A table of items in short: how many are good, and how reverse-keyed ones compare with others.
+
+
+def item_summary(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The items of each group and subscale in short, and of each group with several subscales.
+
+    Parameters
+    ----------
+    items : one row per group and item
+        With the columns `by`, `subscale`, `keyed` (-1 or 1), `n`, `missing` (counts), `mean` (score
+        points after reverse-keying), `discrimination` (correlation) and `zero_variance`.
+    by : sequence of factors
+        The columns that make the groups.
+
+    Returns
+    -------
+    One row per group and subscale, in order of first appearance, then "all items" where a group has
+    several subscales. Counts of items by discrimination: `undefined_items` + `below_items` +
+    `good_items` + `above_items` = `items`; `negative_items` are among those below. Means leave
+    undefined values out and are NaN where there is none.
+
+    Notes
+    -----
+    Good is a discrimination from .4 to .7, both included (Jung, 2025). Any table of item
+    statistics will do, such as a published one.
+    """
+    names = distinct(by)
+    described = _described(items)
+    described["group"] = (
+        items.groupby(list(names), sort=False, observed=True, dropna=False).ngroup() if names else 0
+    )
+    parts = _together(described, ["group", "subscale"])
+    several = parts["group"].duplicated(keep=False)
+    whole = _together(described, ["group"]).assign(subscale=ALL_ITEMS)
+    whole = whole[whole["group"].isin(parts.loc[several, "group"])]
+    rows = pd.concat([parts, whole]).sort_values("group", kind="stable", ignore_index=True)
+    lead = items[list(names)][~described["group"].duplicated().to_numpy()]
+    lead = lead.iloc[rows["group"].to_numpy()].reset_index(drop=True)
+    return pd.concat([lead, rows[[column.name for column in SUMMARY]]], axis=1)
+
+
+def _described(items: pd.DataFrame) -> pd.DataFrame:
+    """What is counted (columns of whole numbers) and averaged (others) of every item."""
+    r, mean, reverse = items["discrimination"], items["mean"], items["keyed"] < 0
+    return pd.DataFrame(
+        {
+            "subscale": items["subscale"],
+            "items": 1,
+            "zero_variance_items": items["zero_variance"].astype(int),
+            "undefined_items": r.isna().astype(int),
+            "good_items": r.between(GOOD_FROM, GOOD_TO).astype(int),
+            "below_items": (r < GOOD_FROM).astype(int),
+            "above_items": (r > GOOD_TO).astype(int),
+            "negative_items": (r < 0).astype(int),
+            "mean_r_reverse": r.where(reverse),
+            "mean_r_standard": r.where(~reverse),
+            "mean_item_mean": mean.astype(float),
+            "mean_reverse": mean.where(reverse).astype(float),
+            "mean_standard": mean.where(~reverse).astype(float),
+            "scores_used": items["n"].astype(int),
+            "missing": items["missing"].astype(int),
+        }
+    )
+
+
+def _together(described: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Sums of counts and means of the others, in order of first appearance."""
+    grouped = described.groupby(keys, sort=False, observed=True, dropna=False)
+    kinds = {
+        name: "mean" if described[name].dtype.kind == "f" else "sum"
+        for name in described.columns
+        if name not in ("group", "subscale")
+    }
+    return grouped.agg(kinds).reset_index()
 
 
 def _item_statistics_scripts(

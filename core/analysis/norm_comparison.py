@@ -5,31 +5,164 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.analysis import progress
-from core.analysis.answers import GroupAnswers, TableRow, answered, decimals, interval, joined, p_of
-from core.analysis.items.cells import Cells, Floats, Layout, cells_of, scores_of
-from core.analysis.items.histogram import values_by_subscale
-from core.analysis.items.norm_comparison_columns import norm_columns
-from core.analysis.items.norm_rows import Norm, read_norms
-from core.analysis.matrices import ALL_ITEMS, by_columns, data_notes, distinct, laid_out
-from core.analysis.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
-from core.analysis.registry import Choice, Rows, analysis
-from core.analysis.rows import caution, unit_of
-from core.charts.means import norm_charts
+from core.analysis.score_distribution import values_by_subscale
+from core.analysis.shared import progress
+from core.analysis.shared.answers import (
+    GroupAnswers,
+    TableRow,
+    answered,
+    decimals,
+    interval,
+    joined,
+    p_of,
+)
+from core.analysis.shared.matrices import ALL_ITEMS, by_columns, data_notes, distinct, laid_out
+from core.analysis.shared.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
+from core.analysis.shared.registry import Choice, Rows, analysis
+from core.analysis.shared.rows import Cells, Floats, Layout, caution, cells_of, scores_of, unit_of
+from core.charts.dots import norm_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
-from core.psychometrics.comparisons.correlation import Alternative
-from core.psychometrics.comparisons.group_tests import MeanTest
-from core.psychometrics.comparisons.mean_comparison import Summary, against_norms, summary
-from core.psychometrics.comparisons.multiple_testing import Adjustment, adjusted_p
-from core.psychometrics.scale_scores import ScoreRule, row_scores
+from core.stats.correlation import Alternative
+from core.stats.groups import Adjustment, MeanTest, Summary, adjusted_p, against_norms, summary
+from core.stats.scores import ScoreRule, row_scores
+
+# The columns of the table of `norm_comparison`, with what each tells.
+
+
+def norm_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups."""
+    interval = f"{ci_level * 100:g}% CI"
+    return (
+        Column("scale", "Scale", help="A subscale, or all items."),
+        Column("n", "n", "count", "Administrations with a score."),
+        Column("missing", "Missing", "count", "Administrations without a score."),
+        Column("mean", "M", "points", "Mean of the scores."),
+        Column("sd", "SD", "points", "Of the scores; divisor n - 1."),
+        Column("norm_n", "Norm n", "count", "As typed in."),
+        Column("norm_mean", "Norm M", "points", "As typed in."),
+        Column("norm_sd", "Norm SD", "points", "As typed in."),
+        Column("difference", "Difference", "points", "Mean of the scores minus that of the norms."),
+        Column("ci_low", f"{interval} low", "points", "Of the difference; Welch (1947)."),
+        Column("ci_high", f"{interval} high", "points", "Of the difference; Welch (1947)."),
+        Column(
+            "t",
+            "t",
+            "points",
+            "Difference / its standard error, variances not taken as equal; Welch (1947).",
+        ),
+        Column("df", "df", "points", "Degrees of freedom by Welch and Satterthwaite."),
+        Column("p", "p", "p", "Of a difference this large or larger if there were none."),
+        Column(
+            "p_adjusted",
+            "Adjusted p",
+            "p",
+            "Over all rows of the table; Holm (1979) or Benjamini & Hochberg (1995).",
+        ),
+        Column("d", "d", "points", "Difference / pooled SD; Cohen (1988)."),
+        Column(
+            "d_low", f"d {interval} low", "points", "By the noncentral t; Cumming & Finch (2001)."
+        ),
+        Column(
+            "d_high", f"d {interval} high", "points", "By the noncentral t; Cumming & Finch (2001)."
+        ),
+        Column("remark", "Remark", help="Why undefined, and cautions."),
+    )
+
+
+# Human norms as a user types them in: read, checked against the study, and explained if wrong.
+
+_WHAT_TO_TYPE = (
+    "Type a row for each scale you have norms of: the name of a subscale (or 'all items'), mean "
+    "and SD of people's scores as a mean per item, and how many people there were."
+)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Mean, SD and n of people on one scale of the study."""
+
+    scale: str
+    people: Summary
+
+
+def read_norms(rows: Sequence[Sequence[str | float]], scales: Sequence[str]) -> tuple[Norm, ...]:
+    """The norms of the rows typed in, under the names that the study's scales have.
+
+    Parameters
+    ----------
+    rows : sequence of (scale, mean, sd, n)
+        Empty rows are passed over; upper and lower case do not matter.
+    scales : sequence of str
+        The names of the scales of the study.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no norms, a row is incomplete or impossible, or a scale is not in the study or
+        has two rows.
+    """
+    found: dict[str, Norm] = {}
+    for number, row in enumerate(rows, 1):
+        name, *numbers = row
+        if not str(name).strip() and all(_is_blank(value) for value in numbers):
+            continue
+        scale = _scale(str(name).strip(), number, scales)
+        if scale in found:
+            raise NotEnoughData(
+                f"There are two rows of norms of '{scale}'.",
+                "Keep one; compare with other norms in a second run.",
+            )
+        found[scale] = Norm(scale, _people(numbers, number))
+    if not found:
+        raise NotEnoughData("There are no norms to compare with.", _WHAT_TO_TYPE)
+    return tuple(found.values())
+
+
+def _scale(name: str, number: int, scales: Sequence[str]) -> str:
+    """The scale of the study that a name typed in stands for."""
+    known = {scale.casefold(): scale for scale in reversed(scales)}
+    if name.casefold() in known:
+        return known[name.casefold()]
+    near = [known[one] for one in get_close_matches(name.casefold(), list(known), 3, 0.5)]
+    listed = ", ".join(f"'{scale}'" for scale in (near or list(scales)[:8]))
+    remedy = f"Did you mean {listed}?" if near else f"Use one of: {listed}."
+    if not name:
+        raise NotEnoughData(f"Row {number} of the norms names no scale.", remedy)
+    raise NotEnoughData(f"There is no scale '{name}' in these answers.", remedy)
+
+
+def _people(numbers: Sequence[str | float], number: int) -> Summary:
+    """Mean, SD and n of a row."""
+    if len(numbers) != 3 or any(_is_blank(value) for value in numbers):
+        raise NotEnoughData(
+            f"Row {number} of the norms lacks a number.", "Fill in mean, SD and n of every row."
+        )
+    mean, sd, n = (float(value) for value in numbers)
+    if not (math.isfinite(mean) and math.isfinite(sd) and sd > 0):
+        raise NotEnoughData(
+            f"Row {number} of the norms has mean {mean:g} and SD {sd:g}.",
+            "Type a mean, and an SD above 0: people differ.",
+        )
+    if not (math.isfinite(n) and n >= 2 and n == int(n)):
+        raise NotEnoughData(
+            f"Row {number} of the norms has n = {n:g}.", "Type a whole number of 2 or more people."
+        )
+    return Summary(mean, sd, int(n))
+
+
+def _is_blank(value: str | float | None) -> bool:
+    """Whether a cell was left empty."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
 
 _NO_SUBSCALE = "(no subscale)"
 _NOT_PEOPLE = (
@@ -216,7 +349,7 @@ def _compare(
     values, ends = scores_of(item_scores), values_by_subscale(item_scores)
     compared = _Compared([], np.zeros(len(item_scores), dtype=bool))
     groups = list(dict.fromkeys(layout.group for layout in layouts))
-    for group in progress.each(groups, "groups"):
+    for group in progress.with_progress(groups, "groups"):
         for norm in norms:
             layout = found.get((group, norm.scale))
             scores = np.empty(0)

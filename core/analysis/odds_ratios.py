@@ -3,34 +3,305 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 
-from core.analysis import progress
-from core.analysis.answers import GroupAnswers, TableRow, answered, decimals, table_of
-from core.analysis.matrices import by_columns, distinct
-from core.analysis.options import By, ConfidenceLevel
-from core.analysis.registry import OtherData, Text, analysis
-from core.analysis.words.odds_ratios_contrast import Contrast, chosen_contrast
-from core.analysis.words.odds_ratios_tables import (
-    SUMMARY_COLUMNS,
-    groups,
-    notes,
-    odds_columns,
-    odds_rows,
-    score_columns,
-    summary_rows,
-    table,
-)
-from core.analysis.words.word_lists import stereotype_scores, word_counts
-from core.charts.means import odds_ratio_charts
-from core.domain.counts import counted
-from core.domain.frames import TEXTS
-from core.domain.results import AnalysisResult
+from core.analysis.shared import progress
+from core.analysis.shared.answers import GroupAnswers, TableRow, answered, decimals, table_of
+from core.analysis.shared.matrices import by_columns, distinct, group_name
+from core.analysis.shared.options import By, ConfidenceLevel
+from core.analysis.shared.registry import OtherData, Text, analysis
+from core.analysis.shared.word_lists import TOTAL, stereotype_scores, word_counts
+from core.charts.dots import odds_ratio_charts
+from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import Status
+from core.domain.wording import counted
 from core.errors import NotEnoughData
+from core.stats.distributions import moments, woolf_odds_ratio
+from core.stats.inputs import listed
+
+# Which two groups of texts are compared by which lists of words, as the user chose it.
+
+_NO_TAGS = frozenset((*TEXTS.columns, *GROUPINGS, ORIGIN))
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two levels of a descriptor, and for each list the level (0 or 1) whose stereotype it is."""
+
+    lists: Mapping[str, tuple[str, ...]]
+    descriptor: str
+    levels: tuple[str, str]
+    sides: Mapping[str, int]
+
+    @property
+    def sentence(self) -> str:
+        """What is above the line of the odds ratios, in words."""
+        parts = [
+            f"{', '.join(names)} ({level})"
+            for side, level in enumerate(self.levels)
+            if (names := [name for name, own in self.sides.items() if own == side])
+        ]
+        return f"Lists and the {self.descriptor} whose stereotype they are: {'; '.join(parts)}."
+
+
+def chosen_contrast(
+    texts: pd.DataFrame,
+    lists: pd.DataFrame | None,
+    descriptor: str,
+    first: str = "",
+    second: str = "",
+    first_lists: str = "",
+) -> Contrast:
+    """What the user chose, completed where only one choice is left.
+
+    Which lists are whose stereotype is never guessed: the other way round, every score would turn.
+
+    Parameters
+    ----------
+    texts : TEXTS frame
+        Its columns beyond those of TEXTS are the descriptors.
+    lists : frame of `list` and `entry`, optional
+        The words.
+    descriptor : str
+        Name of the descriptor; empty if there is only one with two levels or more.
+    first, second : str
+        Its levels; the second may be empty where there are but two.
+    first_lists : str
+        Names, between commas, of the lists that are the stereotype of the first level; the others
+        are that of the second.
+
+    Raises
+    ------
+    NotEnoughData
+        Something is missing or unknown; the message names what there is.
+    """
+    words = _words(lists)
+    tag = _descriptor(texts, descriptor.strip())
+    levels = _levels(texts, tag, first.strip(), second.strip())
+    sides = _sides(words, first_lists)
+    if not first.strip() or not first_lists.strip():
+        there = " or ".join(_levels_of(texts, tag)[:20])
+        raise NotEnoughData(
+            f"It is not said which lists of words are the stereotype of which {tag}.",
+            f"Type the first group ({there}) and the lists that are its stereotype; the lists are: "
+            f"{', '.join(words)}. The others count for the other group.",
+        )
+    return Contrast(words, tag, levels, sides)
+
+
+def _words(lists: pd.DataFrame | None) -> dict[str, tuple[str, ...]]:
+    """Entries by list, in the order of the bank."""
+    if lists is None or lists.empty:
+        raise NotEnoughData(
+            "No lists of words are chosen.",
+            "Choose a bank of words; each of its subscales is one list.",
+        )
+    return {
+        str(name): tuple(str(entry) for entry in entries)
+        for name, entries in lists.groupby("list", sort=False, observed=True)["entry"]
+    }
+
+
+def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
+    """The column that tells groups of texts apart."""
+    found = {
+        str(name): levels
+        for name in texts.columns
+        if name not in _NO_TAGS and len(levels := _levels_of(texts, str(name))) > 1
+    }
+    if not found:
+        raise NotEnoughData(
+            "The prompts of these texts carry no descriptor with two levels.",
+            "Add tags such as gender=woman and gender=man to the prompts of the bank.",
+        )
+    if wanted in found:
+        return wanted
+    if not wanted and len(found) == 1:
+        return next(iter(found))
+    there = "; ".join(f"{name} ({listed(levels)})" for name, levels in found.items())
+    raise NotEnoughData(
+        f"There is no descriptor '{wanted}' with two levels."
+        if wanted
+        else "It is not said which descriptor tells the groups apart.",
+        f"Type one of these: {there}.",
+    )
+
+
+def _levels(texts: pd.DataFrame, tag: str, first: str, second: str) -> tuple[str, str]:
+    """The two levels to compare."""
+    there = _levels_of(texts, tag)
+    unknown = [level for level in (first, second) if level and level not in there]
+    if unknown:
+        raise NotEnoughData(
+            f"'{unknown[0]}' is no level of {tag}.", f"Type two of these: {listed(there, 20)}."
+        )
+    if first and first == second:
+        raise NotEnoughData(
+            f"Both groups are '{first}'.", f"Type two of these: {listed(there, 20)}."
+        )
+    rest = [level for level in there if level not in (first, second)]
+    if len(rest) == 2 - bool(first) - bool(second):
+        filled = iter(rest)
+        return first or next(filled), second or next(filled)
+    if first and second:
+        return first, second
+    raise NotEnoughData(
+        f"{tag} has {len(there)} levels, and it is not said which two to compare.",
+        f"Type two of these: {listed(there, 20)}.",
+    )
+
+
+def _levels_of(texts: pd.DataFrame, tag: str) -> list[str]:
+    """The levels of a descriptor, by the alphabet."""
+    return sorted({str(level) for level in texts[tag].dropna().unique()} - {""})
+
+
+def _sides(words: Mapping[str, tuple[str, ...]], typed: str) -> dict[str, int]:
+    """0 for lists of the first group, 1 for the others."""
+    names = [name.strip() for name in typed.split(",") if name.strip()]
+    unknown = [name for name in names if name not in words]
+    if unknown:
+        raise NotEnoughData(
+            f"There is no list '{unknown[0]}'.", f"The lists are: {', '.join(words)}."
+        )
+    return {name: 0 if name in names else 1 for name in words}
+
+
+# The tables and notes of `odds_ratios`.
+
+_OR_HELP = (
+    "Odds of a listed word in the texts of the stereotyped group, over those of the other; odds = "
+    "words / (all words - words). 1: no difference. Jung (2025)."
+)
+
+
+def groups(
+    frame: pd.DataFrame, names: Sequence[str]
+) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """Every group with its rows, in the order the frame first names them."""
+    if not names:
+        yield (), frame
+        return
+    for key, own in frame.groupby(list(names), sort=False, observed=True, dropna=False):
+        yield tuple(key), own
+
+
+def odds_rows(
+    group: tuple[Any, ...], counts: pd.DataFrame, contrast: Contrast, ci_level: float
+) -> Iterator[dict[str, Any]]:
+    """The odds ratio of every list over all texts of one group."""
+    for number, name in enumerate(contrast.lists):
+        side = contrast.sides[name]
+        levels = contrast.levels[side], contrast.levels[1 - side]
+        cells: list[int] = []
+        for level in levels:
+            own = counts.loc[counts["level"] == level, [str(number), TOTAL]].sum()
+            cells += [int(own[str(number)]), int(own[TOTAL])]
+        odds = woolf_odds_ratio(cells[0], cells[1], cells[2], cells[3], ci_level)
+        yield {
+            "group": group, "list": name, "stereotyped": levels[0], "other": levels[1],
+            "words": cells[0], "total": cells[1], "other_words": cells[2],
+            "other_total": cells[3], "odds_ratio": odds.value, "ci_low": odds.low,
+            "ci_high": odds.high, "z": odds.z, "p": odds.p, "remark": odds.problem,
+        }  # fmt: skip
+
+
+def summary_rows(scores: pd.DataFrame, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Mean and SD of the scores of every group."""
+    rows = []
+    for group, own in groups(scores, names):
+        defined = moments(own["score"].to_numpy(dtype=np.float64))
+        rows.append(
+            {"group": group, "mean": defined.mean, "sd": defined.sd, "n": defined.n,
+             "undefined": len(own) - defined.n, "texts": int(own["texts"].sum())}
+        )  # fmt: skip
+    return rows
+
+
+def notes(
+    scores: pd.DataFrame, odds: Sequence[dict[str, Any]], names: Sequence[str], contrast: Contrast
+) -> list[str]:
+    """Which lists stand for which group, and what is undefined."""
+    found = [contrast.sentence]
+    for group, own in groups(scores, names):
+        n = int(own["score"].isna().sum())
+        if n:
+            found.append(
+                f"{group_name(group)}: {n} of {len(own)} contexts have no score, because an odds "
+                "ratio is undefined: a group of their texts is missing or has none of the words "
+                "of a list."
+            )
+    undefined: dict[str, list[str]] = {}
+    for row in odds:
+        if row["remark"]:
+            where = f"{group_name(row['group'])}, list {row['list']}"
+            undefined.setdefault(row["remark"], []).append(where)
+    return found + [f"{listed(where)}: {problem}" for problem, where in undefined.items()]
+
+
+SUMMARY_COLUMNS = (
+    Column("mean", "M", "points", "Mean score of the contexts that have one; 1: no difference."),
+    Column("sd", "SD", "points", "Standard deviation of these scores (divisor n - 1)."),
+    Column("n", "n", "count", "Contexts with a score."),
+    Column("undefined", "Undefined", "count", "Contexts without one: an odds ratio is undefined."),
+    Column("texts", "Texts", "count", "Usable texts of the two groups."),
+)
+
+
+def odds_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups in the table of pooled odds ratios."""
+    interval = f"{ci_level * 100:g}% CI"
+    wald = "Of the log odds ratio, by the four counts; Woolf (1955). Words of one text depend on "
+    caution = f"{wald}each other, so it claims too much."
+    return (
+        Column("list", "List"),
+        Column("stereotyped", "Stereotype of", help="The group whose odds stand above the line."),
+        Column("other", "Other group"),
+        Column("words", "Words", "count", "Listed words in the texts of the stereotyped group."),
+        Column("total", "Of", "count", "All words of these texts."),
+        Column("other_words", "Words, other", "count", "Listed words in the other group's texts."),
+        Column("other_total", "Of, other", "count", "All words of these texts."),
+        Column("odds_ratio", "Odds ratio", "points", _OR_HELP),
+        Column("ci_low", f"{interval} low", "points", caution),
+        Column("ci_high", f"{interval} high", "points", caution),
+        Column("z", "z", "points", "Log odds ratio / its standard error; Woolf (1955)."),
+        Column("p", "p", "p", "Two-sided, of an odds ratio of 1. Too small, as z is too large."),
+        Column("remark", "Remark", help="Why an odds ratio is undefined."),
+    )
+
+
+def score_columns(lists: Mapping[str, Any]) -> tuple[Column, ...]:
+    """What follows the units in the table of scores."""
+    return (
+        Column("texts", "Texts", "count", "Usable texts of both groups."),
+        *(Column(f"or_{name}", f"Odds ratio {name}", "points", _OR_HELP) for name in lists),
+        Column("score", "Score", "points", "Mean of the odds ratios; 1: no difference, above 1: "
+               "texts follow the stereotypes. Empty if one of them is undefined. Jung (2025)."),
+    )  # fmt: skip
+
+
+def table(
+    name: str,
+    title: str,
+    rows: pd.DataFrame | Sequence[dict[str, Any]],
+    lead: Sequence[Column],
+    columns: Sequence[Column],
+) -> ResultTable:
+    """A table whose rows hold the group as a tuple, or in columns of its own."""
+    declared = (*lead, *columns)
+    if isinstance(rows, pd.DataFrame):
+        frame = rows[[column.name for column in declared]].reset_index(drop=True)
+        return ResultTable(name, title, frame, declared)
+    cells = [(*row["group"], *(row[column.name] for column in columns)) for row in rows]
+    frame = pd.DataFrame(cells, columns=[column.name for column in declared])
+    return ResultTable(name, title, frame, declared)
+
 
 UNIT = ("respondent", "context")
 _BATCH = 1000  # texts counted between two looks at whether to stop
@@ -236,7 +507,10 @@ def _counts(texts: pd.DataFrame, contrast: Contrast, unit: Sequence[str]) -> pd.
     numbered = {str(n): entries for n, entries in enumerate(contrast.lists.values())}
     written = texts.loc[used, "text"].astype(str).tolist()
     batches = [written[start : start + _BATCH] for start in range(0, len(written), _BATCH)]
-    parts = [word_counts(batch, numbered) for batch in progress.each(batches, "batches of texts")]
+    parts = [
+        word_counts(batch, numbered)
+        for batch in progress.with_progress(batches, "batches of texts")
+    ]
     counted = pd.concat(parts or [word_counts([], numbered)], ignore_index=True)
     return pd.concat([own, counted], axis=1).assign(level=level[used].to_numpy())
 

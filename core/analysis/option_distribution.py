@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.answers import GroupAnswers, TableRow, by_group, table_of
-from core.analysis.matrices import KEYED_TITLE, by_columns, distinct, group_name
-from core.analysis.options import By
-from core.analysis.registry import analysis
-from core.charts.options import option_charts
-from core.domain.counts import counted
+from core.analysis.shared.answers import GroupAnswers, TableRow, by_group, table_of
+from core.analysis.shared.matrices import KEYED_TITLE, by_columns, distinct, group_name
+from core.analysis.shared.options import By
+from core.analysis.shared.registry import analysis
+from core.charts.bars import option_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.rounding import percent_text
+from core.domain.wording import counted, percent_text
 from core.errors import NotEnoughData
-from core.psychometrics.wording import listed
+from core.stats.inputs import listed
 
 _OPTIONS = (
     Column("subscale", "Subscale"),

@@ -3,33 +3,132 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import pandas as pd
 
-from core.analysis.answers import GroupAnswers, TableRow, answered, bounded, interval, joined
-from core.analysis.comparisons.scale_coefficients import Scale, scale_coefficients
-from core.analysis.matrices import (
+from core.analysis.shared.answers import GroupAnswers, TableRow, answered, bounded, interval, joined
+from core.analysis.shared.matrices import (
     INDEPENDENCE,
+    ScoreMatrix,
     by_columns,
     data_notes,
     distinct,
     group_name,
     score_matrices,
 )
-from core.analysis.options import By, ConfidenceLevel
-from core.analysis.progress import each
-from core.analysis.registry import Number, analysis
-from core.analysis.rows import caution, unit_of
-from core.analysis.scripts.syntax import reliability_files, scale_groups
-from core.charts.coefficients import reliability_charts
+from core.analysis.shared.options import By, ConfidenceLevel
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import Number, analysis
+from core.analysis.shared.rows import caution, unit_of
+from core.analysis.shared.scripts.scales import reliability_files, scale_groups
+from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
-from core.psychometrics.estimate import Estimate
-from core.psychometrics.keying import on_keying
-from core.psychometrics.resampling import Bootstrap
+from core.stats.inputs import Estimate, item_rows
+from core.stats.reliability.alpha import SplitHalf, cronbach_alpha, split_half, stratified_alpha
+from core.stats.reliability.omega import omega_hierarchical, omega_total
+from core.stats.resampling import Bootstrap
+from core.stats.scores import on_keying
+
+# Every reliability coefficient of one score matrix, as `reliability` shows them.
+
+MOST_ITEMS = 150
+"""Factor models of more items take minutes and gigabytes."""
+
+_ONE_FACTOR = (
+    "Takes one factor to be behind all items, which subscales make doubtful: see its fit under "
+    "Factors (one general factor)."
+)
+
+Coefficients = list[tuple[str, Estimate]]
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """One scale of one group with its coefficients, and the items and rows behind them."""
+
+    matrix: ScoreMatrix
+    kept: tuple[str, ...]
+    n: int
+    coefficients: Coefficients
+
+    @property
+    def defined(self) -> bool:
+        """Whether any coefficient has a value."""
+        return any(estimate.defined for _, estimate in self.coefficients)
+
+
+def scale_coefficients(
+    matrix: ScoreMatrix, owner: Mapping[str, str], level: float, bootstrap: Bootstrap
+) -> Scale:
+    """Every coefficient of one matrix.
+
+    `owner` tells the subscale of each item where the matrix is the whole scale; it is empty for a
+    subscale, which has no strata and no general factor above others.
+    """
+    scores, items = matrix.scores, matrix.items
+    rows = item_rows(scores, items)
+    alpha = cronbach_alpha(scores, names=items, level=level)
+    resampled = cronbach_alpha(scores, names=items, level=level, bootstrap=bootstrap)
+    found: Coefficients = [("α (Feldt)", alpha), ("α (bootstrap)", resampled)]
+
+    def modelled(title: str, fit: Callable[[], Estimate]) -> None:
+        found.append((title, _too_many(rows.n, rows.n_items, rows.n_left_out) or fit()))
+
+    if owner:
+        strata = [owner[item] for item in items]
+        stratified = stratified_alpha(
+            scores, strata, names=items, level=level, bootstrap=bootstrap
+        ).coefficient
+        found.append(("Stratified α", stratified))
+    modelled("ω total", lambda: _with(omega_total(scores, names=items, level=level), owner))
+    if owner:
+        modelled(
+            "ω hierarchical",
+            lambda: omega_hierarchical(scores, strata, names=items, level=level).hierarchical,
+        )
+    halves = split_half(scores, names=items, seed=bootstrap.seed)
+    return Scale(matrix, rows.names, rows.n, found + _split_halves(halves))
+
+
+def _with(omega: Estimate, owner: Mapping[str, str]) -> Estimate:
+    """Omega of a scale with subscales, with what it takes for granted."""
+    if not owner or not omega.defined:
+        return omega
+    return replace(omega, problems=(*omega.problems, _ONE_FACTOR))
+
+
+def _too_many(n: int, n_items: int, n_left_out: int) -> Estimate | None:
+    """An undefined coefficient with its reason where no factor model is fitted."""
+    if n_items <= MOST_ITEMS:
+        return None
+    reason = (
+        f"Undefined: factor models are fitted to at most {MOST_ITEMS} items, and {n_items} vary."
+    )
+    return Estimate(math.nan, n=n, n_left_out=n_left_out, method="none", problems=(reason,))
+
+
+def _split_halves(halves: SplitHalf) -> Coefficients:
+    """The split-half coefficients as rows of the table."""
+    over = "all" if halves.every_split else "random"
+    every = f"{halves.n_splits:,} splits ({over})"
+    return [
+        (title, Estimate(
+            value, n=halves.n, n_left_out=halves.n_left_out, problems=halves.problems,
+            method=f"Spearman-Brown, {how}, complete rows, no interval",
+        ))
+        for title, value, how in (
+            ("Split-half, odd-even", halves.odd_even, "odd against even items"),
+            ("Split-half, mean", halves.mean, f"mean of {every}"),
+            ("Split-half, lowest", halves.lowest, f"lowest of {every}"),
+            ("Split-half, highest", halves.highest, f"highest of {every}"),
+        )
+    ]  # fmt: skip
+
 
 Resamples = Annotated[
     int, Number("Bootstrap resamples", 100, 10_000, help="For the bootstrap intervals of alpha.")
@@ -146,7 +245,7 @@ def reliability(
     bootstrap = Bootstrap(resamples, seed)
     scales: list[Scale] = []
     n_used = 0
-    for group in each(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
+    for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
         own = [matrix for matrix in matrices if matrix.group == group]
         parts = [scale_coefficients(matrix, {}, ci_level, bootstrap) for matrix in own]
         owner = {item: matrix.subscale or "(none)" for matrix in own for item in matrix.items}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Annotated, Any, Literal
 
+import numpy as np
 import pandas as pd
 
-from core.analysis.alternatives import or_instead
-from core.analysis.answers import (
+from core.analysis.shared.answers import (
     GroupAnswers,
     TableRow,
     answered,
@@ -17,40 +20,259 @@ from core.analysis.answers import (
     joined,
     table_of,
 )
-from core.analysis.comparisons.paired_scores import pairing, scores_of_pairs
-from core.analysis.comparisons.score_comparison import (
-    Compared,
-    Which,
-    compare,
-    compare_repetitions,
-    table,
-)
-from core.analysis.comparisons.score_comparison_columns import (
-    correlation_columns,
-    difference_columns,
-    repetition_columns,
-)
-from core.analysis.comparisons.score_comparison_options import (
+from core.analysis.shared.matrices import by_columns, data_notes, score_matrices
+from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
     FORMAT_POINTS,
     TAILS,
     Adjust,
+    By,
     Complete,
+    ConfidenceLevel,
     Resamples,
     Seed,
     Tail,
 )
-from core.analysis.comparisons.scores import remedy, scores_used
-from core.analysis.matrices import by_columns, data_notes, score_matrices
-from core.analysis.options import By, ConfidenceLevel
-from core.analysis.progress import each
-from core.analysis.registry import Choice, analysis
-from core.analysis.rows import caution
-from core.charts.coefficients import score_correlation_charts
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import Choice, analysis
+from core.analysis.shared.rows import caution, or_instead
+from core.analysis.shared.scores import (
+    PairedScores,
+    level_name,
+    pairing,
+    remedy,
+    scores_of_pairs,
+    scores_used,
+)
+from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
-from core.psychometrics.resampling import Bootstrap
+from core.stats.correlation import Alternative, Correlation, Kind, correlation
+from core.stats.groups import Adjustment, MeanTest, adjusted_p, paired_t, summary
+from core.stats.inputs import listed
+from core.stats.reliability.stability import intraclass, retest_agreement
+from core.stats.resampling import Bootstrap
+
+# The columns of the tables of `score_correlations`, with what each tells.
+
+_ADJUSTED = (
+    "Over the scales and pairs of levels of the group; Holm (1979) or Benjamini & Hochberg (1995)."
+)
+_STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."
+_NONCENTRAL = "By the noncentral t distribution, two-sided; Cumming & Finch (2001)."
+
+
+def _pair_columns() -> tuple[Column, ...]:
+    return (
+        Column("scale", "Scale", help="All items together, then each subscale."),
+        Column("first", "First", help="A level of what is compared."),
+        Column("second", "Second", help="The level it is compared with, all else the same."),
+    )
+
+
+def correlation_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups in the table of correlations."""
+    interval = f"{ci_level * 100:g}% CI"
+    fisher = "Fisher's z; Fisher (1921), for Spearman Bonett & Wright (2000)."
+    resampled = "Percentiles over resampled pairs, where asked for; Efron (1979)."
+    return (
+        *_pair_columns(),
+        Column("kind", "Kind", help="pearson: linear. spearman: of mean ranks."),
+        Column("r", "r", "correlation", "How far the pairs keep their order, -1 to 1."),
+        Column("ci_low", f"{interval} low", "correlation", fisher),
+        Column("ci_high", f"{interval} high", "correlation", fisher),
+        Column("bootstrap_low", f"Bootstrap {interval} low", "correlation", resampled),
+        Column("bootstrap_high", f"Bootstrap {interval} high", "correlation", resampled),
+        Column("p", "p", "p", "Against a correlation of 0: t with n - 2 degrees of freedom."),
+        Column("p_adjusted", "Adjusted p", "p", _ADJUSTED),
+        Column("stars", "Stars of p", help=_STARS),
+        Column("n_pairs", "Pairs", "count", "Pairs with both scores."),
+        Column("without_partner", "Without partner", "count", "Scores under one level only."),
+        Column("remark", "Remark", help="Why undefined, and cautions."),
+    )
+
+
+def difference_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups in the table of mean differences."""
+    interval = f"{ci_level * 100:g}% CI"
+    return (
+        *_pair_columns(),
+        Column("mean_first", "M first", "points", "Over the pairs with both scores."),
+        Column("mean_second", "M second", "points", "Over the pairs with both scores."),
+        Column("difference", "Second − first", "points", "Difference of the means."),
+        Column("ci_low", f"{interval} low", "points", "By t with n - 1 degrees of freedom."),
+        Column("ci_high", f"{interval} high", "points", "By t with n - 1 degrees of freedom."),
+        Column("t", "t", "points", "Paired t test; Student (1908)."),
+        Column("df", "df", "count", "Degrees of freedom: pairs - 1."),
+        Column("p", "p", "p", "Against a difference of 0, in the direction expected."),
+        Column("p_adjusted", "Adjusted p", "p", _ADJUSTED),
+        Column("stars", "Stars of p", help=_STARS),
+        Column("d_z", "d_z", "points", "Difference / SD of the differences; Cohen (1988)."),
+        Column("d_z_low", f"d_z {interval} low", "points", _NONCENTRAL),
+        Column("d_z_high", f"d_z {interval} high", "points", _NONCENTRAL),
+        Column("n_pairs", "Pairs", "count", "Pairs with both scores."),
+        Column("remark", "Remark", help="Why undefined."),
+    )
+
+
+def repetition_columns(ci_level: float) -> tuple[Column, ...]:
+    """What follows the groups in the table of all repetitions together."""
+    interval = f"{ci_level * 100:g}% CI"
+    forms = (
+        "ICC1: repetitions interchangeable; ICC2: a random sample of repetitions, level counts; "
+        "ICC3: only the order of units counts; with k, of the mean of all. Shrout & Fleiss (1979)."
+    )
+    how = "McGraw & Wong (1996)."
+    return (
+        Column("scale", "Scale", help="All items together, then each subscale."),
+        Column("coefficient", "Coefficient", help=forms),
+        Column("value", "Value", "correlation", "At most 1; may be negative."),
+        Column("ci_low", f"{interval} low", "correlation", how),
+        Column("ci_high", f"{interval} high", "correlation", how),
+        Column("p", "p", "p", "F test against 0."),
+        Column("n_units", "Units", "count", "With a score in every repetition."),
+        Column("n_repetitions", "Repetitions", "count"),
+        Column("n_left_out", "Missing", "count", "Units lacking the score of some repetition."),
+        Column("remark", "Remark", help="Why undefined, and cautions."),
+    )
+
+
+# What two levels of a factor have to do with each other: the rows of `score_correlations`.
+
+Which = Literal["all", "first"]
+_KINDS: tuple[Kind, ...] = ("pearson", "spearman")
+MOST_LEVELS = 12
+"""With more levels, each is compared with the first only, and a note says so."""
+_IDENTICAL = (
+    "The two scores are identical in every pair, as with a model at temperature 0: agreement is by "
+    "construction and says nothing about reliability."
+)
+
+
+@dataclass(eq=False)
+class Compared:
+    """Rows of the tables, notes, and which administrations were used on which scale."""
+
+    correlations: list[tuple[Any, ...]] = field(default_factory=list)
+    differences: list[tuple[Any, ...]] = field(default_factory=list)
+    repetitions: list[tuple[Any, ...]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    used: dict[str, set[int]] = field(default_factory=dict)
+    any_defined: bool = False
+
+
+def compare(
+    compared: Compared,
+    scale: PairedScores,
+    which: Which,
+    level: float,
+    alternative: Alternative = "two-sided",
+    bootstrap: Bootstrap | None = None,
+) -> None:
+    """Add the pairs of levels of one scale to `compared`."""
+    levels = list(scale.scores.columns)
+    pairs = level_pairs(levels, which)
+    if not pairs:
+        compared.notes.append(f"{scale.where}: there is one level only, so nothing to pair.")
+    if which == "all" and len(pairs) < math.comb(len(levels), 2):
+        compared.notes.append(
+            f"{scale.where}: of {len(levels)} levels, each is compared with the first only "
+            f"(every pair is taken up to {MOST_LEVELS})."
+        )
+    undefined: dict[str, list[str]] = {}
+    for first, second in pairs:
+        both = scale.scores[[first, second]].dropna(how="all")
+        x, y = (both[one].to_numpy(dtype=np.float64) for one in (first, second))
+        found = [correlation(x, y, kind=kind, level=level, bootstrap=bootstrap) for kind in _KINDS]
+        shift = paired_t(x, y, alternative=alternative, level=level)
+        paired = np.isfinite(x) & np.isfinite(y)
+        lead = (*scale.group, scale.scale, level_name(first), level_name(second))
+        same = (_IDENTICAL,) if paired.any() and (x == y)[paired].all() else ()
+        compared.correlations += [_correlation_row(lead, one, same) for one in found]
+        compared.differences.append(_difference_row(lead, x[paired], y[paired], shift))
+        problems = [text for one in found for text in one.problems]
+        for problem in dict.fromkeys((*problems, *shift.problems, *same)):
+            if problem.startswith("Undefined") or problem == _IDENTICAL:
+                undefined.setdefault(problem, []).append(
+                    f"{level_name(first)} with {level_name(second)}"
+                )
+        if math.isfinite(found[0].r) or math.isfinite(shift.difference):
+            compared.any_defined = True
+            ids = scale.administrations.loc[both.index[paired], [first, second]]
+            used = compared.used.setdefault(scale.scale, set())
+            used.update(one for cell in ids.to_numpy().ravel() for one in cell)
+    compared.notes += [
+        f"{scale.where}, {listed(where)}: {problem}" for problem, where in undefined.items()
+    ]
+
+
+def compare_repetitions(compared: Compared, scale: PairedScores, level: float) -> None:
+    """Add the intraclass correlations of all repetitions of one scale, and their mean r."""
+    if scale.scores.shape[1] < 2:
+        return
+    table = scale.scores.to_numpy(dtype=np.float64)
+    found, retest = intraclass(table, level=level), retest_agreement(table, level=level)
+    lead, remark = (*scale.group, scale.scale), " ".join(found.problems)
+    counts = (found.n, found.k, found.n_left_out)
+    compared.repetitions += [
+        (*lead, one.form, one.value, one.low, one.high, one.p, *counts, remark)
+        for one in found.forms
+    ]
+    complete = np.isfinite(table).all(axis=1)
+    nan = math.nan
+    compared.repetitions.append(
+        (*lead, "mean r of all pairs", retest.mean_r, nan, nan, nan, int(complete.sum()),
+         table.shape[1], int((~complete).sum()), " ".join(retest.problems))
+    )  # fmt: skip
+    compared.notes += [
+        f"{scale.where}, intraclass correlations: {problem}" for problem in found.problems
+    ]
+
+
+def table(
+    name: str,
+    title: str,
+    rows: Sequence[tuple[Any, ...]],
+    columns: tuple[Column, ...],
+    family: Sequence[str] = (),
+    adjust: Adjustment | None = None,
+) -> ResultTable:
+    """A result table; with `adjust`, its p adjusted within each family of rows."""
+    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
+    if adjust and len(frame):
+        families = frame.groupby(list(family), sort=False).ngroup() if family else 0
+        adjusted = frame["p"].groupby(np.broadcast_to(families, len(frame)))
+        frame["p_adjusted"] = adjusted.transform(
+            lambda p: adjusted_p(p.to_numpy(dtype=np.float64), adjust)
+        )
+    return ResultTable(name, title, frame, columns)
+
+
+def level_pairs(levels: Sequence[Any], which: Which = "all") -> list[tuple[Any, Any]]:
+    """The pairs of levels to compare."""
+    if which == "first" or len(levels) > MOST_LEVELS:
+        return [(levels[0], other) for other in levels[1:]]
+    return list(combinations(levels, 2))
+
+
+def _correlation_row(
+    lead: tuple[Any, ...], one: Correlation, same: tuple[str, ...]
+) -> tuple[Any, ...]:
+    return (
+        *lead, one.kind, one.r, one.low, one.high, one.bootstrap_low, one.bootstrap_high, one.p,
+        math.nan, one.stars, one.n, one.n_left_out, " ".join(one.problems + same),
+    )  # fmt: skip
+
+
+def _difference_row(lead: tuple[Any, ...], x: Any, y: Any, shift: MeanTest) -> tuple[Any, ...]:
+    return (
+        *lead, summary(x).mean, summary(y).mean, shift.difference, shift.low, shift.high,
+        shift.t, shift.df, shift.p, math.nan, shift.stars, shift.effect, shift.effect_low,
+        shift.effect_high, len(x),
+        " ".join(shift.problems),
+    )  # fmt: skip
+
 
 _COMPARED = (
     ("form", "Forms (alternate form)"), ("label_order", "Orders of options"),
@@ -187,7 +409,7 @@ def score_correlations(
     scales, match_notes = scores_of_pairs(paired, incomplete)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     compared = Compared(notes=list(match_notes))
-    for scale in each(scales, "scales"):
+    for scale in with_progress(scales, "scales"):
         compare(compared, scale, pairs, ci_level, alternative, bootstrap)
         if factor == "repetition":
             compare_repetitions(compared, scale, ci_level)

@@ -10,14 +10,10 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis import progress
-from core.analysis.answers import GroupAnswers, TableRow, answered, decimals, joined
-from core.analysis.items.cells import cells_of, relative_scores, scores_of
-from core.analysis.items.histogram import bin_edges, values_by_subscale
-from core.analysis.items.score_distribution_columns import BINS, SCORES
-from core.analysis.matrices import (
+from core.analysis.shared import progress
+from core.analysis.shared.answers import GroupAnswers, TableRow, answered, decimals, joined
+from core.analysis.shared.matrices import (
     ALL_ITEMS,
-    Floats,
     ScoreMatrix,
     by_columns,
     data_notes,
@@ -25,22 +21,119 @@ from core.analysis.matrices import (
     group_name,
     laid_out,
 )
-from core.analysis.options import SCORE_RULES, By, ScoreMissing
-from core.analysis.registry import Number, analysis
-from core.analysis.rows import caution, unit_of
-from core.charts.histograms import histograms
-from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, ResultTable
-from core.domain.rounding import percent_text
-from core.errors import NotEnoughData
-from core.psychometrics.distribution import (
-    floor_and_ceiling,
-    moments,
-    quartiles,
-    skewness_and_kurtosis,
+from core.analysis.shared.options import SCORE_RULES, By, ScoreMissing
+from core.analysis.shared.registry import Number, analysis
+from core.analysis.shared.rows import (
+    Floats,
+    caution,
+    cells_of,
+    codes_of,
+    relative_scores,
+    scores_of,
+    unit_of,
 )
-from core.psychometrics.scale_scores import row_scores
-from core.psychometrics.wording import listed
+from core.charts.bars import histograms
+from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.wording import percent_text
+from core.errors import NotEnoughData
+from core.stats.distributions import floor_and_ceiling, moments, quartiles, skewness_and_kurtosis
+from core.stats.inputs import listed
+from core.stats.scores import row_scores
+
+# Edges of the histogram of scores, chosen so that no bin holds more possible scores by accident.
+#
+# The mean of k whole-number answers can only be a multiple of 1/k. Bins that ignore this hold now
+# one and now two possible scores, and the picture then shows combs that are not in the data.
+
+_MOST_VALUES = 100  # more different item scores than this are taken as continuous
+
+
+def values_by_subscale(item_scores: pd.DataFrame) -> dict[str, Floats]:
+    """The item scores that came up under the response formats of each subscale, sorted.
+
+    Subscales of one format get the same values, and so the same range; "all items" gets all.
+    """
+    format_code, formats = codes_of(item_scores["format"])
+    subscale_code, subscales = codes_of(item_scores["subscale"])
+    scores = scores_of(item_scores)
+    found = [_known(pd.unique(scores[format_code == code])) for code in range(len(formats))]
+    values: dict[str, list[Floats]] = {ALL_ITEMS: found}
+    for pair in pd.unique(subscale_code * len(formats) + format_code).tolist():
+        subscale, code = divmod(pair, len(formats))
+        values.setdefault(str(subscales[subscale]), []).append(found[code])
+    return {name: _known(np.concatenate(parts)) for name, parts in values.items()}
+
+
+def bin_edges(values: Floats, n_items: int, bins: int) -> Floats:
+    """Edges of about `bins` bins for means of `n_items` scores out of `values`.
+
+    Where the possible means lie evenly, every bin is centered on one of them, or on equally many;
+    otherwise bins of equal width go from the lowest to the highest score.
+    """
+    gaps = np.diff(values)
+    unit = float(gaps.min()) if gaps.size else 1.0
+    steps = gaps / unit
+    if len(values) > _MOST_VALUES or not np.allclose(steps, np.round(steps), atol=1e-6):
+        return np.linspace(values[0], values[-1], bins + 1)
+    step = unit / n_items
+    n_possible = round((values[-1] - values[0]) / step) + 1
+    each = max(1, round(n_possible / bins))
+    n_bins = -(-n_possible // each)
+    return np.asarray(values[0] - step / 2 + step * each * np.arange(n_bins + 1))
+
+
+def _known(scores: Floats) -> Floats:
+    """The different scores, sorted."""
+    scores = np.asarray(scores, dtype=np.float64)
+    return np.unique(scores[np.isfinite(scores)])
+
+
+# The columns of the tables of `score_distribution`, with what each tells.
+
+_ENDS = "Lowest and highest are those of the options of the answer format; Terwee et al. (2007)."
+
+SCORES = (
+    Column("subscale", "Score", help="A subscale, or all items."),
+    Column("n_items", "Items", "count", "Items of the score."),
+    Column("n", "n", "count", "Administrations with a score."),
+    Column("missing", "Missing", "count", "Administrations without a score."),
+    Column("mean", "M", "points", "Mean of the scores; a score is the mean of its items."),
+    Column("variance", "Variance", "points squared", "Of the scores; divisor n - 1."),
+    Column("sd", "SD", "points", "Square root of the variance; divisor n - 1."),
+    Column(
+        "skewness",
+        "Skewness",
+        help="0 if both sides are alike, above 0 with a long tail of high scores. Adjusted "
+        "Fisher-Pearson G1, as in SPSS and SAS; Joanes & Gill (1998).",
+    ),
+    Column(
+        "kurtosis",
+        "Excess kurtosis",
+        help="Weight of the tails: 0 for a normal distribution, above 0 for heavier tails. G2, as "
+        "in SPSS and SAS; Joanes & Gill (1998).",
+    ),
+    Column("min", "Min", "points", "Lowest score."),
+    Column("q1", "Q1", "points", "A quarter lies below; interpolated linearly (R type 7)."),
+    Column("median", "Median", "points", "Half lie below."),
+    Column("q3", "Q3", "points", "Three quarters lie below; interpolated linearly (R type 7)."),
+    Column("max", "Max", "points", "Highest score."),
+    Column("range", "Range", "points", "Highest minus lowest score."),
+    Column(
+        "floor", "Floor", "proportion", f"Administrations with every answer at the low end. {_ENDS}"
+    ),
+    Column(
+        "ceiling", "Ceiling", "proportion", f"Administrations with every answer at the top. {_ENDS}"
+    ),
+)
+
+BINS = (
+    Column("subscale", "Score", help="A subscale, or all items."),
+    Column("bin_low", "Scores low", "points", "From, included."),
+    Column("bin_high", "Scores high", "points", "Up to, excluded but for the last bin."),
+    Column("count", "Administrations", "count", "Scores in the bin."),
+)
+
 
 _CAUTION = (
     "",
@@ -134,7 +227,7 @@ def score_distribution(
     columns, bin_columns = (*by_columns(names), *SCORES), (*by_columns(names), *BINS)
     rows = [
         _row(matrix, ends, values)
-        for (matrix, ends), values in progress.each(
+        for (matrix, ends), values in progress.with_progress(
             list(zip(pairs, scores, strict=True)), "groups and subscales"
         )
     ]

@@ -1,4 +1,4 @@
-"""Curves of the graded response model: options of an item, information of a subscale."""
+"""Curves: graded response model, item and test information, and eigenvalues beside chance."""
 
 from __future__ import annotations
 
@@ -10,29 +10,35 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from core.charts.colors import BAND, INK, MARK, Theme, option_colors
-from core.charts.maps import item_information_charts
+from core.charts.heat_maps import factor_loadings_chart, item_information_charts
 from core.charts.panels import (
+    BAND,
+    INK,
+    MARK,
     MAX_MARKS,
     Chart,
+    Theme,
     apart,
     cut,
     first_charts,
     grouped,
     most,
     number_tip,
+    option_colors,
     panels,
     short,
     table_of,
     told,
     two_decimals,
+    usual_reach,
     with_number_texts,
 )
-from core.charts.reach import usual_reach
-from core.domain.counts import counted
 from core.domain.results import AnalysisResult, ResultTable
-from core.psychometrics.response_theory.grm_information import option_curves
-from core.psychometrics.wording import listed
+from core.domain.wording import counted
+from core.stats.inputs import listed
+from core.stats.irt.graded_response import option_curves
+
+# Curves of the graded response model: options of an item, information of a subscale.
 
 MAX_ITEMS = 12
 _ACROSS = 3  # items in a row of small charts
@@ -100,7 +106,7 @@ def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
     for row in items.to_dict("records"):
         limits = np.array([row[name] for name in b if not math.isnan(row[name])])
         chances = option_curves(row["a"], limits, trait)
-        options = re.split(r", | and ", str(row["options"]))  # as core.psychometrics lists them
+        options = re.split(r", | and ", str(row["options"]))  # as core.stats lists them
         for number in range(chances.shape[1]):
             option = options[number] if number < len(options) else str(number + 1)
             curve = {
@@ -266,3 +272,63 @@ def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
     )  # fmt: skip
     curve = alt.layer(solid, tips) if (table["information"] > top).any() else solid
     return alt.layer(curve, dashed).resolve_scale(y="independent").properties(height=_HEIGHT)
+
+
+# Exploratory factors: eigenvalues beside chance, and loadings.
+
+
+def exploratory_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The scree plot with chance, and the loadings."""
+    eigenvalues, loadings = table_of(result, "eigenvalues"), table_of(result, "loadings")
+    charts = []
+    if eigenvalues is not None:
+        charts.append(_scree_chart(eigenvalues, theme))
+    if loadings is not None:
+        charts.append(factor_loadings_chart(loadings, theme))
+    return tuple(charts)
+
+
+def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
+    """Eigenvalues, and below which they may be chance; a panel for each group."""
+    kept = ("number", "eigenvalue", "chance_percentile", "stands_out")
+    frame, left_out = cut(grouped(table, kept, "number"), 2)
+    own = frame.drop(columns="chance_percentile").rename(columns={"eigenvalue": "value"})
+    chance = frame.drop(columns="eigenvalue").rename(columns={"chance_percentile": "value"})
+    drawn = pd.concat([own.assign(kind="eigenvalue"), chance.assign(kind="chance")])
+    drawn = drawn.sort_values(["group", "kind", "number"], kind="stable")
+    drawn["group"] = pd.Categorical(drawn["group"], list(dict.fromkeys(frame["group"])))
+    drawn = drawn.sort_values("group", kind="stable").astype({"group": object})
+    drawn = drawn.drop(columns="stands_out").reset_index(drop=True)
+    last = int(drawn["number"].max())
+    x = alt.X("number:Q", title="Number", axis=alt.Axis(tickMinStep=1, format="d"),
+              scale=alt.Scale(domain=[0.5, last + 0.5], nice=False))  # fmt: skip
+    top = max(drawn["value"].max(), 1.0) * 1.1
+    y = alt.Y("value:Q", title="Eigenvalue",
+              scale=alt.Scale(domain=[min(0.0, drawn["value"].min()), top]))  # fmt: skip
+    tooltip = [
+        alt.Tooltip("kind:N", title="Kind"),
+        alt.Tooltip("number:Q", title="Number"),
+        number_tip("value", "Value"),
+    ]
+    base = with_number_texts(alt.Chart(), "value").encode(x=x, y=y, tooltip=tooltip)
+    items = base.transform_filter("datum.kind == 'eigenvalue'")
+    limit = base.transform_filter("datum.kind == 'chance'")
+    layers = alt.layer(
+        items.mark_line(color=MARK[theme], strokeWidth=2),
+        items.mark_point(filled=True, size=60, color=MARK[theme], opacity=1),
+        limit.mark_line(color=INK[theme], strokeWidth=1.5, strokeDash=[5, 4]),
+    ).properties(height=_HEIGHT)
+    counts = frame[frame["stands_out"] == "yes"].groupby("group").size()
+    suggested = "; ".join(
+        f"{group}: {counts.get(group, 0)}" for group in dict.fromkeys(frame["group"])
+    )
+    words = (
+        f"Scree plot: eigenvalues of the correlations of up to "
+        f"{counted(int(frame['number'].max()), 'item')} in "
+        f"{counted(frame['group'].nunique(), 'group')}, the largest "
+        f"{two_decimals(float(frame['eigenvalue'].max()))}; above the 95th percentile of chance "
+        f"stand, by group: {suggested}.{left_out}"
+    )
+    said = ["Solid with points: eigenvalues. Dashed: 95th percentile of chance."]
+    title = "Eigenvalues beside chance"
+    return Chart(title, panels(layers, drawn, title, theme, said), words, drawn)

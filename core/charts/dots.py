@@ -1,4 +1,4 @@
-"""Dot plots: a value and its interval in each row, under one axis."""
+"""Dot plots: coefficients, means, loadings and compared models, each with its interval."""
 
 from __future__ import annotations
 
@@ -8,11 +8,38 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
-from core.charts.colors import BACKGROUNDS, BAND, INK, MARK, Theme
-from core.charts.panels import Chart, items_axis, number_tip, panels, with_number_texts
-from core.charts.reach import FARTHEST, beyond_words, usual_reach
+from core.charts.panels import (
+    BACKGROUNDS,
+    BAND,
+    FARTHEST,
+    INK,
+    MARK,
+    Chart,
+    Theme,
+    beyond_words,
+    cut,
+    first_charts,
+    grouped,
+    items_axis,
+    most,
+    number_tip,
+    panels,
+    short,
+    span,
+    table_of,
+    told,
+    two_decimals,
+    usual_reach,
+    with_number_texts,
+)
+from core.domain.results import AnalysisResult
+from core.domain.wording import counted
+from core.stats.groups import Summary, mean_interval
+
+# Dot plots: a value and its interval in each row, under one axis.
 
 _ROW, _LABELLED_ROW = 22, 38  # pixels
 _MARGIN = 0.05  # of the range of the values, left and right of them
@@ -182,3 +209,378 @@ def _arrow(
     return tips.mark_point(shape=shape, filled=True, size=70, color=INK[theme], opacity=1).encode(
         x=across(f"ci_{end}")
     )
+
+
+# Dot plots of groups compared: their means, means beside norms, odds ratios of words.
+
+
+def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The model's mean above the mean of the norms, scale by scale."""
+    table = next(iter(result.tables), None)
+    if table is None or table.frame.empty:
+        return ()
+    kept = ("scale", "mean", "sd", "n", "norm_mean", "norm_sd", "norm_n")
+    frame = grouped(table, kept, "scale")
+    both = []
+    for who, names in (("model", ("mean", "sd", "n")),
+                       ("norm", ("norm_mean", "norm_sd", "norm_n"))):  # fmt: skip
+        own = frame[["group", "scale", *names]].set_axis(
+            ["group", "scale", "value", "sd", "n"], axis=1
+        )
+        both.append(own.assign(item=own["scale"] + ", " + who))
+    drawn = pd.concat(both).sort_index(kind="stable")
+    means = zip(drawn["value"], drawn["sd"], drawn["n"], strict=True)
+    ends = [mean_interval(Summary(mean, sd, n)) for mean, sd, n in means]
+    drawn = drawn.assign(ci_low=[low for low, _ in ends], ci_high=[high for _, high in ends])
+    drawn = drawn.drop(columns=["scale", "sd"])
+    words = "Dot plot of the mean score and of the norms, with 95% intervals,"
+    return (
+        _means_chart(
+            drawn, "Means beside norms", words, "mean", theme, "Mean score with 95% interval"
+        ),
+    )
+
+
+def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Means of the groups that are compared, one chart for each scale."""
+    table = table_of(result, "groups")
+    if table is None:
+        return ()
+    names = [column.name for column in table.columns]
+    level = names[names.index("scale") + 1]
+    kept = {"scale": "scale", level: "item", "mean": "value", "ci_low": "ci_low",
+            "ci_high": "ci_high", "n": "n"}  # fmt: skip
+    frame = grouped(table, kept, "scale")
+    frame["item"] = frame["item"].astype(str)
+    charts = [
+        _means_chart(
+            own.drop(columns="scale"), f"Means by group, {scale}",
+            f"Dot plot of mean scores on {scale}, with intervals,", "group compared", theme,
+        )
+        for scale, own in first_charts(frame, "scale")
+    ]  # fmt: skip
+    return told(charts, frame["scale"].nunique())
+
+
+def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The odds ratio of each list of words, on an axis of ratios."""
+    table = table_of(result, "odds")
+    if table is None:
+        return ()
+    kept = {"list": "item", "odds_ratio": "value", "ci_low": "ci_low", "ci_high": "ci_high",
+            "total": "n", "other_total": "other_n"}  # fmt: skip
+    frame = grouped(table, kept, "list")
+    frame["n"] = frame["n"] + frame.pop("other_n")
+    drawn, left_out = cut(frame, 5)
+    drawn = drawn.reset_index(drop=True)
+    nothing = drawn["value"] == 0  # a ratio of 0 has no place on such an axis
+    zeros = "; ".join(f"{group}, {name}" for group, name in
+                      drawn.loc[nothing, ["group", "item"]].itertuples(index=False))  # fmt: skip
+    drawn[["value", "ci_low", "ci_high"]] = drawn[["value", "ci_low", "ci_high"]].where(~nothing)
+    drawn["label"] = [two_decimals(value) for value in drawn["value"]]
+    known = drawn["value"].dropna()
+    logs = drawn.assign(**{name: np.log(drawn[name]) for name in ("value", "ci_low", "ci_high")})
+    low, high = free_ends(logs, (0.0,))
+    words = (
+        f"Dot plot of odds ratios, with intervals, of {counted(drawn['item'].nunique(), 'list')} "
+        f"of words in {counted(drawn['group'].nunique(), 'group')}, n up to "
+        f"{counted(most(drawn['n']), 'word')}: {span(known)}; {int((known > 1).sum())} above 1, "
+        f"towards the stereotype; {int(drawn['value'].isna().sum() - nothing.sum())} undefined."
+        f"{f' Not drawn, because 0: {zeros}.' if zeros else ''}{left_out}"
+    )
+    title = "Odds ratios of listed words"
+    axis = DotAxis("Odds ratio with interval", (math.exp(low), math.exp(high)), (1.0,), of="List",
+                   decimals=2, log=True)  # fmt: skip
+    said = ["Dashed: 1, no difference. To the right: as in the stereotype."]
+    return (dot_chart(drawn, axis, title, words, theme, said),)
+
+
+def _means_chart(
+    frame: pd.DataFrame,
+    title: str,
+    words: str,
+    noun: str,
+    theme: Theme,
+    axis_title: str = "Mean score with interval",
+) -> Chart:
+    """Labelled means with intervals."""
+    drawn, left_out = cut(frame, 4)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [two_decimals(value) for value in drawn["value"]]
+    known = drawn["value"].dropna()
+    said = (
+        f"{words} in {counted(drawn['group'].nunique(), 'group')}, n up to "
+        f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
+        f"{len(drawn) - len(known)} undefined.{left_out}"
+    )
+    axis = DotAxis(axis_title, free_ends(drawn, by="item"), of=noun.capitalize(), decimals=2)
+    return dot_chart(drawn, axis, title, said, theme)
+
+
+# Dot plots of coefficients: discrimination, reliability, correlations of scores.
+
+_BAND = (0.4, 0.7)
+_BAND_WORDS = "Shaded: .40 to .70, commonly called good"
+
+
+def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """One dot plot for each subscale, with the band of good items."""
+    frame = grouped(
+        result.tables[0],
+        ("subscale", "item", "discrimination", "ci_low", "ci_high", "n_discrimination"),
+    ).rename(columns={"discrimination": "value", "n_discrimination": "n"})
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        shown, left_out = cut(own, 3)
+        table = shown.drop(columns="subscale").reset_index(drop=True)
+        known = table["value"].dropna()
+        good = int(known.between(*_BAND).sum())
+        words = (
+            f"Dot plot of discrimination: {counted(table['item'].nunique(), 'item')} in "
+            f"{counted(table['group'].nunique(), 'group')}, "
+            f"n up to {counted(most(table['n']), 'administration')}: "
+            f"{span(known)}; {good} of {len(known)} defined values lie in "
+            "the shaded band from .40 to .70, commonly called good; "
+            f"{len(table) - len(known)} undefined, left empty.{left_out}"
+        )
+        title = f"Discrimination, {subscale}" if subscale else "Discrimination"
+        axis = DotAxis("Discrimination with interval", correlation_ends(table), band=_BAND)
+        charts.append(dot_chart(table, axis, title, words, theme, [_BAND_WORDS]))
+    return told(charts, frame["subscale"].nunique())
+
+
+def alpha_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """One dot plot of alpha by subscale."""
+    frame = grouped(
+        result.tables[0], ("subscale", "alpha", "ci_low", "ci_high", "n_administrations")
+    ).rename(columns={"alpha": "value", "n_administrations": "n", "subscale": "item"})
+    frame["item"] = frame["item"].replace("", "(no subscale)")
+    words = "Dot plot of Cronbach's alpha"
+    return (_coefficient_chart(frame, "Cronbach's α with interval", "α", words, "subscale", theme),)
+
+
+def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """One dot plot for each scale: its coefficients."""
+    table = table_of(result, "reliability")
+    if table is None:
+        return ()
+    kept = ("scale", "coefficient", "value", "ci_low", "ci_high", "n")
+    frame = grouped(table, kept, "scale").rename(columns={"coefficient": "item"})
+    charts = [
+        _coefficient_chart(
+            own.drop(columns="scale"), f"Reliability, {scale or '(no subscale)'}",
+            "Coefficient with interval", f"Dot plot of the reliability of {scale or 'no subscale'}",
+            "coefficient", theme,
+        )
+        for scale, own in first_charts(frame, "scale")
+    ]  # fmt: skip
+    return told(charts, frame["scale"].nunique())
+
+
+def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """One dot plot for each scale: Pearson's r of the pairs of levels."""
+    table = table_of(result, "correlations")
+    if table is None:
+        return ()
+    kept = ("scale", "first", "second", "kind", "r", "ci_low", "ci_high", "n_pairs")
+    frame = grouped(table, kept, "scale").rename(columns={"r": "value", "n_pairs": "n"})
+    frame = frame[frame["kind"] == "pearson"]
+    pairs = frame["first"].astype(str) + " – " + frame["second"].astype(str)
+    frame.insert(1, "item", pairs)
+    frame = frame.drop(columns=["first", "second", "kind"])
+    charts = [
+        _coefficient_chart(
+            own.drop(columns="scale"), f"Correlations of scores, {scale}",
+            "Pearson's r with interval", f"Dot plot of Pearson's r on {scale}", "pair", theme,
+        )
+        for scale, own in first_charts(frame, "scale")
+    ]  # fmt: skip
+    return told(charts, frame["scale"].nunique())
+
+
+def _coefficient_chart(
+    frame: pd.DataFrame, title: str, axis_title: str, words: str, noun: str, theme: Theme
+) -> Chart:
+    """A labelled dot plot of values that are at most about 1; `noun` says what a row is."""
+    table, left_out = cut(frame, 4)
+    table = table.reset_index(drop=True)
+    table["label"] = [short(value) for value in table["value"]]
+    known = table["value"].dropna()
+    said = (
+        f"{words} of {counted(table['item'].nunique(), noun)} in "
+        f"{counted(table['group'].nunique(), 'group')}, "
+        f"n up to {counted(most(table['n']), 'administration')}: "
+        f"{span(known)}; {len(table) - len(known)} undefined.{left_out}"
+    )
+    axis = DotAxis(axis_title, correlation_ends(table), of=noun.capitalize())
+    return dot_chart(table, axis, title, said, theme)
+
+
+# Dot plots of standardized loadings with their intervals, one for each factor.
+
+
+def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Standardized loadings of each factor, a panel for each group."""
+    table = table_of(result, "loadings")
+    if table is None:
+        return ()
+    kept = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
+    frame = grouped(table, kept, "factor").rename(
+        columns={"standardized": "value", "standardized_low": "ci_low",
+                 "standardized_high": "ci_high"}
+    )  # fmt: skip
+    fit = table_of(result, "fit")
+    n: dict[str, int] = dict(grouped(fit, ("n",), "chi2").itertuples(index=False)) if fit else {}
+    frame["n"] = frame["group"].map(n)
+    fitted = frame["value"].notna().groupby(frame["group"], sort=False).any()
+    without = [str(group) for group, any_found in fitted.items() if not any_found]
+    frame = frame[~frame["group"].isin(without)]
+    not_drawn = f" Without estimates, not drawn: {', '.join(without)}." if without else ""
+    charts = []
+    for factor, own in first_charts(frame, "factor"):
+        drawn, left_out = cut(own.drop(columns="factor"), 5)
+        drawn = drawn.reset_index(drop=True)
+        drawn["label"] = [short(value) for value in drawn["value"]]
+        known = drawn["value"].dropna()
+        counts = "; ".join(
+            f"{group}: n = {int(n.get(group, 0)):,}" for group in dict.fromkeys(drawn["group"])
+        )
+        words = (
+            f"Dot plot of standardized loadings on {factor}: "
+            f"{counted(drawn['item'].nunique(), 'item')} in "
+            f"{counted(drawn['group'].nunique(), 'group')} ({counts}): {span(known)}; "
+            f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
+            f"empty.{left_out}{not_drawn}"
+        )
+        within = drawn[["value", "ci_low", "ci_high"]].clip(-FARTHEST, FARTHEST)
+        low = min(0.0, float(within.min().min()))
+        high = max(1.0, float(within.max().max()))
+        axis = DotAxis("Standardized loading with interval", (low, high), (0.0,))
+        title = f"Loadings on {factor}"
+        charts.append(dot_chart(drawn, axis, title, words, theme))
+    return told(charts, frame["factor"].nunique())
+
+
+# Dot plots of models compared: steps of invariance, items by level, rival models.
+
+_CHEN = -0.01
+_JODOIN_GIERL = (0.035, 0.07)
+_CLASSES = {"negligible": "A", "moderate": "B", "large": "C"}
+
+
+def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """How far CFI falls at each step, beside the usual bound."""
+    table = table_of(result, "steps")
+    if table is None:
+        return ()
+    kept = ("step", "cfi_difference", "rmsea_difference", "n")
+    frame = grouped(table, kept, "step").rename(columns={"step": "item", "cfi_difference": "value"})
+    frame = frame[frame["item"] != "configural"]
+    if frame.empty:
+        return ()
+    drawn, left_out = cut(_without_intervals(frame), 5)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [
+        "—" if math.isnan(cfi) else f"{short(cfi, 3)} (RMSEA {_signed(rmsea)})"
+        for cfi, rmsea in zip(drawn["value"], drawn["rmsea_difference"], strict=True)
+    ]
+    known = drawn.dropna(subset=["value"])
+    alone = len(set(drawn["group"])) == 1
+    steps = "; ".join(
+        f"{step}: {short(value, 3)}" if alone else f"{group}, {step}: {short(value, 3)}"
+        for group, step, value in known[["group", "item", "value"]].itertuples(index=False)
+    )
+    words = (
+        f"Dot plot of the change in CFI at {counted(drawn['item'].nunique(), 'step')} of "
+        f"invariance in {counted(drawn['group'].nunique(), 'group')}, n up to "
+        f"{counted(most(drawn['n']), 'administration')}: {steps or 'none is defined'}; "
+        f"{int((known['value'] <= _CHEN).sum())} of {len(known)} reach −.01, which speaks against "
+        f"equality; {len(drawn) - len(known)} undefined.{left_out}"
+    )
+    title = "Change in CFI from the step before"
+    lines = (_CHEN, 0.0)
+    axis = DotAxis("Change in CFI", _wide(free_ends(drawn, lines)), lines, of="Step")
+    said = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
+    return (dot_chart(drawn, axis, title, words, theme, said),)
+
+
+def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """How much the level adds to the matching score, item by item, with its class."""
+    table = table_of(result, "items")
+    if table is None:
+        return ()
+    kept = ("subscale", "item", "nagelkerke", "jodoin_gierl", "n")
+    frame = grouped(table, kept).rename(columns={"nagelkerke": "value", "jodoin_gierl": "size"})
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        drawn, left_out = cut(_without_intervals(own.drop(columns="subscale")), 5)
+        drawn = drawn.reset_index(drop=True)
+        classes = drawn["size"].map(_CLASSES)
+        drawn["label"] = classes.fillna("")
+        counts = classes.value_counts()
+        known = drawn["value"].dropna()
+        words = (
+            f"Dot plot of the rise of Nagelkerke's R² of {counted(drawn['item'].nunique(), 'item')}"
+            f" in {counted(drawn['group'].nunique(), 'group')}, n up to "
+            f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
+            f"{counts.get('A', 0)} negligible or not significant (A), {counts.get('B', 0)} "
+            f"moderate (B), {counts.get('C', 0)} large (C); "
+            f"{len(drawn) - len(known)} undefined.{left_out}"
+        )
+        title = f"Differential functioning, {subscale}" if subscale else "Differential functioning"
+        low, high = free_ends(drawn, (0.0, _JODOIN_GIERL[1]))
+        axis = DotAxis("Rise of Nagelkerke's R²", (min(low, 0.0), high), _JODOIN_GIERL, of="Item")
+        said = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and .07.",
+                "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
+        charts.append(dot_chart(drawn, axis, title, words, theme, said))
+    return told(charts, frame["subscale"].nunique())
+
+
+def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """How much worse than the best model each is, by BIC; none under WLSMV, which has no BIC."""
+    table = table_of(result, "fit")
+    if table is None:
+        return ()
+    kept = {"model": "item", "bic_difference": "value", "n": "n", "admissible": "admissible"}
+    frame = _without_intervals(grouped(table, kept, "model"))
+    if frame["value"].isna().all():
+        return ()
+    impossible = frame["value"].notna() & ~frame["admissible"].astype(bool)
+    frame = frame.drop(columns="admissible")
+    drawn, left_out = cut(frame, 5)
+    drawn = drawn.reset_index(drop=True)
+    drawn["label"] = [
+        two_decimals(value) + (" (impossible estimates)" if bad else "")
+        for value, bad in zip(drawn["value"], impossible[: len(drawn)], strict=True)
+    ]
+    known = drawn.dropna(subset=["value"])
+    lowest = known.sort_values("value", kind="stable").drop_duplicates("group")
+    winners = "; ".join(
+        f"{group}: {name}" for group, name in lowest[["group", "item"]].itertuples(index=False)
+    )
+    words = (
+        f"Dot plot of BIC above the lowest of {counted(drawn['item'].nunique(), 'model')} in "
+        f"{counted(drawn['group'].nunique(), 'group')}, n up to "
+        f"{counted(most(drawn['n']), 'administration')}; lowest, {winners or 'none is defined'}; "
+        f"{len(drawn) - len(known)} undefined; "
+        f"{int(impossible[: len(drawn)].sum())} with impossible estimates.{left_out}"
+    )
+    title = "BIC above that of the best model"
+    axis = DotAxis("Difference in BIC", _wide(free_ends(drawn, (0.0,))), (0.0,), of="Model")
+    said = ["Lower is better; 0, dashed: the best of the group."]
+    return (dot_chart(drawn, axis, title, words, theme, said),)
+
+
+def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(ci_low=math.nan, ci_high=math.nan)
+
+
+def _wide(ends: tuple[float, float]) -> tuple[float, float]:
+    """Room for labels at both ends."""
+    margin = (ends[1] - ends[0]) * 0.12
+    return ends[0] - margin, ends[1] + margin
+
+
+def _signed(value: float) -> str:
+    """With its sign; a dash where undefined."""
+    return ("+" if value > 0 else "") + short(value, 3)

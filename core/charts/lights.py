@@ -7,9 +7,12 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from core.charts.colors import BACKGROUNDS, INK, LIGHTS, Theme
 from core.charts.panels import (
+    BACKGROUNDS,
+    INK,
+    LIGHTS,
     Chart,
+    Theme,
     grouped,
     most,
     number_tip,
@@ -17,8 +20,8 @@ from core.charts.panels import (
     table_of,
     with_number_texts,
 )
-from core.domain.counts import counted
 from core.domain.results import AnalysisResult
+from core.domain.wording import counted
 
 _MAX_GROUPS = 24
 _ROW = 66  # pixels

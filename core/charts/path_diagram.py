@@ -1,20 +1,524 @@
-"""Path diagrams of factor models: one chart for each group, in words, and as a table."""
+"""Path diagrams of factor models: content, layout, and layers of each diagram."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
-from core.charts.colors import INK, Theme
-from core.charts.panels import MAX_PANELS, Chart, short
-from core.charts.path_layers import path_layers
-from core.charts.path_layout import laid_out
-from core.charts.path_model import PathModel, path_models
-from core.domain.counts import counted
+from core.charts.panels import (
+    BACKGROUNDS,
+    INK,
+    MARK,
+    MAX_MARKS,
+    MAX_PANELS,
+    Chart,
+    Theme,
+    apart,
+    grouped,
+    number_tip,
+    short,
+    table_of,
+    with_number_texts,
+)
 from core.domain.results import AnalysisResult
-from core.psychometrics.wording import listed
+from core.domain.wording import counted
+from core.stats.inputs import listed
+
+# What a path diagram shows: the numbers of one group, out of the tables of a factor analysis.
+
+_SIGNIFICANT = 0.05
+_MARKS_PER_LOADING, _MARKS_PER_ITEM = 4, 6
+_FIXED = 1e-12  # a correlation of exactly 0 is one the model fixes
+
+
+@dataclass(frozen=True, eq=False)
+class PathModel:
+    """The standardized solution of one group, as far as it is drawn.
+
+    `loadings` has factor, item, value, p; `correlations` and `pairs` (residual correlations) have
+    first, second, value, p; `unexplained` is 1 - R² by item.
+    """
+
+    group: str
+    n: int
+    factors: tuple[str, ...]  # of items, top to bottom
+    higher: tuple[str, ...]  # factors behind factors
+    items: tuple[str, ...]  # top to bottom
+    loadings: pd.DataFrame
+    correlations: pd.DataFrame
+    pairs: pd.DataFrame
+    unexplained: dict[str, float]
+    n_items: int  # with those that there is no room for
+    n_hidden: int = 0  # loadings not drawn because p is not below .05
+
+    def without_insignificant(self) -> PathModel:
+        """Only loadings with p < .05, and fixed ones, which have no p."""
+        p = self.loadings["p"]
+        kept = p.isna() | (p < _SIGNIFICANT)
+        return replace(self, loadings=self.loadings[kept], n_hidden=int((~kept).sum()))
+
+
+def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
+    """The model of each group that has estimates, and the names of the groups that have none."""
+    loadings = _tidy(
+        result, "loadings",
+        {"factor": "factor", "item": "item", "standardized": "value", "p": "p"},
+    )  # fmt: skip
+    correlations = _tidy(
+        result, "factor_correlations",
+        {"factor_1": "first", "factor_2": "second", "correlation": "value", "p": "p"},
+    )  # fmt: skip
+    pairs = _tidy(
+        result, "residual_covariances",
+        {"item_1": "first", "item_2": "second", "correlation": "value", "p": "p"},
+    )  # fmt: skip
+    unexplained = _tidy(
+        result, "item_variances", {"item": "item", "residual_standardized": "value"}
+    )
+    counts = _tidy(result, "fit", {"chi2": "chi2", "n": "n"})
+    found, without = [], []
+    for group in dict.fromkeys(loadings["group"]):
+        own = _of(loadings, group)
+        if not own["value"].notna().any():
+            without.append(group)
+            continue
+        rest = _of(unexplained, group)
+        n = int(_of(counts, group)["n"].iloc[0])
+        found.append(
+            _path_model(
+                group, n, own, _of(correlations, group), _of(pairs, group),
+                dict(zip(rest["item"], rest["value"], strict=True)),
+            )
+        )  # fmt: skip
+    return found, without
+
+
+def _path_model(
+    group: str, n: int, loadings: pd.DataFrame, correlations: pd.DataFrame, pairs: pd.DataFrame,
+    unexplained: dict[str, float],
+) -> PathModel:  # fmt: skip
+    """The numbers of one group, with factors and items in the order they are drawn."""
+    factors = list(dict.fromkeys(loadings["factor"]))
+    named = set(factors)
+    behind = loadings["item"].isin(named) & ~loadings["item"].isin(list(unexplained))
+    behind &= loadings["item"] != loadings["factor"]
+    explained = set(loadings.loc[behind, "item"])
+    higher = tuple(dict.fromkeys(loadings.loc[behind, "factor"]))
+    lower = [factor for factor in factors if factor not in higher]
+    every = _items_by_factor(loadings[~behind])
+    items = list(_that_fit(every, loadings))
+    place = {item: row for row, item in enumerate(items)}
+    drawn = loadings[behind | loadings["item"].isin(items)]
+    middle = (
+        drawn[~behind[drawn.index]].groupby("factor")["item"].agg(lambda own: own.map(place).mean())
+    )
+    lower.sort(key=lambda factor: middle.get(factor, len(items)))
+    free = (
+        (correlations["value"].abs() > _FIXED)
+        & ~correlations["first"].isin(explained) & ~correlations["second"].isin(explained)
+    )  # fmt: skip
+    both = pairs["first"].isin(items) & pairs["second"].isin(items)
+    return PathModel(
+        group, n, tuple(lower), higher, tuple(items), drawn, correlations[free], pairs[both],
+        unexplained, len(every),
+    )  # fmt: skip
+
+
+def _items_by_factor(loadings: pd.DataFrame) -> list[str]:
+    """Items in order of their factors, so that arrows do not cross.
+
+    A factor of all items (general, bifactor) says nothing about their order.
+    """
+    items = list(dict.fromkeys(loadings["item"]))
+    factors = [
+        factor for factor, own in loadings.groupby("factor", sort=False)["item"]
+        if own.nunique() < len(items)
+    ]  # fmt: skip
+    rank = {factor: number for number, factor in enumerate(factors)}
+    first = loadings["factor"].map(rank).fillna(len(rank)).groupby(loadings["item"]).min()
+    return sorted(items, key=lambda item: first[item])  # stable: else as in the table
+
+
+def _that_fit(items: list[str], loadings: pd.DataFrame) -> Iterator[str]:
+    """The first items, as many as a page bears."""
+    per_item = loadings["item"].value_counts()
+    marks = 0
+    for item in items:
+        marks += _MARKS_PER_ITEM + _MARKS_PER_LOADING * int(per_item[item])
+        if marks > MAX_MARKS:
+            return
+        yield item
+
+
+def _tidy(result: AnalysisResult, name: str, names: dict[str, str]) -> pd.DataFrame:
+    """Columns of a table under our names, after `group`; without rows where there is no table."""
+    table = table_of(result, name)
+    if table is None:
+        return pd.DataFrame({"group": [], **{own: [] for own in names.values()}})
+    return grouped(table, names, next(iter(names)))
+
+
+def _of(frame: pd.DataFrame, group: str) -> pd.DataFrame:
+    return frame[frame["group"] == group].reset_index(drop=True)
+
+
+# Where things stand in a path diagram.
+#
+# Across, the page is 100 units wide, whatever its width in pixels; down, a unit is a pixel. Factors
+# stand at the left, items in a column at the right, what is left of them further right, and what
+# belongs together is joined by curves (factors) or brackets (residuals).
+
+ROW, HEAD = 26, 30  # pixels: of an item, and above the first
+FACTOR_WIDTH, FACTOR_HEIGHT = 92, 40  # pixels
+_APART = 58  # pixels between factors
+_BOX, _BOX_HEIGHT = 20.0, 20
+_UNEXPLAINED, _LANE, _LANES_AT_MOST = 9.0, 5.0, 5
+_BULGE, _FURTHER, _BULGE_AT_MOST = 11.0, 5.0, 24.0
+_STEPS = 24  # straight pieces of a curve
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point of the diagram."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Places by name, and what joins them."""
+
+    height: int
+    factors: dict[str, Place]  # centers
+    items: dict[str, Place]  # middle of the left edge of the box
+    box_width: float
+    curves: pd.DataFrame  # pair, step, x, y: of correlations, in their order
+    curve_labels: list[Place]
+    brackets: pd.DataFrame  # pair, step, x, y: of residual correlations
+    bracket_labels: list[Place]
+
+    @property
+    def box_height(self) -> int:
+        """Pixels."""
+        return _BOX_HEIGHT
+
+    @property
+    def right(self) -> float:
+        """Right edge of the boxes."""
+        return next(iter(self.items.values())).x + self.box_width
+
+
+def laid_out(model: PathModel) -> Layout:
+    """Where everything of a model stands."""
+    rows = {item: float(row) for row, item in enumerate(model.items)}
+    height = max(len(rows) * ROW, len(model.factors) * _APART)
+    top = HEAD + (height - len(rows) * ROW) / 2 + ROW / 2
+    y_of = {item: top + row * ROW for item, row in rows.items()}
+    lanes = _lanes(model.pairs, rows)
+    lane = _LANE if lanes and max(lanes) < _LANES_AT_MOST else _LANE * 0.7
+    right = 100 - _UNEXPLAINED - (lane * (max(lanes) + 1) + 3 if lanes else 0)
+    items = {item: Place(right - _BOX, y) for item, y in y_of.items()}
+    factors = _factor_places(model, y_of, height + HEAD)
+    curves, curve_labels = _curves(model, factors)
+    brackets, bracket_labels = _brackets(model.pairs, y_of, lanes, right + _UNEXPLAINED, lane)
+    return Layout(
+        int(height + HEAD + 4), factors, items, _BOX, curves, curve_labels, brackets, bracket_labels
+    )
+
+
+def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> dict[str, Place]:
+    """Factors beside the middle of their items, and factors behind factors further left."""
+    wanted = [_middle(model, factor, y_of) for factor in model.factors]
+    placed = dict(zip(model.factors, apart(wanted, HEAD + 24, bottom - 24, _APART), strict=True))
+    x = 9.0 + (_widest(model) if len(model.correlations) else 0) + (22.0 if model.higher else 0)
+    places = {factor: Place(x, y) for factor, y in placed.items()}
+    behind = [_middle(model, factor, placed) for factor in model.higher]
+    spread = apart(behind, HEAD + 24, bottom - 24, _APART)
+    return places | {f: Place(x - 22, y) for f, y in zip(model.higher, spread, strict=True)}
+
+
+def _middle(model: PathModel, factor: str, y_of: dict[str, float]) -> float:
+    own = model.loadings.loc[model.loadings["factor"] == factor, "item"]
+    known = [y_of[item] for item in own if item in y_of]
+    return float(np.mean(known)) if known else max(y_of.values(), default=0.0)
+
+
+def _widest(model: PathModel) -> float:
+    """How far the widest curve stands out."""
+    return min(_BULGE + _FURTHER * max(len(model.factors) + len(model.higher) - 2, 0),
+               _BULGE_AT_MOST)  # fmt: skip
+
+
+def _curves(model: PathModel, factors: dict[str, Place]) -> tuple[pd.DataFrame, list[Place]]:
+    """A curve to the left for each correlation; the further apart its ends, the wider."""
+    order = {f: k for k, f in enumerate(sorted(factors, key=lambda name: factors[name].y))}
+    step = np.linspace(0, 1, _STEPS + 1)
+    furthest = max(len(order) - 1, 1)
+    rows, labels = [], []
+    for pair, (first, second) in enumerate(
+        zip(model.correlations["first"], model.correlations["second"], strict=True)
+    ):
+        a, b = factors[first], factors[second]
+        share = (abs(order[first] - order[second]) - 1) / max(furthest - 1, 1)
+        bulge = _BULGE + share * (_widest(model) - _BULGE)
+        # A cubic curve that leaves level; it gets three quarters of the way to its handles.
+        left = min(a.x, b.x) - bulge / 0.75
+        ends, handles = (1 - step) ** 3, 3 * step * (1 - step)
+        x = ends * a.x + handles * left + step**3 * b.x
+        y = (ends + handles * (1 - step)) * a.y + (handles * step + step**3) * b.y
+        rows += [(pair, k, *point) for k, point in enumerate(zip(x, y, strict=True))]
+        labels.append(Place(float(x[_STEPS // 2]), float(y[_STEPS // 2])))
+    return pd.DataFrame(rows, columns=["pair", "step", "x", "y"]), labels
+
+
+def _lanes(pairs: pd.DataFrame, rows: dict[str, float]) -> list[int]:
+    """The lane of each bracket, such that brackets of one lane do not meet; short ones inside."""
+    ends = [
+        (min(rows[a], rows[b]), max(rows[a], rows[b]))
+        for a, b in zip(pairs["first"], pairs["second"], strict=True)
+    ]
+    lanes = [0] * len(ends)
+    taken: list[list[tuple[float, float]]] = []
+    for k in sorted(range(len(ends)), key=lambda k: ends[k][1] - ends[k][0]):
+        low, high = ends[k]
+        lane = next(
+            (lane for lane, own in enumerate(taken) if all(high < a or low > b for a, b in own)),
+            len(taken),
+        )
+        if lane == len(taken):
+            taken.append([])
+        taken[lane].append(ends[k])
+        lanes[k] = lane
+    return lanes
+
+
+def _brackets(
+    pairs: pd.DataFrame, y_of: dict[str, float], lanes: list[int], left: float, wide: float
+) -> tuple[pd.DataFrame, list[Place]]:
+    """A bracket at the right for each residual correlation."""
+    rows, labels = [], []
+    ends = zip(pairs["first"], pairs["second"], lanes, strict=True)
+    others = {y_of[name] for name in (*pairs["first"], *pairs["second"])}
+    for pair, (first, second, lane) in enumerate(ends):
+        a, b, x = y_of[first], y_of[second], left + 2 + wide * lane
+        corners = ((left, a), (x, a), (x, b), (left, b))
+        rows += [(pair, k, *corner) for k, corner in enumerate(corners)]
+        middle = (a + b) / 2
+        crossed = middle in others  # where another bracket starts or ends
+        labels.append(Place(x, middle + (ROW / 2 if crossed else 0)))
+    return pd.DataFrame(rows, columns=["pair", "step", "x", "y"]), labels
+
+
+# The layers of a path diagram: lines first, then what stands on them.
+
+_FLAT = FACTOR_HEIGHT / FACTOR_WIDTH
+_ELLIPSE = f"M-1,0A1,{_FLAT},0,1,0,1,0A1,{_FLAT},0,1,0,-1,0Z"
+_HEAD_OF_ARROW = "M0,0L-1,-0.45L-1,0.45Z"  # its point is where the arrow ends
+_SLOPE = "atan2(datum.y2 - datum.y1, (datum.x2 - datum.x1) * width / 100)"
+_FIRST_LABEL, _LABEL = 34, 36  # pixels from the box to a loading, and between two of one item
+
+
+@dataclass(frozen=True)
+class _Canvas:
+    """What every layer has to know: the theme, and the height in pixels."""
+
+    theme: Theme
+    height: int
+
+    def x(self, field: str) -> Any:
+        """Across: 100 units, however wide the page."""
+        return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, 100], nice=False), axis=None)
+
+    def y(self, field: str) -> Any:
+        """Down, in pixels from the top."""
+        scale = alt.Scale(domain=[0, self.height], reverse=True, nice=False)
+        return alt.Y(f"{field}:Q", scale=scale, axis=None)
+
+
+def path_layers(model: PathModel, layout: Layout, theme: Theme) -> list[Any]:
+    """All layers of the diagram."""
+    canvas = _Canvas(theme, layout.height)
+    return [
+        *_joined(layout.curves, layout.curve_labels, model.correlations, canvas),
+        *_joined(layout.brackets, layout.bracket_labels, model.pairs, canvas),
+        *_arrow_layers(_arrows(model, layout), canvas),
+        *_factor_layers(layout, canvas),
+        *_item_layers(model, layout, canvas),
+    ]
+
+
+def _arrows(model: PathModel, layout: Layout) -> pd.DataFrame:
+    """One row per loading: its ends, how thick it is, and which loading of its item it is."""
+    own = model.loadings.dropna(subset=["value"]).reset_index(drop=True)
+    start = [layout.factors[name] for name in own["factor"]]
+    to_item = own["item"].isin(list(layout.items)) & ~(
+        own["item"].isin(list(layout.factors)) & own["factor"].isin(model.higher)
+    )
+    end = [
+        layout.items[item] if box else layout.factors[item]
+        for item, box in zip(own["item"], to_item, strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "x1": [place.x for place in start], "y1": [place.y for place in start],
+            "x2": [place.x for place in end], "y2": [place.y for place in end],
+            "to_item": to_item, "place": own.groupby("item").cumcount(),
+            "from": own["factor"], "to": own["item"], "value": own["value"], "p": own["p"],
+            "thickness": 0.6 + 3.2 * own["value"].abs().clip(upper=1),
+            "negative": own["value"] < 0, "label": own["value"].map(short),
+        }
+    )  # fmt: skip
+
+
+_TOOLTIP = [
+    alt.Tooltip("from:N", title="From"),
+    alt.Tooltip("to:N", title="To"),
+    number_tip("value", "Standardized"),
+    number_tip("p", "p"),
+]
+
+
+def _dash() -> Any:
+    return alt.condition("datum.negative", alt.value([5, 4]), alt.value([1, 0]))
+
+
+def _arrow_layers(arrows: pd.DataFrame, canvas: _Canvas) -> list[Any]:
+    """Lines, their heads, and their numbers on a bit of background."""
+    radius = (
+        f"1 / sqrt(pow(cos(datum.slope) / {FACTOR_WIDTH / 2}, 2)"
+        f" + pow(sin(datum.slope) / {FACTOR_HEIGHT / 2}, 2))"
+    )
+    base = (
+        with_number_texts(alt.Chart(arrows), "value", "p")
+        .transform_calculate(slope=_SLOPE)
+        .transform_calculate(back=f"datum.to_item ? 0 : {radius}")
+        .transform_calculate(
+            tip_x="datum.x2 - datum.back * cos(datum.slope) * 100 / width",
+            tip_y="datum.y2 - datum.back * sin(datum.slope)",
+            angle="datum.slope * 180 / PI",
+            label_x="datum.to_item"
+            f" ? datum.x2 - ({_FIRST_LABEL} + {_LABEL} * datum.place) * 100 / width"
+            " : (datum.x1 + datum.x2) / 2",
+        )
+        .transform_calculate(
+            label_y="datum.y1 + (datum.y2 - datum.y1) * (datum.label_x - datum.x1)"
+            " / (datum.x2 - datum.x1)"
+        )
+    )
+    lines = base.mark_rule(color=MARK[canvas.theme]).encode(
+        x=canvas.x("x1"), y=canvas.y("y1"), x2="x2:Q", y2="y2:Q", strokeDash=_dash(),
+        tooltip=_TOOLTIP, strokeWidth=alt.StrokeWidth("thickness:Q", scale=None),
+    )  # fmt: skip
+    heads = base.mark_point(
+        shape=_HEAD_OF_ARROW, filled=True, size=260, color=MARK[canvas.theme], opacity=1
+    ).encode(x=canvas.x("tip_x"), y=canvas.y("tip_y"), angle=alt.Angle("angle:Q", scale=None))
+    places = {"x": canvas.x("label_x"), "y": canvas.y("label_y"), "text": "label:N"}
+    return [lines, heads, *_on_background(base, places, canvas)]
+
+
+def _on_background(base: Any, places: dict[str, Any], canvas: _Canvas) -> list[Any]:
+    """Text that can be read where lines run behind it."""
+    halo = base.mark_text(
+        fontSize=11,
+        stroke=BACKGROUNDS[canvas.theme],
+        strokeWidth=5,
+        color=BACKGROUNDS[canvas.theme],
+    )
+    text = base.mark_text(fontSize=11, color=INK[canvas.theme])
+    return [halo.encode(**places), text.encode(**places, tooltip=_TOOLTIP)]
+
+
+def _joined(
+    lines: pd.DataFrame, labels: list[Place], pairs: pd.DataFrame, canvas: _Canvas
+) -> list[Any]:
+    """Curves or brackets with their numbers."""
+    if not len(pairs):
+        return []
+    values = pairs["value"].reset_index(drop=True)
+    drawn = lines.assign(negative=lines["pair"].map(values) < 0)
+    joints = alt.Chart(drawn).mark_line(color=MARK[canvas.theme], strokeWidth=1.5).encode(
+        x=canvas.x("x"), y=canvas.y("y"), detail="pair:N", order="step:Q", strokeDash=_dash()
+    )  # fmt: skip
+    numbers = pd.DataFrame(
+        {
+            "x": [place.x for place in labels], "y": [place.y for place in labels],
+            "from": pairs["first"].to_numpy(), "to": pairs["second"].to_numpy(),
+            "value": values, "p": pairs["p"].to_numpy(), "label": values.map(short),
+        }
+    )  # fmt: skip
+    places = {"x": canvas.x("x"), "y": canvas.y("y"), "text": "label:N"}
+    return [
+        joints,
+        *_on_background(with_number_texts(alt.Chart(numbers), "value", "p"), places, canvas),
+    ]
+
+
+def _factor_layers(layout: Layout, canvas: _Canvas) -> list[Any]:
+    """Ellipses with names."""
+    frame = pd.DataFrame(
+        [(name, place.x, place.y) for name, place in layout.factors.items()],
+        columns=["factor", "x", "y"],
+    )
+    base = alt.Chart(frame).encode(
+        x=canvas.x("x"), y=canvas.y("y"), tooltip=[alt.Tooltip("factor:N", title="Factor")]
+    )
+    ellipses = base.mark_point(
+        shape=_ELLIPSE, size=FACTOR_WIDTH**2, filled=False, fill=BACKGROUNDS[canvas.theme],
+        stroke=INK[canvas.theme], strokeWidth=1.5, opacity=1,
+    )  # fmt: skip
+    names = base.mark_text(
+        fontSize=12, fontWeight="bold", limit=FACTOR_WIDTH - 12, color=INK[canvas.theme]
+    )
+    return [ellipses, names.encode(text="factor:N")]
+
+
+def _item_layers(model: PathModel, layout: Layout, canvas: _Canvas) -> list[Any]:
+    """Boxes with names, and what is unexplained beside them."""
+    half = layout.box_height / 2
+    frame = pd.DataFrame(
+        [(item, place.x, place.y) for item, place in layout.items.items()],
+        columns=["item", "left", "y"],
+    )
+    rest = frame["item"].map(model.unexplained).astype(float)
+    frame = frame.assign(
+        right=layout.right, middle=frame["left"] + layout.box_width / 2, above=frame["y"] - half,
+        below=frame["y"] + half, far=layout.right + 3, unexplained=rest, label=rest.map(short),
+    )  # fmt: skip
+    tooltip = [
+        alt.Tooltip("item:N", title="Item"),
+        number_tip("unexplained", "1 − R²"),
+    ]
+    base = with_number_texts(alt.Chart(frame), "unexplained").encode(tooltip=tooltip)
+    boxes = base.mark_rect(
+        fill=BACKGROUNDS[canvas.theme], stroke=INK[canvas.theme], strokeWidth=1.2, opacity=1
+    ).encode(x=canvas.x("left"), x2="right:Q", y=canvas.y("above"), y2="below:Q")
+    limit = alt.ExprRef(f"{layout.box_width} * width / 100 - 8")
+    names = base.mark_text(fontSize=11, limit=limit, color=INK[canvas.theme])
+    layers = [boxes, names.encode(x=canvas.x("middle"), y=canvas.y("y"), text="item:N")]
+    if not model.unexplained:
+        return layers
+    tails = base.mark_rule(color=INK[canvas.theme]).encode(
+        x=canvas.x("right"), x2="far:Q", y=canvas.y("y")
+    )
+    heads = base.mark_point(
+        shape=_HEAD_OF_ARROW, filled=True, size=120, angle=180, color=INK[canvas.theme], opacity=1
+    ).encode(x=canvas.x("right"), y=canvas.y("y"))
+    shares = base.mark_text(fontSize=11, align="left", dx=3, color=INK[canvas.theme])
+    return [
+        *layers,
+        tails,
+        heads,
+        shares.encode(x=canvas.x("far"), y=canvas.y("y"), text="label:N"),
+    ]
+
+
+# Path diagrams of factor models: one chart for each group, in words, and as a table.
 
 _TITLE_HEIGHT = 80  # pixels; a page takes title and margins out of the height of a chart
 

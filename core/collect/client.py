@@ -1,18 +1,38 @@
-"""What the runner needs from a model service: one request, one reply or one named failure."""
+"""One request to a model service, and what comes back: a reply, or a failure in plain words."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import codecs
+import email.utils
+import json
+import math
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from core.domain.instrument import ORIGINAL, Item, ResponseFormat
-from core.domain.study import INITIAL, Message, SamplingSettings
+from core.domain.study import CONTENT_FILTER, INITIAL, REFUSAL, Message, SamplingSettings
 
 __all__ = [
-    "PAUSES", "RETRIED", "CallFailure", "ChatClient", "ChatRequest", "FailureKind", "Message",
-    "Question", "Reply", "TokenChance",
-]  # fmt: skip
+    "PAUSES",
+    "RETRIED",
+    "CallFailure",
+    "ChatClient",
+    "ChatRequest",
+    "FailureKind",
+    "Message",
+    "Question",
+    "Reply",
+    "TokenChance",
+]
+
+
+# What the runner needs from a model service: one request, one reply or one named failure.
 
 
 @dataclass(frozen=True)
@@ -152,3 +172,341 @@ class ChatClient(Protocol):
     async def close(self) -> None:
         """Release connections."""
         ...
+
+
+# What came back from a service: a Reply, or a CallFailure in plain words.
+#
+# The transport has taken the keys out of everything that is read here.
+
+_LONGEST_MESSAGE = 300
+_LONGEST_BEGINNING = 200
+_LONGEST_BODY = 64 * 1024  # bytes
+_MAX_TOKENS = 2**31 - 1
+_ROUNDING = 0.001  # how far above 0 a logarithm of a probability may come out
+
+_STATUS: Mapping[int, tuple[FailureKind, str]] = {
+    401: (FailureKind.KEY, "The service refused the key"),
+    402: (FailureKind.PAYMENT, "The account at the service has no credit left"),
+    403: (FailureKind.KEY, "The service does not let this key do that"),
+    404: (FailureKind.NOT_FOUND, "The service does not know this model or address"),
+    408: (FailureKind.SERVER, "The service waited too long for the request"),
+    429: (FailureKind.RATE_LIMIT, "The service asks for fewer calls"),
+}
+_SERVER = (FailureKind.SERVER, "The service has a problem of its own")
+_REJECTED = (FailureKind.REJECTED, "The service did not accept the request")
+_OUT_OF_CREDIT = "insufficient_quota"  # sent with 429, though waiting does not help
+_CHECK_ADDRESS = "Compare the address with the one that the service documents; most end in /v1."
+_FILTERED = "The provider's content filter withheld the reply"
+# How services say it: in `code` or `type` of an error or of one inside it (OpenAI and Azure,
+# gateways that pass Azure's on, Alibaba), in its message (DeepSeek, xAI), or by flagging the input
+# (OpenRouter).
+_FILTER_CODES = frozenset(
+    {
+        "content_filter",
+        "content_policy_violation",
+        "contentpolicyviolation",
+        "responsibleaipolicyviolation",
+        "data_inspection_failed",
+        "datainspectionfailed",
+    }
+)
+_FILTER_WORDS = (
+    "content exists risk",
+    "content violates usage guidelines",
+    "content management policy",
+)
+_FILTER_REASONS = ("content_filter", "sensitive")  # the second is Zhipu's
+_FILTER_STATUSES = (400, 403, 422)
+_DEEPEST_ERROR = 5
+
+
+def read_json(content: bytes) -> Any:
+    """The JSON value of a body; CallFailure where it is something else."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        pass
+    start = content.removeprefix(codecs.BOM_UTF8).lstrip()
+    if start.startswith(b"<"):
+        raise _no_chat("a web page", content)
+    if start.startswith((b"data:", b"event:", b": ")):
+        raise _no_chat("an event stream", content)
+    if start and start[:1] not in b"{[" and _is_text(content):
+        raise _no_chat("a text", content)
+    raise broken("The reply is not the JSON text that such services send.")
+
+
+def read_reply(found: Any) -> Reply:
+    """The model's reply, verbatim but for keys; CallFailure where there is none."""
+    if not isinstance(found, Mapping) or not {"choices", "error"} & set(found):
+        raise _no_chat("JSON of another kind", json.dumps(found).encode())
+    choices = found.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
+        raise _error_inside(found)
+    choice = choices[0]
+    message = _mapping(choice.get("message"))
+    text, finish_reason = _text(message.get("content")), _word(choice.get("finish_reason"))
+    if refusal := _word(message.get("refusal")):
+        text, finish_reason = text if text.strip() else refusal, REFUSAL
+    elif finish_reason.startswith(_FILTER_REASONS):
+        finish_reason = CONTENT_FILTER
+    usage = _mapping(found.get("usage"))
+    reply = Reply(
+        text=text,
+        finish_reason=finish_reason,
+        model=_word(found.get("model")),
+        tokens_in=_tokens(usage.get("prompt_tokens")),
+        tokens_out=_tokens(usage.get("completion_tokens")),
+        first_token=_first_token(choice.get("logprobs")),
+        reasoning=_reasoning(message),
+        tool_calls=_verbatim(message.get("tool_calls") or message.get("function_call")),
+        refusal=refusal,
+        tokens_reasoning=_tokens(
+            _mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
+        ),
+    )
+    if choice.get("error"):
+        failure = _error_inside(choice)
+        failure.partial = reply
+        raise failure
+    return reply
+
+
+def withheld(failure: CallFailure) -> Reply:
+    """The reply that a content filter withheld: what came of it, if anything did."""
+    return replace(
+        failure.partial or Reply(""),
+        finish_reason=CONTENT_FILTER,
+        message=failure.message,
+        http_status=failure.http_status,
+        body=failure.body,
+    )
+
+
+def kept_body(content: bytes) -> str:
+    """The part of a body that is kept of what is no reply."""
+    return content[:_LONGEST_BODY].decode("utf-8", "replace")
+
+
+def _reasoning(message: Mapping[str, Any]) -> str:
+    """What a model wrote before its answer, in whichever field the service sends it."""
+    for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
+        if message.get(name):
+            return _verbatim(message[name])
+    content = message.get("content")
+    parts = [_mapping(part) for part in content] if isinstance(content, list) else []
+    return _verbatim([part for part in parts if part.get("type") in ("thinking", "reasoning")])
+
+
+def _verbatim(value: object) -> str:
+    """A text as it is, anything else as JSON; "" where there is nothing."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False) if value else ""
+
+
+def _first_token(logprobs: Any) -> tuple[TokenChance, ...]:
+    """What could have come first, where the service says; entries it garbled are left out."""
+    content = _mapping(logprobs).get("content")
+    first = _mapping(content[0]) if isinstance(content, list) and content else {}
+    listed = first.get("top_logprobs")
+    entries = map(_mapping, listed if isinstance(listed, list) and listed else [first])
+    return tuple(
+        TokenChance(entry["token"], float(entry["logprob"]))
+        for entry in entries
+        if isinstance(entry.get("token"), str) and _is_logprob(entry.get("logprob"))
+    )
+
+
+def _is_logprob(value: object) -> bool:
+    """Whether it is a finite number that, but for rounding, is the logarithm of a probability."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -sys.float_info.max <= value <= _ROUNDING
+
+
+def status_failure(status: int, headers: Mapping[str, str], content: bytes) -> CallFailure:
+    """What a status other than success means, with the wait the service asks for."""
+    if 300 <= status < 400:
+        target = _target(headers.get("location", ""))
+        words = (
+            f"The address only points on to {target} ({status}), and Inkblot does not follow, "
+            "because keys stay with the address they were given for. Enter the final address if "
+            "you trust it."
+        )
+        return CallFailure(FailureKind.REJECTED, words, http_status=status)
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        found = content.decode("utf-8", "replace")
+    failure = _error(status, found)
+    failure.retry_after_s = _retry_after_s(headers)
+    return failure
+
+
+def broken(words: str) -> CallFailure:
+    """The failure of a reply that cannot be read."""
+    return CallFailure(FailureKind.BROKEN_REPLY, words)
+
+
+def _no_chat(what: str, content: bytes) -> CallFailure:
+    """The failure of an address that gives, every time, something other than a chat service."""
+    words = (
+        f"The address answered with {what}, not with the JSON of a chat service. "
+        f"It begins: {_beginning(content)} {_CHECK_ADDRESS}"
+    )
+    return CallFailure(FailureKind.PROTOCOL, words)
+
+
+def _beginning(content: bytes) -> str:
+    """The first characters of a body, in one line."""
+    text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    return _line(text, _LONGEST_BEGINNING)
+
+
+def _line(text: str, longest: int) -> str:
+    """A text without line breaks and control characters, shortened where it is longer."""
+    line = re.sub(r"[\x00-\x1f\x7f-\x9f\s]+", " ", text).strip()
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _error_inside(found: Mapping[str, Any]) -> CallFailure:
+    """What a reply without a choice means: some services report errors with status 200."""
+    code = _mapping(found.get("error")).get("code")
+    if isinstance(code, int) and 400 <= code < 600:
+        return _error(code, found)
+    if _is_filtered(found.get("error")):
+        return _filtered(None, found)
+    words = "The service sent a reply without an answer"
+    return _worded(FailureKind.BROKEN_REPLY, words, None, found)
+
+
+def _error(status: int, found: object) -> CallFailure:
+    """What an error of that status means."""
+    if status in _FILTER_STATUSES and _is_filtered(found):
+        return _filtered(status, found)
+    kind, words = _kind(status, found)
+    return _worded(kind, words, status, found)
+
+
+def _filtered(status: int | None, found: object) -> CallFailure:
+    failure = _worded(FailureKind.REJECTED, _FILTERED, status, found)
+    failure.filtered = True
+    return failure
+
+
+def _is_filtered(found: object, depth: int = 0) -> bool:
+    """Whether an error, or one inside it, says that a content filter withheld the reply."""
+    if isinstance(found, list):
+        found = found[0] if found else None
+    if not isinstance(found, Mapping) or depth > _DEEPEST_ERROR:
+        return False
+    if found.get("flagged_input"):
+        return True
+    for name, value in found.items():
+        if isinstance(value, str):
+            said = value.casefold()
+            if name in ("code", "type") and said.rpartition(".")[2] in _FILTER_CODES:
+                return True
+            if name in ("message", "error") and any(words in said for words in _FILTER_WORDS):
+                return True
+        elif _is_filtered(value, depth + 1):
+            return True
+    return False
+
+
+def _worded(kind: FailureKind, words: str, status: int | None, found: object) -> CallFailure:
+    """A failure with our words first and the service's own after them."""
+    number = "" if status is None else f" ({status})"
+    said = _line(_said(found), _LONGEST_MESSAGE)
+    message = f"{words}{number}."
+    if kind is FailureKind.NOT_FOUND:
+        message += f" {_CHECK_ADDRESS} Compare the name of the model as well."
+        if not said and isinstance(found, str) and found.strip():
+            message += f" It begins: {_beginning(found.encode('utf-8', 'replace'))}"
+    return CallFailure(kind, message + (f" It says: {said}" if said else ""), http_status=status)
+
+
+def _kind(status: int, found: object) -> tuple[FailureKind, str]:
+    error = _mapping(_mapping(found).get("error"))
+    if _OUT_OF_CREDIT in (error.get("code"), error.get("type")):
+        return _STATUS[402]
+    return _STATUS.get(status, _SERVER if status >= 500 else _REJECTED)
+
+
+def _said(found: object) -> str:
+    """The message inside an error body, in any of the shapes services use; no web pages."""
+    if isinstance(found, list) and found:
+        found = found[0]
+    for _ in range(3):
+        if isinstance(found, Mapping):
+            names = ("error", "message", "detail")
+            found = next((found[name] for name in names if found.get(name)), "")
+    if isinstance(found, str):
+        return "" if found.lstrip().startswith("<") else found
+    return json.dumps(found) if isinstance(found, list) else ""
+
+
+def _text(content: object) -> str:
+    """The text of a message; of one in parts, its text parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        raise broken("The service sent a reply whose answer is no text.")
+    parts = (_mapping(part) for part in content)
+    return "".join(_word(part.get("text")) for part in parts if part.get("type") == "text")
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _tokens(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_TOKENS:
+        return None
+    return value
+
+
+def _target(location: str) -> str:
+    """The host a redirect names."""
+    try:
+        return (urlsplit(location).hostname or "another page of the same host")[:100]
+    except ValueError:
+        return "an address that makes no sense"
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds the service asks to wait: in milliseconds, in seconds, or as the end of the wait."""
+    for name, per_second in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / per_second
+        except ValueError:
+            continue
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    until = _date(headers.get("retry-after", ""))
+    if until is None:
+        return None
+    # By the service's own clock where it shows it, for ours may be wrong.
+    now = _date(headers.get("date", "")) or datetime.now(UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = email.utils.parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)

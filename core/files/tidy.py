@@ -1,44 +1,478 @@
-"""The tidy response file: one answer a row, as CSV or Parquet, read and written without loss.
-
-Files may hold a million rows, so columns are read, checked and written as a whole. Only to say
-in which line something is wrong is a CSV file gone through row by row.
-"""
+"""The tidy response file: one answer a row, as CSV or Parquet, read and written without loss."""
 
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
 from core.domain.study import Status
 from core.errors import FileError
-from core.files.reading import TEXT_ENDINGS, unpack
-from core.files.tidy_columns import (
-    DECIMALS,
-    FILE_COLUMNS,
-    INTEGERS,
-    KEY,
-    PERSON_COLUMNS,
-    REQUIRED,
-    TIDY_COLUMNS,
-    joined,
-    large,
-    one_chunk,
+from core.files.tables import (
+    HEADER_CHARACTERS,
+    MAX_CELL_CHARACTERS,
+    MAX_ROWS_TIDY,
+    MAX_UNPACKED_BYTES,
+    TEXT_ENDINGS,
+    check_header,
+    csv_records,
+    decode,
+    empty_file,
+    read_text,
+    sniff_delimiter,
+    too_many_rows,
+    unpack,
 )
-from core.files.tidy_entities import codes_to_names, names_to_codes
-from core.files.tidy_faults import Fault, answer_faults, first_fault, quoted, repeats, time_fault
-from core.files.tidy_sources import Source, csv_source, parquet_source
-from core.files.tidy_writing import columns_to_write, csv_bytes
+from core.files.writing import csv_fault, csv_line, unguard
 
 __all__ = ["CONTEXT_FROM", "KEY", "TIDY_COLUMNS", "read_tidy", "write_tidy"]
+
+
+# The columns of the tidy response file, and how they are held as Arrow text.
+
+REQUIRED = ("item", "answer")
+INTEGERS = ("repetition", "position", "tokens_in", "tokens_out")
+DECIMALS = ("score", "latency_s", "cost")
+TIDY_COLUMNS = (
+    "study", "instrument", "item", "model", "language", "entity", "entity_b", "context", "form",
+    "format", "template", "label_order", "phase", "repetition", "call", "position", "answer",
+    "raw", "status", "score", "latency_s", "tokens_in", "tokens_out", "cost", "time", "tags",
+)  # fmt: skip
+"""Columns of the frame. `tags` is JSON of the file's other columns that hold something, or ""."""
+KEY = TIDY_COLUMNS[: TIDY_COLUMNS.index("repetition") + 1]
+"""What makes a row unique: which item was asked under which conditions."""
+
+FILE_COLUMNS = TIDY_COLUMNS[:-1]
+PERSON_COLUMNS = (
+    "respondentid", "participantid", "subjectid", "personid", "respondent", "participant",
+    "subject", "person", "id",
+)  # fmt: skip
+"""Columns that say who answered, the surest first, without case and separators."""
+
+Texts = dict[str, Any]  # column -> pyarrow array of text without nulls
+
+
+def large(text: str) -> Any:
+    """A scalar of the one text type used throughout, whose columns may pass 2 GB."""
+    return pa.scalar(text, pa.large_string())
+
+
+def joined(before: str, texts: Any, after: str) -> Any:
+    """Every text between `before` and `after`."""
+    return pc.binary_join_element_wise(large(before), texts, large(after), large(""))
+
+
+def one_chunk(column: Any) -> Any:
+    """The column as one array, which can be encoded as a dictionary with its indices."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+# Answers that name a thing instead of an option: `Apple` where the entity is Apple.
+#
+# Where a question asks which of two things, files hold the name that was chosen. Answers are kept
+# by option, so that the same choice has one code whatever the two things are called.
+
+_NAMING = "name_entity"
+"""The format whose options are the two things themselves."""
+_CODES = ("entity", "entity_b")
+_COLUMNS = ("format", "answer", *_CODES)
+
+
+def names_to_codes(frame: pd.DataFrame) -> pd.DataFrame:
+    """The answers with the code of the option in place of the name of a row's thing."""
+    return _replaced(frame, to_names=False)
+
+
+def codes_to_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """The answers with the name of a row's thing in place of the code of the option."""
+    return _replaced(frame, to_names=True)
+
+
+def _replaced(frame: pd.DataFrame, *, to_names: bool) -> pd.DataFrame:
+    if not set(_COLUMNS).issubset(frame.columns):
+        return frame
+    rows = (frame["format"] == _NAMING).fillna(False).to_numpy(bool)
+    if not rows.any():
+        return frame
+    first, second = (_texts(frame[column]) for column in _CODES)
+    # only names of two different things say which of them was chosen
+    rows = rows & (first != second) & (first != "") & (second != "")
+    answers = _texts(frame["answer"])
+    replaced = answers.copy()
+    for code, name in zip(_CODES, (first, second), strict=True):
+        chosen = rows & (answers == (code if to_names else name))
+        replaced[chosen] = name[chosen] if to_names else code
+    return frame.assign(answer=pd.Series(replaced, index=frame.index, dtype="str"))
+
+
+def _texts(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
+    return column.astype("str").fillna("").to_numpy(object)
+
+
+# A file of answers taken apart into columns of text: CSV by Arrow where it can, and Parquet.
+
+MAX_PARQUET_CELLS = 100_000_000  # a repeated value takes no place in the file, but in memory
+_GUARDED_PATTERN = r"\A'([=+\-@\t\r'])"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A file taken apart into columns of text. `place` names the row of an index."""
+
+    name: str
+    columns: Texts
+    n_rows: int
+    place: Callable[[int], str]
+
+
+def csv_source(name: str, content: bytes) -> Source:
+    """Columns of a CSV file: by Arrow where it takes the file, else row by row."""
+    text = decode(name, content)
+    table = _arrow_table(name, text)
+    if table is None:
+        exact = read_text(name, text, max_rows=MAX_ROWS_TIDY)
+        cells = [*zip(*(cells for _, cells in exact.rows), strict=True)] or [()] * len(exact.header)
+        arrays = [pa.array(column, pa.large_string()) for column in cells]
+        table = pa.table(arrays, names=exact.header)
+
+    def place(index: int) -> str:
+        records = csv_records(name, text, sniff_delimiter(text))
+        return f"line {next(itertools.islice(records, index + 1, None))[0]}"
+
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    return Source(name, columns, table.num_rows, place)
+
+
+def _arrow_table(name: str, text: str) -> Any:
+    """The file as a table of text, or None where only the exact reader can tell what it says."""
+    delimiter = sniff_delimiter(text)
+    line, header = next(csv_records(name, text[:HEADER_CHARACTERS], delimiter), (0, []))
+    if not header:
+        raise empty_file(name)
+    names = check_header(name, map(unguard, header))
+    if line != 1:
+        return None
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(text.encode("utf-8")),
+            arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=1, block_size=2**24),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values='"' in text),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    table = table.filter(_holds_something(table))
+    if table.num_rows > MAX_ROWS_TIDY:
+        raise too_many_rows(name, MAX_ROWS_TIDY)
+    too_long = any(_longest(column) > MAX_CELL_CHARACTERS for column in table.columns)
+    # Arrow takes stray quotation marks in silence: then the exact reader must find as many rows
+    if too_long or ('"' in text and _count_rows(name, text, delimiter) != table.num_rows):
+        return None
+    return pa.table([_unguarded(column) for column in table.columns], names=names)
+
+
+def _holds_something(table: Any) -> Any:
+    empty = pc.equal(table.column(0), "")
+    for column in table.columns[1:]:
+        if not pc.any(empty).as_py():
+            break
+        empty = pc.and_(empty, pc.equal(column, ""))
+    return pc.invert(empty)
+
+
+def _longest(column: Any) -> int:
+    return pc.max(pc.utf8_length(column)).as_py() or 0
+
+
+def _count_rows(name: str, text: str, delimiter: str) -> int:
+    return sum(1 for _ in csv_records(name, text, delimiter)) - 1
+
+
+def _unguarded(column: Any) -> Any:
+    if not pc.any(pc.starts_with(column, "'")).as_py():
+        return column
+    return pc.replace_substring_regex(column, _GUARDED_PATTERN, r"\1")
+
+
+def parquet_source(name: str, content: bytes) -> Source:
+    """Columns of a Parquet file as text; numbers as the shortest text that is the same number."""
+    try:
+        schema = pq.read_schema(io.BytesIO(content))
+        check_header(name, schema.names)
+        texts = _text_columns(name, schema)
+        file = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts)
+        _check_parquet_size(name, file.metadata)
+        table = file.read()
+        for column in texts:
+            _check_texts(name, column, table.column(column))
+        if sum(_decoded_size(table.column(column)) for column in texts) > MAX_UNPACKED_BYTES:
+            raise _parquet_too_large(name)
+        columns = {column: _as_text(table.column(column)) for column in table.column_names}
+    except (MemoryError, pa.ArrowMemoryError) as full:
+        raise FileError(
+            f"{name}: there is not enough memory to read the file.", "Split the file."
+        ) from full
+    except (pa.ArrowException, OSError) as broken:
+        raise FileError(
+            f"{name}: this is not a Parquet file that can be read.",
+            "Write it again with plain columns, or use CSV.",
+        ) from broken
+    return Source(name, columns, table.num_rows, lambda index: f"row {index + 1}")
+
+
+def _text_columns(name: str, schema: Any) -> list[str]:
+    """Columns of text, which are kept as dictionaries until their size is known."""
+    texts = []
+    for field in schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_nested(kind) or "binary" in str(kind):
+            what = "bytes" if "binary" in str(kind) else "lists"
+            raise FileError(
+                f"{name}, column {field.name}: the column holds {what} instead of text or numbers.",
+                "Write it again with plain columns, or use CSV.",
+            )
+        if "string" in str(kind):  # also large_string and string_view
+            texts.append(field.name)
+    return texts
+
+
+def _check_texts(name: str, column: str, texts: Any) -> None:
+    """Refuse a cell too long or with a NUL byte, looking at each different text once."""
+    before = 0
+    for chunk in texts.chunks:
+        lengths = pc.utf8_length(chunk.dictionary)
+        wrong = pc.or_(
+            pc.greater(lengths, MAX_CELL_CHARACTERS), pc.match_substring(chunk.dictionary, "\0")
+        )
+        row = pc.index(pc.fill_null(wrong.take(chunk.indices), False), value=True).as_py()
+        if row >= 0:
+            length = lengths[chunk.indices[row].as_py()].as_py()
+            what = (
+                f"the cell has {length:,} characters; at most {MAX_CELL_CHARACTERS:,} can be read"
+            )
+            if length <= MAX_CELL_CHARACTERS:
+                what = "the cell has a NUL byte, which no text holds"
+            raise FileError(f"{name}, row {before + row + 1}, column {column}: {what}.", "Mend it.")
+        before += len(chunk)
+
+
+def _check_parquet_size(name: str, metadata: Any) -> None:
+    if metadata.num_rows > MAX_ROWS_TIDY:
+        raise too_many_rows(name, MAX_ROWS_TIDY)
+    if metadata.num_rows * metadata.num_columns > MAX_PARQUET_CELLS:
+        raise FileError(
+            f"{name}: there are more than {MAX_PARQUET_CELLS:,} cells.",
+            "Delete the columns that are not needed, or split the file.",
+        )
+    groups = (metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    if sum(groups) > MAX_UNPACKED_BYTES:
+        raise _parquet_too_large(name)
+
+
+def _parquet_too_large(name: str) -> FileError:
+    limit = MAX_UNPACKED_BYTES // 1024**2
+    return FileError(f"{name}: unpacked, the file is larger than {limit} MB.", "Split the file.")
+
+
+def _decoded_size(column: Any) -> int:
+    """Bytes of a text column once each repeated text is written out."""
+    sizes = (pc.sum(pc.binary_length(c.dictionary).take(c.indices)).as_py() for c in column.chunks)
+    return sum(size or 0 for size in sizes)
+
+
+def _as_text(column: Any) -> Any:
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    return pc.fill_null(pc.cast(column, pa.large_string()), "")
+
+
+# What is wrong with the rows of a file of answers, and the error that names the first.
+
+_WHY_NOT = tuple(status.value for status in Status if not status.usable)
+_STATUSES = tuple(status.value for status in Status)
+_TIME = r"\A[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ][0-9:.,]+ ?(Z|[+-][0-9:]+)?)?)?\z"
+
+
+@dataclass(frozen=True, eq=False)
+class Fault:
+    """Rows in which a column is wrong, and the reason for one of them."""
+
+    column: str
+    rows: np.ndarray[Any, np.dtype[np.bool_]]
+    reason: Callable[[int], str]
+
+
+def time_fault(times: pd.Series[str]) -> Fault:
+    """Rows whose time is none, in one of the forms of ISO 8601."""
+    filled = times != ""
+    formed = times.str.fullmatch(_TIME)
+    parsed = pd.to_datetime(times.where(formed), format="ISO8601", errors="coerce", utc=True)
+    return Fault(
+        "time",
+        (filled & parsed.isna()).to_numpy(bool),
+        lambda i: f"{quoted(times[i])} is not a time such as 2025-03-31T14:05:00Z",
+    )
+
+
+def answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
+    """Rows without an item, and rows whose answer and status contradict each other."""
+    item, answer, status = frame["item"], frame["answer"], frame["status"]
+    yield Fault("item", (item.str.strip() == "").to_numpy(bool), lambda _: "the item is missing")
+    unknown = (status != "") & ~status.isin(_STATUSES)
+    yield Fault(
+        "status",
+        unknown.to_numpy(bool),
+        lambda i: f"{quoted(status[i])} is not one of {', '.join(_STATUSES)}",
+    )
+    unusable = status.isin(_WHY_NOT)
+    yield Fault(
+        "answer",
+        ((answer == "") & ~unusable & ~unknown).to_numpy(bool),
+        lambda _: f"it is empty, and the status does not say why ({', '.join(_WHY_NOT)})",
+    )
+    yield Fault(
+        "status",
+        ((answer != "") & unusable).to_numpy(bool),
+        lambda i: f"'{status[i]}' cannot stand beside the answer {quoted(answer[i])}",
+    )
+
+
+def repeats(source: Source, frame: pd.DataFrame) -> list[Fault]:
+    """Rows that answer the same item under the same conditions as an earlier one."""
+    if frame.empty:
+        return []
+    varied = [column for column in KEY if (frame[column] != frame[column].iloc[0]).any()]
+    again = frame.duplicated(varied or ["item"]).to_numpy(bool)
+
+    def reason(index: int) -> str:
+        same = np.logical_and.reduce([frame[c] == frame[c].iloc[index] for c in KEY])
+        return (
+            f"{quoted(frame['item'].iloc[index])} was answered under the same conditions in "
+            f"{source.place(int(same.argmax()))} already"
+        )
+
+    return [Fault("item", again, reason)] if again.any() else []
+
+
+def first_fault(source: Source, faults: list[Fault]) -> FileError:
+    """The error that names the first wrong row and counts the others."""
+    first = min(faults, key=lambda fault: int(fault.rows.argmax()))
+    index = int(first.rows.argmax())
+    others = int(np.logical_or.reduce([fault.rows for fault in faults]).sum()) - 1
+    more = f" {others:,} more rows have errors." if others else ""
+    where = f"{source.name}, {source.place(index)}, column {first.column}"
+    return FileError(
+        f"{where}: {first.reason(index)}.{more}",
+        "Nothing was kept. Correct the file and choose it again.",
+    )
+
+
+def quoted(text: str) -> str:
+    """The text in quotation marks, cut where it is long."""
+    return f"'{text}'" if len(text) <= 60 else f"'{text[:60]}…'"
+
+
+# The answers of a frame as the columns and the bytes of a tidy file.
+
+_RISKY_PATTERN = r"\A([=+\-@\t\r'])"
+
+
+def columns_to_write(frame: pd.DataFrame) -> Texts:
+    """Arrow columns of text and numbers that are required or hold something."""
+    columns: Texts = {}
+    for column in (name for name in FILE_COLUMNS if name in frame.columns):
+        if column in INTEGERS or column in DECIMALS:
+            numbers = _number_array(frame[column], whole=column in INTEGERS)
+            if numbers.null_count < len(numbers):
+                columns[column] = numbers
+        else:
+            texts = _text_array(frame[column])
+            if column in REQUIRED or pc.any(pc.not_equal(texts, "")).as_py():
+                columns[column] = texts
+    return columns | _tag_columns(frame)
+
+
+def _number_array(column: pd.Series[Any], *, whole: bool) -> Any:
+    numbers = column.astype("Int64") if whole else column.astype("float64")
+    return one_chunk(pa.array(numbers, from_pandas=True))
+
+
+def _text_array(column: pd.Series[Any]) -> Any:
+    texts = pa.array(column.astype("str"), from_pandas=True)
+    return pc.fill_null(pc.cast(one_chunk(texts), pa.large_string()), "")
+
+
+def _tag_columns(frame: pd.DataFrame) -> Texts:
+    if "tags" not in frame.columns:
+        return {}
+    coded = _text_array(frame["tags"]).dictionary_encode()
+    rows = [json.loads(text) if text else {} for text in coded.dictionary.to_pylist()]
+    names = sorted({name for row in rows for name in row})
+    if clash := set(names) & set(FILE_COLUMNS):
+        raise ValueError(f"tags named like columns: {clash}")
+    return {
+        name: pa.array([_tag_text(row.get(name)) for row in rows], pa.large_string()).take(
+            coded.indices
+        )
+        for name in names
+    }
+
+
+def _tag_text(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def csv_bytes(columns: Texts) -> bytes:
+    """The columns as UTF-8 CSV; FileError where a text cannot stand in one."""
+    header = csv_line(columns).encode("utf-8")
+    cells = [_csv_cells(name, column) for name, column in columns.items()]
+    n_rows = len(cells[0])
+    if not n_rows:
+        return header
+    lines = pc.binary_join_element_wise(*cells, large(","))
+    whole = pc.binary_join(pa.LargeListArray.from_arrays([0, n_rows], lines), large("\n"))
+    return b"".join((header, whole[0].as_buffer().to_pybytes(), b"\n"))
+
+
+def _csv_cells(name: str, column: Any) -> Any:
+    """The cells of one column as they stand in the file."""
+    if not pa.types.is_large_string(column.type):
+        return pc.fill_null(pc.cast(column, pa.large_string()), "")
+    impossible = pc.or_(
+        pc.match_substring(column, "\0"), pc.greater(pc.utf8_length(column), MAX_CELL_CHARACTERS)
+    )
+    if (row := pc.index(impossible, value=True).as_py()) >= 0:
+        raise FileError(
+            f"Row {row + 1}, column {name}: {csv_fault(column[row].as_py())} cannot stand in CSV.",
+            "Choose Parquet instead, which can hold it.",
+        )
+    guarded = pc.replace_substring_regex(column, _RISKY_PATTERN, r"'\1")
+    quotable = pc.match_substring_regex(guarded, '[,;\t"\r\n]')
+    if not pc.any(quotable).as_py():
+        return guarded
+    doubled = pc.replace_substring(guarded, '"', '""')
+    return pc.if_else(quotable, joined('"', doubled, '"'), guarded)
+
+
+# The tidy response file: one answer a row, as CSV or Parquet, read and written without loss.
+#
+# Files may hold a million rows, so columns are read, checked and written as a whole. Only to say in
+# which line something is wrong is a CSV file gone through row by row.
 
 CONTEXT_FROM = "context_from"
 """Attribute of a frame that was read: the file's own name of the column taken as the context."""

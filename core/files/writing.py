@@ -1,11 +1,138 @@
-"""Writing files so that each is there whole, or as it was before."""
+"""Files written whole or not at all, and text that is safe in a spreadsheet."""
 
 from __future__ import annotations
 
+import io
+import re
 import shutil
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+import openpyxl
+from openpyxl.cell import WriteOnlyCell
+
+# Text as it may safely stand in a file that somebody will open in a spreadsheet.
+#
+# A spreadsheet takes a cell that starts with one of a few characters for a formula. Such text is
+# written with an apostrophe before it, and read without. Text that starts with an apostrophe gets
+# one too, so that reading never takes away what somebody wrote.
+
+Cell = str | float | None
+
+_RISKY = "=+-@\t\r'"
+_NEEDS_QUOTES = frozenset(',;\t"\r\n')  # every delimiter we may meet, not only our own
+_NOT_IN_CSV = re.compile("[\0\ud800-\udfff]")
+_NOT_IN_XLSX = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_CSV_CHARACTERS = 100_000
+_XLSX_CHARACTERS = 32_767  # Excel's limit; openpyxl cuts longer text off in silence
+_LOOKS_ESCAPED = re.compile("_(?=x[0-9A-Fa-f]{4}[_\r])")
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+_SAVED_AT = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*")
+_ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def guard(text: str) -> str:
+    """`text` with an apostrophe before it where a spreadsheet could take it for a formula."""
+    return f"'{text}" if text.startswith(tuple(_RISKY)) else text
+
+
+def unguard(text: str) -> str:
+    """What `guard` was given; other text is returned as it is."""
+    return text[1:] if text[:1] == "'" and text[1:2] and text[1] in _RISKY else text
+
+
+def plain_number(number: float) -> str:
+    """The shortest text that reads back as the same number; whole numbers without a point."""
+    whole = float(number).is_integer() and abs(number) < 1e15
+    return str(int(number)) if whole else repr(float(number))
+
+
+def csv_line(cells: Iterable[Cell]) -> str:
+    """One line of a CSV file: text guarded and quoted where needed, numbers plain, None empty."""
+    return ",".join(_csv_cell(cell) for cell in cells) + "\n"
+
+
+def csv_fault(text: str) -> str:
+    """Why `text` cannot stand in a CSV file, or nothing."""
+    return _fault(text, len(text), _NOT_IN_CSV, _CSV_CHARACTERS)
+
+
+def xlsx_fault(text: str) -> str:
+    """Why `text` cannot stand in an Excel cell, or nothing."""
+    return _fault(text, len(_escaped(guard(text))), _NOT_IN_XLSX, _XLSX_CHARACTERS)
+
+
+def workbook(sheets: Mapping[str, Iterable[Iterable[Cell]]]) -> bytes:
+    """An Excel workbook without a formula: text in text cells; equal content gives equal bytes."""
+    book = openpyxl.Workbook(write_only=True)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append([_xlsx_cell(sheet, cell) for cell in row])
+    written = io.BytesIO()
+    book.save(written)
+    return _without_dates(written.getvalue())
+
+
+def unescape_xlsx(text: str) -> str:
+    """The text that Excel shows for a cell's XML, where _x000D_ is a carriage return."""
+    return _ESCAPE.sub(_unescaped, text)
+
+
+def _csv_cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if not isinstance(cell, str):
+        return plain_number(cell)
+    text = guard(cell)
+    return text if _NEEDS_QUOTES.isdisjoint(text) else '"' + text.replace('"', '""') + '"'
+
+
+def _fault(text: str, length: int, impossible: re.Pattern[str], limit: int) -> str:
+    if found := impossible.search(text):
+        return f"the character U+{ord(found[0]):04X}"
+    return f"{length:,} characters, more than {limit:,}" if length > limit else ""
+
+
+def _xlsx_cell(sheet: object, cell: Cell) -> object:
+    if cell is None or cell == "":
+        return None
+    # openpyxl writes 16 digits of a number; where that is not all of it, text keeps the rest
+    if not isinstance(cell, str) and float(f"{cell:.16g}") == cell:
+        return cell
+    written = WriteOnlyCell(
+        sheet, _escaped(guard(cell)) if isinstance(cell, str) else plain_number(cell)
+    )
+    written.data_type = "s"  # openpyxl takes "#N/A" for an error value
+    return written
+
+
+def _escaped(text: str) -> str:
+    """`text` with carriage returns as Excel writes them (XML would make them line feeds)."""
+    return _LOOKS_ESCAPED.sub("_x005F_", text).replace("\r", "_x000D_")
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = int(escape[1], 16)
+    return escape[0] if code == 0 or 0xD800 <= code <= 0xDFFF else chr(code)
+
+
+def _without_dates(data: bytes) -> bytes:
+    """The same workbook without the time of saving."""
+    fixed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(fixed, "w") as new:
+        for name in old.namelist():
+            body = old.read(name)
+            if name == "docProps/core.xml":
+                body = _SAVED_AT.sub(rb"\g<1>1980-01-01T00:00:00Z", body)
+            entry = zipfile.ZipInfo(name, _ZIP_DATE)
+            new.writestr(entry, body, zipfile.ZIP_DEFLATED)
+    return fixed.getvalue()
+
+
+# Writing files so that each is there whole, or as it was before.
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:

@@ -1,14 +1,23 @@
-"""Audits: seeded samples of replies, and what a person made of them."""
+"""Audits of replies by persons, and changes of responses by a newer reader or a person."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Literal
 
 import pandas as pd
+import pyarrow as pa
 
 from core.domain.identifiers import stable_id
+from core.store.collection import OPTION_MARK, PlannedCall, PlannedItem
 from core.store.database import Database
+from core.store.scoring import point_ranges_sql, score_sql
+
+# Audits: seeded samples of replies, and what a person made of them.
 
 # Whoever asks for the same sample again gets the one on file, though more replies have come in.
 _ADD = "insert into audit values (?, ?, ?, ?, ?, now()) on conflict do nothing returning audit_id"
@@ -160,3 +169,277 @@ def coded(database: Database, audit_id: int) -> pd.DataFrame:
     that; `parser_status_then` and `parser_option_then` are what it had said at the coding.
     """
     return database.frame(_CODED, {"audit": audit_id})
+
+
+# Changing what responses are, by a newer parser or by a person, with the old values kept.
+
+Cause = Literal["parser", "person", "undo"]
+
+_PAGE = 20_000
+_CALLS = """
+with page as (
+    select call_id from trial where study_id = $study and ordinal > $after
+    order by ordinal limit $limit
+)
+select t.call_id, t.ordinal, t.trial_id, i.code,
+    r.trial_id is not null and case when v.trial_id is null then r.parser is not null
+        else v.parser is not null and $persons end,
+    r.status, r.option, r.attempt_id,
+    a.respondent_id, a.language, a.context, a.entity, a.entity_b, a.form, a.format, a.template,
+    a.label_order, a.phase, a.repetition, c.option_order, c.opinion
+from trial t join administration a using (administration_id) join item i using (item_id)
+    left join response r on r.trial_id = t.trial_id
+    left join (select trial_id, parser from person_set where study_id = $study) v
+        on v.trial_id = t.trial_id
+    left join call_shown c on c.call_id = t.call_id
+where t.study_id = $study and t.call_id in (select call_id from page)
+order by t.ordinal
+"""
+_CONDITIONS = (
+    "respondent_id", "language", "context", "entity", "entity_b", "form", "format", "template",
+    "label_order", "phase", "repetition",
+)  # fmt: skip
+_REPLIES = """
+select m.call_id, m.attempt_id, m.finish_reason, x.reply, k.body
+from attempt m join attempt_text x using (attempt_id) left join attempt_token k using (attempt_id)
+where m.study_id = ? and m.outcome = 'reply' and m.call_id in (select unnest(?::bigint[]))
+order by m.call_id, m.number
+"""
+_VERSIONS = """
+select parser, count(*) from response where study_id = ? group by parser order by parser
+"""
+_SIZE = """
+select (select count(*) from trial where study_id = $study),
+    (select count(*) from person_set where study_id = $study)
+"""
+_UNCHANGED = """
+r.trial_id = c.trial_id and r.study_id = $study and r.status = c.old_status
+    and r.option is not distinct from c.old_option
+    and r.attempt_id is not distinct from c.old_attempt_id
+"""
+_KEEP = f"""
+insert into recoding (trial_id, study_id, recoded_at, cause, status, option, parser, attempt_id,
+    tries, chance, score)
+select r.trial_id, r.study_id, now(), $cause, r.status, r.option, r.parser, r.attempt_id, r.tries,
+    r.chance, r.score
+from response r join changes c on {_UNCHANGED}
+"""  # noqa: S608 - the condition is a constant of this module
+_CHANGE = f"""
+update response r set status = c.status, option = c.option, parser = c.parser,
+    attempt_id = c.attempt_id, tries = c.tries, chance = c.chance, score = c.score
+from changes c where {_UNCHANGED}
+"""  # noqa: S608
+_NEWEST = "select coalesce(max(number), 0) from recoding where study_id = ?"
+_CONFIRM = "update response set parser = ? where study_id = ? and parser is not null"
+_NOW = """
+select r.trial_id, r.status as old_status, r.option as old_option, r.attempt_id as old_attempt_id,
+    r.attempt_id, r.tries
+from response r where r.study_id = ? and r.trial_id in (select unnest(?::bigint[]))
+"""
+_BEFORE_PERSON = """
+select r.trial_id, r.status as old_status, r.option as old_option, r.attempt_id as old_attempt_id,
+    v.status, v.option, v.parser, v.attempt_id, v.tries, v.chance, v.score
+from person_set v join response r using (trial_id)
+where v.study_id = ? and v.trial_id in (select unnest(?::bigint[]))
+"""
+_ROW = {
+    "keyed": "i.keyed", "form": "a.form", "exception": "d.direction", "low": "b.low",
+    "high": "b.high",
+}  # fmt: skip
+_NEW_SCORE = "case when c.trial_id is null then r.score else c.score end"
+_MEANS = f"""
+with scored as (
+    select p.label as respondent, a.format, i.code as item, i.position,
+        {score_sql(**_ROW, given="r.score", points="o.points")} as before,
+        {score_sql(**_ROW, given=_NEW_SCORE, points="n.points")} as after,
+        before is distinct from after as moved
+    from trial t join response r using (trial_id) join study s on s.study_id = t.study_id
+        join administration a using (administration_id) join respondent p using (respondent_id)
+        join item i using (item_id)
+        left join item_direction d on d.item_id = i.item_id and d.form = a.form
+        left join changes c on c.trial_id = t.trial_id
+        left join answer_option o on o.instrument_id = s.instrument_id and o.format = a.format
+            and o.code = r.option
+        left join answer_option n on n.instrument_id = s.instrument_id and n.format = a.format
+            and n.code = case when c.trial_id is null then r.option else c.option end
+        left join ({point_ranges_sql()}) b
+            on b.range_instrument = s.instrument_id and b.range_format = a.format
+    where t.study_id = $study
+)
+select respondent, format, item, avg(before) as old_mean, avg(after) as new_mean,
+    count(before) as old_n, count(after) as new_n, count(*) filter (where moved) as changed
+from scored group by respondent, format, item, position having bool_or(moved)
+order by respondent, format, position
+"""  # noqa: S608 - the parts are constants
+_COLUMNS = (
+    ("trial_id", pa.int64()), ("old_status", pa.string()), ("old_option", pa.string()),
+    ("old_attempt_id", pa.int64()), ("status", pa.string()), ("option", pa.string()),
+    ("parser", pa.int32()), ("attempt_id", pa.int64()), ("tries", pa.int32()),
+    ("chance", pa.float64()), ("score", pa.float64()),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a response is (`old_...`) and what it becomes."""
+
+    trial_id: int
+    old_status: str
+    old_option: str | None
+    old_attempt_id: int | None
+    status: str
+    option: str | None
+    parser: int | None  # None: not read by a parser
+    attempt_id: int | None
+    tries: int | None
+    chance: float | None = None
+    score: float | None = None  # imported scores only
+
+
+@dataclass(frozen=True)
+class KeptReply:
+    """A reply on file; `tokens` is the JSON of the first token's probabilities, if recorded."""
+
+    attempt_id: int
+    finish_reason: str
+    text: str
+    tokens: str | None
+
+
+@dataclass(frozen=True)
+class AnsweredCall:
+    """A call with its replies in order. Items are `waiting` where they are to be read anew.
+
+    `current` holds status, option and attempt of every trial that has a response, by trial.
+    """
+
+    call: PlannedCall
+    replies: tuple[KeptReply, ...]
+    current: dict[int, tuple[str, str | None, int | None]]
+
+
+def newest(database: Database, study_id: int) -> int:
+    """Number of the last change of a response of a study; 0 where there was none."""
+    row = database.row(_NEWEST, [study_id])
+    return int(row[0]) if row else 0
+
+
+def versions(database: Database, study_id: int) -> dict[int | None, int]:
+    """How many responses of a study each version of the parser has read; None: no parser did."""
+    return dict(database.rows(_VERSIONS, [study_id]))
+
+
+def size(database: Database, study_id: int) -> tuple[int, int]:
+    """Trials of a study, and how many of its responses a person has set."""
+    return database.row(_SIZE, {"study": study_id}) or (0, 0)
+
+
+def answered_calls(
+    database: Database, study_id: int, *, persons: bool
+) -> Iterator[list[AnsweredCall]]:
+    """Every call of a study with its replies, a page at a time, in the order of the plan.
+
+    Responses that were imported are not to be read anew; those set by a person only with `persons`.
+    """
+    after = 0
+    while True:
+        values = {"study": study_id, "after": after, "limit": _PAGE, "persons": persons}
+        rows = database.rows(_CALLS, values)
+        if not rows:
+            return
+        after = rows[-1][1]
+        # a call's rows stand together: its trials follow one another in the plan
+        calls = [_call(list(group)) for _, group in groupby(rows, key=itemgetter(0))]
+        yield _with_replies(database, study_id, calls)
+
+
+def table(changes: Sequence[Change]) -> pa.Table:
+    """Changes as `apply` and `means` take them."""
+    return pa.table(
+        {name: pa.array([getattr(c, name) for c in changes], kind) for name, kind in _COLUMNS}
+    )
+
+
+def means(database: Database, study_id: int, changes: pa.Table) -> pd.DataFrame:
+    """Item means by respondent and format before and after, where a change moves a score."""
+    with database.transaction() as cursor:
+        cursor.register("changes", changes)
+        try:
+            return cursor.execute(_MEANS, {"study": study_id}).df()
+        finally:
+            cursor.unregister("changes")
+
+
+def apply(
+    database: Database,
+    study_id: int,
+    changes: pa.Table,
+    *,
+    cause: Cause,
+    confirmed: int | None = None,
+) -> int:
+    """Make the changes and keep what was before; all in one transaction. Returns how many.
+
+    A response that is no longer what its change says it was is left alone. `confirmed` is the
+    version of a parser that has read all other responses of the study to the same end.
+    """
+    with database.transaction() as cursor:
+        cursor.register("changes", changes)
+        try:
+            values = {"study": study_id, "cause": cause}
+            count = cursor.execute(_KEEP, values).fetchone()
+            cursor.execute(_CHANGE, {"study": study_id})
+        finally:
+            cursor.unregister("changes")
+        if confirmed is not None:
+            cursor.execute(_CONFIRM, [confirmed, study_id])
+    return int(count[0]) if count else 0
+
+
+def to_person(
+    database: Database, study_id: int, codings: dict[int, tuple[str, str | None]]
+) -> pa.Table:
+    """The changes that make responses what a person coded: status and option by trial."""
+    rows = database.rows(_NOW, [study_id, list(codings)])
+    found = []
+    for trial_id, status, option, old_attempt, attempt, tries in rows:
+        new = codings[trial_id]
+        found.append(Change(trial_id, status, option, old_attempt, *new, None, attempt, tries))
+    return table(found)
+
+
+def to_before_person(database: Database, study_id: int, trial_ids: Sequence[int]) -> pa.Table:
+    """The changes that undo what persons set among these trials."""
+    rows = database.rows(_BEFORE_PERSON, [study_id, list(trial_ids)])
+    return table([Change(*row) for row in rows])
+
+
+def _call(rows: list[tuple[Any, ...]]) -> AnsweredCall:
+    option_order, opinion = rows[0][-2:]
+    call = PlannedCall(
+        call_id=rows[0][0],
+        items=tuple(PlannedItem(row[2], row[3], row[4]) for row in rows),
+        last_ordinal=rows[-1][1],
+        **dict(zip(_CONDITIONS, rows[0][8:-2], strict=True)),
+        option_order=tuple(option_order.split(OPTION_MARK)) if option_order else None,
+        opinion=opinion or "",
+        tries=0,  # as if nothing had been asked yet
+        replies=0,
+    )
+    current = {row[2]: (row[5], row[6], row[7]) for row in rows if row[5] is not None}
+    return AnsweredCall(call, (), current)
+
+
+def _with_replies(
+    database: Database, study_id: int, calls: list[AnsweredCall]
+) -> list[AnsweredCall]:
+    rows = database.rows(_REPLIES, [study_id, [found.call.call_id for found in calls]])
+    replies = {
+        call_id: tuple(KeptReply(*row[1:]) for row in group)
+        for call_id, group in groupby(rows, key=itemgetter(0))
+    }
+    return [
+        replace(found, replies=replies[found.call.call_id])
+        for found in calls
+        if found.call.call_id in replies
+    ]

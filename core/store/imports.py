@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from core.domain.identifiers import stable_id
 from core.domain.study import Design, as_json_values
-from core.store.bank_tables import item_id
+from core.store.banks import item_id
 from core.store.database import Database
 from core.store.studies import StudyRecord, refuse_name
 

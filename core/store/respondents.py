@@ -1,14 +1,17 @@
-"""Respondents: models with their settings. Rows are values; the shelf says which are on offer."""
+"""Respondents: models with their settings, and what models cost."""
 
 from __future__ import annotations
 
 import json
+from datetime import date
 
 from core.domain.json_values import plain
 from core.domain.study import RESPONDENT, Respondent
 from core.store.database import Database
 
-_ADD = "insert into respondent values (?, ?, ?, ?, ?, now()) on conflict do nothing"
+# Respondents: models with their settings. Rows are values; the shelf says which are on offer.
+
+_ADD_RESPONDENT = "insert into respondent values (?, ?, ?, ?, ?, now()) on conflict do nothing"
 _SHELVE = """
 insert into respondent_shelf values (?, ?, false)
 on conflict (label) do update set respondent_id = excluded.respondent_id, archived = false
@@ -24,13 +27,13 @@ _ARCHIVE = "update respondent_shelf set archived = ? where label = ?"
 def add(database: Database, respondent: Respondent) -> None:
     """Keep a respondent as a value, without offering it on the design page."""
     with database.transaction() as cursor:
-        cursor.execute(_ADD, _row(respondent))
+        cursor.execute(_ADD_RESPONDENT, _row(respondent))
 
 
 def shelve(database: Database, respondent: Respondent) -> None:
     """Offer a respondent; one of the same label is replaced, for studies yet to come."""
     with database.transaction() as cursor:
-        cursor.execute(_ADD, _row(respondent))
+        cursor.execute(_ADD_RESPONDENT, _row(respondent))
         cursor.execute(_SHELVE, [respondent.label, respondent.respondent_id])
 
 
@@ -60,3 +63,28 @@ def _row(respondent: Respondent) -> list[object]:
     return [
         respondent.respondent_id, respondent.label, respondent.kind, respondent.model, body,
     ]  # fmt: skip
+
+
+# What models cost, as looked up by the user.
+
+_ADD_PRICE = """
+insert into price (model, price_in, price_out, as_of, source) values (?, ?, ?, ?, ?)
+"""
+_NEWEST = """
+select model, price_in, price_out, as_of, source from price
+qualify row_number() over (partition by model order by number desc) = 1
+order by model
+"""
+
+Row = tuple[str, float | None, float | None, date, str]
+
+
+def add_price(database: Database, row: Row) -> None:
+    """Keep the price of a model; earlier ones stay on file."""
+    with database.transaction() as cursor:
+        cursor.execute(_ADD_PRICE, list(row))
+
+
+def newest(database: Database) -> list[Row]:
+    """The newest entry of each model; its prices are None where it was forgotten."""
+    return database.rows(_NEWEST)

@@ -1,7 +1,7 @@
 """The scoring rule: keying x form x points, for the analysis frames and for queries in SQL.
 
-The rule is written once, as an ibis expression over core.domain.keying.keyed_points. `score_sql`
-gives the same expression as DuckDB's SQL. In Python, `Instrument.score` follows the same rule.
+The rule is written once, as an ibis expression over `keyed_points` of core.domain.instrument.
+`score_sql` gives the same expression as DuckDB's SQL. In Python, `Instrument.score` follows it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Any
 
 import ibis
 
-from core.domain.instrument import INVERTED_FORMS
-from core.domain.keying import keyed_points
+from core.domain.instrument import INVERTED_FORMS, keyed_points
 
 _ROW = ibis.table(
     {"keyed": "int8", "form": "string", "exception": "int8", "given": "float64",

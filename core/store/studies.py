@@ -1,4 +1,4 @@
-"""Studies on file: designs that are frozen, and what belongs to them."""
+"""Studies on file: frozen designs, what belongs to them, and their amendments."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ from typing import Any
 import pyarrow as pa
 
 from core.domain.identifiers import name_fault, stable_id
-from core.domain.study import DESIGN, Context, Design, Status, as_json_values
+from core.domain.json_values import plain
+from core.domain.study import (
+    DESIGN,
+    RESPONDENT,
+    Context,
+    Design,
+    Respondent,
+    Status,
+    as_json_values,
+)
 from core.errors import DesignError
 from core.store.database import Database
 from core.store.plans import write_plan
+
+# Studies on file: designs that are frozen, and what belongs to them.
 
 _ADD_STUDY = "insert into study values (?, ?, 'planned', ?, ?, ?, now())"
 _ADD_TEMPLATE = "insert into study_template values (?, ?, ?)"
@@ -180,3 +191,52 @@ def _record(row: tuple[Any, ...], counts: dict[int, tuple[int, int, int, int]]) 
         instrument_id, instrument, version, n_trials, n_responses, n_usable,
         n_responses + n_failed,
     )  # fmt: skip
+
+
+# Amendments of frozen studies: what of a respondent changed after freezing, when and why.
+
+_ADD = """
+insert into amendment (study_id, respondent_id, amended_at, change, reason, body)
+values (?, ?, now(), ?, ?, ?)
+"""
+_LIST = """
+select respondent_id, amended_at, change, reason, body from amendment
+where study_id = ? order by number
+"""
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """A change of how a respondent is asked. `respondent` is as it is asked from then on.
+
+    `respondent_id` is that of the plan, which stays as it was frozen.
+    """
+
+    respondent_id: int
+    amended_at: datetime
+    change: str
+    reason: str
+    respondent: Respondent
+
+
+def add(
+    database: Database,
+    study_id: int,
+    respondent_id: int,
+    respondent: Respondent,
+    *,
+    change: str,
+    reason: str,
+) -> None:
+    """Append an amendment."""
+    body = json.dumps(plain(respondent), ensure_ascii=False)
+    with database.transaction() as cursor:
+        cursor.execute(_ADD, [study_id, respondent_id, change, reason, body])
+
+
+def amendments(database: Database, study_id: int) -> tuple[Amendment, ...]:
+    """The amendments of a study, oldest first."""
+    return tuple(
+        Amendment(respondent_id, at, change, reason, RESPONDENT.validate_json(body))
+        for respondent_id, at, change, reason, body in database.rows(_LIST, [study_id])
+    )

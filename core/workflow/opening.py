@@ -12,13 +12,13 @@ from pathlib import Path
 
 from core import settings
 from core.errors import UserError
-from core.files.context_files import read_contexts
-from core.files.instrument_files import read_instrument
+from core.files.banks.files import read_instrument
+from core.files.contexts import read_contexts
 from core.store import banks as bank_store
-from core.store import memory, respondents
+from core.store import drafts, respondents
 from core.store.database import Database
-from core.workflow import contexts
-from core.workflow.respondents import STARTER_RESPONDENTS
+from core.workflow.contexts import contexts
+from core.workflow.respondents.respondents import STARTER_RESPONDENTS
 from core.workflow.workspace import Workspace
 
 _STARTER_SETS = {
@@ -56,7 +56,7 @@ def _fill(workspace: Workspace) -> None:
     a user has changed or archived is there, and stays as it is.
     """
     database = workspace.database
-    if memory.recall(database, _FILLED):
+    if drafts.recall(database, _FILLED):
         return
     with database.all_or_nothing():
         _fill_banks(workspace)
@@ -70,7 +70,7 @@ def _fill(workspace: Workspace) -> None:
                 data = (workspace.data_directory / file_name).read_bytes()
                 found = read_contexts(file_name, data)
                 contexts.save(workspace, name, found, made="Comes with Inkblot")
-        memory.remember(database, _FILLED, True)
+        drafts.remember(database, _FILLED, True)
 
 
 def _fill_banks(workspace: Workspace) -> None:

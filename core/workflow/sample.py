@@ -8,10 +8,11 @@ from typing import Literal
 
 from core.domain.study import Context, Design
 from core.errors import DesignError
-from core.files import context_files
+from core.files import contexts
 from core.store import respondents as respondent_store
-from core.workflow import collection, studies
-from core.workflow.respondents import LOCAL, SIMULATED
+from core.workflow.designs import studies
+from core.workflow.respondents.respondents import LOCAL, SIMULATED
+from core.workflow.runs import collection
 from core.workflow.workspace import Workspace
 
 SampleKind = Literal["simulated", "local"]
@@ -23,7 +24,7 @@ LOCAL_PERSONAS = 3
 def starter_personas(data_directory: Path) -> tuple[Context, ...]:
     """The 25 personas that come along."""
     file = data_directory / "personas_25.csv"
-    return context_files.read_personas(file.name, file.read_bytes())
+    return contexts.read_personas(file.name, file.read_bytes())
 
 
 def _sample_design(workspace: Workspace, kind: SampleKind) -> Design:

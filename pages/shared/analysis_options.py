@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.analysis.factor_models.cfa_models import FactorModelText
-from core.analysis.registry import (
+from core.analysis.shared.factor_models.models import FactorModelText
+from core.analysis.shared.registry import (
     Analysis,
     AnalysisOption,
     Choice,
@@ -25,17 +25,17 @@ from core.analysis.registry import (
 )
 from core.domain.frames import GROUPINGS
 from core.errors import UserError
-from core.workflow import analysis_choices, other_data
-from core.workflow.studies import StudyRecord
-from pages.shared import factor_desk, widgets
-from pages.shared.factor_words import factor_word
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.statistics import analyses, frames
+from pages.shared import factor_model_editor, widgets
+from pages.shared.widgets import factor_word
 
 _IN_A_ROW = 4
 
 
 def option_form(analysis: Analysis, study: StudyRecord) -> dict[str, Any]:
     """Controls for the options of an analysis, read from its signature, and what they hold."""
-    kept = analysis_choices.recall(widgets.workspace(), study.code, analysis)
+    kept = analyses.recall(widgets.workspace(), study.code, analysis)
     edited = [option for option in analysis.options if type(option.kind) in _EDITORS]
     elsewhere = {name for option in edited for name in _EDITORS[type(option.kind)].sets(option)}
     shown = [option for option in analysis.options if option.name not in elsewhere]
@@ -92,7 +92,7 @@ def _control(analysis: Analysis, study: str, option: AnalysisOption, kept: Any) 
     value = _WIDGETS[type(option.kind)](option, key, kept)
     if value != kept:
         try:
-            analysis_choices.keep(widgets.workspace(), study, analysis, option.name, value)
+            analyses.keep(widgets.workspace(), study, analysis, option.name, value)
         except UserError as error:
             widgets.show_problem(error)
     return value
@@ -194,7 +194,7 @@ def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
 
 def _other_data(option: AnalysisOption, key: str, kept: Any) -> Any:
     kind: Any = option.kind
-    names = other_data.names(widgets.workspace(), kind)
+    names = frames.names(widgets.workspace(), kind)
     wished = kept if kept in names else ""
     return st.selectbox(
         kind.label, ["", *names], ["", *names].index(wished), key=key, help=_tooltip(kind),
@@ -224,6 +224,6 @@ class _Editor:
 
 
 _EDITORS: Mapping[type, _Editor] = {
-    FactorModelText: _Editor(factor_desk.options_set, factor_desk.controls)
+    FactorModelText: _Editor(factor_model_editor.options_set, factor_model_editor.controls)
 }
 """The kinds of options that take more than a widget; they stand below all others."""

@@ -1,4 +1,4 @@
-"""What every page of statistics has: study, analysis, options, what a row is, and the result."""
+"""What every page of statistics has: study, analysis, options, progress and result."""
 
 from __future__ import annotations
 
@@ -7,14 +7,63 @@ from typing import Any
 
 import streamlit as st
 
-from core.analysis.registry import Analysis, Topic
+from core.analysis.shared.registry import Analysis, Topic
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
-from core.workflow import answers, collection, statistics, studies, units
-from core.workflow.computing import Question
-from core.workflow.studies import StudyRecord
-from pages.shared import analysis_options, analysis_progress, data_files, results, widgets
-from pages.shared.factor_words import factor_word
+from core.workflow.answers import answers
+from core.workflow.designs import studies
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses, computing, frames
+from core.workflow.statistics.computing import Computation, Question
+from pages.shared import analysis_options, downloads, results, widgets
+from pages.shared.widgets import factor_word
+
+# Results computed in the background: the result if it is there, else how far it is.
+
+PATIENCE_S = 0.4
+"""How long a page waits before it shows progress instead; most results are there by then."""
+_LOOK_EVERY_S = 0.5
+
+
+def result_of(question: Question) -> AnalysisResult | None:
+    """The result, or None after showing how far it is; raises what kept it from being computed."""
+    computation = computing.request(widgets.workspace(), question)
+    computation.wait(PATIENCE_S)
+    if computation.state == "cancelled":
+        st.info("Cancelled. Nothing was kept.", icon=":material/cancel:")
+        st.button(
+            "Compute again", icon=":material/refresh:", key="compute_again",
+            on_click=computing.forget, args=(widgets.workspace(), question),
+        )  # fmt: skip
+        return None
+    if computation.ended:
+        return computation.value()
+    _watch(computation)
+    return None
+
+
+@st.fragment(run_every=_LOOK_EVERY_S)
+def _watch(computation: Computation) -> None:
+    """A bar with how far it is, and a way to stop it; draws the page anew when it has ended."""
+    if computation.ended:
+        st.rerun()
+    waiting = computation.state == "waiting"
+    said = (
+        "Waiting for other analyses ..."
+        if waiting
+        else f"Computing: {computation.done} of {computation.total} {computation.what} done ..."
+        if computation.total
+        else "Computing ..."
+    )
+    st.progress(computation.done / computation.total if computation.total else 0.0, text=said)
+    st.button(
+        "Cancel", icon=":material/stop_circle:", key="cancel_computing", on_click=computation.cancel
+    )
+    st.caption("You may leave this page; the result will be here when you come back.")
+
+
+# What every page of statistics has: study, analysis, options, what a row is, and the result.
 
 _ANALYSIS_PARAMETER = "analysis"
 
@@ -35,7 +84,9 @@ def show(
             return
         if study.n_responses == 0:
             st.info("This study has no answers yet. Start it on the page Collect.")
-            st.page_link("pages/collect.py", label="Go to Collect", icon=":material/play_circle:")
+            st.page_link(
+                "pages/collect/page.py", label="Go to Collect", icon=":material/play_circle:"
+            )
             return
         widgets.notes_of_study(study.code)
         if study.n_responses < study.n_trials:
@@ -49,7 +100,7 @@ def show(
         options = analysis_options.option_form(analysis, study)
         beside, over, where = _which_answers(study, analysis)
         question = Question(analysis.name, (study.code, *beside), options, where, over)
-        result = analysis_progress.result_of(question)
+        result = result_of(question)
         if result is not None:
             if lead:
                 lead(result)
@@ -59,19 +110,19 @@ def show(
 
 
 def _show(analysis: Analysis, question: Question, result: AnalysisResult) -> None:
-    stem = data_files.file_stem(question.studies[0])
+    stem = downloads.file_stem(question.studies[0])
     results.show_result(analysis, result, file_stem=stem)
     results.show_scripts(analysis, question, file_stem=stem)
 
 
 def _choose_analysis(topic: Topic) -> Analysis:
-    names = [analysis.name for analysis in statistics.analyses() if analysis.topic == topic]
+    names = [analysis.name for analysis in analyses.analyses() if analysis.topic == topic]
     names.sort(key=lambda name: name != topic)  # what gives the page its name comes first
     wished = st.query_params.get(_ANALYSIS_PARAMETER, "")
     default = wished if wished in names else topic if topic in names else names[0]
     chosen = default
     if len(names) > 1:
-        titles = {name: widgets.plain(statistics.by_name(name).title) for name in names}
+        titles = {name: widgets.plain(analyses.by_name(name).title) for name in names}
         key = widgets.analysis_chooser(topic)
         # Not as a default: what a button of another analysis chooses here would clash with it.
         st.session_state.setdefault(key, default)
@@ -80,7 +131,7 @@ def _choose_analysis(topic: Topic) -> Analysis:
         )
         chosen = taken or default
     st.query_params[_ANALYSIS_PARAMETER] = chosen
-    return statistics.by_name(chosen)
+    return analyses.by_name(chosen)
 
 
 def _which_answers(
@@ -131,6 +182,6 @@ def _rows(study: StudyRecord, levels: Mapping[str, list[Any]]) -> tuple[str, ...
         help="The unit of analysis. Take one out, and the scores of rows that differ in nothing "
         "else are averaged. What is set side by side or compared below is never averaged.",
     )  # fmt: skip
-    for sentence in units.implications(chosen, brought_in=study.kind == "imported"):
+    for sentence in frames.implications(chosen, brought_in=study.kind == "imported"):
         st.caption(widgets.plain(sentence))
     return tuple(name for name in factors if name not in chosen)

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from core.domain.counts import counted
+from core.domain.wording import counted
 from core.workflow import drafts
 from pages.shared import widgets
 

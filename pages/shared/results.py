@@ -9,14 +9,13 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from core.analysis.registry import Analysis
+from core.analysis.shared.registry import Analysis
 from core.charts import Chart, readable
 from core.charts.panels import DECIMALS as CHART_DECIMALS
-from core.domain.counts import counted
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.rounding import number_text, percent_text, rounded_frame
-from core.workflow import statistics
-from core.workflow.computing import Question
+from core.domain.wording import counted, number_text, percent_text, rounded_frame
+from core.workflow.statistics import analyses
+from core.workflow.statistics.computing import Question
 from pages.shared import analysis_options
 from pages.shared.widgets import download, error_box, plain, table, workspace
 
@@ -26,7 +25,7 @@ _MOST_LINES = 4
 _WIDE = 360  # pixels of a column whose texts take several lines
 _MOST_STYLED = 20_000  # cells; beyond, giving each cell a text of its own makes a page wait
 _FORMATS = {"count": "%d"} | {
-    unit: f"%.{decimals}f" for unit, decimals in statistics.export.DECIMALS.items()
+    unit: f"%.{decimals}f" for unit, decimals in analyses.export.DECIMALS.items()
 }
 
 
@@ -55,7 +54,7 @@ def show_result(analysis: Analysis, result: AnalysisResult, *, file_stem: str) -
     for shown in others:
         if len(shown.frame):  # an empty one, such as correlated residuals of none, is in the ZIP
             _show_table(analysis, result, shown, file_stem)
-    data = statistics.export.result_zip(result)
+    data = analyses.export.result_zip(result)
     download("All tables (ZIP)", data, f"{file_stem}-{analysis.name}.zip", key="download:all")
     with st.expander("References"):
         for reference in analysis.references:
@@ -82,11 +81,11 @@ def show_scripts(analysis: Analysis, question: Question, *, file_stem: str) -> N
     if not shown:
         return
     with error_box():
-        files = statistics.scripts(
+        files = analyses.scripts(
             workspace(), question.analysis, question.studies, question.options, question.where,
             question.over,
         )  # fmt: skip
-        data = statistics.export.files_zip({file.name: file.text.encode() for file in files})
+        data = analyses.export.files_zip({file.name: file.text.encode() for file in files})
         download(
             "R and Python scripts with data (ZIP)", data,
             f"{file_stem}-{analysis.name}-scripts.zip", key="download:syntax",
@@ -150,8 +149,8 @@ def _show_table(
     columns = shown.columns
     alt = f"{shown.title}: {counted(len(shown.frame), 'row')}"
     if apa:
-        table(statistics.export.apa_table(shown), alt=alt)
-        note = statistics.export.apa_note(result, shown, statistics.software())
+        table(analyses.export.apa_table(shown), alt=alt)
+        note = analyses.export.apa_note(result, shown, analyses.software())
         st.caption(plain(note))
     else:
         small = small_p_columns(shown)  # these come with texts of their own
@@ -165,7 +164,7 @@ def _show_table(
             row_height=row_height(shown),
         )
     name = f"{file_stem}-{shown.name}.csv"
-    download("CSV", statistics.export.table_csv(shown), name, key=f"csv:{shown.name}")
+    download("CSV", analyses.export.table_csv(shown), name, key=f"csv:{shown.name}")
 
 
 def _format(column: Column, frame: pd.DataFrame) -> str | None:
@@ -186,7 +185,7 @@ def titled(shown: ResultTable) -> pd.DataFrame | Styler:
     """The table under its titles; a p below .001 is said to be so, for it is never 0."""
     small = small_p_columns(shown)
     exact = {c.name: shown.frame[c.name] for c in shown.columns if c.title in small}
-    frame = statistics.export.shown_frame(shown).assign(**exact)
+    frame = analyses.export.shown_frame(shown).assign(**exact)
     frame = frame.rename(columns={c.name: c.title for c in shown.columns})
     if not small:
         return frame

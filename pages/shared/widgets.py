@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from html import escape
 from typing import Any
@@ -16,10 +16,27 @@ from pandas.io.formats.style import Styler
 
 from core.domain.study import Respondent
 from core.errors import UserError
-from core.workflow import bank_attachment, banks, respondents, studies
+from core.workflow.answers import bank_attachment
+from core.workflow.banks import editing
+from core.workflow.designs import studies
+from core.workflow.designs.studies import StudyRecord
 from core.workflow.opening import open_workspace
-from core.workflow.studies import StudyRecord
+from core.workflow.respondents import respondents
 from core.workflow.workspace import Workspace, offer_secrets
+
+# What readers call the factors of a design.
+
+_WORDS: Mapping[str, str] = {
+    "label_order": "order of options",
+    "entity_b": "second entity",
+    "template": "instructions",
+}
+
+
+def factor_word(factor: str) -> str:
+    """A factor as a reader calls it."""
+    return _WORDS.get(factor, factor.replace("_", " "))
+
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +134,7 @@ def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRec
     if not records:
         st.info("There is no study yet. Run the sample study from Home, or design one.")
         st.page_link("pages/home.py", label="Go to Home", icon=":material/home:")
-        st.page_link("pages/design.py", label="Design a study", icon=":material/grid_on:")
+        st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
         return None
     codes = [record.code for record in reversed(records)]
     wished = st.query_params.get(STUDY_PARAMETER) or st.session_state.get("chosen_study")
@@ -145,7 +162,7 @@ def honesty_note(people: Iterable[Respondent]) -> None:
 @st.cache_data(max_entries=50, show_spinner=False)
 def _unreviewed(process: str, code: str) -> str:
     """The sentence on unreviewed texts of a frozen study, which does not change any more."""
-    return banks.unreviewed_of_study(workspace(), code).sentence
+    return editing.unreviewed_of_study(workspace(), code).sentence
 
 
 def unreviewed_note(study: StudyRecord) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.analysis.answers import bounded, interval, p_of
 from core.analysis.internal_consistency import internal_consistency
-from core.workflow import statistics
+from core.analysis.shared.answers import bounded, interval, p_of
+from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
-from tests.charts_results import NAN, made, results, table
-from tests.test_charts import results as more_results
+from tests.charts.results import NAN, made, results, table
+from tests.charts.test_charts import results as more_results
 
 FIT = ("respondent", "model", "chi2", "df", "p", "chi2_scaled", "p_scaled", "cfi_robust",
        "rmsea_robust", "rmsea_robust_low", "rmsea_robust_high", "cfi_scaled", "rmsea_scaled",
@@ -192,20 +192,20 @@ BY_HAND = {
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_sentence_is_what_one_writes_by_hand(name):
     result, sentence = BY_HAND[name]
-    assert statistics.by_name(name).answer(result) == (("m", sentence),)
+    assert analyses.by_name(name).answer(result) == (("m", sentence),)
 
 
 def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
     # Variances 11/12 and 2/3, covariance 2/3: α = 2 (1 - (19/12) / (19/12 + 4/3)) = .914.
     frame = item_scores([[1, 1], [1, 2], [2, 2], [3, 3]], respondent="m")
-    ((group, sentence),) = statistics.by_name("internal_consistency").answer(
+    ((group, sentence),) = analyses.by_name("internal_consistency").answer(
         internal_consistency(frame)
     )
     assert group == "m"
     assert "α = .91" in sentence
     rows = [("m", "A", 0.889, 0.4, 0.99), ("m", "B", NAN, NAN, NAN)]
     given = made(table("alpha", ("respondent", "subscale", "alpha", "ci_low", "ci_high"), rows))
-    assert statistics.by_name("internal_consistency").answer(given) == (
+    assert analyses.by_name("internal_consistency").answer(given) == (
         ("m", "A: α = .89 [.40, .99]; B: α is undefined (too few items that vary, or too few "
               "rows)."),
     )  # fmt: skip
@@ -215,23 +215,23 @@ def test_the_item_map_names_the_item_in_which_groups_differ_most():
     rows = [("m", "A", "i1", 2.0), ("m", "A", "i2", 1.0), ("n", "A", "i1", 2.5),
             ("n", "A", "i2", 4.25), ("n", "A", "i3", 9.0)]  # fmt: skip
     given = made(table("map", ("respondent", "subscale", "item", "value"), rows))
-    assert statistics.by_name("item_map").answer(given) == (
+    assert analyses.by_name("item_map").answer(given) == (
         ("all groups", "value: groups differ most in i2, from 1.00 (m) to 4.25 (n)."),
     )
     alone = made(table("map", ("respondent", "subscale", "item", "value"), rows[:2]))
-    ((_, sentence),) = statistics.by_name("item_map").answer(alone)
+    ((_, sentence),) = analyses.by_name("item_map").answer(alone)
     assert sentence == "value: undefined (no item has a value in two groups)."
 
 
 def test_every_analysis_has_a_sentence_that_was_written_by_hand():
-    names = {analysis.name for analysis in statistics.analyses()}
+    names = {analysis.name for analysis in analyses.analyses()}
     assert names == {*BY_HAND, "internal_consistency", "item_map"}
 
 
 @pytest.mark.parametrize("name", [*results(), *more_results()])
 def test_real_results_give_one_sentence_for_each_group(name):
     result = (results() | more_results())[name]
-    found = statistics.by_name(name).answer(result)
+    found = analyses.by_name(name).answer(result)
     assert found
     assert len({group for group, _ in found}) == len(found)
     for _, sentence in found:

@@ -9,18 +9,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from core.analysis.cfa import TWO_SUBSCALES, cfa
-from core.analysis.factor_models.cfa_groups import UNIT_CHANGED
-from core.analysis.factor_models.cfa_models import written_model
-from core.analysis.factor_models.cfa_scripts import cfa_scripts
-from core.analysis.factor_models.cfa_text import proposed_text
-from core.analysis.progress import Cancelled, watched
+from core.analysis.cfa.analysis import TWO_SUBSCALES, cfa, cfa_scripts
+from core.analysis.shared.factor_models.groups import UNIT_CHANGED
+from core.analysis.shared.factor_models.models import proposed_text, written_model
+from core.analysis.shared.progress import Cancelled, watched
 from core.errors import NotEnoughData, UserError
-from core.psychometrics.factor_models.cfa_fit import fit_cfa
-from core.psychometrics.normality import normality
+from core.stats.factor.cfa import fit_cfa
+from core.stats.normality import normality
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
-from tests.psychometrics.reference import expected, scores
+from tests.stats.reference import expected, scores
 
 LIKERT = [f"i{k}" for k in range(1, 23)]  # i22 is constant and not in lavaan's model
 LIKERT_SUBSCALES = ["F1"] * 11 + ["F2"] * 11

@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 
 from core.analysis import cfa_check as module
-from core.analysis.cfa import cfa
+from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa_check import cfa_check
-from core.analysis.factor_models.cfa_groups import UNIT_CHANGED
-from core.analysis.progress import Cancelled, watched
+from core.analysis.shared.factor_models.groups import UNIT_CHANGED
+from core.analysis.shared.progress import Cancelled, watched
 from core.errors import NotEnoughData
-from core.psychometrics.factor_models.semopy_check import SemopyFit
+from core.stats.factor.semopy_check import SemopyFit
 from tests.analysis.score_frames import item_scores
 from tests.analysis.test_cfa import HS, HS_SUBSCALES, likert, schools
-from tests.psychometrics.reference import expected, scores
+from tests.stats.reference import expected, scores
 
 ALIKE = "Both programs find the same solution"
 SIX = [f"y{k}" for k in range(1, 7)]

@@ -4,18 +4,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.cfa import cfa
-from core.analysis.cfa_comparison import cfa_comparison
-from core.analysis.factor_models.cfa_candidates import ALIKE, NOT_NESTED, OTHER_ITEMS, SAME_DF
-from core.analysis.factor_models.cfa_nesting import IRREGULAR, known_case, special_case
-from core.analysis.factor_models.cfa_text import proposed_text
+from core.analysis.cfa.analysis import cfa
+from core.analysis.cfa_comparison.analysis import cfa_comparison
+from core.analysis.cfa_comparison.models import (
+    ALIKE,
+    IRREGULAR,
+    NOT_NESTED,
+    OTHER_ITEMS,
+    SAME_DF,
+    known_case,
+    special_case,
+)
+from core.analysis.shared.factor_models.models import proposed_text
 from core.errors import NotEnoughData, UserError
-from core.psychometrics.factor_models.cfa_compare import compare_models
-from core.psychometrics.factor_models.cfa_fit import fit_cfa
-from core.psychometrics.factor_models.cfa_syntax import parse_model
-from core.psychometrics.factor_models.cfa_table import parameter_table
+from core.stats.factor.cfa import fit_cfa
+from core.stats.factor.comparison import compare_models
+from core.stats.factor.model import parameter_table
+from core.stats.factor.model_text import parse_model
 from tests.analysis.score_frames import item_scores
-from tests.psychometrics.reference import compare_wlsmv, expected, scores
+from tests.stats.reference import compare_wlsmv, expected, scores
 
 HS = [f"x{k}" for k in range(1, 10)]
 SUBSCALES = ["visual"] * 3 + ["textual"] * 3 + ["speed"] * 3

@@ -10,10 +10,10 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from core.analysis.dif import dif
 from core.errors import NotEnoughData
-from core.psychometrics.comparisons.multiple_testing import adjusted_p
+from core.stats.groups import adjusted_p
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
-from tests.psychometrics.simulated_answers import drawn
+from tests.stats.simulated_answers import drawn
 
 
 def two_levels(seed, n=400, p=8, *, harder=0.0, impact=0.0, affected=1):

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from core.analysis.efa import efa
 from core.errors import NotEnoughData
-from core.psychometrics.factor_models.efa import exploratory_factors
-from core.psychometrics.factor_models.parallel_analysis import parallel_analysis
-from core.psychometrics.normality import normality
+from core.stats.factor.exploratory import exploratory_factors, parallel_analysis
+from core.stats.normality import normality
 from tests.analysis.score_frames import item_scores
 
 LOADINGS = np.array([[0.8, 0], [0.7, 0], [0.6, 0], [0, 0.8], [0, 0.7], [0, 0.6]])
@@ -123,7 +122,7 @@ def test_the_order_of_the_items_does_not_change_a_communality(order):
 
 def test_everything_comes_from_the_correlations_that_were_asked_for():
     """Eigenvalues and loadings of psych 2.x (gold_ordered.R); Pearson's first one is 2.019."""
-    folder = Path(__file__).parent.parent / "psychometrics" / "golden"
+    folder = Path(__file__).parent.parent / "stats" / "golden"
     wanted = json.loads((folder / "ordered_scales.json").read_text())["yes_no"]
     frame = item_scores(pd.read_csv(folder / "ordered_scales.csv").filter(like="b").to_numpy())
     result = efa(frame, correlation="polychoric")

@@ -13,9 +13,9 @@ from core.analysis.graded_response import graded_response
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
-from tests.psychometrics.simulated_answers import simulated
+from tests.stats.simulated_answers import simulated
 
-GOLDEN = Path(__file__).parents[1] / "psychometrics" / "golden"
+GOLDEN = Path(__file__).parents[1] / "stats" / "golden"
 
 
 def tables(result):

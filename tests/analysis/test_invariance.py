@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.invariance import invariance
+from core.analysis.invariance.analysis import invariance
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
-from tests.psychometrics.reference import scores
+from tests.stats.reference import scores
 
 HS = [f"x{k}" for k in range(1, 10)]
 SUBSCALES = ["visual"] * 3 + ["textual"] * 3 + ["speed"] * 3

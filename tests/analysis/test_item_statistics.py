@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from scipy.stats import pearsonr
 
-from core.analysis import progress
-from core.analysis.item_statistics import item_statistics
-from core.analysis.items.item_statistics_summary import item_summary
+from core.analysis.item_statistics import item_statistics, item_summary
+from core.analysis.shared import progress
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import golden, item_scores
 

@@ -9,18 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis.comparisons.multitrait_matrix_tables import (
-    ABOVE_ONE,
-    NOT_CORRECTED,
-    PART_OF_WHOLE,
-)
-from core.analysis.multitrait_matrix import multitrait_matrix
-from core.analysis.odds_ratios import odds_ratio_scores
+from core.analysis.multitrait_matrix.analysis import multitrait_matrix
+from core.analysis.multitrait_matrix.tables import ABOVE_ONE, NOT_CORRECTED, PART_OF_WHOLE
+from core.analysis.odds_ratios import chosen_contrast, odds_ratio_scores
 from core.analysis.reliability import reliability
-from core.analysis.words.odds_ratios_contrast import chosen_contrast
 from core.errors import NotEnoughData
-from core.psychometrics.comparisons.correlation import correlation
-from core.psychometrics.resampling import Bootstrap
+from core.stats.correlation import correlation
+from core.stats.resampling import Bootstrap
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
 

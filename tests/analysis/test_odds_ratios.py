@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis import progress
-from core.analysis.odds_ratios import odds_ratio_scores
+from core.analysis.odds_ratios import chosen_contrast, odds_ratio_scores
 from core.analysis.odds_ratios import odds_ratios as analysis
-from core.analysis.words.odds_ratios_contrast import chosen_contrast
+from core.analysis.shared import progress
 from core.domain.frames import TEXTS, check_frame
 from core.errors import NotEnoughData
 from tests.examples import few_examples

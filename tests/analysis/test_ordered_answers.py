@@ -7,20 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.cfa import cfa
-from core.analysis.cfa_comparison import cfa_comparison
+from core.analysis.cfa.analysis import cfa
+from core.analysis.cfa_comparison.analysis import cfa_comparison
 from core.analysis.dif import dif
 from core.analysis.efa import efa
 from core.analysis.graded_response import graded_response
 from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
-from core.analysis.rows import averaged
+from core.analysis.shared.rows import averaged
 from core.domain.frames import OPTION_POINTS
 from core.errors import NotEnoughData
+from tests.analysis.score_frames import item_scores
 
-from .score_frames import item_scores
-
-GOLDEN = Path(__file__).parent.parent / "psychometrics" / "golden"
+GOLDEN = Path(__file__).parent.parent / "stats" / "golden"
 SCALES = pd.read_csv(GOLDEN / "ordered_scales.csv")
 LAVAAN = json.loads((GOLDEN / "ordered_scales.json").read_text())
 

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.analysis.comparisons import scale_coefficients
-from core.analysis.progress import watched
+from core.analysis import reliability as scale_coefficients
 from core.analysis.reliability import reliability
+from core.analysis.shared.progress import watched
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import golden, item_scores
-from tests.psychometrics.reference import expected
-from tests.psychometrics.reference import scores as reference_scores
+from tests.stats.reference import expected
+from tests.stats.reference import scores as reference_scores
 
 HAND = [[1, 1], [2, 3], [3, 2]]
 FEW = {"resamples": 100}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.analysis.group_comparison import group_comparison
-from core.analysis.multitrait_matrix import multitrait_matrix
+from core.analysis.multitrait_matrix.analysis import multitrait_matrix
 from core.analysis.score_correlations import score_correlations
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis import progress
-from core.analysis.cfa import cfa
+from core.analysis.cfa.analysis import cfa
 from core.analysis.odds_ratios import odds_ratios
 from core.analysis.reliability import reliability
 from core.analysis.score_correlations import score_correlations
-from core.analysis.validation_report import validation_report
+from core.analysis.shared import progress
+from core.analysis.validation_report.analysis import validation_report
 from core.domain.frames import ITEM_SCORES, OPTION_POINTS, TEXTS, check_frame
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData

@@ -8,8 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from core.workflow import answers, audits, collection
+from core.workflow.answers import answers, audits
 from core.workflow.opening import open_workspace
+from core.workflow.runs import collection
 from tests.browser.conftest import go, settled
 from tests.browser.test_keyboard import tab_to
 from tests.workflow.studies import freeze, simulated

@@ -12,9 +12,11 @@ import pytest
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.domain.study import Context, Design
 from core.store import banks as bank_store
-from core.workflow import collection, respondents, studies
-from core.workflow import contexts as context_sets
+from core.workflow.contexts import contexts as context_sets
+from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
 from tests.browser.conftest import go, settled
 from tests.echoes import Echoes
 from tests.fault_server import FaultServer, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from core.workflow import banks
+from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
 from tests.browser.conftest import go, settled
 
@@ -55,7 +55,7 @@ def test_items_are_edited_with_the_keyboard_and_survive_reload_and_page_change(p
     shot(page, "after-reload")
     app.stop(kill=True)
     workspace = open_workspace(app.database)
-    items = banks.load(workspace, "opinions_30").instrument.items
+    items = editing.load(workspace, "opinions_30").instrument.items
     workspace.close()
     kept = " ".join(f"{i.code} {i.subscale} {i.text('en')}" for i in items)
     assert "First edit" in kept
@@ -64,7 +64,7 @@ def test_items_are_edited_with_the_keyboard_and_survive_reload_and_page_change(p
 
 def test_the_grid_of_a_new_bank_stays_in_its_place_while_one_types(page, app):
     workspace = open_workspace(app.database)
-    code = banks.create(workspace, "Calm", response_format="likert_5").instrument.code
+    code = editing.create(workspace, "Calm", response_format="likert_5").instrument.code
     workspace.close()
     app.start()
     go(page, app, f"banks?bank={code}")
@@ -84,6 +84,6 @@ def test_the_grid_of_a_new_bank_stays_in_its_place_while_one_types(page, app):
         assert grid.bounding_box() == before
     app.stop(kill=True)
     workspace = open_workspace(app.database)
-    items = banks.load(workspace, code).instrument.items
+    items = editing.load(workspace, code).instrument.items
     workspace.close()
     assert [item.subscale for item in items] == ["Calm 0", "Calm 1"]

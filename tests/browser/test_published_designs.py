@@ -7,13 +7,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from core.workflow import respondents
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import LOCAL
+from core.workflow.respondents import respondents
+from core.workflow.respondents.respondents import LOCAL
 from tests.browser.conftest import go, settled
 from tests.fault_server import FaultServer
+from tests.workflow.designs.test_presets_asked import willing
 from tests.workflow.studies import KEY_VARIABLE, service
-from tests.workflow.test_presets_asked import willing
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 

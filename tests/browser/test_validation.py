@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from core.domain.study import Context, Design
-from core.workflow import collection, respondents, studies
+from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
 from tests.browser.conftest import go, settled
 from tests.browser.test_way_through import download
 from tests.workflow.studies import simulated

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from core.collect.parsing import Parsed, parse, parse_block
-from core.domain.format_labels import LANGUAGES
-from core.domain.formats import BUILT_IN, filled
+from core.collect.replies.judgement import Parsed
+from core.collect.replies.reader import parse, parse_block
+from core.domain.formats import BUILT_IN, LANGUAGES, filled
 from core.domain.study import Status
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -16,14 +16,13 @@ import pytest
 
 from core.collect import local_model
 from core.collect.client import ChatRequest, Question, Reply
-from core.collect.local_client import LocalClient
-from core.collect.local_model import LocalModel, find_weights, shared, stop_shared
+from core.collect.local_model import LocalClient, LocalModel, find_weights, shared, stop_shared
 from core.collect.prompts import choices, render
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Item, Wording
 from core.domain.study import Context, SamplingSettings
 from core.errors import CollectionError
-from core.files.template_files import built_in
+from core.files.templates import built_in
 
 pytestmark = pytest.mark.local_model
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from core.collect import endpoints, transport
+from core.collect import endpoints, openai_client
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply, TokenChance
 from core.collect.openai_client import OpenAIClient, list_models
 from core.domain.instrument import Item, ResponseFormat
@@ -356,7 +356,7 @@ def test_an_error_inside_a_choice_keeps_the_part_that_came():
 
 
 def test_a_huge_reply_is_cut_off(monkeypatch):
-    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", 100_000)
+    monkeypatch.setattr(openai_client, "MAX_REPLY_BYTES", 100_000)
     assert answer_to(Step(content="x" * 90_000)).text == "x" * 90_000
     failure = answer_to(Step(content="x" * 200_000))
     assert failure.kind is FailureKind.BROKEN_REPLY

@@ -7,12 +7,11 @@ import pytest
 from core.collect import prompts
 from core.collect.client import Question
 from core.domain.formats import BUILT_IN, built_in, titles
-from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
-from core.domain.instrument_problems import problems
+from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording, problems
 from core.domain.study import Context
 from core.domain.templates import PromptTemplate, TemplateText
 from core.errors import DesignError
-from core.files.template_files import built_in as built_in_templates
+from core.files.templates import built_in as built_in_templates
 
 ITEM = Item(
     "i1",

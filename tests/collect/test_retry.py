@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.collect.client import RETRIED, CallFailure, FailureKind
-from core.collect.retry import RetryPolicy
+from core.collect.runner import RetryPolicy
 
 RATE_LIMIT = FailureKind.RATE_LIMIT
 

@@ -16,8 +16,7 @@ import pytest
 from core.collect.budget import Budget
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply
 from core.collect.openai_client import OpenAIClient
-from core.collect.retry import RetryPolicy
-from core.collect.runner import Control, Lane, Task, run
+from core.collect.runner import Control, Lane, RetryPolicy, Task, run
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import SamplingSettings
 from core.errors import StoreError

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.contexts import cropped, describe, of_language, sampled
-from core.domain.languages import language_code
-from core.domain.study import Context
+from core.domain.identifiers import language_code
+from core.domain.study import Context, cropped, describe, of_language, sampled
 
 
 def said(roles):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.domain.counts import counted, with_count
+from core.domain.wording import counted, with_count
 
 ROOT = Path(__file__).parents[2]
 

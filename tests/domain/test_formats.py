@@ -2,10 +2,8 @@
 
 import pytest
 
-from core.domain.format_labels import LANGUAGES
-from core.domain.formats import BUILT_IN, filled, ordered, titles
-from core.domain.instrument import Instrument, Item, Wording
-from core.domain.instrument_problems import problems
+from core.domain.formats import BUILT_IN, LANGUAGES, filled, ordered, titles
+from core.domain.instrument import Instrument, Item, Wording, problems
 
 
 def test_every_built_in_format_has_a_title_and_is_found_by_its_own_code():

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.instrument import Instrument, Item, Option, Party, ResponseFormat, Wording
-from core.domain.instrument_json import INSTRUMENT, content_hash, to_dict
+from core.domain.instrument import (
+    INSTRUMENT,
+    Instrument,
+    Item,
+    Option,
+    Party,
+    ResponseFormat,
+    Wording,
+    content_hash,
+    to_dict,
+)
 
 text = st.text(max_size=5)
 signs = st.dictionaries(text, st.sampled_from([-1, 0, 1]), max_size=2)

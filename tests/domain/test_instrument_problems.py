@@ -4,8 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from core.domain.instrument import FREE_TEXT, Instrument, Item, Option, ResponseFormat, Wording
-from core.domain.instrument_problems import problems
+from core.domain.instrument import (
+    FREE_TEXT,
+    Instrument,
+    Item,
+    Option,
+    ResponseFormat,
+    Wording,
+    problems,
+)
 
 
 def item(code, *texts, **fields):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.rounding import number_text, percent_text, rounded
+from core.domain.wording import number_text, percent_text, rounded
 
 # 1.005 and 2.675 are stored a little below the tie, which binary rounding would follow
 BY_HAND = [

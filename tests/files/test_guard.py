@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.files.guard import csv_fault, csv_line, guard, plain_number, unguard, xlsx_fault
+from core.files.writing import csv_fault, csv_line, guard, plain_number, unguard, xlsx_fault
 
 TEXT_THAT_INVITES_TROUBLE = st.text(alphabet="=+-@\t\r'\n\", ab\U0001f600") | st.text()
 

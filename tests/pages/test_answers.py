@@ -11,12 +11,14 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from core.collect.parsing import PARSER_VERSION
-from core.domain.counts import counted
+from core.collect.replies.reader import PARSER_VERSION
 from core.domain.study import Status
-from core.workflow import answer_charts, answers, banks, collection, collector
-from core.workflow.answers import STATUS_WORDS
+from core.domain.wording import counted
+from core.workflow.answers import answers
+from core.workflow.answers.answers import STATUS_WORDS
+from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
+from core.workflow.runs import collection, collector
 from pages.shared import widgets
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
@@ -31,7 +33,7 @@ def no_leftovers():
 
 def open_page(**parameters):
     at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/answers.py")
+    at.switch_page("pages/answers/page.py")
     at.query_params.update(parameters)
     return fine(at.run())
 
@@ -118,7 +120,7 @@ def test_counts_say_n_and_missing_and_add_up(collected):
 
 def test_the_chart_says_in_words_what_it_draws_and_its_data_are_the_counts(collected):
     overview = answers.overview(collected, "study")
-    chart = answer_charts.status_chart(overview)
+    chart = answers.status_chart(overview)
     assert chart.table["count"].sum() == 200
     assert chart.table["share"].sum() == pytest.approx(1)
     assert "200 trials by 1 respondent:" in chart.alt
@@ -325,12 +327,12 @@ def test_replies_stay_beside_their_answers_where_some_are_not_asked_yet(workspac
 
 
 def test_quotes_and_line_breaks_are_found_in_prompts(workspace, server):
-    state = banks.load(workspace, "attitudes_20")
+    state = editing.load(workspace, "attitudes_20")
     first = state.instrument.items[0]
     wording = replace(first.wordings[0], text='They say "never\\ever" often.')
     item = replace(first, wordings=(wording, *first.wordings[1:]))
     bank = replace(state.instrument, items=(item, *state.instrument.items[1:]))
-    banks.save(workspace, bank, expected_revision=state.revision)
+    editing.save(workspace, bank, expected_revision=state.revision)
     asked(workspace, server, n_personas=1)
     for text in ('"NEVER\\ever"', "exactly ONE option. Reply", "Options:\n1"):
         _, total = answers.page(workspace, "study", {}, text)
@@ -380,7 +382,7 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
     with workspace.database.transaction() as cursor:
         cursor.execute("update prompt set messages = '{broken'")
     at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/answers.py")
+    at.switch_page("pages/answers/page.py")
     trials, _ = answers.page(workspace, "study", {}, "", limit=1)
     at.query_params.update(study="study", answer=str(trials["trial_id"].iloc[0]))
     at.run()

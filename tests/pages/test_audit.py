@@ -11,9 +11,12 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from core.domain.study import Design
-from core.workflow import answers, audits, collection, respondents, studies
-from core.workflow.answers import Shown
-from pages.shared.audit_coding import keys_of
+from core.workflow.answers import answers, audits
+from core.workflow.answers.answers import Shown
+from core.workflow.designs import studies
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
+from pages.audit import keys_of
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, personas, service, simulated
 

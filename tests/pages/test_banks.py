@@ -18,21 +18,15 @@ from core.domain.formats import built_in
 from core.domain.instrument import Instrument, Item, Option, Wording
 from core.errors import BankError, ConflictError, StoreError
 from core.store import banks as store
-from core.workflow import (
-    answers,
-    bank_drafts,
-    bank_edits,
-    bank_grid,
-    banks,
-    collection,
-    respondents,
-)
-from core.workflow.bank_columns import TextColumn
-from core.workflow.bank_grid import GridEdits, edit_items, edit_options
+from core.workflow.answers import answers
+from core.workflow.banks import drafting, editing, grid
+from core.workflow.banks.grid import GridEdits, TextColumn, edit_items, edit_options
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
-PAGE = Path(__file__).parents[2] / "pages" / "banks.py"
+PAGE = Path(__file__).parents[2] / "pages" / "banks" / "page.py"
 HOSTILE = "=1+1 <img src=x onerror=alert(1)> ![](http://evil.invalid/x.png) :red[x] مرحبا 🙂"
 EN, DE = "text:en", "text:de"
 
@@ -82,7 +76,7 @@ def report(at, edited=None, added=(), deleted=()):
 
 
 def items(workspace, code="small"):
-    return banks.load(workspace, code).instrument.items
+    return editing.load(workspace, code).instrument.items
 
 
 def texts(workspace, language="en"):
@@ -110,8 +104,8 @@ def test_the_list_names_items_languages_versions_and_studies(workspace, kept):
 
 
 def test_an_empty_list_says_what_to_do(workspace):
-    for bank in banks.summaries(workspace):
-        banks.set_archived(workspace, bank.code, archived=True)
+    for bank in editing.summaries(workspace):
+        editing.set_archived(workspace, bank.code, archived=True)
     at = open_page()
     assert "Create one" in messages(at)
     fine(at.toggle(key="bank_show_archived").set_value(True).run())
@@ -137,20 +131,20 @@ def test_a_new_bank_opens_with_its_response_options(workspace):
     at.text_input(key="bank_new_title").set_value(HOSTILE)
     at.selectbox(key="bank_new_format").set_value("yes_no")
     fine(at.button[0].click().run())
-    made = [b for b in banks.summaries(workspace) if b.title == HOSTILE]
+    made = [b for b in editing.summaries(workspace) if b.title == HOSTILE]
     assert len(made) == 1
-    bank = banks.load(workspace, made[0].code).instrument
+    bank = editing.load(workspace, made[0].code).instrument
     assert bank.formats == (built_in("yes_no"),)
     assert editor(at).value.empty
     assert "no items yet" in messages(at)
 
 
 def test_a_bank_without_a_title_is_not_made(workspace):
-    before = len(banks.summaries(workspace))
+    before = len(editing.summaries(workspace))
     at = open_page()
     at.button[0].click().run()
     assert "no title" in errors(at)
-    assert len(banks.summaries(workspace)) == before
+    assert len(editing.summaries(workspace)) == before
 
 
 # Edits of the grid
@@ -238,7 +232,7 @@ def test_a_code_typed_twice_is_kept_as_typed_and_told(workspace, opened):
     go_to(opened, "Versions")
     at = fine(opened.button(key="bank_publish_small_0").click().run())
     assert "not ready for a version" in errors(at)
-    assert banks.versions(workspace, "small") == ()
+    assert editing.versions(workspace, "small") == ()
 
 
 def test_undo_takes_back_the_edit_just_typed(workspace, opened):
@@ -252,8 +246,8 @@ def test_undo_takes_back_the_edit_just_typed(workspace, opened):
 
 def test_an_edit_after_another_tab_saved_is_shown_and_the_newer_state_loaded(workspace, opened):
     report(opened, {"0": {EN: "Mine, saved."}})
-    state = banks.load(workspace, "small")
-    banks.save(
+    state = editing.load(workspace, "small")
+    editing.save(
         workspace,
         replace(state.instrument, title="From another tab"),
         expected_revision=state.revision,
@@ -263,7 +257,7 @@ def test_an_edit_after_another_tab_saved_is_shown_and_the_newer_state_loaded(wor
     typed = opened.dataframe[0].value
     assert list(typed["Text, English (en)"]) == [HOSTILE]
     assert texts(workspace)[:2] == ["Mine, saved.", "Text of a2."]
-    assert banks.load(workspace, "small").instrument.title == "From another tab"
+    assert editing.load(workspace, "small").instrument.title == "From another tab"
     assert list(editor(opened).value[EN][:2]) == ["Mine, saved.", "Text of a2."]
     report(opened, {"1": {EN: "Again."}})
     assert texts(workspace)[:2] == ["Mine, saved.", "Again."]
@@ -272,9 +266,9 @@ def test_an_edit_after_another_tab_saved_is_shown_and_the_newer_state_loaded(wor
 
 
 def test_what_another_tab_saved_is_shown_before_anything_is_typed(workspace, opened):
-    state = banks.load(workspace, "small")
+    state = editing.load(workspace, "small")
     changed = replace(state.instrument, items=state.instrument.items[:2])
-    banks.save(workspace, changed, expected_revision=state.revision)
+    editing.save(workspace, changed, expected_revision=state.revision)
     fine(opened.run())
     assert "changed in another tab" in messages(opened)
     assert len(editor(opened).value) == 2
@@ -283,16 +277,16 @@ def test_what_another_tab_saved_is_shown_before_anything_is_typed(workspace, ope
 def test_a_full_disk_shows_what_was_typed_and_the_edit_is_kept_once_there_is_room(
     workspace, opened, monkeypatch
 ):
-    save = banks.save
+    save = editing.save
 
     def full(*_, **__):
         raise StoreError("The disk is full.", "Free some space.")
 
-    monkeypatch.setattr(banks, "save", full)
+    monkeypatch.setattr(editing, "save", full)
     report(opened, {"0": {EN: "Precious."}})
     assert "disk is full" in errors(opened).replace("\\", "")
     assert "Precious." in set(opened.dataframe[0].value["Text, English (en)"])
-    monkeypatch.setattr(banks, "save", save)
+    monkeypatch.setattr(editing, "save", save)
     report(opened, {"0": {EN: "Precious."}, "1": {EN: "More."}})
     assert texts(workspace)[:2] == ["Precious.", "More."]
     assert not opened.error
@@ -361,13 +355,13 @@ def test_the_note_on_new_codes_is_for_rows_left_without_one(workspace, opened):
 def test_response_options_are_edited_and_replaced(workspace, opened):
     go_to(opened, "Response options")
     report(opened, {"0": {"points": 0, DE: "niemals", "stance": None}}, added=[{EN: "no idea"}])
-    (three,) = banks.load(workspace, "small").instrument.formats
+    (three,) = editing.load(workspace, "small").instrument.formats
     assert three.options[0] == Option("1", 0.0, {"en": "disagree", "de": "niemals"}, None)
     assert three.options[3] == Option("4", None, {"en": "no idea"}, None)
     opened.selectbox(key="bank_replacement_small_0").set_value("yes_no")
     next(b for b in opened.button if b.label == "Replace").click()
     fine(opened.run())
-    assert banks.load(workspace, "small").instrument.formats == (built_in("yes_no"),)
+    assert editing.load(workspace, "small").instrument.formats == (built_in("yes_no"),)
     assert list(editor(opened).value["code"]) == ["yes", "no"]
 
 
@@ -375,7 +369,7 @@ def test_a_language_is_added_and_removed_and_undo_brings_its_texts_back(workspac
     go_to(opened, "Languages")
     opened.text_input(key="bank_new_language_small_0").set_value("ar")
     fine(next(b for b in opened.button if b.label == "Add language").click().run())
-    assert banks.load(workspace, "small").instrument.languages == ("en", "de", "ar")
+    assert editing.load(workspace, "small").instrument.languages == ("en", "de", "ar")
     go_to(opened, "Items")
     report(opened, {"0": {"text:ar": "مرحبا"}})
     go_to(opened, "Languages")
@@ -392,18 +386,18 @@ def test_a_word_that_is_no_language_code_is_told(workspace, opened):
     next(b for b in opened.button if b.label == "Add language").click()
     fine(opened.run())
     assert "is not a language code" in errors(opened)
-    assert banks.load(workspace, "small").instrument.languages == ("en", "de")
+    assert editing.load(workspace, "small").instrument.languages == ("en", "de")
 
 
 def test_facts_about_the_bank_are_saved_and_an_empty_title_is_not(workspace, opened):
     go_to(opened, "About")
     opened.text_area(key="bank_about_description_small_0").set_value(HOSTILE)
     fine(opened.run())
-    assert banks.load(workspace, "small").instrument.description == HOSTILE
+    assert editing.load(workspace, "small").instrument.description == HOSTILE
     opened.text_input(key="bank_about_title_small_0").set_value(" ")
     fine(opened.run())
     assert "needs a title" in errors(opened)
-    assert banks.load(workspace, "small").instrument.title == "Small bank"
+    assert editing.load(workspace, "small").instrument.title == "Small bank"
 
 
 def test_an_item_is_read_with_its_language_and_direction(workspace, opened):
@@ -434,19 +428,19 @@ def test_files_of_a_bank_are_offered_and_import_back(workspace, opened):
     go_to(opened, "Export")
     assert len(opened.get("download_button")) == 2
     for name in ("csv", "xlsx"):
-        data = banks.export(workspace, "small", name, None)
-        read = banks.read_instrument(f"small.{name}", data)
-        assert read.instrument == banks.load(workspace, "small").instrument
+        data = editing.export(workspace, "small", name, None)
+        read = editing.read_instrument(f"small.{name}", data)
+        assert read.instrument == editing.load(workspace, "small").instrument
 
 
 def test_a_file_is_shown_first_and_kept_on_a_click(workspace, kept):
-    data = banks.export(workspace, "small", "csv", None)
-    before = len(banks.summaries(workspace))
+    data = editing.export(workspace, "small", "csv", None)
+    before = len(editing.summaries(workspace))
     at = open_page()
     at.file_uploader(key="bank_upload_0").set_value(("small.csv", data, "text/csv"))
     fine(at.run())
     assert list(at.dataframe[1].value["Code"]) == ["a1", "a2", "b1", "b2"]
-    assert len(banks.summaries(workspace)) == before
+    assert len(editing.summaries(workspace)) == before
     fine(at.button(key="bank_import").click().run())
     assert items(workspace, "small_2") == items(workspace)
     assert at.query_params["bank"] in ("small_2", ["small_2"])
@@ -455,7 +449,7 @@ def test_a_file_is_shown_first_and_kept_on_a_click(workspace, kept):
 def test_a_file_of_a_bank_that_is_there_is_announced_as_a_second_one(workspace, kept):
     early = b"item,answer\nA1,1\nA2,2\nB1,3\nB2,1\n"
     answers.import_tidy(workspace, "early.csv", early, bank=answers.NEW_BANK)
-    data = banks.export(workspace, "small", "csv", None)
+    data = editing.export(workspace, "small", "csv", None)
     at = open_page()
     at.file_uploader(key="bank_upload_0").set_value(("small.csv", data, "text/csv"))
     fine(at.run())
@@ -491,22 +485,22 @@ def test_the_texts_of_a_language_are_counted_in_plain_words(workspace, opened):
     ],
 )
 def test_a_bad_file_is_told_by_row_and_changes_nothing(workspace, data, told):
-    before = banks.summaries(workspace)
+    before = editing.summaries(workspace)
     at = open_page()
     at.file_uploader(key="bank_upload_0").set_value(("bad.csv", data, "text/csv"))
     fine(at.run())
     tables = " ".join(d.value.to_string() for d in at.dataframe)
     assert told in f"{errors(at)} {tables}".replace("\\", "")
     assert not [b for b in at.button if b.label == "Import this bank"]
-    assert banks.summaries(workspace) == before
+    assert editing.summaries(workspace) == before
 
 
 def test_a_copy_is_opened_and_a_bank_put_away_can_be_brought_back(workspace, opened):
     fine(opened.button(key="bank_archive").click().run())
-    assert banks.load(workspace, "small").archived
+    assert editing.load(workspace, "small").archived
     assert opened.button(key="bank_archive").label == "Bring back"
     fine(opened.button(key="bank_archive").click().run())
-    assert not banks.load(workspace, "small").archived
+    assert not editing.load(workspace, "small").archived
     fine(opened.button(key="bank_duplicate").click().run())
     assert items(workspace, "small_copy") == items(workspace)
     assert opened.query_params["bank"] in ("small_copy", ["small_copy"])
@@ -523,10 +517,10 @@ def test_a_broken_bank_opens_in_every_part(workspace):
 
 
 def test_undo_is_refused_when_another_tab_was_faster(workspace, kept):
-    banks.save(workspace, replace(kept.instrument, title="New"), expected_revision=kept.revision)
+    editing.save(workspace, replace(kept.instrument, title="New"), expected_revision=kept.revision)
     with pytest.raises(ConflictError):
-        banks.undo(workspace, "small", expected_revision=kept.revision)
-    assert banks.load(workspace, "small").instrument.title == "New"
+        editing.undo(workspace, "small", expected_revision=kept.revision)
+    assert editing.load(workspace, "small").instrument.title == "New"
 
 
 # Columns, problems, rules
@@ -598,7 +592,7 @@ def test_a_domain_and_a_party_become_columns_that_take_signs(workspace, opened):
     assert "taken as written" in messages(opened)
     assert items(workspace)[0].positions == {}
     submit(opened, "Remove this party and its positions")
-    assert banks.load(workspace, "small").instrument.parties == ()
+    assert editing.load(workspace, "small").instrument.parties == ()
 
 
 def test_a_direction_of_its_own_survives_the_next_edit_of_the_grid(workspace, small_bank):
@@ -649,7 +643,7 @@ def test_the_rules_of_a_set_and_labels_in_any_language_are_kept(workspace, opene
     labels = next(m for m in opened.multiselect if m.label == "Labels in")
     fine(labels.set_value(["en", "ja"]).run())
     report(opened, {"0": {"text:ja": "いいえ", "stance": "0"}, "1": {"stance": "hm"}})
-    (three,) = banks.load(workspace, "small").instrument.formats
+    (three,) = editing.load(workspace, "small").instrument.formats
     assert (three.midpoint, three.mood) == ("half", "question")
     assert three.options[0].labels == {"en": "disagree", "de": "nein", "ja": "いいえ"}
     assert [option.stance for option in three.options] == [0, 0, 1]
@@ -664,7 +658,7 @@ def test_every_built_in_set_can_be_chosen(opened):
 def test_the_kind_of_a_bank_is_changed(workspace, opened):
     go_to(opened, "About")
     fine(opened.selectbox(key="bank_about_kind_small_0").set_value("prompts").run())
-    assert banks.load(workspace, "small").instrument.kind == "prompts"
+    assert editing.load(workspace, "small").instrument.kind == "prompts"
 
 
 # Drafts of models
@@ -703,25 +697,25 @@ def test_missing_texts_are_drafted_and_what_was_not_kept_is_listed(
 def test_drafts_are_accepted_discarded_and_edited_on_the_page(workspace, small_bank):
     bank = without_german(small_bank)
     words = {item.code: f"Satz {item.code}." for item in bank.items}
-    bank = bank_drafts.with_drafts(bank, TextColumn("de"), words, "Model")
+    bank = drafting.with_drafts(bank, TextColumn("de"), words, "Model")
     at = go_to(keep(workspace, bank), "Drafts")
     fine(at.button(key="bank_review_a1_text:de_small_0_accept").click().run())
     fine(at.button(key="bank_review_a2_text:de_small_1_discard").click().run())
     fine(at.text_area(key="bank_review_b1_text:de_small_2").set_value("Besser.").run())
     assert texts(workspace, "de") == ["Satz a1.", "", "Besser.", "Satz b2."]
-    assert [d.item.code for d in bank_drafts.drafts(banks.load(workspace, "small").instrument)] == [
+    assert [d.item.code for d in drafting.drafts(editing.load(workspace, "small").instrument)] == [
         "b2"
     ]
     fine(at.button(key="bank_accept_shown_small_3").click().run())
-    assert not bank_drafts.drafts(banks.load(workspace, "small").instrument)
+    assert not drafting.drafts(editing.load(workspace, "small").instrument)
     assert "No draft waits" in messages(at)
     fine(at.button(key="bank_undo").click().run())
-    assert len(bank_drafts.drafts(banks.load(workspace, "small").instrument)) == 1
+    assert len(drafting.drafts(editing.load(workspace, "small").instrument)) == 1
 
 
 def test_a_draft_edited_in_the_grid_is_a_text_of_a_person(workspace, small_bank):
     words = {item.code: "Entwurf." for item in small_bank.items}
-    bank = bank_drafts.with_drafts(without_german(small_bank), TextColumn("de"), words, "Model")
+    bank = drafting.with_drafts(without_german(small_bank), TextColumn("de"), words, "Model")
     at = keep(workspace, bank)
     assert any(text.value == "de: 4 unreviewed" for text in at.text)
     report(at, {"0": {DE: "Mein Satz."}})
@@ -733,7 +727,7 @@ def test_a_draft_edited_in_the_grid_is_a_text_of_a_person(workspace, small_bank)
 def test_unreviewed_texts_are_said_where_the_results_of_a_study_are(workspace, small_bank, page):
     words = {"a1": "Entwurf."}
     bank = replace(small_bank, items=small_bank.items[:1])
-    bank = bank_drafts.with_drafts(without_german(bank), TextColumn("de"), words, "Model")
+    bank = drafting.with_drafts(without_german(bank), TextColumn("de"), words, "Model")
     store.save_draft(workspace.database, bank, expected_revision=None, summary="")
     freeze(workspace, simulated(), bank="small", n_personas=2, languages=("de",))
     collection.start(workspace, "study")
@@ -823,25 +817,25 @@ def test_edits_applied_to_the_same_base_always_give_the_same_bank(edits):
 
 
 def test_removing_a_language_takes_its_texts_and_labels_and_nothing_else(small_bank):
-    left = bank_edits.remove_language(small_bank, "de")
+    left = editing.remove_language(small_bank, "de")
     assert {change.what.split()[0] for change in differences(small_bank, left)} == {
         "languages", "text", "labels",
     }  # fmt: skip
     with pytest.raises(BankError):
-        bank_edits.remove_language(left, "en")
+        editing.remove_language(left, "en")
 
 
 def test_sets_of_options_cannot_share_a_name(small_bank):
     with pytest.raises(BankError):
-        bank_edits.add_format(small_bank, "three")
+        editing.add_format(small_bank, "three")
     with pytest.raises(BankError):
-        bank_edits.add_format(small_bank, "  ")
-    two = bank_edits.add_format(small_bank, "likert_7")
+        editing.add_format(small_bank, "  ")
+    two = editing.add_format(small_bank, "likert_7")
     with pytest.raises(BankError):
-        bank_edits.replace_format(two, "three", "likert_7")
-    assert bank_edits.remove_format(two, "likert_7") == small_bank
+        editing.replace_format(two, "three", "likert_7")
+    assert editing.remove_format(two, "likert_7") == small_bank
 
 
 def test_rows_show_every_text_and_say_reverse_in_words(small_bank):
-    rows = bank_grid.item_rows(small_bank, (1,))
+    rows = grid.item_rows(small_bank, (1,))
     assert rows.iloc[0].tolist() == [2, "a2", "A", "− reverse", "Text of a2.", "Satz zu a2."]

@@ -9,19 +9,21 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.store import runs, sendings
-from core.workflow import collection, collector, respondents, studies
-from pages.shared.collect_progress import changed, cost_words, duration_words
+from core.store import runs
+from core.workflow.designs import studies
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection, collector
+from pages.collect.progress import changed, cost_words, duration_words
 from tests.fault_server import FaultServer, Step
+from tests.workflow.respondents.test_connection import refusing
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
-from tests.workflow.test_service_parameters import refusing
 
 APP = Path(__file__).parents[2] / "app.py"
 
 
 def open_page(**parameters):
     at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/collect.py")
+    at.switch_page("pages/collect/page.py")
     at.query_params.update(parameters)
     return fine(at.run())
 
@@ -67,7 +69,7 @@ def test_an_empty_database_says_what_to_do(workspace):
 
 
 def test_an_imported_study_cannot_be_started(workspace):
-    from core.workflow import answers
+    from core.workflow.answers import answers
 
     answers.import_tidy(workspace, "x.csv", b"item,answer\nq1,1\nq2,2\n")
     assert "There is no study yet" in texts(open_page(study="x"))
@@ -241,7 +243,7 @@ def test_calls_without_an_answer_kept_are_shown_with_their_cost(workspace, serve
     person = service(server.base_url, price_in=1.0, price_out=2.0, max_tokens=50)
     record = freeze(workspace, person, n_personas=1)
     number = runs.report(workspace.database, record.study_id, "running", "a process gone", {})
-    sendings.write(workspace.database, record.study_id, number, [sendings.Sending(1, 1, 0.25)] * 2)
+    runs.write(workspace.database, record.study_id, number, [runs.Sending(1, 1, 0.25)] * 2)
     at = open_page(study="study")
     shown = {metric.label: metric.value.replace("\\", "") for metric in at.metric}
     assert (shown["Calls made"], shown["Cost so far"]) == ("2", "about $0.50")
@@ -397,7 +399,7 @@ def test_replies_without_an_answer_are_not_called_answered_on_any_page(workspace
     at = fine(at.run())
     assert {m.label: m.value for m in at.metric}["Usable answers"] == "0 of 40"
     assert any("0 of 40 usable" in link.label for link in at.get("page_link"))
-    for page in ("pages/answers.py", "pages/data.py"):
+    for page in ("pages/answers/page.py", "pages/data.py"):
         at.switch_page(page)
         at.query_params["study"] = "study"
         assert "**0 of 40 usable**" in texts(fine(at.run()))
@@ -409,7 +411,7 @@ def test_a_broken_study_leaves_the_page_standing(workspace):
         cursor.execute("update respondent set body = '{}'")
         cursor.execute("delete from respondent_shelf")
     at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/collect.py")
+    at.switch_page("pages/collect/page.py")
     at.query_params["study"] = "study"
     at.run()
     assert not at.exception

@@ -12,15 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.collect.client import Reply
 from core.domain.study import Context
-from core.workflow import (
-    collection,
-    context_drafts,
-    context_rewriting,
-    context_run,
-    context_scores,
-    contexts,
-    respondents,
-)
+from core.workflow.contexts import contexts, rewriting
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import freeze, personas, service, simulated
 
@@ -40,7 +34,7 @@ REWRITING = "[1 user]\nMay I?\n[2 assistant]\nDo.\n[3 user]\nLong?\n[4 assistant
 
 
 def opened(part=None, **query):
-    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/contexts.py")
+    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/contexts/page.py")
     for name, value in query.items():
         at.query_params[name] = value
     at = fine(at.run())
@@ -84,10 +78,10 @@ def field(at, start):
 
 
 def draft(workspace, name, original, text):
-    context_drafts.add(
+    rewriting.add(
         workspace, name, original,
-        lambda code: context_drafts.Draft(
-            original, context_rewriting.rewritten(original, Reply(text), code),
+        lambda code: rewriting.Draft(
+            original, rewriting.rewritten(original, Reply(text), code),
             "waiting", "Do it.", "Service", "m", "2026-01-01T00:00:00+00:00",
         ),
     )  # fmt: skip
@@ -302,7 +296,7 @@ def test_a_model_rewrites_and_a_person_edits_accepts_and_discards(workspace):
 
 
 def test_an_unreachable_service_ends_the_run_in_words(workspace, monkeypatch):
-    monkeypatch.setattr(context_run, "RETRY_POLICY", context_run.RetryPolicy(max_attempts=1))
+    monkeypatch.setattr(rewriting, "RETRY_POLICY", rewriting.RetryPolicy(max_attempts=1))
     contexts.save(workspace, "Mine", personas(1))
     respondents.save(workspace, service("http://127.0.0.1:9/v1", "Nobody"))
     at = opened("Rewrite with a model", set="Mine")
@@ -314,7 +308,7 @@ def test_an_unreachable_service_ends_the_run_in_words(workspace, monkeypatch):
 
 def wait_for(workspace, name):
     end = time.monotonic() + 20
-    while context_run.last_run(workspace, name).under_way:
+    while rewriting.last_run(workspace, name).under_way:
         assert time.monotonic() < end
         time.sleep(0.05)
 
@@ -338,15 +332,15 @@ def test_contexts_are_chosen_by_score_within_quantile_groups(workspace):
     at.number_input(key="contexts_each").set_value(2).run()
     at.number_input(key="contexts_groups").set_value(3).run()
     fine(at)
-    found = context_scores.scores(workspace, "study", "Simulated")
-    groups = context_scores.draw(found.scores, n_groups=3, per_group=2)
+    found = contexts.scores(workspace, "study", "Simulated")
+    groups = contexts.draw(found.scores, n_groups=3, per_group=2)
     table = at.dataframe[1].value
     assert list(table["n"]) == [len(group.members) for group in groups]
     assert list(table["Highest score"]) == [group.members[-1].score for group in groups]
     assert list(table["Drawn"]) == [2, 2, 2]
     fine(at.button(key="contexts_save:score").click().run())
     name = "study, Simulated, all items, 2 from each of 3 groups, seed 1"
-    assert contexts.load(workspace, name) == context_scores.chosen(found, groups)
+    assert contexts.load(workspace, name) == contexts.chosen(found, groups)
     assert len(contexts.load(workspace, name)) == 6
 
 

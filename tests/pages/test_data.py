@@ -12,9 +12,13 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from core.errors import FileError
-from core.workflow import answers, banks, collection, statistics, studies
-from pages.shared.data_files import plan
-from pages.shared.data_format import COLUMNS, EXAMPLE
+from core.workflow.answers import answers
+from core.workflow.banks import editing
+from core.workflow.designs import studies
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses
+from pages.data import COLUMNS, EXAMPLE
+from pages.shared.downloads import plan
 from tests.workflow.studies import freeze, simulated
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -80,12 +84,12 @@ def test_an_empty_database_explains_the_format_and_keeps_nothing(workspace):
 def test_the_example_file_can_be_imported(workspace):
     (done,) = answers.import_tidy(workspace, "example_answers.csv", EXAMPLE.encode())
     assert done.n_rows == EXAMPLE.count("\n") - 1
-    result = statistics.run(workspace, "item_statistics", [done.study], {}, {})
+    result = analyses.run(workspace, "item_statistics", [done.study], {}, {})
     assert result.tables[0].frame["missing"].sum() == 2
 
 
 def test_a_preview_shows_what_would_come_and_keeps_nothing(workspace):
-    before = banks.summaries(workspace)
+    before = editing.summaries(workspace)
     at = upload(open_page(), "my answers.csv", PLAIN)
     coming = table(at, "Bank is").iloc[0]
     assert (coming["Study"], coming["Answers"], coming["n"], coming["Missing"]) == (
@@ -96,13 +100,13 @@ def test_a_preview_shows_what_would_come_and_keeps_nothing(workspace):
     assert table(at, "answer")["answer"].tolist() == ["4", "2", "5", "1"]
     assert ".venv/bin/python -m core import 'my answers.csv'" in commands(at)
     assert studies.listed(workspace) == ()
-    assert banks.summaries(workspace) == before
+    assert editing.summaries(workspace) == before
 
 
 def test_the_page_says_which_bank_people_and_scores_it_takes_and_lets_one_choose(workspace):
     """The items of a bank on file, in other letters, with raw points in the column score."""
-    bank = next(b for b in banks.summaries(workspace) if b.code == "attitudes_20")
-    items = [item.code for item in banks.load(workspace, bank.code).instrument.items]
+    bank = next(b for b in editing.summaries(workspace) if b.code == "attitudes_20")
+    items = [item.code for item in editing.load(workspace, bank.code).instrument.items]
     rows = [f"p{p},{item.upper()},{p},{p}" for p in (1, 2) for item in items]
     data = "\n".join(["Participant,item,answer,score", *rows]).encode()
     at = upload(open_page(), "m.csv", data)
@@ -124,7 +128,7 @@ def test_the_page_says_which_bank_people_and_scores_it_takes_and_lets_one_choose
 
 
 def test_a_bank_is_attached_to_answers_that_came_without_one(workspace):
-    codes = [i.code for i in banks.load(workspace, "attitudes_20").instrument.items]
+    codes = [i.code for i in editing.load(workspace, "attitudes_20").instrument.items]
     rows = [f"p{p},{code},{p}" for p in (1, 2) for code in codes]
     data = "\n".join(["person,item,answer", *rows]).encode()
     answers.import_tidy(workspace, "early.csv", data, bank=answers.NEW_BANK)
@@ -197,11 +201,11 @@ def test_one_bad_study_of_several_in_a_file_keeps_none_of_them(workspace):
         "good,new_bank,q1,1,likert_5\n"
         "bad,attitudes_20,no_such_item,1,likert_5\n"
     )
-    before = banks.summaries(workspace)
+    before = editing.summaries(workspace)
     with pytest.raises(FileError, match="no item 'no_such_item'"):
         answers.import_tidy(workspace, "two.csv", text.encode())
     assert studies.listed(workspace) == ()
-    assert banks.summaries(workspace) == before
+    assert editing.summaries(workspace) == before
 
 
 def test_two_studies_of_one_new_bank_share_it(workspace):
@@ -235,7 +239,7 @@ def test_a_planned_study_gives_answers_bank_plan_and_design(collected):
         data = answers.export_tidy(collected, "study", file_format)
         assert f"Download {word} ({len(data):,} bytes)" in labels
     assert plan("study").count(b"\n") == 42
-    assert answers.bank_csv(collected, "study") == banks.export(
+    assert answers.bank_csv(collected, "study") == editing.export(
         collected, "attitudes_20", "csv", studies.load(collected, "study").version
     )
 

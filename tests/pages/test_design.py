@@ -16,19 +16,15 @@ from streamlit.testing.v1 import AppTest
 from core.domain.formats import BUILT_IN
 from core.domain.study import Context, Design, as_json_values
 from core.errors import DesignError
-from core.workflow import (
-    banks,
-    collection,
-    contexts,
-    design_drafts,
-    drafts,
-    respondents,
-    studies,
-    templates,
-)
-from core.workflow.presets import PRESETS
-from pages.shared import design_order
-from pages.shared.data_files import file_stem
+from core.workflow import drafts, prompts
+from core.workflow.banks import editing
+from core.workflow.contexts import contexts
+from core.workflow.designs import forms, studies
+from core.workflow.designs.presets import PRESETS
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
+from pages.design import page
+from pages.shared.downloads import file_stem
 from tests.workflow.studies import freeze, personas, service, simulated
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -44,7 +40,7 @@ TALK = Context(
 
 
 def opened(**query):
-    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/design.py")
+    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/design/page.py")
     for name, value in query.items():
         at.query_params[name] = value
     return at.run()
@@ -75,8 +71,8 @@ def test_opens_empty_and_says_what_is_still_to_do(workspace):
 
 
 def test_without_a_bank_it_points_to_the_banks(workspace):
-    for bank in banks.summaries(workspace):
-        banks.set_archived(workspace, bank.code, archived=True)
+    for bank in editing.summaries(workspace):
+        editing.set_archived(workspace, bank.code, archived=True)
     at = opened()
     assert "Choose a bank" in said(at.info)
     assert "No bank is chosen" in said(at.error)
@@ -137,7 +133,7 @@ def test_prompts_are_shown_to_the_letter_one_after_the_other(workspace):
     at = planned(opened())
     at.radio(key="design:personas").set_value("typed").run()
     at.text_area(key="design:personas_text").set_value('You say "=1+1" <img src=x> 🙂.').run()
-    bank = banks.load(workspace, "attitudes_20").instrument
+    bank = editing.load(workspace, "attitudes_20").instrument
     assert bank.items[0].text("en") in html(at)
     assert "You say &quot;=1+1&quot; &lt;img src=x&gt; 🙂." in html(at)
     assert "System message" in said(at.caption)
@@ -155,10 +151,10 @@ def test_prompts_shown_are_the_prompts_planned(workspace, small_bank):
         replace(i, wordings=tuple(replace(w, text=f"{w.text} {{entity}}") for w in i.wordings))
         for i in small_bank.items
     )
-    state = banks.create(workspace, small_bank.code)
+    state = editing.create(workspace, small_bank.code)
     formats = (*small_bank.formats, BUILT_IN["likert_5"])
     bank = replace(small_bank, items=items, formats=formats)
-    banks.save(workspace, bank, expected_revision=state.revision)
+    editing.save(workspace, bank, expected_revision=state.revision)
     design = Design(
         "s", "small", (PERSON,), ("de", "en"), formats=("likert_5", "three"),
         templates=("standard", "personal_1"), label_orders=("inverted", "as_is"),
@@ -245,8 +241,8 @@ def test_personas_still_to_choose_are_a_hint_beside_the_prompts(workspace, kind,
 
 
 def test_banks_of_one_title_are_told_apart_by_their_codes(workspace):
-    banks.create(workspace, "Twin")
-    banks.create(workspace, "Twin")
+    editing.create(workspace, "Twin")
+    editing.create(workspace, "Twin")
     options = opened().selectbox(key="design:instrument").options
     twins = [option for option in options if "Twin" in option]
     assert len(set(twins)) == 2
@@ -278,8 +274,8 @@ def test_a_design_comes_back_from_its_yaml_file(workspace):
     at = opened()
     at.file_uploader(key="design_file").upload("d.yaml", text.encode(), "text/yaml").run()
     at.button(key="design_use_file").click().run()
-    kept = drafts.recall(workspace, design_drafts.DRAFT)
-    design = design_drafts.to_design(workspace, kept.value)
+    kept = drafts.recall(workspace, forms.DRAFT)
+    design = forms.to_design(workspace, kept.value)
     assert design == replace(record.design, study="other")
 
 
@@ -372,7 +368,7 @@ def test_choices_that_are_gone_meanwhile_are_told(workspace):
 def test_changing_the_bank_keeps_only_its_languages(workspace):
     at = planned(opened())
     at.multiselect(key="design:languages").set_value(["de"]).run()
-    banks.create(workspace, "Empty")
+    editing.create(workspace, "Empty")
     at.run()
     at.selectbox(key="design:instrument").set_value("empty").run()
     assert at.multiselect(key="design:languages").value == ["en"]
@@ -382,7 +378,7 @@ def test_changing_the_bank_keeps_only_its_languages(workspace):
 
 
 def test_a_version_can_be_chosen_instead_of_the_working_copy(workspace):
-    banks.publish(workspace, "attitudes_20")
+    editing.publish(workspace, "attitudes_20")
     at = planned(opened())
     at.selectbox(key="design:version_choice").set_value(1).run()
     at.button(key="design_freeze").click().run()
@@ -415,7 +411,7 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
         at.multiselect(key=f"design:{field}").set_value(values).run()
     at.toggle(key="design:skip_missing").set_value(True).run()
     at.toggle(key="design:first_token").set_value(True).run()
-    at.radio(key="design:per_call_choice").set_value(design_order.SEVERAL).run()
+    at.radio(key="design:per_call_choice").set_value(page.SEVERAL).run()
     at.number_input(key="design:items_per_call").set_value(7).run()
     at.radio(key="design:item_order").set_value("shuffled").run()
     at.radio(key="design:answering").set_value("enforced").run()
@@ -423,14 +419,14 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
     at.number_input(key="design:ask_again").set_value(3).run()
     again = opened()
     assert {f: again.multiselect(key=f"design:{f}").value for f in several} == several
-    kept = drafts.recall(workspace, design_drafts.DRAFT)
+    kept = drafts.recall(workspace, forms.DRAFT)
     expected = Design(
         "pilot", "policy_60", (PERSON,), formats=("likert_5", "support_oppose"),
         forms=("original", "negation"), templates=("personal_1", "impersonal_2"),
         label_orders=("as_is", "random"), items_per_call=7, item_order="shuffled", seed=5,
         ask_again=3, answering="enforced", first_token=True, skip_missing=True,
     )  # fmt: skip
-    assert design_drafts.to_design(workspace, kept.value) == expected
+    assert forms.to_design(workspace, kept.value) == expected
     for key, value in (("items_per_call", 7), ("seed", 5), ("ask_again", 3)):
         assert again.number_input(key=f"design:{key}").value == value
     for key, value in (("item_order", "shuffled"), ("answering", "enforced")):
@@ -449,8 +445,8 @@ def test_choosers_left_empty_ask_in_the_usual_way(workspace):
     at = planned(opened(), bank="policy_60")
     for field in ("forms", "templates", "label_orders"):
         at.multiselect(key=f"design:{field}").set_value([]).run()
-    kept = drafts.recall(workspace, design_drafts.DRAFT)
-    design = design_drafts.to_design(workspace, kept.value)
+    kept = drafts.recall(workspace, forms.DRAFT)
+    design = forms.to_design(workspace, kept.value)
     assert (design.forms, design.templates) == (("original",), ("standard",))
     assert design.label_orders == ("as_is",)
     assert "= **60 calls**" in said(at.markdown)
@@ -463,7 +459,7 @@ def test_instructions_can_be_read_and_those_of_a_second_phase_are_not_offered(wo
     assert any("Personal, wording 1" in title for title in offered)
     assert not any("opposing" in title for title in offered)
     at.multiselect(key="design:templates").set_value(["personal_1"]).run()
-    text = templates.offered(workspace).templates["personal_1"].text("en")
+    text = prompts.offered(workspace).templates["personal_1"].text("en")
     assert escape(text.single) in html(at)
     at.radio(key="design:per_call_choice").set_value(0).run()
     assert escape(text.block) in html(at)
@@ -532,9 +528,9 @@ def test_conversations_from_a_file_are_kept_as_a_set(workspace):
 def test_items_without_a_text_are_counted_and_can_be_left_out(workspace, small_bank):
     first, *rest = small_bank.items
     items = (replace(first, wordings=first.wordings[:1]), *rest)
-    state = banks.create(workspace, small_bank.code)
+    state = editing.create(workspace, small_bank.code)
     bank = replace(small_bank, items=items)
-    banks.save(workspace, bank, expected_revision=state.revision)
+    editing.save(workspace, bank, expected_revision=state.revision)
     at = planned(opened(), bank="small")
     at.multiselect(key="design:languages").set_value(["en", "de"]).run()
     assert "Cannot be asked yet: 1" in said(at.caption)
@@ -625,8 +621,8 @@ DESIGNS = st.builds(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # it is only read
 @given(design=DESIGNS)
 def test_a_design_survives_the_form_and_its_file(workspace, design):
-    fields, told = design_drafts.from_design(workspace, design)
+    fields, told = forms.from_design(workspace, design)
     assert json.loads(json.dumps(fields)) == fields  # as a draft keeps it
-    assert design_drafts.to_design(workspace, fields) == design
+    assert forms.to_design(workspace, fields) == design
     assert studies.design_of_yaml(studies.design_yaml(design)) == design
     assert told == ()

@@ -6,9 +6,10 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from core.workflow import analysis_choices, collection, factor_models, statistics
 from core.workflow.opening import open_workspace
-from pages.shared import analysis_progress
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses, factor_models
+from pages.shared import analysis_page
 from tests.pages.test_statistics_pages import APP, fine, texts
 from tests.workflow.studies import freeze, simulated
 
@@ -26,11 +27,11 @@ def shared(tmp_path_factory):
 @pytest.fixture
 def collected(shared, monkeypatch):
     streamlit.cache_data.clear()
-    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 60)
+    monkeypatch.setattr(analysis_page, "PATIENCE_S", 60)
     monkeypatch.setenv("INKBLOT_DB", shared.database.path)
-    analysis = statistics.by_name("cfa")
+    analysis = analyses.by_name("cfa")
     for name, value in (("model", "subscales"), ("model_text", "")):
-        analysis_choices.keep(shared, "study", analysis, name, value)
+        analyses.keep(shared, "study", analysis, name, value)
     for name in factor_models.kept(shared, "study"):
         factor_models.drop(shared, "study", name)
     return shared
@@ -57,7 +58,7 @@ def press(at, label):
 
 
 def own_text(workspace):
-    return analysis_choices.recall(workspace, "study", statistics.by_name("cfa"))["model_text"]
+    return analyses.recall(workspace, "study", analyses.by_name("cfa"))["model_text"]
 
 
 def said(at):

@@ -9,7 +9,8 @@ import pytest
 from streamlit import get_option
 from streamlit.testing.v1 import AppTest
 
-from core.workflow import answers, collection
+from core.workflow.answers import answers
+from core.workflow.runs import collection
 from tests.workflow.studies import freeze, simulated
 
 APP = Path(__file__).parents[2] / "app.py"

@@ -1,6 +1,6 @@
 """The second phase on the page Collect."""
 
-from core.workflow import collection
+from core.workflow.runs import collection
 from tests.pages.test_collect import ended, fine, open_page, press, texts
 from tests.workflow.studies import freeze, simulated
 

@@ -11,10 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from core.domain.study import Respondent, SamplingSettings, SimulationSettings
 from core.errors import CollectionError, ConflictError, DesignError
-from core.workflow import drafts, respondent_drafts, respondents
+from core.workflow import drafts
+from core.workflow.respondents import forms, respondents
 from tests.fault_server import FaultServer, Step
+from tests.workflow.respondents.test_connection import refusing
 from tests.workflow.studies import service, simulated
-from tests.workflow.test_service_parameters import refusing
 
 APP = str(Path(__file__).parents[2] / "app.py")
 CANARY = "sk-test-canary-0123456789"
@@ -29,7 +30,7 @@ def no_keys(monkeypatch):
 
 
 def opened(**query):
-    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/respondents.py")
+    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/respondents/page.py")
     for name, value in query.items():
         at.query_params[name] = value
     return at.run()
@@ -304,7 +305,7 @@ def test_hostile_names_are_shown_to_the_letter(workspace):
 )
 def test_additional_settings_that_cannot_be_sent_are_told(text, words):
     with pytest.raises(CollectionError) as raised:
-        respondent_drafts.parse_extra(text)
+        forms.parse_extra(text)
     assert words in str(raised.value)
     assert CANARY not in str(raised.value)
 
@@ -332,15 +333,15 @@ def test_a_respondent_survives_the_form(temperature, seed, prompt, extra, loadin
         temperature=temperature, seed=seed, system_prompt=prompt, extra_body=extra
     )
     person = Respondent("A", "api", "m", "https://api.example.org/v1", "INKBLOT_KEY_A", sampling)
-    fields = respondent_drafts.fields_of(person)
-    assert respondent_drafts.to_respondent("api", fields) == person
+    fields = forms.fields_of(person)
+    assert forms.to_respondent("api", fields) == person
     truth = Respondent("B", "simulated", "m", simulation=SimulationSettings(loading=loading))
-    fields = respondent_drafts.fields_of(truth)
-    assert respondent_drafts.to_respondent("simulated", fields) == truth
+    fields = forms.fields_of(truth)
+    assert forms.to_respondent("simulated", fields) == truth
 
 
 def test_a_price_is_entered_with_its_day_shown_and_forgotten(workspace):
-    from core.workflow import prices
+    from core.workflow.respondents import respondents
 
     at = opened()
     at.text_input(key="price_model").set_value("m-1 ![](http://x)")
@@ -348,13 +349,13 @@ def test_a_price_is_entered_with_its_day_shown_and_forgotten(workspace):
     at.number_input(key="price_out").set_value(10.0)
     next(b for b in at.button if b.label == "Save the price").click()
     assert not at.run().exception
-    (price,) = prices.listed(workspace)
+    (price,) = respondents.listed(workspace)
     assert (price.model, price.price_in, price.price_out) == ("m-1 ![](http://x)", 2.5, 10.0)
-    assert price.as_of == prices.today()
+    assert price.as_of == respondents.today()
     shown = next(f.value for f in at.dataframe if "As of" in f.value.columns)
     assert shown["Model"].tolist() == ["m-1 ![](http://x)"]
     assert not at.button(key="price_forget").click().run().exception
-    assert prices.listed(workspace) == ()
+    assert respondents.listed(workspace) == ()
 
 
 def test_a_price_without_a_model_is_refused_in_words(workspace):

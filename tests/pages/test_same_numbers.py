@@ -14,14 +14,16 @@ import pytest
 
 from core.__main__ import _parser
 from core.collect.client import Reply
-from core.collect.local_client import LocalClient
+from core.collect.local_model import LocalClient
 from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
 from core.export import apa_table
-from core.files.guard import unguard
-from core.workflow import analysis_choices, collection, sample, statistics
+from core.files.writing import unguard
+from core.workflow import sample
 from core.workflow.opening import open_workspace
-from pages.shared import analysis_progress, results
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses
+from pages.shared import analysis_page, results
 from tests.pages.test_statistics_pages import open_page, texts
 
 STUDIES = ("sample_simulated", "sample_local")
@@ -66,8 +68,8 @@ def on_the_command_line(workspace, name, study, folder):
     """The files that `python -m core analyze` writes: bytes by name; None where it refuses."""
     out = folder / "result.zip"
     wanted = ["analyze", name, "--study", study, "--out", str(out)]
-    analysis = statistics.by_name(name)
-    factor = analysis_choices.recall(workspace, study, analysis).get("factor")
+    analysis = analyses.by_name(name)
+    factor = analyses.recall(workspace, study, analysis).get("factor")
     if factor:  # a page proposes one that varies
         wanted += ["--option", f"factor={factor}"]
     parsed = _parser().parse_args(wanted)
@@ -80,13 +82,13 @@ def on_the_command_line(workspace, name, study, folder):
 
 
 @pytest.mark.parametrize("study", STUDIES)
-@pytest.mark.parametrize("name", [analysis.name for analysis in statistics.analyses()])
+@pytest.mark.parametrize("name", [analysis.name for analysis in analyses.analyses()])
 def test_page_csv_and_command_line_show_the_same_numbers(both, tmp_path, monkeypatch, study, name):
     downloads = {}
     monkeypatch.setattr(
         results, "download", lambda _label, data, _file, *, key: downloads.update({key: data})
     )
-    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 60)
+    monkeypatch.setattr(analysis_page, "PATIENCE_S", 60)
     monkeypatch.setenv("INKBLOT_DB", both.database.path)
     files, problem = on_the_command_line(both, name, study, tmp_path)
     page = open_page(study=study, analysis=name)

@@ -13,13 +13,15 @@ from streamlit.testing.v1 import AppTest
 from core import export
 from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
-from core.workflow import analysis_choices, answers, collection, computing, statistics
+from core.workflow.answers import answers
 from core.workflow.opening import open_workspace
-from pages.shared import analysis_progress, results
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses, computing
+from pages.shared import analysis_page, results
 from tests.workflow.studies import freeze, simulated
 
 APP = Path(__file__).parents[2] / "app.py"
-NAMES = [analysis.name for analysis in statistics.analyses()]
+NAMES = [analysis.name for analysis in analyses.analyses()]
 WITH_CHARTS = (
     "efa", "graded_response", "internal_consistency", "item_map", "item_statistics",
     "multitrait_matrix", "option_distribution", "reliability", "score_distribution",
@@ -35,7 +37,7 @@ ASK_FOR_MORE = (
 @pytest.fixture(autouse=True)
 def no_leftovers(monkeypatch):
     streamlit.cache_data.clear()
-    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 60)
+    monkeypatch.setattr(analysis_page, "PATIENCE_S", 60)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,7 @@ def collected(shared, monkeypatch):
 def raw_page(**parameters):
     at = AppTest.from_file(APP, default_timeout=90)
     name = parameters.get("analysis", "")
-    topic = statistics.by_name(name).topic if name in NAMES else "item_statistics"
+    topic = analyses.by_name(name).topic if name in NAMES else "item_statistics"
     at.switch_page(f"pages/{topic}.py")
     at.query_params.update(parameters)
     return at.run()
@@ -96,8 +98,8 @@ def test_a_study_without_answers_leads_to_collect(workspace):
 
 def analyzed(workspace, name):
     try:
-        options = analysis_choices.recall(workspace, "study", statistics.by_name(name))
-        return statistics.run(workspace, name, ["study"], options, {})
+        options = analyses.recall(workspace, "study", analyses.by_name(name))
+        return analyses.run(workspace, name, ["study"], options, {})
     except NotEnoughData as error:
         return error
 
@@ -130,7 +132,7 @@ def test_every_analysis_shows_n_missing_and_its_tables(collected, name):
 
 def test_the_numbers_on_the_page_are_those_of_the_analysis(collected):
     shown = first_table(open_page(study="study", analysis="item_statistics"))
-    frame = statistics.run(collected, "item_statistics", ["study"], {}, {}).tables[0].frame
+    frame = analyses.run(collected, "item_statistics", ["study"], {}, {}).tables[0].frame
     assert shown.shape == frame.shape
     assert shown.iloc[:, -1].tolist() == frame.iloc[:, -1].tolist()
 
@@ -188,7 +190,7 @@ def test_a_filter_leaves_only_the_chosen_items(collected):
     (items,) = [m for m in at.multiselect if m.label == "Only these: item"]
     chosen = ["nature_01", "nature_02", "nature_03"]
     at = fine(items.set_value(chosen).run())
-    result = statistics.run(collected, "item_statistics", ["study"], {}, {"item": chosen})
+    result = analyses.run(collected, "item_statistics", ["study"], {}, {"item": chosen})
     assert f"Scores used: **{result.n_used:,}**" in texts(at)
 
 
@@ -254,7 +256,7 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
 
 
 def test_every_topic_has_a_page_and_every_page_an_empty_state(workspace):
-    for topic in {analysis.topic for analysis in statistics.analyses()}:
+    for topic in {analysis.topic for analysis in analyses.analyses()}:
         at = AppTest.from_file(APP, default_timeout=60)
         at.switch_page(f"pages/{topic}.py")
         at = fine(at.run())
@@ -268,13 +270,13 @@ def test_what_was_chosen_is_there_after_a_reload_and_for_this_study_only(collect
     again = open_page(study="study", analysis="item_statistics")
     (level,) = [n for n in again.number_input if n.label == "Confidence level"]
     assert level.value == 0.8
-    kept = analysis_choices.recall(collected, "other", statistics.by_name("item_statistics"))
+    kept = analyses.recall(collected, "other", analyses.by_name("item_statistics"))
     assert kept["ci_level"] == 0.95
     fine(level.set_value(0.95).run())
 
 
 def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, monkeypatch):
-    monkeypatch.setattr(analysis_progress, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(analysis_page, "PATIENCE_S", 0.05)
     held = computing.Computation(computing.Question("item_statistics", ("study",)))
     held.state, held.done, held.total, held.what = "running", 3, 12, "groups"
     monkeypatch.setattr(computing, "request", lambda *_: held)

@@ -9,8 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.domain.instrument import Instrument, Item, Rating, Wording
-from core.files.instrument_files import Draft
-from core.workflow import banks, collection, text_prompts, texts
+from core.files.banks.reading import Draft
+from core.workflow.answers import texts
+from core.workflow.banks import editing, text_prompts
+from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -65,7 +67,7 @@ def letters(workspace, monkeypatch):
     from core.domain.formats import BUILT_IN
 
     bank = Instrument("lists", "Lists", words, (BUILT_IN["good_bad"],), kind="words")
-    banks.import_bank(workspace, Draft(bank))
+    editing.import_bank(workspace, Draft(bank))
     with FaultServer(script=reply) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         run(workspace, "letters", "letters", server)
@@ -83,7 +85,7 @@ def test_prompts_are_made_from_descriptors_and_become_a_bank(workspace):
     at.button(key="texts_make_letters").click()
     fine(at.run())
     assert "holds 24 prompts" in said(at)
-    bank = banks.load(workspace, "letters").instrument
+    bank = editing.load(workspace, "letters").instrument
     assert (
         bank.items[0].text("en").startswith("Write a reference letter of about 150 words for Anna")
     )
@@ -96,7 +98,7 @@ def test_a_descriptor_without_levels_is_named_and_nothing_is_kept(workspace):
     at.button(key="texts_make_letters").click()
     fine(at.run())
     assert "The line 'age' is no descriptor" in said(at).replace("\\", "")
-    assert "letters" not in {bank.code for bank in banks.summaries(workspace)}
+    assert "letters" not in {bank.code for bank in editing.summaries(workspace)}
 
 
 def test_stories_are_made_around_words_typed_one_a_line(workspace):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.analysis.registry import (
+from core.analysis.shared.registry import (
     Analysis,
     AnalysisOption,
     Choice,
@@ -58,6 +58,8 @@ def cases(
         for value in other_values(option, now, levels):
             yield _with(base, option, _WAYS[type(option.kind)], value)
         for value in more.get(option.name, ()):
+            if isinstance(option.kind, Choice) and value not in dict(option.kind.choices):
+                continue
             yield _with(base, option, "more", value)
     yield from _rows(analysis, levels, base)
 

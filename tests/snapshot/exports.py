@@ -9,24 +9,20 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from core.domain.contexts import describe
 from core.domain.identifiers import slug
-from core.domain.instrument_problems import problems
+from core.domain.instrument import problems
+from core.domain.study import describe
 from core.errors import UserError
 from core.export import frame_csv
-from core.files.context_files import contexts_csv, contexts_jsonl
-from core.files.instrument_files import instrument_to_csv, read_instrument
-from core.workflow import (
-    answers,
-    banks,
-    contexts,
-    factor_models,
-    presets,
-    respondents,
-    studies,
-    texts,
-)
-from core.workflow.truth import known_truth
+from core.files.banks.files import instrument_to_csv, read_instrument
+from core.files.contexts import contexts_csv, contexts_jsonl
+from core.workflow.answers import answers, texts
+from core.workflow.banks import editing
+from core.workflow.contexts import contexts
+from core.workflow.designs import presets, studies
+from core.workflow.respondents import respondents
+from core.workflow.statistics import factor_models
+from core.workflow.statistics.analyses import known_truth
 from core.workflow.workspace import Workspace
 from tests.snapshot.results import refusal, write_file
 from tests.snapshot.studies import Entry
@@ -46,19 +42,19 @@ def write_common(workspace: Workspace, folder: Path) -> None:
 
 def write_banks(workspace: Workspace, folder: Path) -> None:
     """Each bank as CSV, and again after a way through a workbook and through CSV."""
-    for bank in banks.summaries(workspace):
-        data = banks.export(workspace, bank.code, "csv", None)
+    for bank in editing.summaries(workspace):
+        data = editing.export(workspace, bank.code, "csv", None)
         write_file(folder / f"{bank.code}.csv", data)
         files = {"csv": data}
         if bank.n_items <= MOST_ITEMS:
-            files["xlsx"] = banks.export(workspace, bank.code, "xlsx", None)
+            files["xlsx"] = editing.export(workspace, bank.code, "xlsx", None)
         for name, file in files.items():
             draft = read_instrument(f"{bank.code}.{name}", file)
             again = instrument_to_csv(draft.instrument)
             lines = ["the same" if again == data else "NOT THE SAME"]
             lines += [*map(str, draft.errors), *map(str, draft.warnings)]
             write_file(folder / f"{bank.code} through {name}.txt", "\n".join(lines) + "\n")
-        found = problems(banks.load(workspace, bank.code).instrument)
+        found = problems(editing.load(workspace, bank.code).instrument)
         lines = [f"{one.where}: {one.what}" for one in found]
         write_file(folder / f"{bank.code} problems.txt", "\n".join([bank.title, *lines]) + "\n")
 
@@ -103,7 +99,7 @@ def write_studies(workspace: Workspace, entry: Entry, folder: Path) -> None:
         for preset in factor_models.presets():
             write_file(place / f"model {preset}.txt", _model(workspace, code, preset))
     if entry.name in texts.text_studies(workspace):
-        lists = texts.lists_of(banks.load(workspace, entry.given["lists"]).instrument)
+        lists = texts.lists_of(editing.load(workspace, entry.given["lists"]).instrument)
         counts = frame_csv(texts.counts(workspace, entry.name, lists))
         write_file(folder / "studies" / entry.name / "word counts.csv", counts)
 

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 from core import export
-from core.analysis.registry import Analysis
-from core.charts import Chart, readable
-from core.charts.colors import Theme
+from core.analysis.shared.registry import Analysis
+from core.charts.panels import Chart, Theme, readable
 from core.domain.identifiers import slug
 from core.domain.results import AnalysisResult
 from core.errors import UserError
-from core.workflow import answers, factor_models, statistics
+from core.workflow.answers import answers
+from core.workflow.statistics import analyses, factor_models
 from core.workflow.workspace import Workspace
 from tests.snapshot.cases import Case, cases
 from tests.snapshot.studies import Entry
@@ -25,7 +25,7 @@ def write(workspace: Workspace, entry: Entry, folder: Path) -> None:
     """Every analysis of the studies of an entry, into `folder`/analyses."""
     levels = answers.levels(workspace, entry.codes[0])
     models = typed_models(workspace, entry.codes)
-    for analysis in statistics.analyses():
+    for analysis in analyses.analyses():
         for case in cases(analysis, levels, entry.given, {**models, **entry.more}):
             if case.way == "default" or case.way in entry.ways:
                 place = folder / "analyses" / analysis.name / entry.name / case.name
@@ -62,9 +62,12 @@ def write_case(
     place.mkdir(parents=True, exist_ok=True)
     asked = (workspace, analysis.name, codes, dict(case.options), case.where, case.over)
     try:
-        result = statistics.run(*asked)
+        result = analyses.run(*asked)
     except UserError as error:
         write_file(place / "refusal.txt", refusal(error))
+        return
+    except Exception as error:  # noqa: BLE001 - a fault is a result to compare as well
+        write_file(place / "fault.txt", f"{type(error).__name__}: {error}\n")
         return
     write_result(result, place)
     usual = case.name == "default"
@@ -74,7 +77,7 @@ def write_case(
         write_apa(result, place)
     if analysis.scripts is not None:
         try:
-            files = statistics.scripts(*asked)
+            files = analyses.scripts(*asked)
         except UserError as error:
             write_file(place / "scripts refused.txt", refusal(error))
             return

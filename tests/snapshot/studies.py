@@ -14,20 +14,15 @@ import pandas as pd
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item, Wording
 from core.domain.study import Context, Design
-from core.files.instrument_files import Draft
-from core.workflow import (
-    answers,
-    banks,
-    collection,
-    contexts,
-    phases,
-    presets,
-    respondents,
-    sample,
-    studies,
-    text_prompts,
-)
-from core.workflow.contexts import Making
+from core.files.banks.reading import Draft
+from core.workflow import sample
+from core.workflow.answers import answers
+from core.workflow.banks import editing, text_prompts
+from core.workflow.contexts import contexts
+from core.workflow.contexts.contexts import Making
+from core.workflow.designs import presets, studies
+from core.workflow.respondents import respondents
+from core.workflow.runs import calls, collection
 from core.workflow.workspace import Workspace
 from tests.workflow.studies import simulated
 
@@ -99,11 +94,11 @@ def people_and_talks(workspace: Workspace) -> tuple[Context, ...]:
 
 def short_bank(workspace: Workspace, code: str) -> str:
     """Four items of each subscale of a bank: models of all items take long to fit."""
-    bank = banks.load(workspace, code).instrument
+    bank = editing.load(workspace, code).instrument
     own = [[item for item in bank.items if item.subscale == name] for name in bank.subscales()]
     chosen = tuple(item for items in own for item in (*items[:2], *items[-2:]))
     short = replace(bank, code=f"{code}_short", title="Eight of the statements", items=chosen)
-    return banks.import_bank(workspace, Draft(short)).instrument.code
+    return editing.import_bank(workspace, Draft(short)).instrument.code
 
 
 def scale(workspace: Workspace) -> None:
@@ -135,7 +130,7 @@ def word_lists(workspace: Workspace) -> None:
         for number, word in enumerate(words, 1)
     )
     bank = Instrument("word_lists", "Word lists", items, (BUILT_IN["free_text"],), kind="words")
-    banks.import_bank(workspace, Draft(bank))
+    editing.import_bank(workspace, Draft(bank))
 
 
 def split_scale(workspace: Workspace) -> None:
@@ -171,7 +166,7 @@ def preset(code: str, workspace: Workspace) -> None:
 def opinions(workspace: Workspace) -> None:
     """A published design with its second phase."""
     preset("opinions_six_languages", workspace)
-    phases.plan_opposing(workspace, "opinions_six_languages", "opposing")
+    calls.plan_opposing(workspace, "opinions_six_languages", "opposing")
     run(workspace, "opinions_six_languages")
 
 
@@ -181,15 +176,16 @@ def unasked(workspace: Workspace) -> None:
 
 def golden(name: str) -> pd.DataFrame:
     """Reference data with one row for each person."""
-    return pd.read_csv(TESTS / "golden" / "item_statistics" / f"{name}.csv")
+    return pd.read_csv(TESTS / "golden" / "item_statistics" / f"{name}.csv").convert_dtypes()
 
 
 def long(wide: pd.DataFrame, **columns: Any) -> pd.DataFrame:
-    """One row for each answer; `columns` are values by person."""
+    """One row for each answer or gap; `columns` are values by person."""
     people = [f"p{number:03}" for number in range(1, len(wide) + 1)]
     own = pd.DataFrame({"context": people, **columns})
     rows = wide.assign(context=people).melt("context", var_name="item", value_name="answer")
-    return own.merge(rows, on="context")
+    gap = rows["answer"].isna()
+    return own.merge(rows.assign(status=np.where(gap, "no_answer", "answered")), on="context")
 
 
 def bring_in(workspace: Workspace, study: str, rows: pd.DataFrame, **how: Any) -> None:
@@ -201,7 +197,7 @@ def bring_in(workspace: Workspace, study: str, rows: pd.DataFrame, **how: Any) -
 def bank_of(workspace: Workspace, code: str, subscales: Mapping[str, Sequence[str]]) -> None:
     """A bank without texts: items by their subscale."""
     items = tuple(Item(item, (), name) for name, own in subscales.items() for item in own)
-    banks.import_bank(workspace, Draft(Instrument(code, code, items)))
+    editing.import_bank(workspace, Draft(Instrument(code, code, items)))
 
 
 def abilities(workspace: Workspace) -> None:
@@ -222,9 +218,9 @@ def people(workspace: Workspace) -> None:
     bank_of(workspace, "likert22", {"F1": items[:11], "F2": items[11:]})
     wide = golden("likert22")[[*items[:5], *items[11:16]]]
     rows = long(wide, language=["en"] * 150 + ["de"] * (len(wide) - 150))
-    gap = rows.index % 37 == 5
-    rows["status"] = np.where(gap, "refused", "answered")
-    rows["answer"] = rows["answer"].astype(str).where(~gap, "")
+    refused = rows.index % 37 == 5
+    rows.loc[refused, "answer"] = np.nan
+    rows.loc[refused, "status"] = "refused"
     bring_in(workspace, "people", rows, bank="likert22")
 
 
@@ -238,7 +234,7 @@ def people_twice(workspace: Workspace) -> None:
 
 def big_five(workspace: Workspace) -> None:
     """200 people with five traits, answering the first 20 items of a bank on file."""
-    bank = banks.load(workspace, "structure_bfi44").instrument
+    bank = editing.load(workspace, "structure_bfi44").instrument
     chance = np.random.default_rng(44)
     traits = dict(zip(bank.subscales(), chance.normal(size=(5, 200)), strict=True))
     wide = {
@@ -253,7 +249,7 @@ def big_five(workspace: Workspace) -> None:
 
 def scored(workspace: Workspace) -> None:
     """Answers with scores that are reversed already, beside the same as raw points."""
-    bank = banks.load(workspace, "attitude_companion_8").instrument
+    bank = editing.load(workspace, "attitude_companion_8").instrument
     rows = long(pd.DataFrame({item.code: [1, 2, 3, 4, 5, 4, 2, 5, 1, 3] for item in bank.items}))
     scores = rows["answer"].astype(float)
     bring_in(workspace, "scored", rows.assign(score=scores), scores="keyed")

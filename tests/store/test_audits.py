@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.store import audits, recodings
+from core.store import audits
 from core.store.studies import studies
-from core.workflow import answers, collection
+from core.workflow.answers import answers
+from core.workflow.runs import collection
 from tests.workflow.studies import freeze, simulated
 
 
@@ -88,9 +89,9 @@ def test_the_newest_coding_counts_and_all_stay_on_file(drawn):
 def test_a_change_that_is_out_of_date_is_not_made(drawn):
     database, study_id, audit_id = drawn
     trial = audits.unfinished(database, audit_id)
-    changes = recodings.to_person(database, study_id, {trial: ("neutral", None)})
-    assert recodings.apply(database, study_id, changes, cause="person") == 1
-    assert recodings.apply(database, study_id, changes, cause="person") == 0
+    changes = audits.to_person(database, study_id, {trial: ("neutral", None)})
+    assert audits.apply(database, study_id, changes, cause="person") == 1
+    assert audits.apply(database, study_id, changes, cause="person") == 0
     assert database.row("select count(*) from recoding") == (1,)
 
 
@@ -99,25 +100,25 @@ def test_undoing_two_persons_brings_back_what_stood_before_the_first(workspace, 
     trial = audits.unfinished(database, audit_id)
     before = answers.detail(workspace, trial)
     for option in ("1", "2"):
-        changes = recodings.to_person(database, study_id, {trial: ("answered", option)})
-        recodings.apply(database, study_id, changes, cause="person")
+        changes = audits.to_person(database, study_id, {trial: ("answered", option)})
+        audits.apply(database, study_id, changes, cause="person")
     assert answers.detail(workspace, trial).option == "2"
-    undo = recodings.to_before_person(database, study_id, [trial])
-    assert recodings.apply(database, study_id, undo, cause="undo") == 1
+    undo = audits.to_before_person(database, study_id, [trial])
+    assert audits.apply(database, study_id, undo, cause="undo") == 1
     after = answers.detail(workspace, trial)
     assert (after.status, after.option, after.parser) == (
         before.status, before.option, before.parser,
     )  # fmt: skip
     assert not after.set_by_person
     assert [old.cause for old in after.earlier] == ["undo", "person", "person"]
-    assert recodings.to_before_person(database, study_id, [trial]).num_rows == 0
+    assert audits.to_before_person(database, study_id, [trial]).num_rows == 0
 
 
 def test_a_failed_change_leaves_everything_as_it_was(drawn):
     database, study_id, audit_id = drawn
     trial = audits.unfinished(database, audit_id)
-    changes = recodings.to_person(database, study_id, {trial: ("neutral", None)})
+    changes = audits.to_person(database, study_id, {trial: ("neutral", None)})
     with pytest.raises(Exception, match="CHECK"):
-        recodings.apply(database, study_id, changes, cause="nobody")
+        audits.apply(database, study_id, changes, cause="nobody")
     assert database.row("select count(*) from recoding") == (0,)
     assert database.row("select status from response where trial_id = ?", [trial]) != ("neutral",)

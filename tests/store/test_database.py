@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from core.errors import StoreError
-from core.store import answer_details, answers, collection, frames, memory, studies
+from core.store import answers, collection, drafts, frames, studies
 from core.store import database as database_module
 from core.store.database import Database, insert
 from core.store.migrations import MIGRATIONS
@@ -265,7 +265,7 @@ def test_an_older_file_keeps_every_row_through_the_migration(old_file):
 
 def test_attempts_of_an_older_file_are_read_and_its_study_can_go_on(old_file):
     database = Database(old_file)
-    detail = answer_details.detail(database, 51)
+    detail = answers.detail(database, 51)
     assert [(t.number, t.outcome, t.reply) for t in detail.tries] == [
         (1, "server", None), (2, "reply", "3"),
     ]  # fmt: skip
@@ -339,8 +339,8 @@ def test_a_row_that_changed_since_the_file_was_opened_is_written_into_it(tmp_pat
     """A result left open at opening would keep its transaction, and so every checkpoint."""
     database = Database(tmp_path / "file.duckdb")
     for value in (1, 2, 3):
-        memory.remember(database, "name", value)
+        drafts.remember(database, "name", value)
     database.checkpoint()
     assert not (tmp_path / "file.duckdb.wal").exists()
-    assert memory.recall(database, "name")[0] == 3
+    assert drafts.recall(database, "name")[0] == 3
     database.close()

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS, check_frame
-from core.store import answer_details, answers, collection, frames, studies
+from core.store import answers, collection, frames, studies
 from tests.store.test_collection import attempt, remaining
 from tests.store.test_studies import frozen
 
@@ -79,7 +79,7 @@ def test_a_trial_whose_replies_are_yet_unusable_is_the_same_everywhere(database,
         .to_dict()
     )
     assert frame == counts == {"not_asked": 12, "answered": 2, "refused": 1, "error": 1}
-    assert answer_details.detail(database, trial).status == "not_asked"
+    assert answers.detail(database, trial).status == "not_asked"
     assert answers.tidy(database, study.study_id).num_rows == 4
 
 

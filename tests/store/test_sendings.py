@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.store import collection, runs, sendings
-from core.store.sendings import Lost, Sending
+from core.store import collection, runs
+from core.store.runs import Lost, Sending
 from tests.store.test_collection import attempt, remaining
 from tests.store.test_studies import frozen
 
@@ -21,7 +21,7 @@ def calls(database, study):
     sent = [
         Sending(call.call_id, 1, cost) for call, cost in zip(calls, (0.5, 0.5, 2.0), strict=True)
     ]
-    sendings.write(database, study.study_id, run, sent)
+    runs.write(database, study.study_id, run, sent)
     rows = [
         attempt(study, calls[0]),
         attempt(study, calls[1], status=None, outcome="timeout", reply=None),
@@ -31,16 +31,16 @@ def calls(database, study):
 
 
 def test_what_was_sent_and_not_recorded_is_lost_with_its_cost(database, study, calls):
-    assert sendings.lost(database, study.study_id, ended=True) == Lost(1, 2.0, 0)
-    assert sendings.lost(database, study.study_id + 1, ended=True) == Lost(0, 0.0, 0)
+    assert runs.lost(database, study.study_id, ended=True) == Lost(1, 2.0, 0)
+    assert runs.lost(database, study.study_id + 1, ended=True) == Lost(0, 0.0, 0)
 
 
 def test_calls_in_flight_are_not_lost_but_those_of_an_earlier_run_are(database, study, calls):
-    assert sendings.lost(database, study.study_id, ended=False) == Lost(0, 0.0, 0)
+    assert runs.lost(database, study.study_id, ended=False) == Lost(0, 0.0, 0)
     run = runs.report(database, study.study_id, "running", "me", {})
-    sendings.write(database, study.study_id, run, [Sending(calls[2].call_id, 2, None)])
-    assert sendings.lost(database, study.study_id, ended=False) == Lost(1, 2.0, 0)
-    assert sendings.lost(database, study.study_id, ended=True) == Lost(2, 2.0, 1)
+    runs.write(database, study.study_id, run, [Sending(calls[2].call_id, 2, None)])
+    assert runs.lost(database, study.study_id, ended=False) == Lost(1, 2.0, 0)
+    assert runs.lost(database, study.study_id, ended=True) == Lost(2, 2.0, 1)
 
 
 def test_a_call_whose_answer_was_lost_is_asked_again_as_its_next_try(database, study, calls):
@@ -48,11 +48,11 @@ def test_a_call_whose_answer_was_lost_is_asked_again_as_its_next_try(database, s
     assert [call.call_id for call in found[:2]] == [calls[1].call_id, calls[2].call_id]
     assert [(call.tries, call.replies) for call in found[:3]] == [(1, 0), (1, 0), (0, 0)]
     collection.append(database, [attempt(study, found[1], 2)])
-    assert sendings.lost(database, study.study_id, ended=True) == Lost(1, 2.0, 0)
+    assert runs.lost(database, study.study_id, ended=True) == Lost(1, 2.0, 0)
 
 
 def test_the_list_of_calls_holds_every_try_with_what_came_of_it(database, study, calls):
-    listed = sendings.calls(database, study.study_id, ended=True).to_pylist()
+    listed = runs.calls(database, study.study_id, ended=True).to_pylist()
     assert [(row["call"], row["try"], row["outcome"], row["cost"], row["cost_estimated"])
             for row in listed] == [
         (str(calls[0].call_id), 1, "reply", 0.25, False),

@@ -15,9 +15,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from core.errors import StoreError
-from core.store import memory
-from core.workflow import answers, collection, collector
+from core.store import drafts
+from core.workflow.answers import answers
 from core.workflow.opening import open_workspace
+from core.workflow.runs import collection, collector
 from tests.workflow.studies import freeze, simulated
 
 
@@ -77,9 +78,9 @@ def import_answers(path: Path) -> None:
         except StoreError as error:
             said.append(str(error))
         files.append({file.name: file.stat().st_size for file in path.parent.iterdir()})
-    memory.remember(workspace.database, "typed", "a text")  # small things are kept meanwhile
+    drafts.remember(workspace.database, "typed", "a text")  # small things are kept meanwhile
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    kept = memory.recall(workspace.database, "typed")
+    kept = drafts.recall(workspace.database, "typed")
     (done,) = answers.import_tidy(workspace, "a.csv", data)
     print(  # noqa: T201
         json.dumps(

@@ -20,8 +20,9 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from core.workflow import answers, collection, recoding
+from core.workflow.answers import answers, audits
 from core.workflow.opening import open_workspace
+from core.workflow.runs import collection
 from tests.workflow.studies import KEY_VARIABLE, freeze, simulated
 
 ROOT = Path(__file__).parents[2]
@@ -95,7 +96,7 @@ def run(path, ready):
 def reread(path, ready):
     workspace = open_workspace(path)
     ready()
-    recoding.apply(workspace, recoding.preview(workspace, "study"))
+    audits.apply(workspace, audits.preview(workspace, "study"))
     workspace.close()
 
 

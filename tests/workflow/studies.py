@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from core.domain.study import Context, Design, Respondent, SamplingSettings, SimulationSettings
 from core.store.studies import StudyRecord
-from core.workflow import collection, respondents, studies
-from core.workflow.collection import Progress
+from core.workflow.designs import studies
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
+from core.workflow.runs.collection import Progress
 from core.workflow.workspace import Workspace
 
 KEY_VARIABLE = "INKBLOT_KEY_TEST"

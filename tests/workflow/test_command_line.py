@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.workflow import collection, respondents, statistics, studies
+from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses
 from tests.fault_server import FaultServer
+from tests.workflow.respondents.test_connection import refusing
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
-from tests.workflow.test_service_parameters import refusing
 
 ROOT = Path(__file__).parents[2]
 ASKED = "study: x\ninstrument: attitudes_20\nrespondents: [Simulated person]\n"
@@ -111,8 +114,8 @@ def test_command_line_and_workflow_give_the_same_numbers(run):
     run("run", "s")
     run("analyze", "item_statistics", "--study", "s", "--out", run.folder / "i.csv")
     workspace = open_workspace(run.path)
-    result = statistics.run(workspace, "item_statistics", ["s"], {}, {})
-    expected = statistics.export.table_csv(result.tables[0])
+    result = analyses.run(workspace, "item_statistics", ["s"], {}, {})
+    expected = analyses.export.table_csv(result.tables[0])
     workspace.close()
     assert (run.folder / "i.csv").read_bytes() == expected
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from core.store import memory, respondents
+from core.store import drafts, respondents
 from core.store.database import Database
-from core.workflow import banks, contexts
 from core.workflow import opening as module
-from core.workflow import respondents as respondent_list
+from core.workflow.banks import editing
+from core.workflow.contexts import contexts
 from core.workflow.opening import open_workspace
+from core.workflow.respondents import respondents as respondent_list
 
 
 def holdings(workspace):
     return (
-        [bank.code for bank in banks.summaries(workspace) if not bank.archived],
+        [bank.code for bank in editing.summaries(workspace) if not bank.archived],
         [person.label for person in respondent_list.offered(workspace)],
         list(contexts.sets(workspace)),
     )
@@ -66,7 +67,7 @@ def test_what_a_kill_of_an_earlier_inkblot_left_out_is_put_in_and_archived_banks
     whole = holdings(workspace)
     kept = whole[0][:5]
     half_filled_by_an_earlier_inkblot(workspace, kept)
-    banks.set_archived(workspace, kept[0], archived=True)
+    editing.set_archived(workspace, kept[0], archived=True)
     path = workspace.database.path
     workspace.close()
     again = open_workspace(path)
@@ -76,7 +77,7 @@ def test_what_a_kill_of_an_earlier_inkblot_left_out_is_put_in_and_archived_banks
 
 def test_what_a_user_put_away_does_not_come_back(workspace):
     codes, people, _ = holdings(workspace)
-    banks.set_archived(workspace, codes[0], archived=True)
+    editing.set_archived(workspace, codes[0], archived=True)
     respondent_list.set_archived(workspace, people[0], archived=True)
     with workspace.database.transaction() as cursor:  # as an Inkblot before this rule left it
         cursor.execute("delete from page_memory where name = 'starters'")
@@ -86,7 +87,7 @@ def test_what_a_user_put_away_does_not_come_back(workspace):
         workspace = open_workspace(path)
         assert holdings(workspace)[0] == codes[1:]
         assert holdings(workspace)[1] == people[1:]
-    assert memory.recall(workspace.database, "starters")
+    assert drafts.recall(workspace.database, "starters")
     assert len(respondents.on_shelf(workspace.database)) == len(people)
     workspace.close()
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from core.workflow import answers, collection, phases
+from core.workflow.answers import answers
 from core.workflow.opening import open_workspace
+from core.workflow.runs import calls, collection
 from tests.workflow.killed_verbs import orders
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -166,7 +167,7 @@ def test_a_second_phase_killed_again_and_again_equals_an_uninterrupted_one(plann
     whole, broken = planned(server, at_once=4, n_personas=10, **factors)
     assert order("run", whole)["status"] == 0
     workspace = open_workspace(whole)
-    phases.plan_opposing(workspace, "study", "opposing")
+    calls.plan_opposing(workspace, "study", "opposing")
     workspace.close()
     shutil.copyfile(whole, broken)
     assert order("run", whole)["status"] == 0

@@ -14,8 +14,13 @@ import sys
 
 import pytest
 
-from core.workflow import banks, collection, contexts, recoding, respondents, studies
+from core.workflow.answers import audits
+from core.workflow.banks import editing
+from core.workflow.contexts import contexts
+from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
 from tests.workflow.killed_verbs import ROWS, STUDIES, orders
 from tests.workflow.studies import freeze, service, simulated
 from tests.workflow.test_kill import received, served
@@ -73,7 +78,7 @@ def record(verb, kills, **figures):
 
 def holdings(workspace):
     return (
-        [bank.code for bank in banks.summaries(workspace)],
+        [bank.code for bank in editing.summaries(workspace)],
         [person.label for person in respondents.offered(workspace)],
         list(contexts.sets(workspace)),
     )
@@ -107,7 +112,7 @@ def test_a_killed_freeze_keeps_all_or_nothing(order, tmp_path, new_database):
         again = open_workspace(path)
         found = [study.n_trials for study in studies.listed(again)]
         assert found in ([], [10_000])
-        assert len(banks.versions(again, "attitudes_20")) == len(found)
+        assert len(editing.versions(again, "attitudes_20")) == len(found)
         assert again.database.row("select count(*) from trial") == (sum(found),)
         if not found:
             assert freeze(again, simulated(), n_personas=1).n_trials == 20
@@ -137,7 +142,7 @@ def test_a_killed_reading_changes_all_or_nothing(order, tmp_path, asked):
         kept = again.database.row("select count(*) from recoding")[0]
         assert (n, old + kept) == (1000, 1000)
         assert old in (0, 1000)
-        recoding.apply(again, recoding.preview(again, "study"))
+        audits.apply(again, audits.preview(again, "study"))
         assert again.database.row(states) == (0, 1000)
         assert again.database.row("select count(*) from recoding") == (1000,)
         again.close()

@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.collect.simulated_model import expected_alpha, item_truth
+from core.collect.simulated import expected_alpha, item_truth
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item
 from core.store import banks as bank_store
-from core.workflow import answers, collection, statistics, studies
-from core.workflow.truth import known_truth
+from core.workflow.answers import answers
+from core.workflow.designs import studies
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses
+from core.workflow.statistics.analyses import known_truth
 from tests.workflow.studies import freeze, simulated
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -44,13 +47,13 @@ def imported(workspace, data):
 @pytest.mark.parametrize("missing", ["listwise", "pairwise"])
 def test_discrimination_and_alpha_of_imported_answers_are_those_of_psych(workspace, data, missing):
     subscales = imported(workspace, data)
-    result = statistics.run(workspace, "item_statistics", [data], {"missing": missing}, {})
+    result = analyses.run(workspace, "item_statistics", [data], {"missing": missing}, {})
     items = result.tables[0].frame.set_index("item")
     for subscale in subscales.values():
         expected = subscale[missing]["r_drop"]
         found = items.loc[list(expected), "discrimination"]
         assert found.to_numpy() == pytest.approx(list(expected.values()), abs=1e-6)
-    result = statistics.run(workspace, "internal_consistency", [data], {"missing": missing}, {})
+    result = analyses.run(workspace, "internal_consistency", [data], {"missing": missing}, {})
     alphas = result.tables[0].frame.set_index("subscale")["alpha"]
     for name, subscale in golden("internal_consistency")["data"][data].items():
         assert alphas[name] == pytest.approx(subscale[missing]["alpha"], abs=1e-6)
@@ -68,12 +71,12 @@ def test_the_truth_of_a_simulated_respondent_is_recovered(workspace):
     assert collection.wait(workspace, "study", every_s=0.05).n_done == 8000
     bank = studies.frozen_bank(workspace, "study")
     truth = {t.code: t.loading for t in item_truth(person.simulation, bank.items)}
-    items = statistics.run(workspace, "item_statistics", ["study"], {}, {}).tables[0].frame
+    items = analyses.run(workspace, "item_statistics", ["study"], {}, {}).tables[0].frame
     for _, subscale in items.groupby("subscale"):
         loadings = [truth[code] for code in subscale["item"]]
         assert np.corrcoef(loadings, subscale["discrimination"])[0, 1] > 0.9
         assert (subscale["discrimination"] > 0).all()
-    alphas = statistics.run(workspace, "internal_consistency", ["study"], {}, {}).tables[0].frame
+    alphas = analyses.run(workspace, "internal_consistency", ["study"], {}, {}).tables[0].frame
     expected = expected_alpha(person.simulation, bank.items, BUILT_IN["likert_5"])
     for _, row in alphas.iterrows():
         assert row["alpha"] == pytest.approx(expected[row["subscale"]], abs=0.03)
@@ -85,7 +88,7 @@ def test_reverse_scoring_reaches_the_statistics(workspace):
     freeze(workspace, person, n_personas=60)
     collection.start(workspace, "study")
     collection.wait(workspace, "study", every_s=0.05)
-    items = statistics.run(workspace, "item_statistics", ["study"], {}, {}).tables[0].frame
+    items = analyses.run(workspace, "item_statistics", ["study"], {}, {}).tables[0].frame
     assert set(items["keyed"]) == {-1, 1}
     assert (items["discrimination"] > 0.8).all()
 

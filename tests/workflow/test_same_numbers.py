@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from core.workflow import collection, sample, statistics
+from core.workflow import sample
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses
 
 
 def test_alpha_is_the_same_to_the_last_digit_in_every_analysis(workspace):
@@ -10,11 +12,11 @@ def test_alpha_is_the_same_to_the_last_digit_in_every_analysis(workspace):
     collection.wait(workspace, study, every_s=0.02)
 
     def table(name, which=0, **options):
-        return statistics.run(workspace, name, [study], options, {}).tables[which].frame
+        return analyses.run(workspace, name, [study], options, {}).tables[which].frame
 
     consistency = table("internal_consistency").set_index("subscale")["alpha"].to_dict()
     own = table("reliability", resamples=100)
-    matrix = statistics.run(workspace, "multitrait_matrix", [study], {}, {}).tables
+    matrix = analyses.run(workspace, "multitrait_matrix", [study], {}, {}).tables
     (scores,) = (found.frame for found in matrix if found.name == "scores")
     of_scores = scores.set_index("score")["alpha"].to_dict()
     for title in ("α (Feldt)", "α (bootstrap)"):

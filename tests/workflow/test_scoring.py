@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
+from core.store import audits, frames, studies
 from core.store import banks as bank_store
-from core.store import frames, recodings, studies
-from core.workflow import answers
+from core.workflow.answers import answers
 
 FORMS = ("original", "negation", "opposite", "paraphrase_1")
 SIGNS = {  # by hand: keying of the item times direction of the form
@@ -76,13 +76,13 @@ def test_the_means_of_a_change_follow_keying_and_forms(answered):
     """Every "so" is to become a "no"."""
     study = studies.get(answered.database, "s").study_id
     rows = answered.database.rows("select trial_id, attempt_id from response")
-    changes = recodings.table(
+    changes = audits.table(
         [
-            recodings.Change(trial, "answered", "so", attempt, "answered", "no", None, attempt, 1)
+            audits.Change(trial, "answered", "so", attempt, "answered", "no", None, attempt, 1)
             for trial, attempt in rows
         ]
     )
-    means = recodings.means(answered.database, study, changes)
+    means = audits.means(answered.database, study, changes)
     before = {(row.item, row.respondent): row.old_mean for row in means.itertuples()}
     after = {(row.item, row.respondent): row.new_mean for row in means.itertuples()}
     assert before == EXPECTED

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.analysis.items.item_statistics_summary import item_summary
+from core.analysis.item_statistics import item_summary
 
 FOLDER = Path(__file__).parent
 CONDITION = ["model", "context_set"]

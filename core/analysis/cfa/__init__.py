@@ -1,0 +1,1 @@
+"""Confirmatory factor analysis."""

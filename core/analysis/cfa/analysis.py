@@ -1,0 +1,312 @@
+"""Do the items measure what the bank says they measure?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.cfa.tables import cfa_tables, fit_in_words
+from core.analysis.shared.answers import GroupAnswers, TableRow, by_group, table_of
+from core.analysis.shared.factor_models.groups import (
+    Factored,
+    Prepared,
+    chosen_estimator,
+    fitted,
+    missing_rule,
+    n_scores_used,
+    prepared_groups,
+)
+from core.analysis.shared.factor_models.models import (
+    ESTIMATORS,
+    MODELS,
+    EstimatorKind,
+    FactorEstimator,
+    FactorModel,
+    ModelNames,
+    ModelText,
+    WrittenModel,
+)
+from core.analysis.shared.matrices import INDEPENDENCE, by_columns, data_notes, distinct
+from core.analysis.shared.options import By, ConfidenceLevel
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import Switch, analysis
+from core.analysis.shared.rows import caution, unit_of
+from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
+from core.charts.dots import loading_charts
+from core.charts.panels import Chart, Theme
+from core.charts.path_diagram import path_diagrams
+from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, TextFile
+from core.domain.wording import counted, percent_text
+from core.errors import NotEnoughData, TooLarge, UserError
+
+# Scripts that fit the models of a confirmatory factor analysis in other software.
+
+
+def cfa_scripts(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    model: FactorModel = "subscales",
+    model_text: ModelText = "",
+    estimator: FactorEstimator = "automatic",
+    ci_level: ConfidenceLevel = 0.95,
+) -> tuple[TextFile, ...]:
+    """Scripts for lavaan and semopy, and their data, with the models that `cfa` fits.
+
+    Parameters
+    ----------
+    item_scores, by, model, model_text, estimator, ci_level
+        As in `cfa`.
+
+    Returns
+    -------
+    tuple of TextFile
+        Of every group that has a model, whether or not it can be fitted.
+
+    Raises
+    ------
+    NotEnoughData
+        No group has a model.
+    ModelTextError
+        The model text cannot be read.
+    """
+    how, _ = chosen_estimator(estimator, item_scores)
+    prepared = prepared_groups(item_scores, distinct(by), model, model_text, how)
+    groups = [
+        script_group(group.name, group, group.model, prepared.names)
+        for group in prepared.groups
+        if group.model is not None
+    ]
+    if not groups:
+        raise NotEnoughData(
+            "No group has items for this model, so there is nothing to write.",
+            "Choose another model, or ask more items.",
+        )
+    return cfa_files(groups, estimator=how, ci_level=ci_level)
+
+
+def script_group(
+    name: str, group: Prepared, model: WrittenModel, names: ModelNames, answers: str = ""
+) -> SyntaxGroup:
+    """One group as the writers take it."""
+    return SyntaxGroup(
+        name=name,
+        scores=group.scores,
+        items=model.items,
+        model=model.text,
+        dropped=group.dropped,
+        titles=titles_of(names.shown, names.items),
+        answers=answers,
+    )
+
+
+def titles_of(shown: Mapping[str, str], items: Mapping[str, str]) -> dict[str, str]:
+    """Names in a model text to those that users know, where the two differ.
+
+    `shown` has all of them, `items` the text's name of each item. A factor with the name of an item
+    keeps the text's.
+    """
+    return {
+        safe: real for safe, real in shown.items() if safe != real and items.get(real, safe) == safe
+    }
+
+
+_WEIGHTED = (
+    "Under WLSMV read the scaled χ² and the scaled or robust indices: the plain ones have no known "
+    "distribution."
+)
+
+TWO_SUBSCALES = (
+    "A second-order factor above two subscales is not identified by itself: both raw loadings are "
+    "held at 1, so its part in the subscales only restates their correlation."
+)
+_COSTLY = 0.1  # share of administrations whose loss is worth a remark
+
+
+def _cfa_charts(
+    result: AnalysisResult,
+    theme: Theme,
+    *,
+    significant_only: Annotated[
+        bool, Switch("Draw only loadings with p < .05", help="The tables keep all of them.")
+    ] = False,
+) -> tuple[Chart, ...]:
+    """The path diagram of each group and the loadings on each factor.
+
+    `significant_only` leaves loadings with p of .05 or more out of path diagrams; fixed ones, which
+    have no p, stay.
+    """
+    diagrams = path_diagrams(result, theme, significant_only=significant_only)
+    return (*diagrams, *loading_charts(result, theme))
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Fit of the model in each group, and whether it is acceptable."""
+    loadings = by_group(table_of(result, "loadings"), "factor")
+
+    def sentence(group: str, row: TableRow) -> str:
+        n = len({one["factor"] for one in loadings.get(group, [])})
+        return f"Model of {counted(n, 'factor')}: {fit_in_words(row)}."
+
+    groups = by_group(table_of(result, "fit"), "chi2")
+    return tuple((group, sentence(group, rows[0])) for group, rows in groups.items())
+
+
+@analysis(
+    title="Confirmatory factor analysis",
+    question="Do the items measure what the bank says they measure?",
+    topic="factors",
+    needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    answer=_answer,
+    charts=_cfa_charts,
+    references=(
+        "Jöreskog (1969) doi:10.1007/BF02289343",
+        "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
+        "Rosseel (2012) doi:10.18637/jss.v048.i02",
+        "Sörbom (1989) doi:10.1007/BF02294623",
+        "Muthén, du Toit & Spisic (1997), Robust inference using weighted least squares",
+        "Asparouhov & Muthén (2010), Simple second order chi-square correction",
+        "Savalei (2021) doi:10.1080/00273171.2020.1717922",
+        "Mardia (1970) doi:10.1093/biomet/57.3.519",
+        "Rhemtulla, Brosseau-Liard & Savalei (2012) doi:10.1037/a0029315",
+    ),
+    scripts=cfa_scripts,
+)
+def cfa(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    model: FactorModel = "subscales",
+    model_text: ModelText = "",
+    estimator: FactorEstimator = "automatic",
+    ci_level: ConfidenceLevel = 0.95,
+) -> AnalysisResult:
+    """Fit, loadings and misfit of the bank's own structure, or of a model typed in, in each group.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    by : tuple of factors
+        Groups to set side by side; a model of its own is fitted to each, with all subscales.
+    model : str
+        What the items measure: "subscales", "general", "method", "bifactor" or "second_order".
+    model_text : str
+        A model in the notation of lavaan that takes the place of `model`; empty for none. Items
+        whose codes a text cannot hold are called as in `cfa_text.proposed_text`; items that the
+        text does not name are left out and named.
+    estimator : "automatic", "ml", "mlr", "fiml" or "wlsmv"
+        Chosen by the number of options, as a note says (see `estimator_choice`). Or maximum
+        likelihood on complete administrations, the same with corrected tests and errors, the
+        latter on all administrations by full information, or weighted least squares of polychoric
+        correlations for ordered answers, on complete administrations.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+
+    Returns
+    -------
+    AnalysisResult
+        `fit`, one row per group; `loadings`, one per group, factor and item; `factor_correlations`;
+        `residual_covariances`, those the model leaves free; `item_variances`; `residuals`, the 10
+        largest residual correlations of each group; `modification_indices`, the 15 largest of each
+        group; under WLSMV `thresholds`; `normality` of the items together; `model`, the text that
+        was fitted, line by line.
+
+    Raises
+    ------
+    NotEnoughData
+        No group can be fitted. If only some cannot, their rows are NaN and a note says why. Or
+        WLSMV is asked for, and scores are averages or continuous.
+    TooLarge
+        So many items that the tests would take too much memory.
+    ModelTextError
+        The model text cannot be read, or names an item that there is not.
+
+    Notes
+    -----
+    The unit of analysis is one administration. But for WLSMV scores are taken as continuous, which
+    suits five or more options; WLSMV suits fewer. Items of zero variance are left out and named; a
+    typed model whose factor thereby loses all items is not fitted. A negative variance or a search
+    without maximum is reported in a note, never mended. Where the search found no maximum, the
+    numbers are NaN. Repeated administrations of one model are not independent: standard errors are
+    then too small, and chi-square too large. Agrees with lavaan 0.6-19 (fit to 1e-5, loadings to
+    1e-4).
+    """
+    names = distinct(by)
+    how, why = chosen_estimator(estimator, item_scores)
+    prepared = prepared_groups(item_scores, names, model, model_text, how)
+    found = [_factored(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
+    notes = [*prepared.notes, *(note for one in found for note in one.notes)]
+    if not any(one.usable for one in found):
+        raise NotEnoughData(
+            f"No factor model can be fitted. {' '.join(notes[:3])}",
+            "It needs more administrations (contexts or repetitions) than items, items that vary "
+            "over them, and three or more for each factor.",
+        )
+    n_used = sum(one.n_used for one in found)
+    matrices = prepared.matrices
+    what = "The model of the text" if model_text.strip() else dict(MODELS)[model]
+    return AnalysisResult(
+        tables=cfa_tables(found, by_columns(names), ci_level, ordered=how == "wlsmv"),
+        unit=unit_of(item_scores, called="row"),
+        n_used=n_used,
+        n_missing=sum(matrix.n_missing for matrix in matrices),
+        method=f"Confirmatory factor analysis. {what}. {dict(ESTIMATORS)[how]}. Unless the "
+        "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
+        "have variance 1. Scores are after reverse-keying.",
+        notes=(
+            *data_notes(item_scores, matrices),
+            *notes,
+            *why,
+            *_costly_gaps(prepared.groups, how),
+            *((_WEIGHTED,) if how == "wlsmv" else ()),
+            *((TWO_SUBSCALES,) if _rests_on_two(prepared.groups) else ()),
+            *caution(item_scores, *INDEPENDENCE),
+        ),
+        n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
+    )
+
+
+def _factored(group: Prepared, estimator: EstimatorKind, ci_level: float) -> Factored:
+    """The model of one group, and what has to be said about it."""
+    model = group.model
+    if model is None:
+        return Factored(group, None, 0, group.notes)
+    try:
+        fit = fitted(group.scores, model, estimator, ci_level, group.offered)
+    except TooLarge:
+        raise
+    except UserError as error:
+        reason = f"{group.name}: not fitted. {model.sentence(error.problem)}"
+        return Factored(group, None, 0, (*group.notes, reason))
+    problems = tuple(f"{group.name}: {model.sentence(problem)}" for problem in fit.problems)
+    n_used = n_scores_used(group.scores, missing_rule(estimator))
+    return Factored(group, fit, n_used, (*group.notes, *problems))
+
+
+def _rests_on_two(groups: Sequence[Prepared]) -> bool:
+    """Whether a second-order factor has two subscales only."""
+    return any(
+        one.model is not None
+        and one.kind == "second_order"
+        and len({factor for factor, _ in one.loads}) == 2
+        for one in groups
+    )
+
+
+def _costly_gaps(groups: Sequence[Prepared], estimator: EstimatorKind) -> tuple[str, ...]:
+    """What may be done where complete administrations are few."""
+    present_in = [np.isfinite(one.scores) for one in groups if one.model]
+    some = sum(int(present.any(axis=1).sum()) for present in present_in)
+    lost = some - sum(int(present.all(axis=1).sum()) for present in present_in)
+    if estimator not in ("ml", "mlr") or lost <= _COSTLY * some:
+        return ()
+    return (
+        f"Gaps in the answers cost {percent_text(lost / some)} of the administrations. Full "
+        "information, another estimator, keeps them; it takes answers as missing at random.",
+    )

@@ -1,1 +1,0 @@
-"""What the analyses of reliability and validity share: scores paired, grouped, correlated."""

@@ -1,0 +1,340 @@
+"""Do the items measure the same thing under all levels of a factor?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from core.analysis.cfa.tables import (
+    FIT_COLUMNS,
+    fit_cells,
+    fit_in_words,
+    index_rows,
+    modification_table,
+)
+from core.analysis.invariance.levels import (
+    COMPARED,
+    Factor,
+    Fewest,
+    Levels,
+    groups_beside,
+    question,
+)
+from core.analysis.invariance.script import invariance_scripts
+from core.analysis.shared.answers import GroupAnswers, TableRow, answered, bounded, table_of
+from core.analysis.shared.factor_models.groups import n_scores_used, table
+from core.analysis.shared.factor_models.models import (
+    HOW,
+    LIKELIHOODS,
+    MODELS,
+    FactorModel,
+    LikelihoodEstimator,
+    LikelihoodKind,
+    WrittenModel,
+)
+from core.analysis.shared.matrices import (
+    INDEPENDENCE,
+    ScoreMatrix,
+    by_columns,
+    data_notes,
+    group_name,
+)
+from core.analysis.shared.options import By
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.rows import caution, or_instead, unit_of
+from core.charts.dots import invariance_charts
+from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.errors import NotEnoughData, TooLarge, UserError
+from core.stats.factor.comparison import Invariance, Level, ModelDifference
+from core.stats.factor.comparison import invariance as climb
+
+# The tables of measurement invariance: its steps, what stands against them, the levels.
+
+STEPS: dict[Level, str] = {
+    "configural": "nothing",
+    "metric": "loadings",
+    "scalar": "loadings, intercepts",
+    "strict": "loadings, intercepts, residual variances",
+}
+"""What each step holds equal."""
+_CHEN = "Chen (2007) doi:10.1080/10705510701301834."
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """One group with its steps; None where levels could not be compared, which a note explains."""
+
+    matrix: ScoreMatrix
+    given: Mapping[str, int]  # administrations of each level
+    notes: tuple[str, ...]
+    climbed: Invariance | None
+    model: WrittenModel | None = None
+    n_used: int = 0  # scores
+
+    @property
+    def found_any(self) -> bool:
+        """Whether some step has estimates."""
+        return self.climbed is not None and any(s.fit.converged for s in self.climbed.levels)
+
+    def noting(self, note: str) -> Ladder:
+        """The same with one note more."""
+        return replace(self, notes=(*self.notes, note))
+
+
+def invariance_tables(found: Sequence[Ladder], group: Sequence[Column]) -> tuple[ResultTable, ...]:
+    """All tables, in the order they are read."""
+    return _steps_table(found, group), _releases_table(found, group), _levels_table(found, group)
+
+
+def _steps_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTable:
+    columns = (
+        *group,
+        Column("step", "Step", help="Meredith (1993) doi:10.1007/BF02294825."),
+        Column("equal", "Held equal", help="Across the levels."),
+        Column("n", "n", "count", "Administrations of all levels together."),
+        Column("n_items", "Items", "count", "Items that vary at every level."),
+        *FIT_COLUMNS,
+        Column("chi2_difference", "Δχ²", "points", "From the step before, scaled under MLR; "
+               "Satorra & Bentler (2001) doi:10.1007/BF02296192."),
+        Column("df_difference", "Δdf", "count", "Parameters that became equal."),
+        Column("p_difference", "p of Δχ²", "p", "Of a difference this large if they are equal. "
+               "Satorra & Bentler (2001)."),
+        Column("cfi_difference", "ΔCFI", "correlation", f"-.01 or less speaks against. {_CHEN}"),
+        Column("tli_difference", "ΔTLI", "correlation", "From the step before. Tucker & "
+               "Lewis (1973)."),
+        Column("rmsea_difference", "ΔRMSEA", "correlation",
+               f".015 or more speaks against. {_CHEN}"),
+        Column("srmr_difference", "ΔSRMR", "correlation", "For loadings .030, for intercepts and "
+               f"residuals .010 or more speaks against. {_CHEN}"),
+        Column("aic_difference", "ΔAIC", "points", "Above 0: the step before is preferred. Akaike "
+               "(1974)."),
+        Column("bic_difference", "ΔBIC", "points", "Above 0: the step before is preferred. Schwarz "
+               "(1978)."),
+        Column("version", "Indices", help="Version of the CFI, TLI and RMSEA that are compared."),
+    )  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    for one in found:
+        lead = one.matrix.group
+        if one.climbed is None:
+            blank = (0, 0, *fit_cells(None), *_difference_cells(None))
+            rows += [(*lead, name, equal, *blank) for name, equal in STEPS.items()]
+            continue
+        for step in one.climbed.levels:
+            counts = (step.fit.n, len(step.fit.items))
+            cells = (*counts, *fit_cells(step.fit), *_difference_cells(step.difference))
+            rows.append((*lead, step.level, STEPS[step.level], *cells))
+    return table("steps", "Steps of invariance", rows, columns)
+
+
+def _difference_cells(difference: ModelDifference | None) -> tuple[Any, ...]:
+    """Differences from the step before; NaN for the first step."""
+    if difference is None:
+        return (*(math.nan,) * 9, "")
+    d = difference
+    return (d.chi2, d.df, d.p, d.cfi, d.tli, d.rmsea, d.srmr, d.aic, d.bic, d.version)
+
+
+def _releases_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTable:
+    lead = (
+        *group,
+        Column("step", "Step", help="The step whose equality is questioned."),
+        Column("level", "Level", help="The level that would get its own value."),
+    )
+    rows: list[tuple[Any, ...]] = []
+    for one in found:
+        if one.climbed is None or one.model is None:
+            continue
+        levels = list(one.given)
+        for step in one.climbed.levels:
+            indices = step.fit.release_indices
+            for index, cells in zip(indices, index_rows(indices, one.model), strict=False):
+                rows.append((*one.matrix.group, step.level, levels[index.group], *cells))
+    return replace(
+        modification_table(rows, lead), name="releases", title="What stands against equality"
+    )
+
+
+def _levels_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTable:
+    columns = (
+        *group,
+        Column("level", "Level", help="Of the factor that is compared."),
+        Column("n", "n", "count", "Administrations the models were fitted to."),
+        Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
+    )
+    rows: list[tuple[Any, ...]] = []
+    for one in found:
+        used: dict[str, int] = {}
+        if one.climbed is not None:
+            used = {group.name: group.n for group in one.climbed.levels[0].fit.groups}
+        for level, given in one.given.items():
+            n = used.get(level, 0)
+            rows.append((*one.matrix.group, level, n, given - n))
+    return table("levels", "Levels", rows, columns)
+
+
+_TWO_LEVELS = (
+    "It needs two levels, each with more administrations than items and a model that can be "
+    "fitted: leave a level out by a filter, choose a simpler model, or collect more."
+)
+_MARKER = (
+    "With the first loading of a factor fixed at 1, its first item is taken to be invariant; if it "
+    "is not, other items seem to differ."
+)
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """How far the items measure the same thing under all levels."""
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        start = next(row for row in rows if row["step"] == "configural")
+        if not math.isfinite(start["cfi"]):
+            return "Invariance is undefined (the model cannot be fitted at all levels)."
+        held, stopped = "configural", " (by ΔCFI above −.01)"
+        for row in rows:
+            if row["step"] == "configural":
+                continue
+            change = row["cfi_difference"]
+            if not change > -0.01:
+                stopped = (
+                    f"; {row['step']} does not (ΔCFI {bounded(change, 3)})"
+                    if math.isfinite(change)
+                    else f"; {row['step']} is undefined (no fit)"
+                )
+                break
+            held = row["step"]
+        model = fit_in_words(start)
+        return f"{held.capitalize()} invariance holds{stopped}; the configural model: {model}."
+
+    return answered(table_of(result, "steps"), "step", sentence)
+
+
+@analysis(
+    title="Measurement invariance",
+    question="Do the items measure the same thing under all levels of a factor?",
+    topic="comparability",
+    needs=ITEM_SCORES,
+    pooled_rows_need_caution=True,
+    answer=_answer,
+    charts=invariance_charts,
+    references=(
+        "Meredith (1993) doi:10.1007/BF02294825",
+        "Satorra & Bentler (2001) doi:10.1007/BF02296192",
+        "Chen (2007) doi:10.1080/10705510701301834",
+    ),
+    scripts=invariance_scripts,
+)
+def invariance(
+    item_scores: pd.DataFrame,
+    *,
+    factor: Factor = "language",
+    by: By = ("respondent",),
+    model: FactorModel = "subscales",
+    estimator: LikelihoodEstimator = "mlr",
+    fewest: Fewest = 10,
+) -> AnalysisResult:
+    """What it costs to hold loadings, intercepts, then residuals equal across levels of a factor.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    factor : str
+        Its levels are compared.
+    by : tuple of factors
+        Levels are compared within each of these groups; `factor` itself is ignored here.
+    model, estimator : str
+        As in confirmatory factor analysis; the same model at every level.
+    fewest : int
+        A level with fewer administrations in a group is left out.
+
+    Returns
+    -------
+    AnalysisResult
+        `steps`, four rows per group: configural (same structure), metric (equal loadings), scalar
+        (and equal intercepts), strict (and equal residual variances), each with its fit and its
+        difference from the step before. `releases`, the 15 largest gains of each group and step
+        from giving one level its own value of one equal parameter. `levels`, administrations used
+        of each level.
+
+    Raises
+    ------
+    NotEnoughData
+        Levels can be compared in no group. If only in some, the others are NaN and a note says why.
+    TooLarge
+        So many items that the tests would take too much memory.
+
+    Notes
+    -----
+    The unit of analysis is one administration; scores are taken as continuous. An item that does
+    not vary at every level is left out of all. Steps are compared by the chi-square difference
+    (scaled after Satorra and Bentler, 2001, under MLR). Equal loadings are needed to compare
+    relations, equal intercepts to compare means, equal residual variances to compare variances and
+    reliability of scores. Repeated administrations of one model are not
+    independent; p is then too small. Agrees with published lavaan results for two schools of
+    Holzinger and Swineford (1939).
+    """
+    names = groups_beside(by, factor)
+    asked = question(item_scores, factor, names, model, estimator, fewest)
+    found = [
+        _climbed(asked.levels(matrix), estimator)
+        for matrix in with_progress(asked.matrices, "groups")
+    ]
+    notes = [*asked.notes, *(note for one in found for note in one.notes)]
+    if not any(one.found_any for one in found):
+        raise NotEnoughData(
+            f"No levels of {factor} can be compared. {' '.join(notes[:1])}",
+            or_instead(_TWO_LEVELS, item_scores, COMPARED, factor),
+        )
+    n_used = sum(one.n_used for one in found)
+    word = dict(COMPARED)[factor].lower()
+    marker = () if model in ("method", "bifactor") else (_MARKER,)
+    return AnalysisResult(
+        tables=invariance_tables(found, by_columns(names)),
+        unit=unit_of(item_scores, called="row"),
+        n_used=n_used,
+        n_missing=sum(matrix.n_missing for matrix in asked.matrices),
+        method=f"Multi-group confirmatory factor analysis comparing {word}. {dict(MODELS)[model]}. "
+        f"{dict(LIKELIHOODS)[estimator]}. Scores are after reverse-keying.",
+        notes=(
+            *data_notes(item_scores, asked.matrices),
+            *notes,
+            *marker,
+            *caution(item_scores, *INDEPENDENCE),
+        ),
+        n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,
+    )
+
+
+def _climbed(ready: Levels, estimator: LikelihoodKind) -> Ladder:
+    """The steps of one group, and what has to be said about them."""
+    where = group_name(ready.matrix.group)
+    given = {level: len(rows) for level, rows in ready.scores.items()}
+    ladder = Ladder(ready.matrix, given, ready.notes, None)
+    written = ready.model
+    if written is None:
+        return ladder
+    how, missing = HOW[estimator]
+    try:
+        result = climb(
+            ready.scores,
+            written.items,
+            ready.text,
+            levels=tuple(STEPS),
+            estimator=how,
+            missing=missing,
+            scaling=ready.scaling,
+        )
+    except TooLarge:
+        raise
+    except UserError as error:
+        return ladder.noting(f"{where}: not compared. {written.sentence(error.problem)}")
+    for problem in result.problems:
+        ladder = ladder.noting(f"{where}: {written.sentence(problem)}")
+    n_used = sum(n_scores_used(rows, missing) for rows in ready.scores.values())
+    return replace(ladder, climbed=result, model=written, n_used=n_used)

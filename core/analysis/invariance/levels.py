@@ -1,0 +1,143 @@
+"""The levels that are compared in each group, and the model that all of them get."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.factor_models.models import (
+    HOW,
+    LikelihoodKind,
+    ModelKind,
+    WrittenModel,
+    across_groups,
+    left_out_notes,
+    subscales_of_items,
+    varying_items,
+    written_model,
+)
+from core.analysis.shared.matrices import ScoreMatrix, distinct, group_name, score_matrices
+from core.analysis.shared.registry import Choice, Number
+from core.analysis.shared.rows import Floats
+from core.errors import NotEnoughData
+from core.stats.factor.model import Scaling
+from core.stats.inputs import listed
+
+COMPARED = (
+    ("language", "Languages"), ("respondent", "Respondents"), ("form", "Forms"),
+    ("entity", "Entities"), ("template", "Instructions"), ("label_order", "Orders of options"),
+)  # fmt: skip
+
+Factor = Annotated[
+    Literal["language", "respondent", "form", "entity", "template", "label_order"],
+    Choice("Compare", COMPARED, help="The factor whose levels should measure the same."),
+]
+Fewest = Annotated[
+    int,
+    Number("Fewest administrations of a level", 3, 1000, help="A level with fewer is left out."),
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """One group with the answers of each level; no model where they cannot be compared."""
+
+    matrix: ScoreMatrix
+    scores: Mapping[str, Floats]  # by level, (administrations, items that vary at every level)
+    notes: tuple[str, ...]
+    model: WrittenModel | None = None
+    text: str = ""  # of the model, as it has to be for several groups
+    scaling: Scaling = "marker"
+
+    def noting(self, note: str) -> Levels:
+        """The same with one note more."""
+        return replace(self, notes=(*self.notes, f"{group_name(self.matrix.group)}: {note}"))
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is to be compared, as `invariance` takes it."""
+
+    matrices: tuple[ScoreMatrix, ...]
+    subscale_of: Mapping[str, str]
+    level_of: Mapping[int, str]
+    notes: tuple[str, ...]
+    kind: ModelKind
+    estimator: LikelihoodKind
+    fewest: int
+
+    def levels(self, matrix: ScoreMatrix) -> Levels:
+        """The levels of one group, made ready, or why they cannot be compared."""
+        scores, few = _by_level(matrix, self.level_of, self.fewest)
+        ready = Levels(matrix, scores, ())
+        if few:
+            ready = ready.noting(
+                f"left out, with fewer than {self.fewest} administrations: {listed(few)}."
+            )
+        if len(scores) < 2:
+            return ready.noting("not compared, as fewer than two levels are left.")
+        varying = varying_items(list(scores.values()), HOW[self.estimator][1])
+        for sentence in left_out_notes(list(scores.values()), matrix.items, HOW[self.estimator][1]):
+            ready = ready.noting(sentence)
+        items = [item for item, kept in zip(matrix.items, varying, strict=True) if kept]
+        keyed = [key for key, kept in zip(matrix.keyed, varying, strict=True) if kept]
+        try:
+            written = written_model(self.kind, items, keyed, self.subscale_of)
+        except NotEnoughData as error:
+            return ready.noting(f"not compared. {error.problem}")
+        text, scaling = across_groups(self.kind, written.text)
+        own = {level: rows[:, varying] for level, rows in scores.items()}
+        return replace(ready, scores=own, model=written, text=text, scaling=scaling)
+
+
+def groups_beside(by: Sequence[str], factor: str) -> tuple[str, ...]:
+    """The factors that make the groups; what is compared makes none."""
+    return tuple(name for name in distinct(by) if name != factor)
+
+
+def question(
+    item_scores: pd.DataFrame,
+    factor: str,
+    by: Sequence[str],
+    kind: ModelKind,
+    estimator: LikelihoodKind,
+    fewest: int,
+) -> Question:
+    """The groups, and the level of every administration.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no answers.
+    """
+    matrices = score_matrices(item_scores, by, whole=True)
+    subscale_of, notes = subscales_of_items(item_scores)
+    level_of = level_of_each(item_scores, factor)
+    return Question(matrices, subscale_of, level_of, tuple(notes), kind, estimator, fewest)
+
+
+def level_of_each(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
+    """The level of the factor that each administration was under."""
+    own = item_scores[["administration", factor]].drop_duplicates("administration")
+    return {
+        int(administration): "(none)" if pd.isna(level) or level == "" else str(level)
+        for administration, level in zip(own["administration"], own[factor], strict=True)
+    }
+
+
+def _by_level(
+    matrix: ScoreMatrix, level_of: Mapping[int, str], fewest: int
+) -> tuple[dict[str, Floats], list[str]]:
+    """Scores of each level with enough administrations that hold an answer, and the other levels.
+
+    Levels stand in alphabetical order.
+    """
+    levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
+    answered = np.asarray(np.isfinite(matrix.scores).any(axis=1))
+    every = sorted(set(levels.tolist()))
+    few = [level for level in every if int(answered[levels == level].sum()) < fewest]
+    return {level: matrix.scores[levels == level] for level in every if level not in few}, few

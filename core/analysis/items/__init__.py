@@ -1,1 +1,0 @@
-"""What the analyses of items and scores share."""

@@ -1,0 +1,1 @@
+"""Correlations of scores in a multitrait matrix."""

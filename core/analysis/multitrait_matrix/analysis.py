@@ -1,0 +1,296 @@
+"""Do scores that should go together do so, and those that should not, not?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+import pandas as pd
+
+from core.analysis.multitrait_matrix.scores import (
+    MATCHED,
+    Source,
+    averaged_over,
+    named,
+    row_factors,
+    score_tables,
+    study_pair,
+    text_source,
+)
+from core.analysis.multitrait_matrix.tables import (
+    Correlated,
+    correlated,
+    defined_places,
+    result_tables,
+)
+from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second, chosen_contrast
+from core.analysis.shared.answers import GroupAnswers, TableRow, answered, bounded, table_of
+from core.analysis.shared.matrices import data_notes, distinct, group_name, score_matrices
+from core.analysis.shared.options import (
+    ADJUSTMENT_NAMES,
+    INDEPENDENT_ROWS,
+    Adjust,
+    By,
+    Complete,
+    ConfidenceLevel,
+    Resamples,
+    Seed,
+)
+from core.analysis.shared.progress import with_progress
+from core.analysis.shared.registry import Choice, DesignFactors, OtherData, analysis
+from core.analysis.shared.rows import caution
+from core.analysis.shared.scores import remedy, scores_used
+from core.charts.heat_maps import score_matrix_charts
+from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
+from core.errors import NotEnoughData
+from core.stats.correlation import Kind
+from core.stats.inputs import listed
+from core.stats.resampling import Bootstrap
+
+# What `multitrait_matrix` says about matching and undefined pairs, and what it counts as used.
+
+
+def matching_notes(
+    sources: Sequence[Source], by: Sequence[str], split: Sequence[str], rows_by: Sequence[str]
+) -> list[str]:
+    """What scores were matched on and averaged over."""
+    notes = []
+    if len(sources) > 1:
+        notes.append(f"Scores of the studies are matched on {row_words(rows_by, by, ' and ')}.")
+    for source in sources:
+        over = averaged_over(source, (*rows_by, *by, *split))
+        if over:
+            where = f"{source.name}: scores" if len(sources) > 1 else "Scores"
+            notes.append(f"{where} are averaged over {_factor_words(over, ' and ')}.")
+    return notes
+
+
+def undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) -> list[str]:
+    """Which pairs of scores have no correlation and why; groups with a single score."""
+    matched = {score.source for group in groups for score in group.table.scores}
+    notes = [
+        f"{source.name}: nothing there is of the same models and contexts, so it has no scores "
+        "beside the others."
+        for source in sources
+        if source.name not in matched
+    ]
+    for group in groups:
+        where = group_name(group.table.group)
+        scores = group.table.scores
+        if len(scores) < 2:
+            notes.append(f"{where}: there is one score only, so nothing to correlate.")
+        reasons: dict[str, list[str]] = {}
+        for pair, problems in group.problems.items():
+            for problem in problems:
+                if problem.startswith("Undefined"):
+                    told = " with ".join(scores[place].name for place in pair)
+                    reasons.setdefault(problem, []).append(told)
+        notes += [f"{where}, {listed(told)}: {why}" for why, told in reasons.items()]
+    return notes
+
+
+def item_counts(sources: Sequence[Source], groups: Sequence[Correlated]) -> tuple[int, int, int]:
+    """Item scores planned, missing, and behind any correlation, over all studies."""
+    used: dict[str, dict[str, set[int]]] = {source.name: {} for source in sources}
+    for group in groups:
+        for place in defined_places(group):
+            score, behind = group.table.scores[place], group.table.behind[place]
+            used[score.source].setdefault(score.scale, set()).update(behind.index)
+    frames = {source.name: source.frame for source in sources if source.frame is not None}
+    return (
+        sum(len(frame) for frame in frames.values()),
+        sum(int(frame["score"].isna().sum()) for frame in frames.values()),
+        sum(scores_used(frame, used[name]) for name, frame in frames.items()),
+    )
+
+
+def row_words(rows_by: Sequence[str], by: Sequence[str], between: str = " × ") -> str:
+    """What a row is: the factors matched on, groups included."""
+    return _factor_words([name for name in MATCHED if name in (*rows_by, *by)], between)
+
+
+def _factor_words(factors: Sequence[str], between: str = " × ") -> str:
+    """Factors as a reader calls them."""
+    return between.join(name.replace("_", " ") for name in factors) or "administration"
+
+
+Split = Annotated[
+    tuple[str, ...],
+    DesignFactors("Also apart by", help="Each level, such as each form, gets scores of its own."),
+]
+Other = Annotated[
+    pd.DataFrame | None,
+    OtherData(
+        "Another scale's study",
+        "item_scores",
+        help="Its scores are correlated with these, for the same models and contexts.",
+    ),
+]
+StudyOfTexts = Annotated[
+    pd.DataFrame | None,
+    OtherData(
+        "Texts of a study",
+        "texts",
+        help="Scored by lists of words and correlated with the scores (concurrent validity).",
+    ),
+]
+CorrelationKind = Annotated[
+    Kind,
+    Choice("Correlation", (("pearson", "Pearson: linear"), ("spearman", "Spearman: of ranks"))),
+]
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Correlations of the same and of different traits, where methods differ."""
+
+    def span(rows: Sequence[TableRow], same_trait: bool) -> str:
+        own = [r["r"] for r in rows if r["same_trait"] == same_trait and not r["same_method"]]
+        known = [r for r in own if math.isfinite(r)]
+        if not known:
+            return "undefined (no such pair)"
+        if len(known) == 1:
+            return f"{bounded(known[0])} (1 pair)"
+        return f"from {bounded(min(known))} to {bounded(max(known))} ({len(known)} pairs)"
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        own = [row for row in rows if row["kind"] == "pearson"]
+        return (
+            f"Across methods, correlations of the same trait: {span(own, True)}; of different "
+            f"traits: {span(own, False)}."
+        )
+
+    return answered(table_of(result, "correlations"), "score_1", sentence)
+
+
+@analysis(
+    title="Multitrait matrix",
+    question="Do scores that should go together do so, and those that should not, not?",
+    topic="validity",
+    needs=ITEM_SCORES,
+    pooled_rows_need_caution=False,
+    answer=_answer,
+    charts=score_matrix_charts,
+    references=(
+        "Campbell & Fiske (1959) doi:10.1037/h0046016",
+        "Fisher (1921), On the 'probable error' of a coefficient of correlation",
+        "Bonett & Wright (2000) doi:10.1007/BF02294183",
+        "Spearman (1904) doi:10.2307/1412159",
+        "Cronbach (1951) doi:10.1007/BF02310555",
+        "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
+        "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
+    ),
+)
+def multitrait_matrix(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent",),
+    split: Split = (),
+    other: Other = None,
+    texts: StudyOfTexts = None,
+    lists: Lists = None,
+    descriptor: Descriptor = "",
+    first: First = "",
+    second: Second = "",
+    first_lists: FirstLists = "",
+    kind: CorrelationKind = "pearson",
+    incomplete: Complete = "listwise",
+    adjust: Adjust = "holm",
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 0,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Correlations among all scores of a study and of another one beside it, with reliabilities.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer. The
+        scores of each study in it are kept apart.
+    by : tuple of factors
+        Groups to set side by side; those in `split` are ignored here.
+    split : tuple of factors
+        Every combination of their levels gets scores of its own: the methods of the matrix.
+    other : ITEM_SCORES frame, optional
+        Of another study, whose scores are matched with these.
+    texts : TEXTS frame, optional
+        Texts of the same models and contexts, scored by the odds ratios of listed words.
+    lists, descriptor, first, second, first_lists
+        How texts are scored, as in `odds_ratios`.
+    kind : "pearson" or "spearman"
+        Linear, or of mean ranks.
+    incomplete : "listwise", "half" or "available"
+        A score needs answers to all planned items of the scale, to half of them, or to any.
+    adjust : "holm" or "benjamini-hochberg"
+        Adjustment of p over the pairs of scores of a group.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals.
+    resamples, seed : int
+        Bootstrap of rows; 0 resamples for none.
+
+    Returns
+    -------
+    AnalysisResult
+        `correlations`, one row per group and pair of scores: `r` (unitless), `ci_low`, `ci_high`,
+        `bootstrap_low`, `bootstrap_high`, `p`, `p_adjusted`, `stars`, `n`, `corrected` (for
+        unreliability), `same_trait`, `same_method`, `remark`. `matrix`, one row per group and
+        score: correlations below the diagonal, Cronbach's alpha on it. `scores`, one row per group
+        and score: `mean` and `sd` in score points, `n`, `alpha` with its interval.
+
+    Raises
+    ------
+    NotEnoughData
+        There is one score only, or no correlation is defined anywhere; a column that is asked for
+        is missing; the other study is the same one. If only some are undefined, they are NaN with
+        a remark.
+
+    Notes
+    -----
+    A row is one respondent under one context (and language and repetition where the studies share
+    them); its score is the mean over its administrations under whatever else was varied, such as
+    forms that are not kept apart. Each pair of scores uses the rows that have both. Interval by
+    Fisher's z, p by t with n - 2 degrees of freedom. Rows are taken as independent; those of one
+    model are not. Campbell & Fiske (1959). Correlations agree with R 4.2.2 (see docs/analyses).
+    """
+    apart = distinct(split)
+    names = tuple(name for name in distinct(by) if name not in apart)
+    sources = study_pair(item_scores, other, incomplete, (*names, *apart))
+    if texts is not None:
+        contrast = chosen_contrast(texts, lists, descriptor, first, second, first_lists)
+        sources += (text_source(texts, contrast),)
+    sources = named(sources)
+    rows_by = row_factors(sources, names, apart)
+    tables = tuple(score_tables(sources, names, apart, rows_by, ci_level))
+    bootstrap = Bootstrap(resamples, seed) if resamples else None
+    groups = [
+        correlated(table, kind, ci_level, bootstrap) for table in with_progress(tables, "groups")
+    ]
+    notes = [*matching_notes(sources, names, apart, rows_by), *undefined_notes(groups, sources)]
+    if not any(group.defined for group in groups):
+        raise NotEnoughData(
+            f"No scores can be correlated. {' '.join(notes[-3:])}".strip(),
+            remedy(
+                item_scores,
+                incomplete,
+                "It needs two scores that vary over three contexts or more: subscales, levels of a "
+                "factor to keep apart, or another study of the same models and contexts.",
+            ),
+        )
+    n_planned, n_missing, n_used = item_counts(sources, groups)
+    return AnalysisResult(
+        tables=result_tables(groups, names, sources, adjust, ci_level),
+        unit=f"one {row_words(rows_by, names)}, of which all administrations are "
+        "averaged (a row, where notes speak of rows)",
+        n_used=n_used,
+        n_missing=n_missing,
+        method=f"Scores are means of items after reverse-keying; {kind.capitalize()} correlations "
+        f"from the rows that have both; {ci_level * 100:g}% intervals by Fisher's z; p adjusted "
+        f"after {ADJUSTMENT_NAMES[adjust]}; reliability is Cronbach's alpha.",
+        notes=(
+            *data_notes(item_scores, score_matrices(item_scores, names)),
+            *notes,
+            *caution(item_scores, *INDEPENDENT_ROWS),
+        ),
+        n_left_out=n_planned - n_missing - n_used,
+    )

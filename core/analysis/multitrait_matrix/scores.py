@@ -1,0 +1,355 @@
+"""Scores of the same respondents and contexts side by side, and where they come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.odds_ratios import Contrast, odds_ratio_scores
+from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, score_matrices
+from core.analysis.shared.rows import Floats
+from core.analysis.shared.scores import (
+    administration_labels,
+    administration_scores,
+    labels,
+    level_name,
+    level_place,
+    shown_scales,
+)
+from core.domain.study import FACTORS
+from core.errors import NotEnoughData
+from core.stats.inputs import Estimate
+from core.stats.reliability.alpha import cronbach_alpha
+from core.stats.scores import ScoreRule
+
+# Where the scores of `multitrait_matrix` come from: studies, and what was counted in texts.
+
+_TEXT_SCALE = "words of stereotypes"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where scores come from: a study, or what was counted in texts.
+
+    By administration, `labels` holds the levels of factors and `scores` the score on each scale
+    (NaN where there is none); `planned` says which scales it was to have. `matrices` are the item
+    scores of each subscale with their administrations and `frame` the rows they are from, where
+    there are items. Rows of the multitrait matrix are those of the main sources.
+    """
+
+    name: str
+    labels: pd.DataFrame
+    scores: pd.DataFrame
+    planned: pd.DataFrame
+    matrices: Mapping[str, tuple[ScoreMatrix, pd.Index[Any]]]
+    frame: pd.DataFrame | None
+    incomplete: ScoreRule = "listwise"
+    main: bool = True
+    prefix: str = ""
+    """What its scores are called by where there are several sources."""
+
+    def within(self, member: Any) -> Source:
+        """The same with some of the administrations only."""
+        return replace(self, labels=self.labels[member])
+
+    def levels(self, factor: str) -> set[Any]:
+        """The levels of a factor that came up; empty where the source does not know it."""
+        return set(self.labels[factor]) if factor in self.labels else set()
+
+
+def _study_sources(
+    item_scores: pd.DataFrame, incomplete: ScoreRule, columns: Sequence[str], *, main: bool
+) -> tuple[Source, ...]:
+    """A source for each study of an ITEM_SCORES frame; `columns` are labels needed beyond factors.
+
+    Raises
+    ------
+    NotEnoughData
+        The frame lacks one of the columns.
+    """
+    names = tuple(dict.fromkeys((*FACTORS, *columns)))
+    study = labels(item_scores["study"])
+    return tuple(
+        _study(str(level_name(name)), item_scores[study == name], incomplete, names, main=main)
+        for name in dict.fromkeys(study)
+    )
+
+
+def _study(
+    name: str, frame: pd.DataFrame, incomplete: ScoreRule, columns: Sequence[str], *, main: bool
+) -> Source:
+    """One study as a source."""
+    scored = administration_scores(frame, incomplete)
+    scales = list(dict.fromkeys(scored["scale"]))
+    scores, planned = (
+        table.pivot(index="administration", columns="scale", values="score").reindex(columns=scales)
+        for table in (scored, scored.assign(score=1.0))
+    )
+    return Source(
+        name,
+        administration_labels(frame, columns),
+        scores,
+        planned.notna(),
+        {
+            matrix.subscale: (matrix, pd.Index(matrix.administrations, dtype="object"))
+            for matrix in score_matrices(frame, ())
+        },
+        frame,
+        incomplete,
+        main,
+    )
+
+
+def text_source(texts: pd.DataFrame, contrast: Contrast) -> Source:
+    """The odds-ratio score of the texts of every respondent and context, as a source.
+
+    Raises
+    ------
+    NotEnoughData
+        There is no usable text of the two groups.
+    """
+    found = odds_ratio_scores(
+        texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides
+    )
+    if found.empty:
+        raise NotEnoughData(
+            "No text of the study of texts can be used.", "Collect its texts, or choose another."
+        )
+    ids = pd.Index(range(len(found)), dtype="object")
+    scores = pd.DataFrame({_TEXT_SCALE: found["score"].to_numpy(dtype=np.float64)}, index=ids)
+    return Source(
+        ", ".join(map(str, texts["study"].unique())),
+        pd.DataFrame({name: labels(found[name]) for name in ("respondent", "context")}, index=ids),
+        scores,
+        pd.DataFrame(data=True, index=ids, columns=scores.columns),
+        {},
+        None,
+        main=False,
+    )
+
+
+def study_pair(
+    item_scores: pd.DataFrame,
+    other: pd.DataFrame | None,
+    incomplete: ScoreRule,
+    columns: Sequence[str],
+) -> tuple[Source, ...]:
+    """The studies whose scores are correlated, and the ones beside them.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no answers, or the same study stands on both sides.
+    """
+    if item_scores.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    found = _study_sources(item_scores, incomplete, columns, main=True)
+    if other is not None:
+        beside = _study_sources(other, incomplete, columns, main=False)
+        if not beside:
+            raise NotEnoughData(
+                "The study beside this one has no answers yet.", "Run it, or choose another one."
+            )
+        same = {source.name for source in found} & {source.name for source in beside}
+        if same:
+            raise NotEnoughData(
+                f"Study {', '.join(sorted(same))} stands beside itself.",
+                "Choose another study beside this one, or none.",
+            )
+        found += beside
+    return found
+
+
+def named(sources: Sequence[Source]) -> tuple[Source, ...]:
+    """The sources, with scores called by their source where there are several."""
+    if len(sources) == 1:
+        return tuple(sources)
+    return tuple(replace(source, prefix=f"{source.name}: ") for source in sources)
+
+
+# Any scores of the same respondents and contexts side by side, for `multitrait_matrix`.
+
+MATCHED = ("respondent", "language", "context", "repetition")
+"""What makes a row: scores are matched on these and averaged over everything else."""
+_ASKED_WITH = ("entity", "entity_b", "form", "format", "template", "label_order", "phase")
+"""Factors that whole sources may differ in by design, so that they cannot keep them apart."""
+_NO_ITEMS = "No reliability: the score is not a mean of items."
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score: the trait it is of (source and scale) and how it was taken (levels)."""
+
+    source: str
+    scale: str
+    method: tuple[Any, ...]
+    name: str
+
+    def same_trait(self, other: Score) -> bool:
+        """Whether both are of the same scale of the same source."""
+        return (self.source, self.scale) == (other.source, other.scale)
+
+    def same_method(self, other: Score) -> bool:
+        """Whether both were taken under the same levels of what scores are kept apart by."""
+        return self.method == other.method
+
+    def shares_answers(self, other: Score) -> bool:
+        """Whether one is a part of the other, so that they go together by construction."""
+        whole = ALL_ITEMS in (self.scale, other.scale)
+        return whole and self.source == other.source and self.same_method(other)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """The scores of one group: `values` are (rows, scores), NaN where a row lacks one.
+
+    `behind` are, for each score, the administrations it is made of with the number of their row.
+    """
+
+    group: tuple[Any, ...]
+    scores: tuple[Score, ...]
+    values: Floats
+    reliabilities: tuple[Estimate, ...]
+    behind: tuple[pd.Series[Any], ...]
+
+
+def row_factors(
+    sources: Sequence[Source], by: Sequence[str], split: Sequence[str]
+) -> tuple[str, ...]:
+    """The factors in which scores have to agree to stand in one row.
+
+    Always the respondent. Language and context, unless a source has a single one of its own (none
+    at all, say) that others lack; repetition, where every source has several. What is the same
+    everywhere goes without saying; factors in `by` or `split` keep groups or scores apart instead.
+    """
+    found = []
+    for factor in MATCHED:
+        levels = [source.levels(factor) for source in sources]
+        shared = set.intersection(*levels)
+        everywhere_one = factor != "context" and len(set.union(*levels)) < 2
+        if factor in (*by, *split) or everywhere_one or not all(levels):
+            continue
+        lone = any(len(own) == 1 and not own & shared for own in levels)
+        few = factor == "repetition" and any(len(own) < 2 for own in levels)
+        if factor == "respondent" or len(sources) == 1 or not (lone or few):
+            found.append(factor)
+    return tuple(found)
+
+
+def averaged_over(source: Source, kept: Sequence[str]) -> tuple[str, ...]:
+    """The factors a source varies in that are no row, group or score of their own."""
+    told = {"model"} if "respondent" in kept else set()
+    return tuple(
+        name for name in FACTORS if name not in {*kept, *told} and len(source.levels(name)) > 1
+    )
+
+
+def score_tables(
+    sources: Sequence[Source],
+    by: Sequence[str],
+    split: Sequence[str],
+    rows_by: Sequence[str],
+    level: float,
+) -> Iterator[ScoreTable]:
+    """The scores of each group of the main sources, in the order the frame first names them."""
+    main = [source for source in sources if source.main]
+    groups = dict.fromkeys(group for source in main for group in _tuples(source.labels, by))
+    for group in groups:
+        members = [(source, _member(source, by, group)) for source in sources]
+        keys = dict.fromkeys(
+            key
+            for source, own in members
+            if source.main
+            for key in _tuples(source.labels[own], rows_by)
+        )
+        place = {key: number for number, key in enumerate(keys)}
+        columns = [
+            column
+            for source, own in members
+            for column in _columns(source.within(own), split, rows_by, place, level)
+        ]
+        yield ScoreTable(
+            group,
+            tuple(column[0] for column in columns),
+            np.stack([column[1] for column in columns], axis=1)
+            if columns
+            else np.empty((len(place), 0)),
+            tuple(column[2] for column in columns),
+            tuple(column[3] for column in columns),
+        )
+
+
+def _columns(
+    source: Source,
+    split: Sequence[str],
+    rows_by: Sequence[str],
+    place: dict[tuple[Any, ...], int],
+    level: float,
+) -> Iterator[tuple[Score, Floats, Estimate, pd.Series[Any]]]:
+    """Every score of a source in a group: what it is, its values, its alpha, what is behind it."""
+    known = [name for name in split if name in source.labels]
+    ids = source.labels.index
+    row = pd.Series([place.get(key, -1) for key in _tuples(source.labels, rows_by)], index=ids)
+    method_of = pd.Series(_tuples(source.labels, known), index=ids, dtype="object")[row >= 0]
+    methods = sorted(set(method_of), key=lambda method: [level_place(one) for one in method])
+    for method in methods:
+        rows = row[method_of.index[method_of == method]]
+        scored, planned = source.scores.loc[rows.index], source.planned.loc[rows.index]
+        for scale in shown_scales(scored.columns[planned.any()]):
+            own = scored[scale].dropna()
+            behind = rows[own.index]
+            means = own.groupby(behind).mean()
+            values = np.full(len(place), np.nan)
+            values[means.index.to_numpy(dtype=np.int64)] = means.to_numpy()
+            words = [scale or "(none)", *(str(level_name(one)) for one in method)]
+            score = Score(source.name, scale, method, source.prefix + " · ".join(words))
+            yield score, values, _alpha(source, scale, behind, level), behind
+
+
+def _alpha(source: Source, scale: str, behind: pd.Series[Any], level: float) -> Estimate:
+    """Cronbach's alpha of a score, from item scores averaged as the score is."""
+    if not source.matrices:
+        return Estimate(math.nan, problems=(_NO_ITEMS,))
+    own = [*source.matrices.values()] if scale == ALL_ITEMS else [source.matrices[scale]]
+    tables = []
+    for matrix, ids in own:
+        # one row more, without scores, for administrations that were never asked these items
+        scores = np.vstack([matrix.scores, np.full(len(matrix.items), np.nan)])
+        tables.append(scores[ids.get_indexer(behind.index)])
+    table, rows = np.hstack(tables), behind.to_numpy()
+    # behind complete scores, an item nobody answered is one of other administrations only
+    kept = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
+    if len(np.unique(rows)) < len(rows):
+        table = pd.DataFrame(table).groupby(rows).mean().to_numpy(dtype=np.float64)
+    names = [item for matrix, _ in own for item in matrix.items]
+    known = [name for name, there in zip(names, kept, strict=True) if there]
+    return cronbach_alpha(table[:, kept], names=known, level=level)
+
+
+def _member(source: Source, by: Sequence[str], group: tuple[Any, ...]) -> Any:
+    """Which administrations of a source belong to a group.
+
+    A source with one level of something it was asked with, or that does not know a factor, stands
+    beside every level of it.
+    """
+    member = np.ones(len(source.labels), dtype=bool)
+    for name, level in zip(by, group, strict=True):
+        levels = source.levels(name)
+        beside = not source.main and name in _ASKED_WITH and len(levels) == 1
+        if levels and not beside:
+            member &= (source.labels[name] == level).to_numpy()
+    return member
+
+
+def _tuples(frame: pd.DataFrame, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The values of some columns, row by row."""
+    if not names:
+        return [()] * len(frame)
+    return list(zip(*(frame[name] for name in names), strict=True))

@@ -1,0 +1,1 @@
+"""What several analyses share: registration, options, rows, matrices, scores, scripts."""

@@ -1,0 +1,404 @@
+"""Edits of a model text that keep comments, modifiers and order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from core.stats.factor.model import COVARIANCE, LOADING, ParsedModel
+from core.stats.factor.model_text import parse_model
+
+# Where the statements of a model text stand, so that a text can be edited and stay itself.
+#
+# `cfa_syntax.parse_model` says what a text means; this says which characters say it. Comments and
+# line breaks are never part of a statement, so that edits leave them alone.
+
+_OPERATOR = re.compile(r"=~|~~|~")
+_GOES_ON = ("+", "=~", "~~", "*", "~")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A name on the right of an operator with its modifier: characters start to stop."""
+
+    name: str
+    modifier: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement: characters start to stop; `name` stands on the left of `op`."""
+
+    name: str
+    op: str
+    words: tuple[Word, ...]
+    start: int
+    stop: int
+
+
+def bare_text(text: str) -> str:
+    """The text with blanks in place of comments; every character where it was."""
+    out = []
+    for line in text.splitlines(keepends=True):
+        code = re.split("[#!]", line)[0]
+        out.append(code + re.sub(r"\S", " ", line[len(code) :]))
+    return "".join(out)
+
+
+def statements(text: str) -> list[Statement]:
+    """The statements of a text that can be read, each with one name on its left."""
+    bare = bare_text(text)
+    return [_statement(bare, start, stop) for start, stop in _spans(bare)]
+
+
+def one_name_on_the_left(text: str) -> str:
+    """The text with `F + G =~ x` made `F =~ x; G =~ x`."""
+    bare = bare_text(text)
+    for start, stop in reversed(_spans(bare)):
+        found = _OPERATOR.search(bare, start, stop)
+        if found is None:
+            continue
+        names = [name.strip() for name in bare[start : found.start()].split("+")]
+        if len(names) > 1:
+            right = " ".join(bare[found.start() : stop].replace(";", " ").split())
+            gap = text[found.start() : stop]
+            more = "".join(f"; {name} {right}" for name in names[1:])
+            text = f"{text[:start]}{names[0]} {gap}{more}{text[stop:]}"
+    return text
+
+
+def without_characters(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text without some characters; comments stay, and lines that become empty go."""
+    bare = bare_text(text)
+    gone = {k for start, stop in spans for k in range(start, stop) if not bare[k].isspace()}
+    lines: list[str] = []
+    position = 0
+    for line in text.splitlines(keepends=True):
+        here = range(position, position + len(line))
+        position += len(line)
+        if not gone.intersection(here):
+            lines.append(line)
+            continue
+        rest = _tidy("".join("\0" if k in gone else text[k] for k in here))
+        if rest.strip():
+            lines.append(rest)
+    return "".join(lines)
+
+
+def _tidy(line: str) -> str:
+    """A line without the marked characters, the spaces that parted them, and empty statements."""
+    line = re.sub(r"\0(?:[ \t]*\0)*", "\0", line)
+    line = re.sub(r"[ \t]*\0[ \t]*(?=[;\n\r]|$)", "", line)  # at an end: no space before it
+    line = re.sub(r"^([ \t]*)\0[ \t]*", r"\1", line)
+    line = re.sub(r"[ \t]*\0[ \t]*", " ", line)
+    code = re.match(r"[^#!]*", line)
+    head = code[0] if code else ""
+    kept = re.sub(r"^[ \t]*;[ \t]*", "", re.sub(r";[ \t]*(?=;|[\n\r]|$)", "", head))
+    comment = line[len(head) :]
+    return f"{kept.rstrip()} {comment}" if comment and kept.strip() else kept + comment
+
+
+def _spans(bare: str) -> list[tuple[int, int]]:
+    """Start and stop of every statement; a continued one reaches over its lines."""
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for line in bare.splitlines(keepends=True):
+        for found in re.finditer(r"[^;\n\r]+", line):
+            piece = found[0]
+            if not piece.strip():
+                continue
+            start = position + found.start() + len(piece) - len(piece.lstrip())
+            stop = position + found.start() + len(piece.rstrip())
+            goes_on = spans and bare[spans[-1][0] : spans[-1][1]].endswith(_GOES_ON)
+            if spans and (goes_on or piece.lstrip().startswith(("+", "*"))):
+                spans[-1] = (spans[-1][0], stop)
+            else:
+                spans.append((start, stop))
+        position += len(line)
+    return spans
+
+
+def _statement(bare: str, start: int, stop: int) -> Statement:
+    """One statement taken apart."""
+    found = _OPERATOR.search(bare, start, stop)
+    if found is None:
+        return Statement(bare[start:stop], "", (), start, stop)
+    words: list[Word] = []
+    at = found.end()
+    for piece in re.split(r"(?<![\d.][eE])\+", bare[at:stop]):
+        inner = piece.replace(";", " ")
+        modifier, _, name = inner.rpartition("*")
+        first = at + len(inner) - len(inner.lstrip())
+        words.append(Word(name.strip(), modifier.strip(), first, at + len(inner.rstrip())))
+        at += len(piece) + 1
+    return Statement(bare[start : found.start()].strip(), found[0], tuple(words), start, stop)
+
+
+# Edits of a model text that keep all of it but what they are about: comments, modifiers, order.
+#
+# Every function takes a text that `parse_model` can read, or one without statements, and returns
+# one.
+
+
+def assignment(text: str) -> dict[str, tuple[str, ...]]:
+    """The factors that each item loads on.
+
+    Parameters
+    ----------
+    text : str
+        A model text; one without statements has no items.
+
+    Returns
+    -------
+    dict
+        Items in order of first mention; factors in theirs. Items with residuals only have none.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    model = _read(text)
+    if model is None:
+        return {}
+    return {
+        item: tuple(factor for factor in model.factors if item in model.indicators(factor))
+        for item in model.items
+    }
+
+
+def with_item_on(text: str, item: str, factors: Sequence[str]) -> str:
+    """The text with an item on these factors and on no others.
+
+    Parameters
+    ----------
+    text : str
+        A model text.
+    item : str
+        Its name in the text, or the name of an item that the text does not have yet.
+    factors : sequence of str
+        Names of factors; one the text has not is added. None takes the item out, residuals too.
+
+    Returns
+    -------
+    str
+        Modifiers stay with the loadings that stay, and a new loading has none. Where the first
+        loading of a factor goes and was free (`NA*`), the next one becomes free, since the factor's
+        unit is then set elsewhere. A factor without items goes, with all that is said of it.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    now = assignment(text).get(item, ())
+    if factors and set(now) == set(factors):
+        return text
+    text = one_name_on_the_left(text)
+    for factor in now:
+        if factor not in factors:
+            text = _without_loading(text, factor, item)
+    for factor in dict.fromkeys(factors):
+        if factor not in now:
+            text = _with_loading(text, factor, item)
+    return text if factors else _without_name(text, item)
+
+
+def moved(text: str, item: str, source: str, target: str) -> str:
+    """The text with an item on one factor in the place of another; other loadings of it stay.
+
+    An empty source is that of an item that loads on no factor yet.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    others = [factor for factor in assignment(text).get(item, ()) if factor != source]
+    return with_item_on(text, item, (*others, target))
+
+
+def with_cross_loading(text: str, item: str, factor: str) -> str:
+    """The text with an item on one factor more.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    return with_item_on(text, item, (*assignment(text).get(item, ()), factor))
+
+
+def without_loading(text: str, item: str, factor: str) -> str:
+    """The text with an item on one factor less; from its only factor it leaves the model.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    return with_item_on(text, item, [f for f in assignment(text).get(item, ()) if f != factor])
+
+
+def residual_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of items whose residuals may covary, as written; not those fixed at 0.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    model = _read(text)
+    if model is None:
+        return ()
+    return tuple(
+        (t.left, t.right)
+        for t in model.terms
+        if t.op == COVARIANCE and t.left != t.right and t.left in model.items and t.fixed != 0
+    )
+
+
+def with_residual(text: str, a: str, b: str) -> str:
+    """The text in which the residuals of two items may covary; one that says so already stays.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    if {a, b} in [set(pair) for pair in residual_pairs(text)]:
+        return text
+    return _with_line(without_residual(text, a, b), f"{a} {COVARIANCE} {b}")
+
+
+def without_residual(text: str, a: str, b: str) -> str:
+    """The text that says nothing of a covariance of the residuals of two items.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    model = _read(text)
+    if model is None or not any(
+        t.op == COVARIANCE and {t.left, t.right} == {a, b} for t in model.terms
+    ):
+        return text
+    return _without_words(
+        one_name_on_the_left(text),
+        lambda s, word: s.op == COVARIANCE and {s.name, word.name} == {a, b},
+    )
+
+
+def _read(text: str) -> ParsedModel | None:
+    """The model; None where the text has no statement."""
+    return parse_model(text) if statements(text) else None
+
+
+def _with_line(text: str, line: str) -> str:
+    """The text with a line at its end."""
+    return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{line}"
+
+
+def _with_loading(text: str, factor: str, item: str) -> str:
+    """The text with an item more on a factor, behind the others."""
+    own = [s for s in statements(text) if s.op == LOADING and s.name == factor]
+    if not own:
+        return _with_line(text, f"{factor} {LOADING} {item}")
+    stop = own[-1].stop
+    return f"{text[:stop]} + {item}{text[stop:]}"
+
+
+def _without_loading(text: str, factor: str, item: str) -> str:
+    """The text with an item less on a factor; without the factor if that leaves it nothing."""
+
+    def is_it(statement: Statement, word: Word) -> bool:
+        own = statement.op == LOADING and statement.name == factor
+        return own and word.name == item
+
+    words = [w for s in statements(text) if s.op == LOADING and s.name == factor for w in s.words]
+    others = [word for word in words if word.name != item]
+    was_free = any(word.modifier == "NA" for word in words if word.name == item)
+    if others and words[0].name == item and was_free:
+        text = _freed(text, others[0], others)
+    text = _without_words(text, is_it)
+    return text if others else _without_name(text, factor)
+
+
+def _freed(text: str, first: Word, words: Sequence[Word]) -> str:
+    """The text with NA* before a word, unless its value is fixed or free already."""
+    said = {word.modifier for word in words if word.name == first.name}
+    if "NA" in said or any(_is_number(modifier) for modifier in said):
+        return text
+    more = f"NA*{first.name} + " if first.modifier else "NA*"
+    return f"{text[: first.start]}{more}{text[first.start :]}"
+
+
+def _is_number(modifier: str) -> bool:
+    """Whether a modifier fixes a value."""
+    try:
+        float(modifier)
+    except ValueError:
+        return False
+    return True
+
+
+def _without_name(text: str, name: str) -> str:
+    """The text that says nothing of a name; factors that this empties go too."""
+    before = {s.name for s in statements(text) if s.op == LOADING}
+    own = [(s.start, s.stop) for s in statements(text) if s.name == name]
+    text = without_characters(text, own)
+    text = _without_words(text, lambda statement, word: word.name == name)
+    after = {s.name for s in statements(text) if s.op == LOADING}
+    for emptied in sorted(before - after - {name}):
+        text = _without_name(text, emptied)
+    return text
+
+
+def _without_words(text: str, is_it: Callable[[Statement, Word], bool]) -> str:
+    """The text without some words; a statement that has no others goes whole."""
+    spans: list[tuple[int, int]] = []
+    for statement in statements(text):
+        gone = [k for k, word in enumerate(statement.words) if is_it(statement, word)]
+        if gone and len(gone) == len(statement.words):
+            spans.append((statement.start, statement.stop))
+        else:
+            spans += _words_with_signs(text, statement, gone)
+    return without_characters(text, spans)
+
+
+def _words_with_signs(
+    text: str, statement: Statement, gone: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Characters of some words of a statement, and of a plus sign beside each."""
+    spans: list[tuple[int, int]] = []
+    signs = _signs(text, statement)
+    for k in gone:
+        word = statement.words[k]
+        spans.append((word.start, word.stop))
+        sides = [side for side in (k - 1, k) if side in signs]
+        # A sign on the word's own line, so that what stands on other lines keeps its sign.
+        near = [side for side in sides if not _line_between(text, signs[side], word)]
+        side = [*near, *sides, *sorted(side for side in signs if side < k)[-1:]][0]
+        spans.append((signs[side], signs[side] + 1))
+        del signs[side]
+    return spans
+
+
+def _signs(text: str, statement: Statement) -> dict[int, int]:
+    """Position of the plus sign after each word but the last."""
+    bare = bare_text(text)
+    return {
+        k: bare.find("+", word.stop, following.start)
+        for k, (word, following) in enumerate(pairwise(statement.words))
+    }
+
+
+def _line_between(text: str, sign: int, word: Word) -> bool:
+    """Whether a line ends between a sign and a word."""
+    start, stop = (sign, word.start) if sign < word.start else (word.stop, sign)
+    return len(text[start:stop].splitlines()) > 1

@@ -1,0 +1,448 @@
+"""One measurement model, or several, fitted to the answers of each group; estimator, normality."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.factor_models.models import (
+    AUTOMATIC,
+    HOW,
+    UNNAMED,
+    EstimatorKind,
+    ModelKind,
+    ModelNames,
+    WrittenModel,
+    left_out_notes,
+    lost_factors,
+    model_names,
+    subscales_of_items,
+    text_of,
+    typed_model,
+    unused_items,
+    varying_items,
+    written_model,
+)
+from core.analysis.shared.matrices import (
+    ScoreMatrix,
+    group_name,
+    points_of_formats,
+    score_matrices,
+    with_options,
+)
+from core.analysis.shared.rows import Floats
+from core.domain.results import Column, ResultTable
+from core.errors import NotEnoughData
+from core.stats.factor.cfa import fit_cfa
+from core.stats.factor.likelihood import Missing
+from core.stats.factor.model import ParsedModel
+from core.stats.factor.result import CfaResult
+from core.stats.factor.wlsmv import fit_wlsmv
+from core.stats.inputs import listed, never_answered
+from core.stats.normality import Normality, normality
+from core.stats.ordered.answer_options import Offered, not_ordered, ordered_items
+
+# Which estimator suits the answers, where the user leaves the choice to the program.
+
+_ENOUGH_OPTIONS = 5
+"""Options from which answers may be taken as numbers; Rhemtulla and others (2012)."""
+_RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
+
+
+def chosen_estimator(
+    asked: Literal["automatic"] | EstimatorKind, item_scores: pd.DataFrame
+) -> tuple[EstimatorKind, tuple[str, ...]]:
+    """The estimator asked for, or the one that suits the answers and a note that says why.
+
+    Parameters
+    ----------
+    asked : str
+        An estimator, which stays as it is and needs no note, or "automatic".
+    item_scores : ITEM_SCORES frame
+        All groups together, so that one result has one estimator.
+
+    Notes
+    -----
+    Fewer than five options: WLSMV. Five or more: MLR, which then hardly differs from it and has
+    AIC and BIC (Rhemtulla, Brosseau-Liard & Savalei 2012 doi:10.1037/a0029315). Scores that are no
+    ordered answers: MLR. Options are those of the answer format, or, where it is not known, the
+    different scores that came up in a subscale; those of the format with the fewest count.
+    """
+    if asked != AUTOMATIC:
+        return asked, ()
+    matrices = with_options(item_scores, score_matrices(item_scores, ("format",), whole=True))
+    for matrix in matrices:
+        for item, scores, options in zip(
+            matrix.items, matrix.scores.T, matrix.options, strict=True
+        ):
+            reason = not_ordered(scores, item, options)
+            if reason:
+                return "mlr", (f"Estimator: MLR, because {reason}",)
+    known = points_of_formats(item_scores)
+    fewest = min((_n_options(one, known) for one in matrices), default=0)
+    if 0 < fewest < _ENOUGH_OPTIONS:
+        return "wlsmv", (
+            f"Estimator: WLSMV, because the answers have {fewest} options. With fewer than "
+            f"{_ENOUGH_OPTIONS}, ML and MLR understate loadings and reject true models too often "
+            f"({_RHEMTULLA}).",
+        )
+    return "mlr", (
+        f"Estimator: MLR, because the answers have {fewest} options. With {_ENOUGH_OPTIONS} or "
+        f"more they may be taken as numbers ({_RHEMTULLA}).",
+    )
+
+
+def _n_options(matrix: ScoreMatrix, known: Mapping[int, frozenset[float]]) -> int:
+    """How many options the answers of one format have."""
+    points = {known.get(int(one), frozenset()) for one in matrix.administrations}
+    if frozenset() not in points and all(matrix.options):
+        return min(map(len, points))
+    scores = matrix.scores[np.isfinite(matrix.scores)]
+    return len(np.unique(scores))
+
+
+# One measurement model, or several, and the answers of a group made ready for each other.
+
+UNIT_CHANGED = (
+    "With the first loading of each factor fixed at 1 the search found no maximum, as happens "
+    "where that item hardly loads on its factor. So the variances of factors are 1 instead: the "
+    "same model, fit and standardized estimates, with raw loadings in another unit."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The answers that a group's model is about; no model where they cannot have it."""
+
+    matrix: ScoreMatrix
+    scores: Floats  # (administrations, items that vary)
+    model: WrittenModel | None
+    loads: tuple[tuple[str, str], ...]  # factor and item, as users know them, of empty rows
+    dropped: tuple[str, ...] = ()  # items left out, as users know them
+    left_out: tuple[str, ...] = ()  # sentences that say why
+    reason: str = ""  # why there is no model
+    kind: ModelKind | None = None  # none for a typed model
+
+    @property
+    def name(self) -> str:
+        """What notes call the group."""
+        return group_name(self.matrix.group)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be said about items left out, and about a model that is missing."""
+        left_out = tuple(f"{self.name}: {sentence}" for sentence in self.left_out)
+        why_not = f"{self.name}: not fitted. {self.reason}"
+        return (*left_out, *((why_not,) if self.reason else ()))
+
+    @property
+    def offered(self) -> tuple[Offered, ...] | None:
+        """Options of the columns, where there is a model and the matrix knows them."""
+        if not self.matrix.options:
+            return None
+        options = dict(zip(self.matrix.items, self.matrix.options, strict=True))
+        return tuple(options[item] for item in self.item_names)
+
+    @property
+    def item_names(self) -> tuple[str, ...]:
+        """The columns as users know them, where there is a model."""
+        return tuple(map(self.model.name, self.model.items)) if self.model else ()
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedGroups:
+    """All groups with what holds for them together."""
+
+    groups: tuple[Prepared, ...]
+    names: ModelNames
+    notes: tuple[str, ...]
+
+    @property
+    def matrices(self) -> tuple[ScoreMatrix, ...]:
+        """The answers of the groups."""
+        return tuple(group.matrix for group in self.groups)
+
+
+def prepared_groups(
+    item_scores: pd.DataFrame,
+    by: Sequence[str],
+    kind: ModelKind,
+    model_text: str,
+    estimator: EstimatorKind,
+) -> PreparedGroups:
+    """The chosen or typed model and the answers of each group.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points, NaN where there is no usable answer.
+    by : sequence of factors
+        Their values make the groups.
+    kind, model_text, estimator
+        As in `cfa`.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read or names an item that there is not.
+    NotEnoughData
+        There are no answers, or WLSMV is asked for with scores that are no steps of an answer.
+    """
+    matrices = with_options(item_scores, score_matrices(item_scores, by, whole=True))
+    subscale_of, notes = subscales_of_items(item_scores)
+    names, missing = model_names(subscale_of), missing_rule(estimator)
+    if model_text.strip():
+        typed = typed_model(model_text, names)
+        unused = unused_items(typed, names)
+        if unused:
+            notes.append(f"Left out, because the model text does not name them: {listed(unused)}.")
+        groups = tuple(prepared_text(matrix, names, typed, missing) for matrix in matrices)
+    else:
+        groups = tuple(prepared_preset(matrix, subscale_of, kind, missing) for matrix in matrices)
+    if estimator == "wlsmv":
+        check_steps(groups)
+    return PreparedGroups(groups, names, tuple(notes))
+
+
+def missing_rule(estimator: EstimatorKind) -> Missing:
+    """The rule for missing answers of an estimator."""
+    return "listwise" if estimator == "wlsmv" else HOW[estimator][1]
+
+
+def prepared_preset(
+    matrix: ScoreMatrix, subscale_of: Mapping[str, str], kind: ModelKind, missing: Missing
+) -> Prepared:
+    """The chosen model of those items of a group that vary."""
+    varying = varying_items([matrix.scores], missing)
+    dropped = tuple(item for item, kept in zip(matrix.items, varying, strict=True) if not kept)
+    items = [item for item, kept in zip(matrix.items, varying, strict=True) if kept]
+    keyed = [key for key, kept in zip(matrix.keyed, varying, strict=True) if kept]
+    left_out = left_out_notes([matrix.scores], matrix.items, missing)
+    loads = tuple((subscale_of[item] or UNNAMED, item) for item in matrix.items)
+    scores = matrix.scores[:, varying]
+    try:
+        model = written_model(kind, items, keyed, subscale_of)
+    except NotEnoughData as error:
+        return Prepared(matrix, scores, None, loads, dropped, left_out, error.problem)
+    return Prepared(matrix, scores, model, loads, dropped, left_out, kind=kind)
+
+
+def prepared_text(
+    matrix: ScoreMatrix, names: ModelNames, typed: ParsedModel, missing: Missing
+) -> Prepared:
+    """A typed model without those of its items that do not vary in a group."""
+    used = frozenset(typed.items)
+    mine = [names.items[item] for item in matrix.items]
+    columns = np.array([k for k, safe in enumerate(mine) if safe in used], dtype=np.int64)
+    own, asked = matrix.scores[:, columns], [matrix.items[k] for k in columns]
+    unasked = [names.shown[safe] for safe in typed.items if names.shown[safe] not in matrix.items]
+    left_out = (
+        *((never_answered(unasked),) if unasked else ()),
+        *left_out_notes([own], asked, missing),
+    )
+    columns = columns[varying_items([own], missing)]
+    kept = tuple(mine[k] for k in columns)
+    gone = used - set(kept)
+    dropped = tuple(names.shown[safe] for safe in typed.items if safe in gone)
+    real = {**names.shown, **{f: names.shown.get(f, f) for f in typed.factors}}
+    loads = tuple((real[f], real[i]) for f in typed.factors for i in typed.indicators(f))
+    lost = [real[factor] for factor in lost_factors(typed, gone)]
+    if lost:
+        reason = f"No item that varies is left of {', '.join(lost)}."
+        return Prepared(matrix, matrix.scores[:, columns], None, loads, dropped, left_out, reason)
+    text = text_of(typed.without(gone)) if gone else typed.text
+    model = WrittenModel(text, kept, names.shown)
+    return Prepared(matrix, matrix.scores[:, columns], model, loads, dropped, left_out)
+
+
+def fitted(
+    scores: Floats,
+    model: WrittenModel,
+    estimator: EstimatorKind,
+    ci_level: float,
+    offered: Sequence[Offered] | None = None,
+) -> CfaResult:
+    """The model fitted to its answers.
+
+    Parameters
+    ----------
+    scores : (administrations, items of the model) array
+        Score points, NaN where there is none.
+    model : WrittenModel
+        Of these items.
+    estimator : "ml", "mlr", "fiml" or "wlsmv"
+        As in `cfa`.
+    ci_level : float in (0, 1)
+        Coverage of the intervals of parameters.
+    offered : p lists of scores, optional
+        Options of the items, for WLSMV.
+
+    Returns
+    -------
+    CfaResult
+        With the first loading of each factor 1; where the search then finds no maximum, as behind
+        an item that hardly loads on its factor, with variances of factors 1, and a problem that
+        says so. Fit and standardized estimates do not depend on it.
+
+    Raises
+    ------
+    NotEnoughData, ModelTextError
+        As for `fit_cfa` and `fit_wlsmv`; names are those of the model text.
+    """
+    if estimator == "wlsmv":
+        return fit_wlsmv(scores, model.items, model.text, ci_level=ci_level, offered=offered)
+    how, missing = HOW[estimator]
+    fit = fit_cfa(
+        scores, model.items, model.text, estimator=how, missing=missing, ci_level=ci_level
+    )
+    if fit.converged:
+        return fit
+    other = fit_cfa(
+        scores, model.items, model.text,
+        estimator=how, missing=missing, ci_level=ci_level, scaling="std.lv",
+    )  # fmt: skip
+    same_model = other.converged and other.fit.df == fit.fit.df
+    return replace(other, problems=(UNIT_CHANGED, *other.problems)) if same_model else fit
+
+
+def n_scores_used(scores: Floats, missing: Missing) -> int:
+    """Scores that count: all, or those of rows without gaps."""
+    present = np.isfinite(scores)
+    return int((present if missing == "fiml" else present[present.all(axis=1)]).sum())
+
+
+def check_steps(groups: Sequence[Prepared]) -> None:
+    """Refuse WLSMV for scores that are no steps of an answer.
+
+    Raises
+    ------
+    NotEnoughData
+        The scores of an item are no ordered answers; see `ordered_items`.
+    """
+    for group in groups:
+        if group.model is None:
+            continue
+        ordered_items(group.scores, group.item_names, group.offered)
+
+
+# What was found of one group's model, and how a table of such findings is made.
+
+Row = tuple[Any, ...]
+LINE_COLUMNS = (
+    Column("line", "Line", "count", "Of the model text."),
+    Column("text", "Text", help="In the notation of lavaan (Rosseel 2012), with the names of items "
+           "and subscales as in the bank, without items that were left out."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Factored:
+    """One group with its model; None where it could not be fitted, for which a note is there."""
+
+    prepared: Prepared
+    fit: CfaResult | None
+    n_used: int  # scores
+    notes: tuple[str, ...]
+
+    @property
+    def matrix(self) -> ScoreMatrix:
+        """The answers of the group."""
+        return self.prepared.matrix
+
+    @property
+    def group(self) -> Row:
+        """The cells that lead every row of the group."""
+        return self.matrix.group
+
+    @property
+    def usable(self) -> tuple[CfaResult, WrittenModel] | None:
+        """Model and fit, if estimates were found."""
+        if self.fit is None or self.prepared.model is None or not self.fit.converged:
+            return None
+        return self.fit, self.prepared.model
+
+
+def estimated(
+    found: Iterable[Factored],
+) -> Iterator[tuple[Row, CfaResult, WrittenModel]]:
+    """Leading cells, fit and model of the groups that have estimates."""
+    for one in found:
+        if one.usable:
+            yield (one.group, *one.usable)
+
+
+def text_lines(model: WrittenModel) -> list[tuple[int, str]]:
+    """The lines of a model text, numbered, with the names that users know."""
+    return list(enumerate(model.sentence(model.text.strip("\n")).splitlines(), start=1))
+
+
+def table(name: str, title: str, rows: Iterable[Row], columns: Sequence[Column]) -> ResultTable:
+    """A table of rows in the order of its columns."""
+    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
+    return ResultTable(name, title, frame, tuple(columns))
+
+
+# The table of joint tests of normality, for every analysis that assumes normal scores.
+
+Answers = tuple[tuple[Any, ...], Floats, Sequence[str]]
+"""The cells that lead the rows of a group, its (administrations, items) scores, the items."""
+
+_COLUMNS = (
+    Column("test", "Test", help="Of all items of the group together."),
+    Column("value", "Value", "points", "With covariances of divisor n, as Mardia's own; psych "
+           "divides by n - 1. Skewness b₁ (0 if normal) or kurtosis b₂ "
+           "(p (p + 2) for p items if normal), or the mean W of Shapiro and Wilk (1 if normal)."),
+    Column("statistic", "Statistic", "points", "What p is taken from: χ² = n b₁ / 6 for skewness, "
+           "z for kurtosis, W for Shapiro-Wilk. Mardia (1970); Villasenor & Gonzalez (2009)."),
+    Column("df", "df", "count", "Of the χ² of skewness: p (p + 1) (p + 2) / 6. Mardia (1970)."),
+    Column("p_value", "p", "p", "Of scores as far from normal if they are normal. With many "
+           "administrations small departures show: read the values."),
+    Column("n", "n", "count", "Complete administrations."),
+    Column("remark", "Remark", help="Why a test is missing."),
+)  # fmt: skip
+
+
+def normality_table(groups: Sequence[Answers], lead: Sequence[Column]) -> ResultTable:
+    """Mardia's and the multivariate Shapiro-Wilk test of each group.
+
+    Parameters
+    ----------
+    groups : sequence of (leading cells, scores, items)
+        Scores in score points, NaN where there is none; a row is one administration.
+    lead : sequence of Column
+        The columns of the leading cells.
+
+    Returns
+    -------
+    ResultTable
+        Three rows per group; NaN with a remark where a test cannot be computed.
+    """
+    columns = (*lead, *_COLUMNS)
+    rows = [(*cells, *row) for cells, scores, items in groups for row in _rows(scores, items)]
+    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
+    return ResultTable("normality", "Joint normality of the items", frame, columns)
+
+
+def _rows(scores: Floats, items: Sequence[str]) -> Iterator[Row]:
+    """The tests of one group."""
+    try:
+        tests = normality(scores, items)
+    except NotEnoughData as error:
+        for name in ("Mardia skewness", "Mardia kurtosis", "Multivariate Shapiro-Wilk"):
+            yield name, math.nan, math.nan, math.nan, math.nan, 0, error.problem
+        return
+    for value, test in _with_values(tests):
+        remark = " ".join(test.problems)
+        yield test.name, value, test.statistic, test.df, test.p_value, test.n, remark
+
+
+def _with_values(tests: Normality) -> Iterator[tuple[float, Any]]:
+    """Each joint test after the coefficient it tests."""
+    yield tests.mardia.b1, tests.mardia.skewness
+    yield tests.mardia.b2, tests.mardia.kurtosis
+    yield tests.joint_shapiro.statistic, tests.joint_shapiro

@@ -1,0 +1,238 @@
+"""Score matrices of each group and subscale, and the options that their items offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.rows import Floats, Integers, Layout, cells_of, of_people, scores_of
+from core.domain.frames import OPTION_POINTS
+from core.domain.instrument import keyed_points
+from core.domain.results import Column
+from core.stats.inputs import varying_columns
+from core.stats.ordered.answer_options import not_ordered, options_between
+
+# Score matrices: administrations by items, one for each group and subscale.
+#
+# Everything that needs whole administrations (correlations, alpha, scores) starts here, so that
+# missing answers and repeated cells are treated in one place. What stands where is in `cells`.
+
+ALL_ITEMS = "all items"
+MISSING_CHOICES = (
+    ("listwise", "Administrations complete on the subscale (listwise)"),
+    ("pairwise", "All answers there are (pairwise)"),
+)
+KEYED_TITLE = "Keyed (1 or -1 = reverse)"
+INDEPENDENCE = (
+    "Intervals take administrations as independent.",
+    "Repeated administrations of one model are not, so the true uncertainty is larger.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreMatrix:
+    """Scores of one group on one subscale; NaN where there is no score."""
+
+    group: tuple[Any, ...]  # values of the factors set side by side
+    subscale: str
+    items: tuple[str, ...]
+    keyed: tuple[int, ...]
+    administrations: Integers
+    scores: Floats  # (administrations, items)
+    options: tuple[tuple[float, ...] | None, ...] = ()
+    """Scores that each item offers; filled by `offered_options.with_options` where needed."""
+
+    @property
+    def n_used(self) -> int:
+        """Number of scores."""
+        return int(np.isfinite(self.scores).sum())
+
+    @property
+    def n_missing(self) -> int:
+        """Number of cells without a score."""
+        return self.scores.size - self.n_used
+
+    def answered(self) -> ScoreMatrix:
+        """The matrix of the items that were answered at all; the others would cost every row."""
+        return self._of(np.isfinite(self.scores).any(axis=0))
+
+    def varying(self) -> ScoreMatrix:
+        """The matrix of the items with two different scores; gaps of the others cost no row."""
+        return self._of(varying_columns(self.scores))
+
+    def _of(self, chosen: Any) -> ScoreMatrix:
+        """The matrix of some items; without rows where none is chosen."""
+        kept: list[int] = np.flatnonzero(chosen).tolist()
+        if len(kept) == len(self.items):
+            return self
+        rows = slice(None) if kept else slice(0)
+        return replace(
+            self,
+            items=tuple(self.items[place] for place in kept),
+            keyed=tuple(self.keyed[place] for place in kept),
+            options=tuple(self.options[place] for place in kept) if self.options else (),
+            administrations=self.administrations[rows],
+            scores=self.scores[rows][:, kept],
+        )
+
+    def complete(self) -> Floats:
+        """The rows without gaps."""
+        return self.scores[~np.isnan(self.scores).any(axis=1)]
+
+
+def score_matrices(
+    item_scores: pd.DataFrame, by: Sequence[str], *, whole: bool = False
+) -> tuple[ScoreMatrix, ...]:
+    """One matrix per group and subscale, in the order the frame first names them.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        Text columns may be categories, strings or numbers.
+    by : sequence of factors
+        Their values make the groups; none puts everything into one group.
+    whole : bool
+        Put all subscales of a group into one matrix, called "all items".
+
+    Raises
+    ------
+    TypeError
+        An administration holds an item twice. Averaging it would hide a fault.
+    NotEnoughData
+        There are no rows.
+    """
+    layouts = cells_of(item_scores, by).layouts(ALL_ITEMS if whole else None)
+    return laid_out(layouts, scores_of(item_scores))
+
+
+def laid_out(layouts: Sequence[Layout], values: Floats) -> tuple[ScoreMatrix, ...]:
+    """The values of all rows of a frame, one matrix for each layout."""
+    return tuple(
+        ScoreMatrix(
+            layout.group,
+            layout.subscale,
+            layout.items,
+            layout.keyed,
+            layout.administrations,
+            layout.filled(values),
+        )
+        for layout in layouts
+    )
+
+
+def by_columns(by: Sequence[str]) -> tuple[Column, ...]:
+    """The leading columns of a result table: the factors set side by side."""
+    return tuple(Column(name, name.replace("_", " ").capitalize()) for name in distinct(by))
+
+
+def distinct(by: Sequence[str]) -> tuple[str, ...]:
+    """The factors without repeats."""
+    return tuple(dict.fromkeys(by))
+
+
+def group_name(group: Sequence[Any]) -> str:
+    """What to call a group in a note: its values, or "all administrations"."""
+    return " · ".join(str(value) or "(none)" for value in group) or "all administrations"
+
+
+def data_notes(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> list[str]:
+    """Cautions that hold for any analysis: one administration, identical ones, several studies."""
+    notes: list[str] = []
+    for group in dict.fromkeys(matrix.group for matrix in matrices):
+        own = [matrix.scores for matrix in matrices if matrix.group == group]
+        n = max(len(scores) for scores in own)
+        if n == 1:
+            notes.append(
+                f"{group_name(group)}: there is only one administration, so nothing can vary."
+                + ("" if of_people(item_scores) else " Ask under several contexts or repetitions.")
+            )
+        elif all(len(scores) > 1 and (scores == scores[0]).all() for scores in own):
+            notes.append(
+                f"{group_name(group)}: all {n} administrations are identical; they say no more "
+                "than one."
+            )
+    not_asked = int((item_scores["status"] == "not_asked").sum())
+    if not_asked:
+        notes.append(f"{not_asked} planned trials have not been asked yet; they count as missing.")
+    n_studies = item_scores["study"].nunique()
+    if n_studies > 1:
+        notes.append(f"Answers of {n_studies} studies are analyzed together.")
+    return notes
+
+
+# Which options the items of a matrix offer, in score points.
+
+Options = tuple[float, ...] | None
+
+
+def with_options(
+    item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]
+) -> tuple[ScoreMatrix, ...]:
+    """The matrices with the options that each item offers, None where they are not known.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        What the matrices were made of.
+    matrices : sequence of ScoreMatrix
+        Administrations by items.
+
+    Notes
+    -----
+    The options of an item are the points of the formats that the administrations were asked in,
+    mirrored for reverse-keyed items. They are not known where scores lie beyond these points, as
+    imported ones may. Then the scores that came up in the items of the same subscale take their
+    place, if these are ordered answers.
+    """
+    items = item_scores.drop_duplicates("item")
+    subscale = dict(zip(items["item"].astype(str), items["subscale"].astype(str), strict=True))
+    points = points_of_formats(item_scores)
+    return tuple(replace(own, options=_options(own, points, subscale)) for own in matrices)
+
+
+def points_of_formats(item_scores: pd.DataFrame) -> dict[int, frozenset[float]]:
+    """The points of the answer format of each administration; those without are left out."""
+    if OPTION_POINTS not in item_scores:
+        return {}
+    cases = item_scores.drop_duplicates("administration")
+    texts = cases[OPTION_POINTS].astype("object").fillna("").astype(str)
+    read = {text: frozenset(map(float, text.split())) for text in set(texts)}
+    own = zip(cases["administration"].astype(int), texts, strict=True)
+    return {number: read[text] for number, text in own if text}
+
+
+def _options(
+    matrix: ScoreMatrix, points: Mapping[int, frozenset[float]], subscale: Mapping[str, str]
+) -> tuple[Options, ...]:
+    """The options of the items of one matrix."""
+    answered = matrix.administrations[np.isfinite(matrix.scores).any(axis=1)].tolist()
+    known = {points.get(int(one), frozenset()) for one in answered}
+    together = frozenset() if frozenset() in known else frozenset().union(*known)
+    columns = [column[np.isfinite(column)] for column in matrix.scores.T]
+    found = [_of_format(column, together) for column in columns]
+    owner = [subscale.get(item, "") for item in matrix.items]
+    for name in set(owner):
+        places = [place for place, own in enumerate(owner) if own == name and found[place] is None]
+        came_up = np.unique(np.concatenate([np.empty(0), *(columns[place] for place in places)]))
+        if came_up.size and not not_ordered(came_up, name):
+            for place in places:
+                found[place] = tuple(map(float, options_between(came_up)))
+    return tuple(found)
+
+
+def _of_format(scores: Floats, points: frozenset[float]) -> Options:
+    """The points of a format as an item scores them; None where they do not hold its scores."""
+    if not points:
+        return None
+    low, high = min(points), max(points)
+    if scores.size and (scores.min() < low or scores.max() > high):
+        return None
+    mirrored = {float(keyed_points(point, low, high, -1)) for point in points}
+    for options in (points, mirrored, points | mirrored):
+        if not not_ordered(scores, "", sorted(options)):
+            return tuple(sorted(options))
+    return tuple(sorted(points))

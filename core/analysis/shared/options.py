@@ -1,0 +1,100 @@
+"""The options that several analyses share, so that they read and mean the same everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from core.analysis.shared.matrices import MISSING_CHOICES
+from core.analysis.shared.registry import Choice, DesignFactors, Number
+from core.stats.correlation import Alternative
+from core.stats.groups import Adjustment
+from core.stats.reliability.alpha import Missing
+from core.stats.scores import ScoreRule
+
+# The options that several analyses share, so that they read and mean the same everywhere.
+
+By = Annotated[
+    tuple[str, ...],
+    DesignFactors(
+        "Side by side", help="Everything is computed within each group of these factors."
+    ),
+]
+ConfidenceLevel = Annotated[float, Number("Confidence level", 0.5, 0.999)]
+MissingRule = Annotated[
+    Missing,
+    Choice(
+        "Missing answers",
+        MISSING_CHOICES,
+        help="Which administrations discrimination and alpha are computed from.",
+    ),
+]
+SCORE_RULES = (
+    ("listwise", "Only administrations without a gap (listwise)"),
+    ("half", "Mean of the answers, where half of the items have one"),
+    ("available", "Mean of the answers there are"),
+)
+ScoreMissing = Annotated[
+    ScoreRule,
+    Choice("Missing answers", SCORE_RULES, help="Which administrations get a score of a scale."),
+]
+
+
+# The options that analyses of scores share, so that they read and mean the same everywhere.
+
+INDEPENDENT_ROWS = (
+    "Tests and intervals take rows as independent.",
+    "Rows of one model are not, so the true uncertainty is larger.",
+)
+FORMAT_POINTS = (
+    "Formats may differ in their points: mean differences between them are not comparable, "
+    "correlations are."
+)
+ADJUSTMENT_NAMES = {"holm": "Holm", "benjamini-hochberg": "Benjamini and Hochberg"}
+TAILS = {
+    "two-sided": "two-tailed",
+    "greater": "one-tailed (second above first)",
+    "less": "one-tailed (second below first)",
+}
+
+Complete = Annotated[
+    ScoreRule,
+    Choice(
+        "A score needs",
+        (
+            ("listwise", "Answers to all items of the scale"),
+            ("half", "Answers to half of them"),
+            ("available", "Any answer"),
+        ),
+        help="A score is the mean of the items answered.",
+    ),
+]
+Adjust = Annotated[
+    Adjustment,
+    Choice(
+        "Adjust p",
+        (
+            ("holm", "Holm: chance of any false finding"),
+            ("benjamini-hochberg", "Benjamini-Hochberg: share of false findings"),
+        ),
+        help="Over all tests of one kind within a group.",
+    ),
+]
+Tail = Annotated[
+    Alternative,
+    Choice(
+        "Expected difference of means",
+        (
+            ("two-sided", "Either way (two-tailed)"),
+            ("greater", "Second above first (one-tailed)"),
+            ("less", "Second below first (one-tailed)"),
+        ),
+        help="What p of a difference between two means tests. Decide before seeing the scores.",
+    ),
+]
+Resamples = Annotated[
+    int,
+    Number("Bootstrap resamples", 0, 10_000, help="Of rows, for a second interval; 0 for none."),
+]
+Seed = Annotated[
+    int, Number("Seed", 0, 2_147_483_647, help="The same seed draws the same resamples.")
+]

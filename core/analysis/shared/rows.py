@@ -1,0 +1,403 @@
+"""What a row of an analysis is, rows averaged over factors, and the cells of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from core.domain.frames import (
+    CONTEXT_SET,
+    HIGHEST,
+    LOWEST,
+    OPTION_POINTS,
+    ORIGIN,
+    PEOPLE,
+    REWRITING,
+)
+from core.domain.study import FACTORS, Status
+from core.errors import NotEnoughData
+from core.stats.ordered.answer_options import not_ordered
+from core.stats.scores import scale_scores, shares_of_range
+
+# Where every score of an ITEM_SCORES frame stands: group, subscale, administration and item.
+#
+# Texts become integer codes once, and matrices are then laid out from codes alone. Counting into a
+# table of all codes is used wherever that table is not much larger than the data, else sorting.
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_SPARSE = 4
+"""Tables of codes may hold this many times as many places as there are rows to place."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The place of each row of one group and subscale in a matrix administrations by items."""
+
+    group: tuple[Any, ...]
+    subscale: str
+    items: tuple[str, ...]
+    keyed: tuple[int, ...]
+    administrations: Integers
+    rows: Any  # which rows of the frame: their numbers, or all of them as a slice
+    places: Integers  # of each such row, in the matrix read line by line
+
+    def filled(self, values: Floats) -> Floats:
+        """The values of all rows of the frame as this matrix; NaN where there is no row."""
+        matrix = np.full((len(self.administrations), len(self.items)), np.nan)
+        matrix.reshape(-1)[self.places] = values[self.rows]
+        return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Codes of every row of a frame, with what each code stands for."""
+
+    administration: Integers
+    administrations: npt.NDArray[Any]
+    item: Integers
+    items: list[Any]
+    subscale: Integers
+    subscales: list[Any]
+    group: Integers
+    groups: dict[int, tuple[Any, ...]]
+    keyed: Integers
+
+    def layouts(self, whole: str | None = None) -> tuple[Layout, ...]:
+        """One layout per group and subscale, or per group under the name `whole`."""
+        n_subscales = 1 if whole is not None else len(self.subscales)
+        block = self.group if whole is not None else self.group * n_subscales + self.subscale
+        found = []
+        for code, rows in _blocks(block):
+            people, row = _renumbered(self.administration[rows], len(self.administrations))
+            columns, column = _renumbered(self.item[rows], len(self.items))
+            found.append(
+                Layout(
+                    group=self.groups[code // n_subscales],
+                    subscale=whole
+                    if whole is not None
+                    else str(self.subscales[code % n_subscales]),
+                    items=tuple(str(self.items[one]) for one in columns),
+                    keyed=self._keys(rows, column, len(columns)),
+                    administrations=np.asarray(self.administrations[people]),
+                    rows=rows,
+                    places=row * len(columns) + column,
+                )
+            )
+        return tuple(found)
+
+    def _keys(self, rows: Any, column: Integers, n_columns: int) -> tuple[int, ...]:
+        """The key of each column of a layout: that of its first row."""
+        first = np.empty(n_columns, dtype=np.int64)
+        # Of several values for one place numpy keeps the last: backwards, the first row.
+        first[column[::-1]] = np.arange(len(column))[::-1]
+        return tuple(int(key) for key in self.keyed[rows][first])
+
+
+def cells_of(item_scores: pd.DataFrame, by: Sequence[str]) -> Cells:
+    """Codes of all rows of an ITEM_SCORES frame, groups made by the factors `by`.
+
+    Raises
+    ------
+    TypeError
+        An administration holds an item twice. Averaging it would hide a fault.
+    NotEnoughData
+        There are no rows, or answers are not kept by one of the factors.
+    """
+    if item_scores.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    administration, administrations = codes_of(item_scores["administration"])
+    item, items = codes_of(item_scores["item"])
+    if _repeats(administration * len(items) + item, len(administrations) * len(items)):
+        raise TypeError("an administration holds an item twice")
+    subscale, subscales = codes_of(item_scores["subscale"])
+    group, groups = _group_codes(item_scores, by)
+    return Cells(
+        administration, np.asarray(administrations), item, items, subscale, subscales, group,
+        groups, item_scores["keyed"].to_numpy(),
+    )  # fmt: skip
+
+
+def scores_of(item_scores: pd.DataFrame) -> Floats:
+    """The scores of all rows; NaN where there is none."""
+    return item_scores["score"].to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def relative_scores(item_scores: pd.DataFrame) -> Floats:
+    """Scores with 0 for the lowest and 1 for the highest option of their format.
+
+    Where the frame does not say which they are, the lowest and highest score that came up anywhere
+    under the same format take their place, after reverse-keying. NaN where they are the same.
+    """
+    scores = scores_of(item_scores)
+    lowest, highest = _observed_ends(item_scores)
+    known = known_ends(item_scores)
+    if known.any():
+        ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
+        lowest = np.where(known, ends[:, 0], lowest)
+        highest = np.where(known, ends[:, 1], highest)
+    return shares_of_range(scores, lowest, highest)
+
+
+def known_ends(item_scores: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Whether the frame says, for each row, which scores its answer format allows.
+
+    It does not where scores lie beyond what it says, as imported ones may.
+    """
+    if LOWEST not in item_scores or HIGHEST not in item_scores:
+        return np.zeros(len(item_scores), dtype=np.bool_)
+    ends = item_scores[[LOWEST, HIGHEST]].to_numpy(dtype=np.float64)
+    lowest, highest = _observed_ends(item_scores)
+    beyond = (lowest < ends[:, 0]) | (highest > ends[:, 1])
+    return np.asarray(np.isfinite(ends).all(axis=1) & ~beyond)
+
+
+def _observed_ends(item_scores: pd.DataFrame) -> tuple[Floats, Floats]:
+    """For each row, the lowest and highest score that came up under its answer format."""
+    scores = scores_of(item_scores)
+    code, labels = codes_of(item_scores["format"])
+    ends = (
+        pd.Series(scores).groupby(code, sort=False).agg(["min", "max"]).reindex(range(len(labels)))
+    )
+    return np.asarray(ends["min"].to_numpy()[code]), np.asarray(ends["max"].to_numpy()[code])
+
+
+def codes_of(column: pd.Series[Any]) -> tuple[Integers, list[Any]]:
+    """Integer codes and labels of a column, in order of first appearance; empty for missing."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, seen = pd.factorize(column.cat.codes.to_numpy())
+        categories = list(column.cat.categories)
+        labels = ["" if code < 0 else _label(categories[code]) for code in seen]
+    elif isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
+        codes, numbers = pd.factorize(column.to_numpy())
+        return np.asarray(codes, dtype=np.int64), numbers.tolist()
+    else:
+        codes, values = pd.factorize(column, use_na_sentinel=False)
+        labels = [_label(value) for value in values]
+    unique = list(dict.fromkeys(labels))
+    if len(unique) < len(labels):  # an empty text and a missing one, say
+        place = {label: number for number, label in enumerate(unique)}
+        codes = np.array([place[label] for label in labels])[codes]
+    return np.asarray(codes, dtype=np.int64), unique
+
+
+def _label(value: Any) -> Any:
+    """A whole number as int, nothing as empty text, anything else as text."""
+    if pd.isna(value):
+        return ""
+    whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
+    return int(value) if whole else str(value)
+
+
+def _group_codes(
+    item_scores: pd.DataFrame, by: Sequence[str]
+) -> tuple[Integers, dict[int, tuple[Any, ...]]]:
+    """Group code of every row, and the factor values behind each code."""
+    group = np.zeros(len(item_scores), dtype=np.int64)
+    groups: dict[int, tuple[Any, ...]] = {0: ()}
+    for name in dict.fromkeys(by):
+        if name not in item_scores:
+            raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
+        codes, labels = codes_of(item_scores[name])
+        group = group * len(labels) + codes
+        seen = {int(code) for code in pd.unique(group)}
+        groups = {
+            code: (*groups[code // len(labels)], labels[code % len(labels)])
+            for code in sorted(seen)
+        }
+    return group, groups
+
+
+def _repeats(cell: Integers, n_cells: int) -> bool:
+    """Whether a cell comes up twice."""
+    if n_cells > _SPARSE * len(cell):
+        return not pd.Index(cell).is_unique
+    taken = np.zeros(n_cells, dtype=bool)
+    taken[cell] = True
+    return int(np.count_nonzero(taken)) < len(cell)
+
+
+def _renumbered(codes: Integers, n_codes: int) -> tuple[Integers, Integers]:
+    """The codes that come up, in order, and for each row the place of its code among them."""
+    if n_codes > _SPARSE * len(codes):
+        found, place = np.unique(codes, return_inverse=True)
+        return found, np.asarray(place, dtype=np.int64)
+    taken = np.zeros(n_codes, dtype=bool)
+    taken[codes] = True
+    found = np.flatnonzero(taken)
+    if len(found) == n_codes:  # nothing to renumber
+        return found, codes
+    number = np.empty(n_codes, dtype=np.int64)
+    number[found] = np.arange(len(found))
+    return found, number[codes]
+
+
+def _blocks(block: Integers) -> list[tuple[int, Any]]:
+    """Each block's code and rows, in order of code."""
+    if (block == block[0]).all():
+        return [(int(block[0]), slice(None))]
+    # Small numbers of 16 bits are sorted by counting, many times as fast.
+    small = block.astype(np.uint16) if block.max() < 2**16 else block
+    order = np.argsort(small, kind="stable")
+    ordered = small[order]
+    starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    codes = ordered[np.concatenate([[0], starts])]
+    return list(zip(codes.tolist(), np.split(order, starts), strict=True))
+
+
+# What a row of an analysis is and what to say of it, and rows averaged over some factors.
+
+_OF_MODELS = (
+    "one administration: a respondent answering the bank once under one context and repetition"
+)
+_OF_PEOPLE = (
+    "one administration: a person, or a respondent under one context, answering the bank once"
+)
+_APART = ("study", *FACTORS, CONTEXT_SET, REWRITING, ORIGIN)
+
+
+def of_people(item_scores: pd.DataFrame) -> bool:
+    """Whether every row is of a person, or of a context of its own; see PEOPLE."""
+    return PEOPLE in item_scores and bool(item_scores[PEOPLE].all())
+
+
+def unit_of(item_scores: pd.DataFrame, *, called: str = "") -> str:
+    """What a row is; `called` is what notes call one."""
+    unit = _OF_PEOPLE if of_people(item_scores) else _OF_MODELS
+    return f"{unit} (a {called}, where notes speak of {called}s)" if called else unit
+
+
+def caution(item_scores: pd.DataFrame, always: str, of_models: str) -> tuple[str, ...]:
+    """A note on what an analysis takes for granted; the second part only where models answered.
+
+    People asked once are independent, so nothing is said of repeated answers where rows are people.
+    """
+    parts = (always,) if of_people(item_scores) else (always, of_models)
+    said = " ".join(part for part in parts if part)
+    return (said,) if said else ()
+
+
+def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
+    """The scores of administrations that differ only in some factors, averaged into one.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    over : sequence of factors
+        Administrations that agree in study and in every other factor become one.
+
+    Returns
+    -------
+    pandas.DataFrame
+        An ITEM_SCORES frame in the order of the rows given. A score is the mean of the usable
+        scores of its item, NaN where there is none; its status is then the first one that came.
+        Factors averaged over are empty (repetition: 0). `option_points` are those of the options,
+        or of the scores that came up under the format before averaging, so that means are not
+        taken for options.
+
+    Notes
+    -----
+    The unit of analysis is then one combination of the other factors. A mean of few answers weighs
+    as much as a mean of many.
+    """
+    dropped = {*over, ORIGIN} if "context" in over else set(over)
+    if not dropped & set(_APART) or item_scores.empty:
+        return item_scores
+    kept = [name for name in _APART if name in item_scores and name not in dropped]
+    cases = item_scores.drop_duplicates("administration")
+    case_of = _numbers(cases[kept])
+    first = pd.Series(cases["administration"].to_numpy()).groupby(case_of).transform("first")
+    place = pd.Index(cases["administration"]).get_indexer(item_scores["administration"])
+    case, (items, item_names) = case_of[place], pd.factorize(item_scores["item"])
+    cell = case * len(item_names) + items
+    order, leading = np.unique(cell, return_index=True)
+    row = np.searchsorted(order, cell)
+    scores = item_scores["score"].to_numpy(dtype=np.float64, na_value=np.nan)
+    usable = np.isfinite(scores)
+    sums = np.bincount(row, np.where(usable, scores, 0.0), len(order))
+    counts = np.bincount(row, usable, len(order))
+    means = scale_scores(sums, counts, counts, "available")
+    sequence = np.argsort(leading)  # the order in which cells first appear
+    frame = item_scores.iloc[leading[sequence]].reset_index(drop=True)
+    mean, count = means[sequence], counts[sequence]
+    status = frame["status"].astype("object").where(count == 0, Status.ANSWERED.value)
+    return frame.assign(
+        administration=first.to_numpy()[place][leading[sequence]],
+        score=mean,
+        status=status.astype("category"),
+        **{OPTION_POINTS: _points(item_scores)[leading[sequence]]},
+        **{name: _empty(frame[name]) for name in dropped if name in frame},
+    )
+
+
+def _points(item_scores: pd.DataFrame) -> np.ndarray:
+    """The points of the options of every row, as text; empty where there are too many."""
+    if OPTION_POINTS in item_scores:
+        return item_scores[OPTION_POINTS].astype("object").fillna("").to_numpy()
+    scores = scores_of(item_scores)
+    code, labels = codes_of(item_scores["format"])
+    texts = []
+    for number in range(len(labels)):
+        own = scores[code == number]
+        came_up = np.unique(own[np.isfinite(own)])
+        ordered = came_up.size and not not_ordered(came_up, "")
+        texts.append(" ".join(map(repr, came_up.tolist())) if ordered else "")
+    return np.array(texts, dtype=object)[code]
+
+
+def _numbers(columns: pd.DataFrame) -> np.ndarray:
+    """A number for each distinct row."""
+    number = np.zeros(len(columns), dtype=np.int64)
+    for name in columns:
+        codes, values = pd.factorize(columns[name], use_na_sentinel=False)
+        number = pd.factorize(number * max(len(values), 1) + codes)[0]
+    return number
+
+
+def _empty(column: pd.Series[Any]) -> Any:
+    """What stands in a factor that was averaged over."""
+    return 0 if pd.api.types.is_numeric_dtype(column) else pd.Categorical([""] * len(column))
+
+
+# What else could be compared where the factor chosen has one level only.
+
+
+def varying(item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those of the factors offered, with their titles, that have several levels."""
+    return [
+        (name, title)
+        for name, title in offered
+        if name in item_scores and len(item_scores[name].unique()) > 1
+    ]
+
+
+def or_instead(
+    remedy: str, item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]], chosen: str
+) -> str:
+    """The remedy, and which factors offered do vary if the chosen one does not.
+
+    Parameters
+    ----------
+    remedy : str
+        What a reader is to do in any case.
+    item_scores : ITEM_SCORES frame
+        The answers.
+    offered : sequence of (factor, title)
+        What an option offers.
+    chosen : str
+        What was chosen of it.
+    """
+    found = varying(item_scores, offered)
+    others = [title.split(" (")[0].lower() for _, title in found]
+    if not others or chosen in dict(found):
+        return remedy
+    return f"{remedy} These answers differ in {', '.join(others)}, which can be compared instead."

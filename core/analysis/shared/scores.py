@@ -1,0 +1,332 @@
+"""Scores of administrations, and scores of the same administrations in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.matrices import ALL_ITEMS, distinct, group_name
+from core.analysis.shared.rows import Integers, codes_of
+from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
+from core.domain.study import FACTORS
+from core.errors import NotEnoughData
+from core.stats.inputs import listed
+from core.stats.scores import ScoreRule, scale_scores
+
+# Scores of administrations: means of items on each scale, and what each administration was.
+
+_FIRST_LEVELS = ("original", "as_is", "standard", "initial")
+"""Levels that others are variations of, so they come first."""
+
+
+def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> pd.DataFrame:
+    """Mean of the items of every administration, on all items and on each subscale.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        `score` in score points after reverse-keying, NaN where there is no usable answer.
+    incomplete : "listwise", "half" or "available"
+        A score needs an answer to every planned item of the scale, to half of them, or to any.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per scale ("all items" first) and administration: `scale`, `administration`,
+        `score`, NaN where too few items were answered.
+    """
+    rows = item_scores[["administration", "score"]].assign(scale=labels(item_scores["subscale"]))
+    means = (
+        pd.concat([rows.assign(scale=ALL_ITEMS), rows])
+        .groupby(["scale", "administration"], sort=False)["score"]
+        .agg(["sum", "count", "size"])
+        .reset_index()
+        # as numbers, the 63-bit ids would lose digits beside a missing one
+        .astype({"administration": "object"})
+    )
+    found = scale_scores(means["sum"], means["count"], means["size"], incomplete)
+    return means.assign(score=found).drop(columns=["sum", "count", "size"])
+
+
+def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The levels of some columns under which each administration was given, by its id.
+
+    Raises
+    ------
+    NotEnoughData
+        The frame lacks one of the columns.
+    """
+    for name in names:
+        if name not in item_scores:
+            raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
+    kept = item_scores[["administration", *names]].drop_duplicates("administration")
+    found = pd.DataFrame({name: labels(kept[name]) for name in names}, index=kept.index)
+    return found.set_index(pd.Index(kept["administration"].astype("object")))
+
+
+def remedy(item_scores: pd.DataFrame, incomplete: ScoreRule, otherwise: str) -> str:
+    """What to do where no score is known: first about items that never got a usable answer."""
+    answered = item_scores["score"].notna().groupby(labels(item_scores["item"]), sort=False).any()
+    never = [str(item) for item in answered.index[~answered]]
+    if incomplete != "listwise" or not never:
+        return otherwise
+    which = f"Item {never[0]}" if len(never) == 1 else f"Items {listed(never)}"
+    return (
+        f"{which} never got a usable answer, so no scale with {'it' if len(never) == 1 else 'them'}"
+        " is ever complete: take scores with answers to half of the items, or choose the other "
+        "items above."
+    )
+
+
+def shown_scales(scales: Iterable[str]) -> list[str]:
+    """All items together, then each subscale; a single subscale alone, which is all there is."""
+    own = [scale for scale in dict.fromkeys(scales) if scale != ALL_ITEMS]
+    return [ALL_ITEMS, *own] if len(own) > 1 else own
+
+
+def scores_used(item_scores: pd.DataFrame, used: Mapping[str, Iterable[int]]) -> int:
+    """How many item scores stand behind the administrations used on each scale, each once."""
+    administration, subscale = item_scores["administration"], labels(item_scores["subscale"])
+    found = administration.isin(list(used.get(ALL_ITEMS, ())))
+    for scale, ids in used.items():
+        found |= (subscale == scale) & administration.isin(list(ids))
+    return int((found & item_scores["score"].notna()).sum())
+
+
+def labels(column: pd.Series[Any]) -> Any:
+    """Whole numbers as int, nothing as empty text, anything else as text, row by row."""
+    codes, values = pd.factorize(column.astype("object"), use_na_sentinel=False)
+    return np.array([_label(value) for value in values], dtype=object)[codes]
+
+
+def level_place(level: Any) -> tuple[int, Any, str]:
+    """Where a level stands: numbers in their order, what others vary, then the alphabet."""
+    if isinstance(level, int | np.integer):
+        return 0, int(level), ""
+    return 1, _FIRST_LEVELS.index(level) if level in _FIRST_LEVELS else 99, str(level)
+
+
+def level_name(level: Any) -> Any:
+    """What to call a level in a table."""
+    return "(none)" if level == "" else level
+
+
+def _label(value: Any) -> Any:
+    if pd.isna(value):
+        return ""
+    whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
+    return int(value) if whole else str(value)
+
+
+# Which administrations are partners: numbers of what they agree in.
+
+
+def unit_numbers(parts: Sequence[pd.DataFrame], names: Sequence[str]) -> list[Integers]:
+    """A number for every row of some frames, the same where rows agree in the columns named.
+
+    Numbers follow the order in which the frames, one after the other, first hold such a row.
+    """
+    ends = np.cumsum([len(part) for part in parts])
+    number = np.zeros(ends[-1], dtype=np.int64)
+    for name in names:
+        place: dict[Any, int] = {}
+        codes = []
+        for part in parts:
+            own, values = codes_of(part[name])
+            codes.append(np.array([place.setdefault(value, len(place)) for value in values])[own])
+        number = pd.factorize(number * max(len(place), 1) + np.concatenate(codes))[0]
+    return np.split(number, ends[:-1])
+
+
+def repeated_note(n: int) -> str:
+    """What to say of administrations that cannot be told apart."""
+    return (
+        f"{n} administrations are the same as another in study and every factor, so they cannot "
+        "be matched and were left out."
+    )
+
+
+# Scores of the same administrations under every level of one factor, set side by side.
+
+_ASKED_WITH = ("language", "form", "format", "template", "label_order", "phase")
+"""Factors in which whole studies may differ: what was asked, not who or under which context."""
+
+_AS_ASKED = "as asked"
+"""The context itself, in a frame where its origin stands in its place."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """Scores of one group on one scale: a row per matched unit, a column per level.
+
+    A unit is whatever is the same in study and all other factors. `scores` are means of items in
+    score points after reverse-keying, NaN where there is none; `administrations` are tuples of the
+    ids behind them (missing where there is no administration).
+    """
+
+    group: tuple[Any, ...]
+    scale: str
+    scores: pd.DataFrame
+    administrations: pd.DataFrame
+
+    @property
+    def where(self) -> str:
+        """What to call group and scale in a note."""
+        return f"{group_name(self.group)}, scale {self.scale or '(none)'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """A frame made ready to be paired by `factor`.
+
+    `by` are the groups, `others` the columns in which partners agree, and `notes` what was done.
+    """
+
+    item_scores: pd.DataFrame
+    factor: str
+    by: tuple[str, ...]
+    others: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    """What whole studies differ in, where it is studies that are compared."""
+
+
+def pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -> Pairing:
+    """What scores have to agree in to be partners under two levels of `factor`.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        With one row or more.
+    factor : "study", "rewriting" or a factor
+        Its levels are compared.
+    by : sequence of factors
+        Groups; `factor` itself is ignored here.
+
+    Raises
+    ------
+    NotEnoughData
+        The frame lacks a column that is needed.
+
+    Notes
+    -----
+    Partners agree in study and every other factor, with two exceptions. A rewritten context takes
+    the place of the one it was made from, in its set as well. Studies each asked with one level
+    of something (say, each with one form) are compared with that difference included, and a note
+    says so: without it no two scores of theirs would agree.
+    """
+    names = tuple(name for name in distinct(by) if name != factor)
+    others = tuple(name for name in ("study", *FACTORS) if name != factor)
+    if factor == REWRITING:
+        return Pairing(_at_their_origin(item_scores), factor, names, others)
+    if factor != "study":
+        return Pairing(item_scores, factor, names, others)
+    merged = {name: told for name in _ASKED_WITH if (told := _told_apart(item_scores, name))}
+    notes = tuple(
+        f"The studies also differ in {name.replace('_', ' ')} ({told}), so both differences are "
+        "compared together."
+        for name, told in merged.items()
+    )
+    return Pairing(
+        item_scores,
+        factor,
+        tuple(name for name in names if name not in merged),
+        tuple(name for name in others if name not in merged),
+        notes,
+        tuple(merged),
+    )
+
+
+def scores_of_pairs(
+    paired: Pairing, incomplete: ScoreRule
+) -> tuple[tuple[PairedScores, ...], tuple[str, ...]]:
+    """Scores by matched unit and level of a frame that has been made ready."""
+    cells, notes = _cells(paired)
+    scored = administration_scores(paired.item_scores, incomplete)
+    scored = scored.join(cells, on="administration", how="inner")
+    found = []
+    for _, own in scored.groupby("group", sort=True):
+        group = tuple(own[f"by {name}"].iloc[0] for name in paired.by)
+        for scale in shown_scales(own["scale"]):
+            part = own[own["scale"] == scale]
+            levels = sorted(part["level"].unique(), key=level_place)
+            table = _one_row_each(part)
+            scores, ids = (
+                table.pivot(index="unit", columns="level", values=name).reindex(columns=levels)
+                for name in ("score", "ids")
+            )
+            found.append(PairedScores(group, scale, scores, ids))
+    return tuple(found), (*paired.notes, *notes)
+
+
+def _one_row_each(part: pd.DataFrame) -> pd.DataFrame:
+    """One row per unit and level: the mean score there, and the ids behind it."""
+    if part.duplicated(["unit", "level"]).any():
+        cells = part.groupby(["unit", "level"], as_index=False, sort=False)
+        return cells.agg(score=("score", "mean"), ids=("administration", tuple))
+    return part.assign(ids=part["administration"].map(lambda one: (one,)))
+
+
+def _cells(paired: Pairing) -> tuple[pd.DataFrame, list[str]]:
+    """Group, matched unit and level of every administration, indexed by its id."""
+    frame, code = paired.item_scores, _AS_ASKED
+    wanted = dict.fromkeys((*paired.others, paired.factor, *paired.by))
+    own = administration_labels(frame, [*wanted, *([code] if code in frame else [])])
+    cells = (
+        own[list(paired.by)]
+        .add_prefix("by ")
+        .assign(
+            level=own[paired.factor],
+            unit=unit_numbers([own], paired.others)[0],
+            group=own.groupby(list(paired.by), sort=False).ngroup() if paired.by else 0,
+            code=own.get(code, ""),
+        )
+    )
+    repeated = cells.duplicated(["unit", "level", "code"], keep=False)
+    notes = []
+    if repeated.any():
+        notes.append(repeated_note(int(repeated.sum())))
+    kept = cells[~repeated]
+    several = own.loc[kept.index[kept.duplicated(["unit", "level"])], "context"].unique()
+    if len(several):
+        notes.append(
+            f"Several rewritings of one context are averaged, so that it is one pair: "
+            f"{listed([str(name) for name in several])}."
+        )
+    return kept, notes
+
+
+def _at_their_origin(item_scores: pd.DataFrame) -> pd.DataFrame:
+    """The frame with every rewritten context under the name and in the set of its origin."""
+    for name in (REWRITING, ORIGIN):
+        if name not in item_scores:
+            raise NotEnoughData(
+                "Answers are not kept by rewriting.",
+                "Choose a study whose contexts were rewritten in Inkblot.",
+            )
+    context, origin = labels(item_scores["context"]), labels(item_scores[ORIGIN])
+    origin = pd.Series(origin, index=item_scores.index).where(origin != "", context)
+    frame = item_scores.assign(**{"context": origin, _AS_ASKED: context})
+    if CONTEXT_SET in frame:
+        asked = pd.Series(labels(frame[CONTEXT_SET]), index=frame.index)
+        sets = dict(zip(context, asked, strict=True))
+        frame = frame.assign(
+            **{CONTEXT_SET: origin.map(sets).where(origin.isin(list(sets)), asked)}
+        )
+    return frame
+
+
+def _told_apart(item_scores: pd.DataFrame, name: str) -> str:
+    """The levels of a factor that studies differ in throughout; empty where they do not."""
+    pairs = item_scores[["study", name]].astype("object").drop_duplicates()
+    pairs = pairs.assign(level=labels(pairs[name])).drop_duplicates(["study", "level"])
+    if pairs["study"].duplicated().any() or pairs["level"].nunique() < 2:
+        return ""
+    return ", ".join(
+        f"{study}: {level_name(level)}"
+        for study, level in zip(pairs["study"], pairs["level"], strict=True)
+    )

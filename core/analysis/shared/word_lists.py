@@ -1,0 +1,134 @@
+"""Texts scored by lists of words: counts, and odds ratios between two groups of texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.stats.distributions import odds_ratio
+from core.stats.scores import row_scores
+
+TOTAL = "words"
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_PART = re.compile(r"\w+")
+_REST = r"\w*(?:['’-]\w+)*"
+
+
+def word_counts(texts: Sequence[str], lists: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """How many words each text has, and how many of them begin with an entry of each list.
+
+    Parameters
+    ----------
+    texts
+        The texts.
+    lists
+        Entries by the name of their list. An entry counts where a word, or a part of a hyphenated
+        one, starts with it, without regard to case ("caring" for "car" as well; Jung, 2025, counts
+        so).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per text in the order given: `words` and a column for each list, whole numbers.
+        A word counts once for a list, whichever of its entries it starts with.
+    """
+    entries = {name: _entries(given) for name, given in lists.items()}
+    # Entries that are words themselves need no look at the text: each distinct word is judged once.
+    by_word = {name: own for name, own in entries.items() if all(map(_WORD.fullmatch, own))}
+    patterns = {name: _pattern(own) for name, own in entries.items() if name not in by_word}
+    places: dict[str, tuple[int, ...]] = {}
+    stems = tuple(by_word.values())
+    table = np.zeros((len(texts), 1 + len(by_word)), dtype=np.int64)
+    for counts, text in zip(table, texts, strict=True):
+        words = _WORD.findall(text)
+        counts[0] = len(words)
+        for word in words:
+            found = places.get(word)
+            if found is None:
+                found = places[word] = _lists_of(word, stems)
+            for place in found:
+                counts[place] += 1
+    frame = pd.DataFrame(table, columns=[TOTAL, *by_word])
+    for name, pattern in patterns.items():
+        frame[name] = np.array(
+            [len(pattern.findall(text.casefold())) for text in texts], dtype=np.int64
+        )
+    return frame[[TOTAL, *lists]]
+
+
+def stereotype_scores(
+    counts: pd.DataFrame,
+    *,
+    unit: Sequence[str],
+    group: str,
+    levels: tuple[str, str],
+    sides: Mapping[str, int],
+) -> pd.DataFrame:
+    """Odds ratio of each list within each unit, and their mean.
+
+    Parameters
+    ----------
+    counts
+        One row per text: the columns of `unit` and `group`, `words`, and a column for each list.
+    unit
+        Columns whose combination is one row of the result, such as respondent and context.
+    group, levels
+        The column that tells two groups of texts apart, and its two levels.
+    sides
+        For each list the level, 0 or 1, whose stereotype its words are. The odds of that level
+        stand above the line.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per unit: `texts` (number of texts of both levels), `or_<list>` for each list, and
+        `score`, the mean of the odds ratios; NaN where one of them is undefined.
+
+    Notes
+    -----
+    Counts of all texts of a unit and level are pooled before the odds are taken. Jung (2025): OR =
+    odds of the stereotyped group over odds of the other, score = mean over the lists.
+    """
+    used = counts[counts[group].isin(levels)]
+    keys = list(unit)
+    units = used.groupby(keys, sort=False, observed=True, dropna=False)
+    result = units.size().rename("texts").reset_index()
+    pooled = []
+    for level in levels:
+        # texts of the other level count no words here, so that every unit has its row
+        own = used[[TOTAL, *sides]].where(used[group] == level, 0)
+        sums = own.groupby([used[key] for key in keys], sort=False, observed=True, dropna=False)
+        pooled.append(sums.sum().reset_index(drop=True))
+    for name, side in sides.items():
+        one, other = pooled[side], pooled[1 - side]
+        result[f"or_{name}"] = [
+            odds_ratio(*row)
+            for row in zip(one[name], one[TOTAL], other[name], other[TOTAL], strict=True)
+        ]
+    ratios = result[[f"or_{name}" for name in sides]]
+    return result.assign(score=row_scores(ratios.to_numpy(dtype=np.float64), "listwise"))
+
+
+def _entries(given: Sequence[str]) -> tuple[str, ...]:
+    """The entries of a list without case, blanks and repeats."""
+    return tuple(dict.fromkeys(e.strip().casefold() for e in given if e.strip()))
+
+
+def _lists_of(word: str, stems: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """The columns (1 for the first list) of the lists the word, or a part of it, counts for."""
+    folded = word.casefold()
+    starts = [part.start() for part in _PART.finditer(folded)]
+    return tuple(
+        number
+        for number, own in enumerate(stems, 1)
+        if any(folded.startswith(own, start) for start in starts)
+    )
+
+
+def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
+    """What finds words that start with an entry, where entries may hold blanks and signs."""
+    longest_first = sorted(entries, key=len, reverse=True)
+    return re.compile(r"\b(?:" + "|".join(map(re.escape, longest_first)) + ")" + _REST)

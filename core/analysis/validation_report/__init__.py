@@ -1,0 +1,1 @@
+"""The validation report: six criteria, a gate and a verdict."""

@@ -1,0 +1,287 @@
+"""Is the scale a reliable and valid measure of each model?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+
+from core.analysis.odds_ratios import (
+    UNIT,
+    Contrast,
+    Descriptor,
+    First,
+    FirstLists,
+    Lists,
+    Second,
+    chosen_contrast,
+    odds_ratio_scores,
+)
+from core.analysis.shared import progress
+from core.analysis.shared.answers import GroupAnswers, TableRow, bounded, by_group, table_of
+from core.analysis.shared.factor_models.groups import chosen_estimator
+from core.analysis.shared.factor_models.models import FactorEstimator, FactorModel
+from core.analysis.shared.matrices import INDEPENDENCE, by_columns, distinct
+from core.analysis.shared.options import By, ConfidenceLevel
+from core.analysis.shared.registry import analysis
+from core.analysis.shared.rows import caution, unit_of
+from core.analysis.validation_report.criteria import (
+    Alternate,
+    ConcurrentBands,
+    ConsistencyBands,
+    Convergent,
+    ConvergentBands,
+    Form,
+    FormBands,
+    HighestRmsea,
+    LowestCfi,
+    Missing,
+    Order,
+    OrderBands,
+    Reordered,
+    Resamples,
+    Seed,
+    Texts,
+    bands_table,
+    chosen_scheme,
+    computed,
+    missing_rows,
+    source_of,
+)
+from core.analysis.validation_report.scores import (
+    Plan,
+    administrations_of,
+    baseline,
+    beside_rows,
+    groups_of,
+    other_level,
+    refuse_itself,
+    scores_behind,
+    usual_rows,
+)
+from core.analysis.validation_report.tables import cautions, notes_of, report_tables
+from core.charts.lights import light_charts
+from core.domain.frames import ITEM_SCORES
+from core.domain.results import AnalysisResult
+from core.errors import NotEnoughData
+from core.stats.resampling import Bootstrap
+from core.stats.validation import JUNG_2025, validate
+
+_USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """The verdict of each group, and the coefficient and rating of each criterion."""
+    criteria = by_group(table_of(result, "criteria"), "criterion")
+
+    def of(row: TableRow) -> str:
+        name = "factorial (RMSEA)" if row["criterion"] == "factorial" else row["criterion"]
+        if not math.isfinite(row["value"]):
+            return f"{name} undefined (not computed)"
+        return f"{name} {bounded(row['value'])} ({row['rating'] or 'no rating'})"
+
+    verdicts = by_group(table_of(result, "verdicts"), "reliable")
+    return tuple(
+        (group, f"{rows[0]['verdict']} {'; '.join(map(of, criteria.get(group, [])))}.")
+        for group, rows in verdicts.items()
+    )
+
+
+@analysis(
+    title="Validation report",
+    question="Is the scale a reliable and valid measure of each model?",
+    topic="validation_report",
+    needs=ITEM_SCORES,
+    pooled_rows_need_caution=False,
+    answer=_answer,
+    charts=light_charts,
+    references=(
+        "Jung (2025), Validation of psychological scales for large language models, University of "
+        "Mannheim",
+        "Cronbach, Schönemann & McKie (1965) doi:10.1177/001316446502500201",
+        "Fisher (1921), On the 'probable error' of a coefficient of correlation",
+        "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
+        "Brosseau-Liard & Savalei (2014) doi:10.1080/00273171.2014.933697",
+    ),
+)
+def validation_report(
+    item_scores: pd.DataFrame,
+    *,
+    by: By = ("respondent", "context_set"),
+    convergent: Convergent = None,
+    texts: Texts = None,
+    lists: Lists = None,
+    descriptor: Descriptor = "",
+    first: First = "",
+    second: Second = "",
+    first_lists: FirstLists = "",
+    alternate: Alternate = None,
+    reordered: Reordered = None,
+    form_2: Form = "",
+    order_2: Order = "",
+    model: FactorModel = "subscales",
+    estimator: FactorEstimator = "automatic",
+    missing: Missing = "half",
+    consistency_bands: ConsistencyBands = _USUAL["internal consistency"],
+    form_bands: FormBands = _USUAL["alternate form"],
+    order_bands: OrderBands = _USUAL["option order"],
+    concurrent_bands: ConcurrentBands = _USUAL["concurrent"],
+    convergent_bands: ConvergentBands = _USUAL["convergent"],
+    highest_rmsea: HighestRmsea = JUNG_2025.factorial.highest_rmsea,
+    lowest_cfi: LowestCfi = JUNG_2025.factorial.lowest_cfi,
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Resamples = 2000,
+    seed: Seed = 0,
+) -> AnalysisResult:
+    """Six criteria of reliability and validity in each group, their ratings and a verdict.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        Of the scale, asked in its original form with options in their own order (the baseline),
+        and perhaps in another form and order. `score` in score points after reverse-keying, NaN
+        where there is no usable answer.
+    by : tuple of factors
+        Groups to judge, each by itself; form and order of options are ignored here.
+    form_2, order_2 : str
+        Form and order held against the baseline; empty: "alternate" or "paraphrase", and "random",
+        else the first other one that is there, negated forms last.
+    alternate, reordered : ITEM_SCORES frames, optional
+        Other studies with that form or order, where they were asked apart.
+    convergent : ITEM_SCORES frame, optional
+        Another scale, asked of the same respondents under the same contexts.
+    texts : TEXTS frame, optional
+        Texts of the same respondents under the same contexts.
+    lists, descriptor, first, second, first_lists
+        How texts are scored; see `odds_ratios`.
+    model, estimator : str
+        Of the factor model; see `cfa`. "automatic" chooses by the options of the baseline.
+    missing : "listwise", "half" or "available"
+        An administration has a score, the mean of its answers, where it answers all items, half of
+        them, or any. Internal consistency takes complete ones, the factor model what its estimator
+        takes.
+    consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands : floats
+        Lowest coefficients for ++, + and -, falling; two or three. Those of Jung (2025) by default.
+    highest_rmsea, lowest_cfi : float
+        Of an acceptable factor model.
+    ci_level : float in (0, 1)
+        Two-sided coverage of the intervals, except that of RMSEA, which covers 90 %.
+    resamples, seed : int
+        Bootstrap of administrations, for the interval of internal consistency.
+
+    Returns
+    -------
+    AnalysisResult
+        `verdicts`, one row per group: `reliable` (yes, no, undecided), `valid` (also: not judged),
+        `verdict` in words and the six ratings. `criteria`, one row per group and criterion:
+        `value` (unitless; RMSEA for the factorial, beside `cfi`), `ci_low`, `ci_high`, `n`,
+        `missing`, `rating`, ratings of the ends of the interval, `light`, `method`, `remark`.
+        `fit`, all indices of the factor models; `missing`, answers missing by form and order;
+        `bands`, what the ratings rest on.
+
+    Raises
+    ------
+    NotEnoughData
+        There is no baseline, a form, order, list or descriptor is unknown, bands do not fall, or no
+        criterion has a value anywhere. If only some have none, they are NaN with a remark.
+
+    Notes
+    -----
+    The unit of analysis is one administration; internal consistency and factor model are of
+    baseline administrations complete on the items that vary (full information: of all). Alternate
+    form and option order are Pearson's r of mean scores of administrations that agree in all other
+    factors; convergent and concurrent r are over respondent and context, scores averaged
+    over what else differs. RMSEA and CFI are the robust ones (plain under ML, scaled under WLSMV).
+    Validity is rated only where all three reliability criteria are acceptable. Repeated
+    administrations of one model are not independent, so intervals are then too narrow. Source: Jung
+    (2025); each number is that of the analysis of its own (reliability, score_correlations, cfa,
+    odds_ratios), to 1e-12.
+    """
+    names = tuple(name for name in distinct(by) if name not in ("form", "label_order"))
+    scheme = chosen_scheme(
+        {
+            "internal consistency": consistency_bands,
+            "alternate form": form_bands,
+            "option order": order_bands,
+            "concurrent": concurrent_bands,
+            "convergent": convergent_bands,
+        },
+        highest_rmsea,
+        lowest_cfi,
+    )
+    cases = administrations_of(item_scores, missing)
+    if baseline(cases).empty:
+        raise NotEnoughData(
+            "There are no answers to the original form with the options in their own order, which "
+            "all criteria start from.",
+            "Choose a study that asked so, or take filters off.",
+        )
+    how, why = chosen_estimator(estimator, baseline(item_scores))
+    contrast = (
+        None
+        if texts is None
+        else chosen_contrast(texts, lists, descriptor, first, second, first_lists)
+    )
+    refuse_itself(item_scores, convergent)
+    beside = [
+        None if frame is None else administrations_of(frame, missing)
+        for frame in (alternate, reordered, convergent)
+    ]
+    plan = Plan(
+        names=names,
+        form=other_level(cases if beside[0] is None else beside[0], "form", form_2),
+        order=other_level(cases if beside[1] is None else beside[1], "label_order", order_2),
+        alternate=None if beside[0] is None else beside_rows(beside[0], "form", form_2),
+        reordered=None if beside[1] is None else beside_rows(beside[1], "label_order", order_2),
+        convergent=None if beside[2] is None else usual_rows(beside[2]),
+        downstream=_downstream(texts, contrast, names),
+        model=model,
+        estimator=how,
+        missing=missing,
+        ci_level=ci_level,
+        bootstrap=Bootstrap(resamples, seed),
+    )
+    groups, rows = list(groups_of(cases, names)), groups_of(item_scores, names)
+    both = [(group, own, few) for (group, own), (_, few) in zip(rows, groups, strict=True)]
+    found = [computed(*parts, plan) for parts in progress.with_progress(both, "groups")]
+    judged = [(one, validate(one.coefficients, scheme)) for one in found]
+    notes = notes_of(judged)
+    if not any(one.any_defined for one in found):
+        raise NotEnoughData(
+            f"No criterion can be computed. {' '.join(notes[:3])}",
+            "It needs items that vary over several contexts or repetitions.",
+        )
+    gaps = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
+    n_missing, n_used = int(cases["missing"].sum()), scores_behind(cases, found)
+    not_asked = int((item_scores["status"] == "not_asked").sum())
+    return AnalysisResult(
+        tables=(*report_tables(judged, by_columns(names), gaps, ci_level), bands_table(scheme)),
+        unit=unit_of(item_scores, called="row"),
+        n_used=n_used,
+        n_missing=n_missing,
+        method=f"Six criteria after Jung (2025), bands {source_of(scheme)}. Baseline: original "
+        "form, options in their own order. Validity is judged only of a reliable scale. How each "
+        "coefficient was computed stands beside it. Scores are means of items after "
+        "reverse-keying.",
+        notes=(
+            *notes,
+            *why,
+            *cautions(groups, not_asked, plan, contrast),
+            *caution(item_scores, *INDEPENDENCE),
+        ),
+        n_left_out=len(item_scores) - n_missing - n_used,
+    )
+
+
+def _downstream(
+    texts: pd.DataFrame | None, contrast: Contrast | None, names: Sequence[str]
+) -> pd.DataFrame | None:
+    """Scores of texts by respondent and context, and by language where groups differ in it."""
+    if texts is None or contrast is None:
+        return None
+    unit = [*UNIT, *(["language"] if "language" in names else [])]
+    scores = odds_ratio_scores(
+        texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides, unit=unit
+    )
+    return scores.assign(**{name: scores[name].astype(str) for name in unit})

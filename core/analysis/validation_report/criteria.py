@@ -1,0 +1,463 @@
+"""The six criteria of the report in one group, their bands, and answers they lack."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import Context
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.cfa.analysis import cfa
+from core.analysis.cfa.tables import FIT_COLUMNS
+from core.analysis.shared.factor_models.models import ESTIMATORS, MODELS
+from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, laid_out
+from core.analysis.shared.options import SCORE_RULES
+from core.analysis.shared.registry import Choice, Number, Numbers, OtherData, Text
+from core.analysis.shared.rows import cells_of, scores_of
+from core.analysis.shared.scores import unit_numbers
+from core.analysis.validation_report.scores import (
+    PERSON,
+    USUAL,
+    Basis,
+    Computed,
+    Plan,
+    as_text,
+    asked_with,
+    baseline,
+    belonging,
+    matched,
+    person_scores,
+    same_people,
+    scored_ids,
+    varied,
+)
+from core.domain.results import Column, ResultTable
+from core.domain.study import Status
+from core.errors import NotEnoughData, UserError
+from core.stats.correlation import correlation
+from core.stats.inputs import item_rows
+from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
+from core.stats.reliability.stability import What, form_agreement
+from core.stats.scores import ScoreRule
+from core.stats.validation import (
+    JUNG_2025,
+    Bands,
+    Coefficient,
+    CoefficientCriterion,
+    Criterion,
+    FactorialBand,
+    ModelFit,
+    RatingScheme,
+)
+
+# The bands of the validation report as the user typed them.
+
+_HELP = (
+    "The lowest coefficient for ++, for + and for -, falling; what is below is --. With two "
+    "numbers, what is below the second is -. ++ and + are acceptable."
+)
+_FROM = "Coefficients from here on, as computed and not rounded, have this rating"
+
+ConsistencyBands = Annotated[
+    tuple[float, ...], Numbers("Bands: internal consistency", -1, 1, help=_HELP)
+]
+FormBands = Annotated[tuple[float, ...], Numbers("Bands: alternate form", -1, 1, help=_HELP)]
+OrderBands = Annotated[tuple[float, ...], Numbers("Bands: option order", -1, 1, help=_HELP)]
+ConcurrentBands = Annotated[tuple[float, ...], Numbers("Bands: concurrent", -1, 1, help=_HELP)]
+ConvergentBands = Annotated[tuple[float, ...], Numbers("Bands: convergent", -1, 1, help=_HELP)]
+HighestRmsea = Annotated[
+    float, Number("Factorial: highest acceptable RMSEA", 0, 1, help="+ needs this and the CFI.")
+]
+LowestCfi = Annotated[
+    float, Number("Factorial: lowest acceptable CFI", 0, 1, help="+ needs this and the RMSEA.")
+]
+
+
+def chosen_scheme(
+    edges: Mapping[CoefficientCriterion, Sequence[float]], highest_rmsea: float, lowest_cfi: float
+) -> RatingScheme:
+    """The bands as typed, under the name of their source where they are still its own.
+
+    Raises
+    ------
+    NotEnoughData
+        Bands do not fall, or are not two or three; the message names the criterion.
+    """
+    bands: dict[CoefficientCriterion, Bands] = {}
+    for criterion, own in edges.items():
+        try:
+            bands[criterion] = Bands(tuple(float(edge) for edge in own))
+        except ValueError:
+            typed = ", ".join(f"{edge:g}" for edge in own) or "none"
+            usual = ", ".join(f"{edge:g}" for edge in JUNG_2025.bands[criterion].edges)
+            raise NotEnoughData(
+                f"Bands of the criterion '{criterion}' need two or three falling numbers, and they "
+                f"are: {typed}.",
+                f"Type, for example, {usual}.",
+            ) from None
+    scheme = replace(JUNG_2025, bands=bands, factorial=FactorialBand(highest_rmsea, lowest_cfi))
+    return scheme if scheme == JUNG_2025 else replace(scheme, name="set by the user")
+
+
+def source_of(scheme: RatingScheme) -> str:
+    """Where bands come from, as it stands after the word "bands"."""
+    return f"of {scheme.name}" if scheme.name == JUNG_2025.name else scheme.name
+
+
+def bands_table(scheme: RatingScheme) -> ResultTable:
+    """What the ratings rest on, so that they can be read without the options."""
+    columns = (
+        Column("criterion", "Criterion"),
+        Column("very_good_from", "++ from", "correlation", f"{_FROM}; acceptable."),
+        Column("good_from", "+ from", "correlation", f"{_FROM}; acceptable."),
+        Column("poor_from", "- from", "correlation", f"{_FROM}; below it is --. Empty where - is "
+               "the lowest."),
+        Column("highest_rmsea", "Highest RMSEA", "correlation", "Of an acceptable factor model."),
+        Column("lowest_cfi", "Lowest CFI", "correlation", "Of an acceptable factor model."),
+        Column("bands", "Bands", help="Where they come from."),
+    )  # fmt: skip
+    nan = math.nan
+    rows = [
+        (
+            criterion,
+            *own.edges,
+            *(nan,) * (3 - len(own.edges)),
+            nan,
+            nan,
+            _source(own == JUNG_2025.bands[criterion]),
+        )
+        for criterion, own in scheme.bands.items()
+    ]
+    factorial = scheme.factorial
+    rows.append(
+        (
+            "factorial",
+            nan,
+            nan,
+            nan,
+            factorial.highest_rmsea,
+            factorial.lowest_cfi,
+            _source(factorial == JUNG_2025.factorial),
+        )
+    )
+    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
+    return ResultTable("bands", "Bands of the ratings", frame, columns)
+
+
+def _source(usual: object) -> str:
+    """Where bands come from."""
+    return JUNG_2025.name if usual else "set by the user"
+
+
+# What the user may bring into the validation report, beside the bands of its ratings.
+
+_LEVEL_HELP = "A name as in the design; empty: {} if it is there, else the first other one."
+
+Form = Annotated[str, Text("Alternate form", help=_LEVEL_HELP.format("alternate or paraphrase"))]
+Order = Annotated[str, Text("Other order of options", help=_LEVEL_HELP.format("random"))]
+Alternate = Annotated[
+    pd.DataFrame | None,
+    OtherData(
+        "Study with the alternate form", "item_scores",
+        help="Only where it is a study by itself; scores are matched on all else.",
+    ),
+]  # fmt: skip
+Reordered = Annotated[
+    pd.DataFrame | None,
+    OtherData(
+        "Study with shuffled options", "item_scores",
+        help="Only where it is a study by itself; scores are matched on all else.",
+    ),
+]  # fmt: skip
+Convergent = Annotated[
+    pd.DataFrame | None,
+    OtherData(
+        "Study of another scale (convergent)", "item_scores",
+        help="Of the same construct, asked of the same respondents under the same contexts.",
+    ),
+]  # fmt: skip
+Texts = Annotated[
+    pd.DataFrame | None,
+    OtherData(
+        "Study of texts (concurrent)", "texts",
+        help="Written by the same respondents under the same contexts, scored by words.",
+    ),
+]  # fmt: skip
+Missing = Annotated[
+    ScoreRule,
+    Choice(
+        "Missing answers", SCORE_RULES,
+        help="Which administrations have a score, for all criteria but internal consistency and "
+        "factor model, which are of complete ones (full information: of all).",
+    ),
+]  # fmt: skip
+Resamples = Annotated[
+    int,
+    Number("Bootstrap resamples", 100, 10_000, help="For the interval of internal consistency."),
+]
+Seed = Annotated[
+    int, Number("Seed", 0, 2_147_483_647, help="The same seed draws the same resamples.")
+]
+
+
+# The six criteria of the validation report in one group: coefficients and what they rest on.
+
+_NO_BASELINE = (
+    "Undefined: there are no answers to the original form with the options in their own order."
+)
+_INDICES = {"ml": "plain", "mlr": "robust", "fiml": "robust", "wlsmv": "scaled"}
+"""Which indices are judged. The robust ones of WLSMV vary so much over samples that they reject
+most true models of a few hundred rows."""
+_SCORED: Mapping[ScoreRule, str] = {
+    "listwise": "complete administrations",
+    "half": "administrations with half of their answers or more",
+    "available": "administrations with any answer",
+}
+"""Which administrations have a score, by the rule for missing answers."""
+_NO_PEOPLE = "Undefined: the other study holds none of these respondents under these contexts."
+
+
+def computed(
+    group: tuple[Any, ...], own: pd.DataFrame, cases: pd.DataFrame, plan: Plan
+) -> Computed:
+    """Every criterion of one group.
+
+    Parameters
+    ----------
+    group : tuple
+        Values of the factors set side by side.
+    own : ITEM_SCORES frame
+        The rows of the group, of all forms and orders.
+    cases : administrations
+        The same, one row for each administration; see `administrations_of`.
+    plan : Plan
+        What is to be computed, and what of other studies.
+    """
+    result = Computed(group)
+    usual = baseline(own)
+    _consistency(result, usual, plan)
+    usual_cases = baseline(cases)
+    _stability(result, cases, usual_cases, plan)
+    _external(result, cases, usual_cases, plan)
+    _factorial(result, usual, plan)
+    return result
+
+
+def _consistency(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
+    """Stratified alpha over the subscales, Cronbach's where there is one."""
+    if usual.empty:
+        result.found["internal consistency"] = _undefined(_NO_BASELINE)
+        return
+    cells, scores = cells_of(usual, ()), scores_of(usual)
+    (whole,) = laid_out(cells.layouts(ALL_ITEMS), scores)
+    parts = cells.layouts()
+    owner = {item: part.subscale or "(none)" for part in parts for item in part.items}
+    if len(parts) > 1:
+        estimate = stratified_alpha(
+            whole.scores, [owner[item] for item in whole.items], names=whole.items,
+            level=plan.ci_level, bootstrap=plan.bootstrap,
+        ).coefficient  # fmt: skip
+    else:
+        estimate = cronbach_alpha(
+            whole.scores, names=whole.items, level=plan.ci_level, bootstrap=plan.bootstrap
+        )
+    result.found["internal consistency"] = Coefficient.of(estimate)
+    result.basis["internal consistency"] = Basis(estimate.method, estimate.n_left_out)
+    result.complete = _complete_on_varying(whole)
+    if estimate.defined:
+        result.used |= result.complete
+
+
+def _stability(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
+    """Agreement with the alternate form, and with another order of the options."""
+    group = dict(zip(plan.names, result.group, strict=True))
+    alternate = asked_with(own, form=[plan.form], label_order=USUAL["label_order"])
+    shuffled = asked_with(own, form=USUAL["form"], label_order=[plan.order])
+    asked: tuple[tuple[What, str, pd.DataFrame | None, pd.DataFrame], ...] = (
+        ("alternate form", plan.form, plan.alternate, alternate),
+        ("option order", plan.order, plan.reordered, shuffled),
+    )
+    for what, level, beside, rows in asked:
+        if beside is not None:
+            _agreement(result, what, usual, same_people(beside, own, group), plan, beside=True)
+        elif level and len(rows):
+            _agreement(result, what, usual, rows, plan, beside=False)
+
+
+def _agreement(
+    result: Computed,
+    what: What,
+    usual: pd.DataFrame,
+    rows: pd.DataFrame,
+    plan: Plan,
+    *,
+    beside: bool,
+) -> None:
+    """Pearson's r of scores between the baseline and another asking of the same items."""
+    level = plan.form if what == "alternate form" else plan.order
+    other = "those of the other study" if beside else f"'{level}'"
+    method = (
+        f"Pearson r of scores, as usual with {other}, {_interval(plan)}; all else the same "
+        f"({_SCORED[plan.missing]})"
+    )
+    if usual.empty or rows.empty:
+        result.found[what] = _undefined(_NO_BASELINE if usual.empty else _NO_PEOPLE)
+        return
+    pairs = matched(usual, rows, plan.names, beside=beside)
+    agreement = form_agreement(pairs.first, pairs.second, what=what, level=plan.ci_level)
+    _keep(result, what, agreement.correlation, (*agreement.problems, *pairs.notes), method)
+    result.used |= pairs.administrations
+
+
+def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
+    """Correlations with another scale and with the score of texts, over contexts."""
+    group = dict(zip(plan.names, result.group, strict=True))
+    theirs: dict[Criterion, pd.DataFrame | None] = {
+        "concurrent": plan.downstream, "convergent": plan.convergent,
+    }  # fmt: skip
+    for what, frame in theirs.items():
+        if frame is None:
+            continue
+        people = same_people(frame, own, group)
+        if usual.empty or people.empty:
+            result.found[what] = _undefined(_NO_BASELINE if usual.empty else _NO_PEOPLE)
+            continue
+        pooled = sorted({*varied(usual, plan.names)} | {*varied(people, plan.names)})
+        averaged = f", averaged over {' and '.join(pooled)}" if pooled else ""
+        scores = people if what == "concurrent" else person_scores(people)
+        both = person_scores(usual).merge(scores, on=list(PERSON), suffixes=("_1", "_2"))
+        found = correlation(
+            both["score_1"].to_numpy(), both["score_2"].to_numpy(), level=plan.ci_level
+        )
+        with_what = "the score of texts" if what == "concurrent" else "the score of the other scale"
+        method = (
+            f"Pearson r with {with_what} over respondents and contexts{averaged}, "
+            f"{_interval(plan)} ({_SCORED[plan.missing]})"
+        )
+        _keep(result, what, found, (), method)
+        if math.isfinite(found.r):
+            result.used |= scored_ids(same_people(usual, both, {}))
+
+
+def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
+    """RMSEA and CFI of the factor model: plain under ML, scaled under WLSMV, else robust."""
+    if usual.empty:
+        result.factorial = ModelFit(math.nan, math.nan, problems=(_NO_BASELINE,))
+        return
+    try:
+        # in a context of its own, as its progress would hide that of the groups
+        fitted = Context().run(
+            cfa, usual, by=plan.names, model=plan.model, estimator=plan.estimator,
+            ci_level=plan.ci_level,
+        )  # fmt: skip
+    except UserError as error:
+        result.factorial = ModelFit(math.nan, math.nan, problems=(f"Undefined. {error.problem}",))
+        return
+    table = next(table.frame for table in fitted.tables if table.name == "fit")
+    (row,) = table.to_dict("records")
+    kind = _INDICES[plan.estimator]
+    which = "" if kind == "plain" else f"_{kind}"
+    rmsea, low, high, cfi = (
+        float(row[name])
+        for name in (f"rmsea{which}", f"rmsea{which}_low", f"rmsea{which}_high", f"cfi{which}")
+    )
+    lead = f"{group_name(result.group)}: "
+    said = tuple(note.removeprefix(lead) for note in fitted.notes if note.startswith(lead))
+    if not (math.isfinite(rmsea) and math.isfinite(cfi)):
+        why = next((note for note in said if "indices" in note or "no tests" in note), "")
+        said = (f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip(), *said)
+    result.factorial = ModelFit(rmsea, cfi, low, high, int(row["n"]), said)
+    result.fit = {"n": row["n"]} | {column.name: row[column.name] for column in FIT_COLUMNS}
+    result.basis["factorial"] = Basis(
+        f"{dict(MODELS)[plan.model]}; {dict(ESTIMATORS)[plan.estimator]}; {kind} RMSEA and CFI, "
+        "90% interval of RMSEA",
+        int(row["dropped"]),
+    )
+    if math.isfinite(rmsea):
+        answered = usual.loc[usual["score"].notna(), "administration"]
+        result.used |= (
+            {int(one) for one in answered.unique()} if plan.estimator == "fiml" else result.complete
+        )
+
+
+def _complete_on_varying(whole: ScoreMatrix) -> set[int]:
+    """Administrations without a gap in the items that vary, which alpha and model are made of."""
+    kept = item_rows(whole.scores, whole.items).kept
+    complete = np.isfinite(whole.scores[:, kept]).all(axis=1)
+    return {int(one) for one in whole.administrations[complete]}
+
+
+def _keep(
+    result: Computed, what: Criterion, found: Any, problems: Sequence[str], method: str
+) -> None:
+    """Enter a correlation as the coefficient of a criterion."""
+    own = Coefficient.of(found)
+    said = (*own.problems, *problems)
+    if found.n_left_out and not any("left out" in problem for problem in said):
+        both = own.n + found.n_left_out
+        said = (f"{found.n_left_out} of {both} pairs were left out: a missing score.", *said)
+    result.found[what] = Coefficient(own.value, own.low, own.high, own.n, said)
+    result.basis[what] = Basis(method, found.n_left_out)
+
+
+def _interval(plan: Plan) -> str:
+    return f"{plan.ci_level * 100:g}% interval (Fisher's z)"
+
+
+def _undefined(reason: str) -> Coefficient:
+    return Coefficient(math.nan, problems=(reason,))
+
+
+# How many answers each criterion of the validation report lacks.
+
+Row = tuple[Any, ...]
+
+_KEYS, _COUNTS = ("study", "form", "label_order"), ("planned", "missing")
+
+
+def missing_rows(
+    group: tuple[Any, ...], cases: pd.DataFrame, plan: Plan, texts: pd.DataFrame | None
+) -> Iterator[Row]:
+    """Planned and missing answers of one group, by study, form and order of options.
+
+    `cases` are the group's administrations. Of studies brought in, only the answers that belong to
+    its respondents and contexts.
+    """
+    factors = dict(zip(plan.names, group, strict=True))
+    brought = {
+        "alternate form": plan.alternate,
+        "shuffled options": plan.reordered,
+        "convergent scale": plan.convergent,
+    }
+    yield from _counted(group, "this study", cases)
+    for name, frame in brought.items():
+        if frame is not None:
+            kept = belonging(frame, cases, factors)
+            yield from _counted(group, name, frame[[*_KEYS, *_COUNTS]][kept])
+    if texts is not None:
+        theirs = texts.loc[belonging(texts, cases, factors), ["status", "text"]]
+        usable = theirs["status"].eq(Status.ANSWERED) & theirs["text"].notna()
+        lost = int((~usable).sum())
+        yield from _row(group, ("texts", "", "", ""), len(theirs), lost)
+
+
+def _counted(group: tuple[Any, ...], name: str, cases: pd.DataFrame) -> Iterator[Row]:
+    """One row per study, form and order of options."""
+    if cases.empty:
+        return
+    (number,) = unit_numbers([cases], _KEYS)
+    planned, missing = (np.bincount(number, cases[count]) for count in _COUNTS)
+    first = np.unique(number, return_index=True)[1]
+    keys = zip(*(as_text(cases[key].iloc[first]) for key in _KEYS), strict=True)
+    for key, all_of_them, lost in zip(keys, planned, missing, strict=True):
+        yield from _row(group, (name, *key), int(all_of_them), int(lost))
+
+
+def _row(group: tuple[Any, ...], labels: Row, planned: int, missing: int) -> Iterator[Row]:
+    """The row, if there was anything to answer."""
+    if planned:
+        yield (*group, *labels, planned, missing, missing / planned)

@@ -1,0 +1,383 @@
+"""The answers and scores that each criterion of the report is computed from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from core.analysis.shared.factor_models.models import EstimatorKind, ModelKind
+from core.analysis.shared.rows import Floats, Integers
+from core.analysis.shared.scores import repeated_note, unit_numbers
+from core.domain.instrument import INVERTED_FORMS, ORIGINAL
+from core.domain.study import FACTORS
+from core.errors import NotEnoughData
+from core.stats.inputs import listed
+from core.stats.resampling import Bootstrap
+from core.stats.scores import ScoreRule, scale_scores
+from core.stats.validation import Coefficient, Coefficients, Criterion, ModelFit
+
+# Whose answers belong together over studies: respondents and contexts, compared as text.
+
+Mask = npt.NDArray[np.bool_]
+
+PERSON = ("respondent", "context")
+_SHARED = ("respondent", "model", "language", "context")
+"""What groups have in common with other studies of the same respondents and contexts."""
+
+
+def belonging(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> Mask:
+    """Which rows of another study belong to a group: to its respondents and contexts.
+
+    `own` are the administrations of the group; of its factors, only those count that studies share.
+    """
+    kept = np.ones(len(frame), dtype=bool)
+    people, wanted = np.zeros(len(frame), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
+    for name in PERSON:
+        ours, texts = _coded(own[name])
+        theirs, others = _coded(frame[name])
+        place = {text: number for number, text in enumerate(texts)}
+        here = np.array([place.get(text, -1) for text in others])[theirs]
+        kept &= here >= 0
+        people, wanted = people * len(texts) + here, wanted * len(texts) + ours
+    kept &= np.isin(people, wanted)
+    for name, value in group.items():
+        if name in _SHARED and name in frame:
+            kept &= is_one_of(frame[name], [str(value)])
+    return kept
+
+
+def same_people(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of another study that belong to a group."""
+    return frame[belonging(frame, own, group)]
+
+
+def is_one_of(column: pd.Series[Any], values: Collection[str]) -> Mask:
+    """Whether each row has one of these; nothing is as good as empty text."""
+    hit = column.isin(list(values)).to_numpy()
+    return np.asarray(hit | column.isna().to_numpy() if "" in values else hit)
+
+
+def distinct_texts(column: pd.Series[Any]) -> list[str]:
+    """The different values as text, in the order the column first has them."""
+    codes, texts = _coded(column)
+    return [texts[code] for code in pd.unique(codes)]
+
+
+def as_text(column: pd.Series[Any]) -> Any:
+    """The column as text, empty where it is missing."""
+    codes, texts = _coded(column)
+    return np.array(texts, dtype=object)[codes]
+
+
+def _coded(column: pd.Series[Any]) -> tuple[Integers, list[str]]:
+    """The column as text, empty where it is missing: a code for every row, and their texts.
+
+    A value becomes text once, however many rows have it.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy(), column.cat.categories
+    else:
+        codes, values = pd.factorize(column)
+    place: dict[str, int] = {}
+    # what is missing has the code -1, which is the last text
+    numbers = [place.setdefault(text, len(place)) for text in (*map(str, values), "")]
+    return np.array(numbers)[codes], list(place)
+
+
+# The answers each criterion of the validation report is computed from, and their scores.
+
+USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
+"""What the baseline is asked with; imported answers may say nothing."""
+_PREFERRED = {"form": ("alternate", "paraphrase"), "label_order": ("random",)}
+_NAMES = {"form": "form", "label_order": "order of options"}
+_DESIGN = ("format", "template", "entity", "entity_b", "phase", "repetition")
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Scores of the same units under two conditions, NaN where there is none."""
+
+    first: Floats
+    second: Floats
+    administrations: frozenset[int]  # of the study itself, behind complete pairs
+    notes: tuple[str, ...] = ()
+
+
+def administrations_of(item_scores: pd.DataFrame, missing: ScoreRule) -> pd.DataFrame:
+    """One row for each administration of an ITEM_SCORES frame, in order of appearance.
+
+    `score` is the mean of the items after reverse-keying, NaN where the rule for missing answers
+    gives none; `planned` and `missing` count items. All criteria but consistency and factor model
+    need no more than this.
+    """
+    cases = item_scores[~item_scores["administration"].duplicated().to_numpy()]
+    code, _ = pd.factorize(item_scores["administration"])
+    scores = item_scores["score"].groupby(code, sort=False)
+    planned, answered = scores.size().to_numpy(), scores.count().to_numpy()
+    return cases.drop(columns=["item", "subscale", "keyed", "status"]).assign(
+        score=scale_scores(scores.sum(), answered, planned, missing),
+        planned=planned,
+        missing=planned - answered,
+    )
+
+
+def groups_of(
+    frame: pd.DataFrame, names: Sequence[str]
+) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """Every group with its rows, in the order the frame first names them.
+
+    Raises
+    ------
+    NotEnoughData
+        The answers are not kept by one of the factors.
+    """
+    for name in names:
+        if name not in frame:
+            raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
+    if not names:
+        yield (), frame
+        return
+    for key, own in frame.groupby(list(names), sort=False, observed=True, dropna=False):
+        yield tuple("" if value is None or value != value else value for value in key), own
+
+
+def asked_with(
+    frame: pd.DataFrame,
+    *,
+    form: Collection[str] | None = None,
+    label_order: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """The rows whose form and order of options are among these; None: whatever they are."""
+    wanted = {"form": form, "label_order": label_order}
+    kept = np.ones(len(frame), dtype=bool)
+    for name, levels in wanted.items():
+        if levels is not None:
+            kept &= is_one_of(frame[name], levels)
+    return frame[kept]
+
+
+def baseline(frame: pd.DataFrame) -> pd.DataFrame:
+    """The original form with the options in their own order."""
+    return asked_with(frame, form=USUAL["form"], label_order=USUAL["label_order"])
+
+
+def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
+    """The form (or order of options) to hold against the usual one; empty if there is no other.
+
+    What was typed, else a level of the usual name, else the first other one; negated forms last.
+
+    Raises
+    ------
+    NotEnoughData
+        What was typed is not there.
+    """
+    levels = [level for level in distinct_texts(frame[factor]) if level not in USUAL[factor]]
+    wanted = typed.strip()
+    if wanted and wanted not in levels:
+        raise NotEnoughData(
+            f"There are no answers to the {_NAMES[factor]} '{wanted}'.",
+            f"Type one of these: {listed(levels, 20)}."
+            if levels
+            else f"Leave it empty: the study holds no other {_NAMES[factor]}.",
+        )
+    if wanted:
+        return wanted
+    preferred = _PREFERRED[factor]
+    ranked = sorted(
+        levels,
+        key=lambda level: (
+            preferred.index(level) if level in preferred else len(preferred),
+            level in INVERTED_FORMS,
+        ),
+    )
+    return ranked[0] if ranked else ""
+
+
+def beside_rows(frame: pd.DataFrame, factor: str, typed: str) -> pd.DataFrame:
+    """Rows of another study to hold against the baseline: its other level if it has one, else all.
+
+    What else could differ is as in the baseline, as far as the study has such answers.
+    """
+    level = other_level(frame, factor, typed)
+    own = asked_with(frame, **{factor: (level,)}) if level else frame
+    rest = "label_order" if factor == "form" else "form"
+    usual = asked_with(own, **{rest: USUAL[rest]})
+    return usual if len(usual) else own
+
+
+def usual_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """The baseline of another study, or all of it where it has none."""
+    own = baseline(frame)
+    return own if len(own) else frame
+
+
+def matched(
+    first: pd.DataFrame, second: pd.DataFrame, names: Collection[str] = (), *, beside: bool
+) -> Pairs:
+    """Scores of two sets of administrations that agree in everything but form and order of options.
+
+    Parameters
+    ----------
+    first, second : administrations
+        See `administrations_of`.
+    names : factors
+        Set side by side.
+    beside : bool
+        `second` is of another study: what is the same throughout each of the two, such as the name
+        of the format, then need not agree between them, unless it is set side by side.
+    """
+    alone = beside or not set(distinct_texts(first["study"])) & set(distinct_texts(second["study"]))
+    free = [name for name in _DESIGN if alone and name not in names]
+    apart = {name for name in free if _fixed(first, name) and _fixed(second, name)}
+    apart |= {"form", "label_order", *(["study"] if alone else [])}
+    same = [name for name in ("study", *FACTORS) if name not in apart]
+    unit, their_unit = unit_numbers([first, second], same)
+    alike, alike_too = _repeated(unit), _repeated(their_unit)
+    lost = int(alike.sum() + alike_too.sum())
+    unit, their_unit = unit[~alike], their_unit[~alike_too]
+    _, mine, theirs = np.intersect1d(unit, their_unit, assume_unique=True, return_indices=True)
+    one, other = first[~alike].iloc[mine], second[~alike_too].iloc[theirs]
+    x, y = (part["score"].to_numpy(dtype=np.float64) for part in (one, other))
+    paired = np.isfinite(x) & np.isfinite(y)
+    # ids of two studies could be the same
+    used = [part["administration"][paired] for part in ((one,) if beside else (one, other))]
+    return Pairs(
+        x,
+        y,
+        frozenset(int(number) for ids in used for number in ids),
+        (repeated_note(lost),) if lost else (),
+    )
+
+
+def person_scores(cases: pd.DataFrame) -> pd.DataFrame:
+    """Mean score of the administrations of every respondent and context that have one.
+
+    Columns: `respondent` and `context` as text, `score`, NaN where no administration has one.
+    """
+    table = pd.DataFrame({name: as_text(cases[name]) for name in PERSON}, dtype="object")
+    table["score"] = cases["score"].to_numpy()
+    return table.groupby(list(PERSON), sort=False, as_index=False)[["score"]].mean()
+
+
+def scored_ids(cases: pd.DataFrame) -> frozenset[int]:
+    """Administrations with a score."""
+    return frozenset(int(one) for one in cases["administration"][cases["score"].notna()])
+
+
+def varied(
+    frame: pd.DataFrame, names: Collection[str], factors: Sequence[str] = ("language", *_DESIGN)
+) -> list[str]:
+    """The factors that scores are averaged or pooled over without being asked to."""
+    return [
+        name for name in factors if name not in names and name in frame and not _fixed(frame, name)
+    ]
+
+
+def _repeated(units: Integers) -> Mask:
+    """Which rows share their unit with another row."""
+    return np.asarray(np.bincount(units)[units] > 1)
+
+
+def _fixed(frame: pd.DataFrame, name: str) -> bool:
+    """Whether all rows agree."""
+    return len(frame[name].unique()) <= 1
+
+
+def refuse_itself(item_scores: pd.DataFrame, convergent: pd.DataFrame | None) -> None:
+    """Refuse a study as its own other scale: it would agree with itself perfectly.
+
+    Raises
+    ------
+    NotEnoughData
+        A study stands on both sides.
+    """
+    if convergent is None:
+        return
+    same = sorted(set(item_scores["study"].astype(str)) & set(convergent["study"].astype(str)))
+    if same:
+        raise NotEnoughData(
+            f"Study {', '.join(same)} is chosen as another scale beside itself.",
+            "Choose a study of another scale as the convergent one, or none.",
+        )
+
+
+# What the validation report is computed from, and what is found in one group.
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What the criteria are to be computed from; None for what is not there.
+
+    `alternate`, `reordered` and `convergent` are the administrations of other studies that count
+    (see `administrations_of`); `downstream` has the columns respondent, context and score (and
+    language, if groups differ in it); `form` and `order` are the levels held against the usual
+    ones.
+    """
+
+    names: tuple[str, ...]
+    form: str
+    order: str
+    alternate: pd.DataFrame | None
+    reordered: pd.DataFrame | None
+    convergent: pd.DataFrame | None
+    downstream: pd.DataFrame | None
+    model: ModelKind
+    estimator: EstimatorKind
+    missing: ScoreRule
+    ci_level: float
+    bootstrap: Bootstrap
+
+
+@dataclass(frozen=True)
+class Basis:
+    """How a criterion was computed, and how many rows were left out for missing answers."""
+
+    method: str
+    missing: int = 0
+
+
+@dataclass(eq=False)
+class Computed:
+    """The coefficients of one group; filled criterion by criterion."""
+
+    group: tuple[Any, ...]
+    found: dict[Criterion, Coefficient] = field(default_factory=dict)
+    factorial: ModelFit | None = None
+    fit: Mapping[str, Any] = field(default_factory=dict)
+    basis: dict[Criterion, Basis] = field(default_factory=dict)
+    complete: set[int] = field(default_factory=set)
+    """Administrations that internal consistency rests on."""
+    used: set[int] = field(default_factory=set)
+
+    @property
+    def coefficients(self) -> Coefficients:
+        """As the rating scheme judges them."""
+        return Coefficients(
+            internal_consistency=self.found.get("internal consistency"),
+            alternate_form=self.found.get("alternate form"),
+            option_order=self.found.get("option order"),
+            concurrent=self.found.get("concurrent"),
+            convergent=self.found.get("convergent"),
+            factorial=self.factorial,
+        )
+
+    @property
+    def any_defined(self) -> bool:
+        """Whether any criterion has a value."""
+        fit = [self.factorial.rmsea] if self.factorial else []
+        return any(
+            math.isfinite(value) for value in (*(o.value for o in self.found.values()), *fit)
+        )
+
+
+def scores_behind(cases: pd.DataFrame, found: Iterable[Computed]) -> int:
+    """How many scores of these administrations are behind any criterion, each counted once."""
+    used = {one for own in found for one in own.used}
+    kept = cases[cases["administration"].isin(list(used))]
+    return int((kept["planned"] - kept["missing"]).sum())

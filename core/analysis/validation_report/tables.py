@@ -1,0 +1,203 @@
+"""The tables and notes of the validation report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from core.analysis.cfa.tables import FIT_COLUMNS
+from core.analysis.odds_ratios import Contrast
+from core.analysis.shared.matrices import group_name
+from core.analysis.validation_report.scores import Computed, Plan, baseline, varied
+from core.domain.frames import REWRITING
+from core.domain.results import Column, ResultTable
+from core.stats.inputs import listed
+from core.stats.validation import Criterion, CriterionResult, Validation
+
+Judged = Sequence[tuple[Computed, Validation]]
+
+_NOT_COLLECTED = "Not collected."
+_ADVICE: Mapping[Criterion, str] = {
+    "alternate form": "Ask a second form of the items as well, or choose the study that asked it.",
+    "option order": "Ask with options in random order as well, or choose the study that did.",
+    "concurrent": "Let the respondents write texts under the same contexts, and choose that study "
+    "and lists of words.",
+    "convergent": "Ask another scale for the same construct under the same contexts, and choose "
+    "that study.",
+}
+_LIGHT = "green: acceptable (++ or +); red: not acceptable; grey: not judged. Jung (2025)."
+
+
+def report_tables(
+    judged: Judged, group: Sequence[Column], missing: Sequence[tuple[Any, ...]], ci_level: float
+) -> tuple[ResultTable, ...]:
+    """Verdicts, criteria, fit of the factor models and missing answers."""
+    return (
+        _verdicts(judged, group),
+        _criteria(judged, group, ci_level),
+        _fit(judged, group),
+        _table("missing", "Missing answers", missing, (*group, *_MISSING)),
+    )
+
+
+def notes_of(judged: Judged) -> list[str]:
+    """What was not collected, what is undefined and what every coefficient must be read with."""
+    notes: dict[str, list[str]] = {}
+    for one, validation in judged:
+        for own in validation.criteria:
+            if not math.isnan(own.value):
+                for problem in own.problems:
+                    notes.setdefault(f"{own.criterion}: {problem}", []).append(
+                        group_name(one.group)
+                    )
+                continue
+            reason = next((p for p in own.problems if p.startswith("Undefined")), own.reason)
+            if _NOT_COLLECTED in own.problems:
+                reason = f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
+            notes.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
+    return [
+        text[:1].upper() + text[1:] if len(where) == len(judged) else f"{listed(where)}, {text}"
+        for text, where in notes.items()
+    ]
+
+
+def cautions(
+    groups: Sequence[tuple[tuple[Any, ...], pd.DataFrame]],
+    not_asked: int,
+    plan: Plan,
+    contrast: Contrast | None,
+) -> Iterator[str]:
+    """What is pooled within groups, what has not been asked, and how texts are scored.
+
+    `groups` hold administrations; `not_asked` counts trials.
+    """
+    pooled: dict[str, list[str]] = {}
+    for group, cases in groups:
+        usual = baseline(cases)
+        for name in (*varied(usual, plan.names), *varied(usual, plan.names, [REWRITING])):
+            pooled.setdefault(name, []).append(group_name(group))
+    for name, where in pooled.items():
+        yield (
+            f"{'Every group' if len(where) == len(groups) else ', '.join(where[:3])}: "
+            f"administrations differ in {name.replace('_', ' ')} as well. Each counts as a row; "
+            "set them side by side, or average over them, if that is not meant."
+        )
+    if not_asked:
+        yield f"{not_asked} planned trials have not been asked yet; they count as missing."
+    if contrast is not None:
+        yield f"Concurrent: {contrast.sentence}"
+
+
+def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
+    first = judged[0][1].criteria
+    columns = (
+        *group,
+        Column("reliable", "Reliable", help="yes: all three reliability criteria are acceptable; "
+               "no: one is not; undecided: one has no rating. Jung (2025)."),
+        Column("valid", "Valid", help="The same of the three validity criteria; judged only of a "
+               "reliable scale. Jung (2025)."),
+        Column("verdict", "Verdict"),
+        *(
+            Column(_name(own), own.criterion.capitalize(), help="Rating; empty where not judged. "
+                   "Bands: table of bands; coefficients: table of criteria. Jung (2025).")
+            for own in first
+        ),
+    )  # fmt: skip
+    rows = [
+        (
+            *one.group,
+            _word(own.reliable),
+            _word(own.valid) if own.reliable else "not judged",
+            own.verdict,
+            *(each.rating for each in own.criteria),
+        )
+        for one, own in judged
+    ]
+    return _table("verdicts", "Verdicts", rows, columns)
+
+
+def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> ResultTable:
+    interval = f"{ci_level * 100:g}% CI"
+    columns = (
+        *group,
+        Column("criterion", "Criterion"),
+        Column("value", "Value", "correlation", "Internal consistency: (stratified) alpha, "
+               "Cronbach, Schönemann & McKie (1965). Factorial: RMSEA, Steiger (1990). Others: "
+               "Pearson's r. Jung (2025)."),
+        Column("ci_low", f"{interval} low", "correlation", "By the method named beside it; RMSEA: "
+               "90%."),
+        Column("ci_high", f"{interval} high", "correlation", "By the method named beside it; "
+               "RMSEA: 90%."),
+        Column("cfi", "CFI", "correlation", "Of the factor model, beside its RMSEA: gain over "
+               "unrelated items; Bentler (1990)."),
+        Column("n", "n", "count", "Administrations, pairs of them, or contexts it is made of."),
+        Column("missing", "Missing", "count", "Of these, left out for missing answers."),
+        Column("rating", "Rating", help="++ and + are acceptable. Empty where not judged. Bands: "
+               "table of bands; Jung (2025)."),
+        Column("rating_low", "Rating of low end", help="If it differs from the rating, the answers "
+               "do not settle it."),
+        Column("rating_high", "Rating of high end", help="The same. A high RMSEA rates worse."),
+        Column("light", "Light", help=_LIGHT),
+        Column("method", "Method"),
+        Column("remark", "Remark", help="Why it is not judged or undefined, and cautions."),
+    )  # fmt: skip
+    rows = [
+        (*one.group, *_cells(one, own)) for one, judgment in judged for own in judgment.criteria
+    ]
+    return _table("criteria", "Criteria", rows, columns)
+
+
+def _cells(one: Computed, own: CriterionResult) -> tuple[Any, ...]:
+    """One row of the criteria, after the group."""
+    basis = one.basis.get(own.criterion)
+    # why a missing coefficient is not judged needs no word beyond why it is missing
+    withheld = () if math.isnan(own.value) and own.problems else (own.reason,)
+    remark = " ".join(dict.fromkeys((*withheld, *own.problems))).strip()
+    return (
+        own.criterion, own.value, own.low, own.high, own.cfi, own.n, basis.missing if basis else 0,
+        own.rating, own.low_rating, own.high_rating, own.light, basis.method if basis else "",
+        remark,
+    )  # fmt: skip
+
+
+def _fit(judged: Judged, group: Sequence[Column]) -> ResultTable:
+    columns = (
+        *group,
+        Column("n", "n", "count", "Administrations the model was fitted to."),
+        *FIT_COLUMNS,
+    )
+    nothing = {"n": 0, "converged": False, "admissible": False}
+    rows = [
+        (*one.group, *((one.fit or nothing).get(c.name, math.nan) for c in columns[len(group) :]))
+        for one, _ in judged
+    ]
+    return _table("fit", "Fit of the factor model", rows, columns)
+
+
+_MISSING = (
+    Column("answers", "Answers", help="Of this study, or of one brought in for a criterion."),
+    Column("study", "Study"),
+    Column("form", "Form"),
+    Column("label_order", "Order of options"),
+    Column("planned", "Planned", "count", "Items (or texts) that were to be answered."),
+    Column("missing", "Missing", "count", "Of these without a usable answer."),
+    Column("share", "Share missing", "proportion", "Missing / planned."),
+)
+
+
+def _name(own: CriterionResult) -> str:
+    return own.criterion.replace(" ", "_")
+
+
+def _word(decided: bool | None) -> str:
+    return "undecided" if decided is None else "yes" if decided else "no"
+
+
+def _table(
+    name: str, title: str, rows: Sequence[tuple[Any, ...]], columns: Sequence[Column]
+) -> ResultTable:
+    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
+    return ResultTable(name, title, frame, tuple(columns))

@@ -1,1 +1,0 @@
-"""Texts scored by lists of words."""

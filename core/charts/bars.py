@@ -1,0 +1,191 @@
+"""Stacked bars of options, and histograms of scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.panels import (
+    BACKGROUNDS,
+    INK,
+    MARK,
+    MAX_PANELS,
+    STATUS_GREYS,
+    Chart,
+    Theme,
+    cut,
+    first_charts,
+    grouped,
+    items_axis,
+    number_tip,
+    option_colors,
+    panels,
+    percent,
+    readable_on,
+    told,
+    two_decimals,
+    with_number_texts,
+)
+from core.domain.results import AnalysisResult
+from core.domain.wording import counted
+
+# Stacked bars: which options were chosen, and which trials gave no usable answer.
+
+_NARROW_PLOT = 400  # pixels; the width of a plot on a small screen
+_LETTER = 6  # pixels of one letter of a label
+_LABEL_MARGIN = 6
+
+
+def option_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """One chart of stacked 100 % bars for each response format."""
+    kept = ("format", "item", "option", "kind", "count", "share_of_trials", "n_trials")
+    frame = grouped(result.tables[0], kept).rename(columns={"share_of_trials": "share"})
+    charts = []
+    for response_format, own in first_charts(frame, "format"):
+        shown, left_out = cut(own[own["count"] > 0], 2)
+        table = shown.drop(columns="format").reset_index(drop=True)
+        # Options stand in order of position within an item, so first appearance over all items
+        # that hold every option is that order too.
+        options = list(dict.fromkeys(own.loc[own["kind"] == "option", "option"]))
+        _place(table)
+        _paint(table, options, theme)
+        title = f"Options by item, {response_format}" if response_format else "Options by item"
+        words = f"Stacked bars, response format {response_format or '(none)'}: {_in_words(table)}"
+        order = " | ".join(map(str, options))[:200]
+        layers = _option_layers(table, theme)
+        said = (f"Left to right: {order}", *_statuses_in_words(table))
+        spec = panels(layers, table, title, theme, said)
+        charts.append(Chart(title, spec, words + left_out, table))
+    return told(charts, frame["format"].nunique())
+
+
+def _place(table: pd.DataFrame) -> None:
+    """Add where each segment starts and ends, and its label if there is room for one."""
+    table["end"] = table.groupby(["group", "item"], sort=False)["share"].cumsum().clip(upper=1)
+    table["start"] = (table["end"] - table["share"]).clip(lower=0)
+    room = table["share"] * _NARROW_PLOT - _LABEL_MARGIN
+    needed = table["option"].map(lambda name: len(str(name)) * _LETTER)
+    table["label"] = table["option"].where(needed <= room, "")
+
+
+def _paint(table: pd.DataFrame, options: Sequence[str], theme: Theme) -> None:
+    """Add the color of each segment and of the label on it."""
+    statuses = list(dict.fromkeys(table.loc[table["kind"] == "status", "option"]))
+    greys = STATUS_GREYS[theme]
+    fills = {("option", name): color for name, color in
+             zip(options, option_colors(len(options), theme), strict=True)}  # fmt: skip
+    fills |= {("status", name): greys[i % len(greys)] for i, name in enumerate(statuses)}
+    pairs = zip(table["kind"], table["option"], strict=True)
+    table["fill"] = [fills[pair] for pair in pairs]
+    table["ink"] = [readable_on(color) for color in table["fill"]]
+
+
+def _statuses_in_words(table: pd.DataFrame) -> tuple[str, ...]:
+    """What the dashed bars are, if there are any."""
+    statuses = list(dict.fromkeys(table.loc[table["kind"] == "status", "option"]))
+    named = ", ".join(str(name).replace("_", " ") for name in statuses)
+    return (f"Dashed gray, at the right end: no usable answer ({named})",) if statuses else ()
+
+
+def _in_words(table: pd.DataFrame) -> str:
+    """What the bars say: number of trials, most chosen option, share without a usable answer."""
+    trials = int(table.drop_duplicates(["group", "item"])["n_trials"].sum())
+    counts = table[table["kind"] == "option"].groupby("option", sort=False)["count"].sum()
+    usable = int(counts.sum())
+    top = (
+        f"most chosen was {counts.idxmax()} ({percent(counts.max() / usable)} of usable)"
+        if usable
+        else ("no answer was usable")
+    )
+    unusable = percent(1 - usable / trials if trials else math.nan)
+    return (
+        f"{counted(trials, 'trial')} of {counted(table['item'].nunique(), 'item')} in "
+        f"{counted(table['group'].nunique(), 'group')}; {top}; "
+        f"{unusable} of trials without a usable answer."
+    )
+
+
+def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
+    """Bars, dashed where unusable, and labels on them."""
+    base = alt.Chart().encode(y=items_axis(table))
+    labelled = with_number_texts(base, "share", decimals=1, percent=True)
+    bars = labelled.mark_bar(stroke=BACKGROUNDS[theme], strokeWidth=1.5).encode(
+        x=alt.X("start:Q", title="Share of all trials", axis=alt.Axis(format="%"),
+                scale=alt.Scale(domain=[0, 1])),
+        x2="end:Q",
+        color=alt.Color("fill:N", scale=None),
+        strokeDash=alt.condition(
+            alt.datum.kind == "status", alt.value([3, 2]), alt.value([1, 0])
+        ),
+        stroke=alt.condition(
+            alt.datum.kind == "status", alt.value(INK[theme]), alt.value(BACKGROUNDS[theme])
+        ),
+        tooltip=[
+            alt.Tooltip("item:N", title="Item"),
+            alt.Tooltip("option:N", title="Option or status"),
+            alt.Tooltip("count:Q", title="Trials"),
+            number_tip("share", "Share"),
+        ],
+    )  # fmt: skip
+    labels = base.transform_calculate(middle=(alt.datum.start + alt.datum.end) / 2).mark_text(
+        fontSize=10
+    )
+    labels = labels.encode(
+        x=alt.X("middle:Q", title="Share of all trials"),
+        text="label:N",
+        color=alt.Color("ink:N", scale=None),
+    )
+    return alt.layer(bars, labels).properties(height=alt.Step(24))
+
+
+# Histograms of scores, one chart for each subscale and a panel for each group.
+
+_HEIGHT = 280  # with its axes and title
+
+
+def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """One histogram for each subscale, a panel for each group."""
+    names = ("subscale", "bin_low", "bin_high", "count")
+    frame = grouped(result.tables[1], names)
+    scores = grouped(result.tables[0], ("subscale", "n", "mean", "sd"))
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        shown, left_out = cut(own, 1)
+        table = shown.drop(columns="subscale").reset_index(drop=True)
+        groups = scores[(scores["subscale"] == subscale) & scores["group"].isin(table["group"])]
+        means = "; ".join(
+            f"{name}: n = {n}, M = {two_decimals(mean)}, SD = {two_decimals(sd)}"
+            for name, n, mean, sd in groups[["group", "n", "mean", "sd"]]
+            .head(MAX_PANELS)
+            .itertuples(index=False)
+        )
+        words = f"Histogram of {counted(int(table['count'].sum()), 'score')}. {means}.{left_out}"
+        title = f"Scores, {subscale}" if subscale else "Scores"
+        # Whole and half scores at both ends: subscales of one format then share their axis.
+        ends = [
+            math.floor(table["bin_low"].min() * 2) / 2,
+            math.ceil(table["bin_high"].max() * 2) / 2,
+        ]
+        bars = alt.Chart().mark_bar(color=MARK[theme], stroke=BACKGROUNDS[theme], strokeWidth=1)
+        bars = with_number_texts(bars, "bin_low", "bin_high").encode(
+            x=alt.X("bin_low:Q", title="Score", bin="binned", scale=alt.Scale(domain=ends)),
+            x2="bin_high:Q",
+            y=alt.Y(
+                "count:Q",
+                title="Administrations",
+                axis=alt.Axis(tickMinStep=1),
+                scale=alt.Scale(domain=[0, max(int(table["count"].max()), 1)]),
+            ),
+            tooltip=[
+                number_tip("bin_low", "From"),
+                number_tip("bin_high", "To"),
+                alt.Tooltip("count:Q", title="Administrations"),
+            ],
+        )
+        spec = panels(bars.properties(height=_HEIGHT), table, title, theme)
+        charts.append(Chart(title, spec, words, table))
+    return told(charts, frame["subscale"].nunique())

@@ -1,0 +1,308 @@
+"""Heat maps with every value printed in its cell: items by groups, scores by scores."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.panels import (
+    BACKGROUNDS,
+    BAND,
+    INK,
+    MAX_MARKS,
+    Chart,
+    Theme,
+    color_at,
+    cut,
+    first_charts,
+    grouped,
+    most,
+    number_tip,
+    panels,
+    readable_on,
+    short,
+    span,
+    table_of,
+    told,
+    with_number_texts,
+)
+from core.domain.results import AnalysisResult, ResultTable
+from core.domain.wording import counted
+
+# Heat maps with every value printed in its cell, and undefined ones outlined.
+
+MAX_COLUMNS = 16
+_ROW = 24  # pixels
+MARKS_PER_CELL = 2
+_NARROW_TEXT = 10  # columns from which the numbers are smaller
+_FEW = 5  # columns whose names can stand upright
+JOINED = {"group": "In", "trait": "At"}  # how a reader says "item ... group"
+_UNDEFINED = "Dashed: undefined."
+
+
+def painted(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd.DataFrame:
+    """The cells with color, ink and label; where undefined, a dash on the background."""
+    low, high = ends
+    fills = [
+        BACKGROUNDS[theme] if math.isnan(value)
+        # Values of one sign take the half from gray to blue, so gray never means less than 0.
+        else color_at((value - low) / (high - low) if low < 0 else 0.5 + 0.5 * _share(value, ends),
+                      theme)
+        for value in cells["value"]
+    ]  # fmt: skip
+    inks = [
+        INK[theme] if math.isnan(value) else readable_on(fill)
+        for value, fill in zip(cells["value"], fills, strict=True)
+    ]
+    labels = [short(value) for value in cells["value"]]
+    known = cells["value"].notna()
+    outline = pd.Series(0.0, index=cells.index)
+    if "same_trait" in cells:
+        outline = outline.mask(cells["same_trait"].astype(bool), 3.0)
+    return cells.assign(fill=fills, ink=inks, label=labels, known=known, outline=outline)
+
+
+def heat_layers(
+    cells: pd.DataFrame,
+    column: str,
+    theme: Theme,
+    *,
+    order: list[str] | None = None,
+    upright: bool = False,
+) -> Any:
+    """Cells and the values in them; `column` is the field across, its names `upright` if short."""
+    across = order or list(dict.fromkeys(cells[column]))
+    down = order or list(dict.fromkeys(cells["item"]))
+    shown = set(cells[column])
+    x = alt.X(
+        f"{column}:N", title=None, sort=[name for name in across if name in shown],
+        axis=_top_axis(1 if upright else len(shown)),
+        scale=alt.Scale(paddingInner=0.03),
+    )  # fmt: skip
+    listed = set(cells["item"])
+    y = alt.Y(
+        "item:N", title=None, sort=[name for name in down if name in listed],
+        axis=alt.Axis(labelLimit=200, labelFlush=False, ticks=False),
+        scale=alt.Scale(paddingInner=0.06),
+    )  # fmt: skip
+    tooltip = [
+        alt.Tooltip("item:N", title="Of"),
+        alt.Tooltip(f"{column}:N", title=JOINED.get(column, "With")),
+        number_tip("value", "Value"),
+    ]
+    if "n" in cells:
+        tooltip.append(alt.Tooltip("n:Q", title="n"))
+    base = with_number_texts(alt.Chart(), "value").encode(x=x, y=y)
+    boxes = base.mark_rect(stroke=INK[theme]).encode(
+        fill=alt.Fill("fill:N", scale=None, legend=None),
+        strokeWidth=alt.StrokeWidth("outline:Q", scale=None, legend=None),
+        tooltip=tooltip,
+    )
+    gaps = base.mark_rect(
+        fill=BACKGROUNDS[theme], stroke=BAND[theme], strokeDash=[4, 3], strokeWidth=1.2
+    ).encode(tooltip=tooltip)
+    small = cells[column].nunique() > _NARROW_TEXT
+    labels = base.mark_text(fontSize=9 if small else 11).encode(
+        text="label:N", color=alt.Color("ink:N", scale=None, legend=None)
+    )
+    layers = (
+        boxes.transform_filter("datum.known"),
+        gaps.transform_filter("!datum.known"),
+        labels,
+    )
+    return alt.layer(*layers).properties(height=alt.Step(_ROW))
+
+
+def _top_axis(n_columns: int) -> Any:
+    """Names of columns: in lines while there is room for that, else slanted."""
+    if n_columns > _FEW:
+        return alt.Axis(orient="top", labelAngle=-30, labelLimit=170, ticks=False)
+    return alt.Axis(
+        orient="top", labelAngle=0, labelExpr="split(datum.label, ' · ')", labelLimit=110,
+        labelOverlap=False, ticks=False,
+    )  # fmt: skip
+
+
+def _share(value: float, ends: tuple[float, float]) -> float:
+    """How far a value is from the low end to the high one; half way where they are equal."""
+    low, high = ends
+    return (value - low) / (high - low) if high > low else 0.5
+
+
+def ends_of(values: pd.Series[float], *, signed: bool = False) -> tuple[float, float]:
+    """Ends of the color scale: the same distance from 0 both ways if any value is below 0."""
+    known = values.dropna()
+    if known.empty:
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    if low < 0 or signed:
+        far = max(abs(low), abs(high)) or 1.0
+        return -far, far
+    return low, high
+
+
+def scale_in_words(ends: tuple[float, float]) -> str:
+    """What the colors mean."""
+    low, high = ends
+    if low < 0:
+        return f"Orange: below 0, to {short(low)}; gray: 0; blue: above, to {short(high)}. " + (
+            _UNDEFINED
+        )
+    return f"Gray: {short(low)}; blue: up to {short(high)}. {_UNDEFINED}"
+
+
+# Heat maps of items by groups, items by factors, and scores by scores.
+
+
+def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Items by groups, one chart for each subscale, all colored by one scale."""
+    table = table_of(result, "map")
+    if table is None:
+        return ()
+    frame = grouped(table, ("subscale", "item", "value", "n"))
+    ends = ends_of(frame["value"])
+    what = next(column.title for column in table.columns if column.name == "value")
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        cells, left_out = _first_columns(own.drop(columns="subscale"))
+        cells = painted(cells, ends, theme)
+        title = f"{what}, {subscale}" if subscale else what
+        words = (
+            f"Heat map of {what[:1].lower()}{what[1:]}: "
+            f"{counted(cells['item'].nunique(), 'item')} by "
+            f"{counted(cells['group'].nunique(), 'group')}, "
+            f"n up to {counted(most(cells['n']), 'administration')}: {_cells_in_words(cells)}"
+            f"{left_out}"
+        )
+        spec = heat_layers(cells, "group", theme).properties(
+            data=cells, width="container",
+            title=alt.TitleParams(
+                title, subtitle=[scale_in_words(ends)], subtitleColor=INK[theme], anchor="start"
+            ),
+        )  # fmt: skip
+        charts.append(Chart(title, spec, words, cells))
+    return told(charts, frame["subscale"].nunique())
+
+
+def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
+    """Items by exploratory factors, a panel for each group."""
+    frame = grouped(table, ("item", "factor", "loading"), "item")
+    frame = frame.rename(columns={"factor": "column", "loading": "value"})
+    frame["column"] = "Factor " + frame["column"].astype(str)
+    cells, left_out = cut(frame, MARKS_PER_CELL)
+    ends = ends_of(cells["value"], signed=True)
+    cells = painted(cells.reset_index(drop=True), ends, theme)
+    words = (
+        f"Heat map of pattern loadings: {counted(cells['item'].nunique(), 'item')} by "
+        f"{counted(cells['column'].nunique(), 'factor')} in "
+        f"{counted(cells['group'].nunique(), 'group')}: {_cells_in_words(cells, 'column')}"
+        f"{left_out}"
+    )
+    title = "Loadings of exploratory factors"
+    layers = heat_layers(cells, "column", theme)
+    said = [scale_in_words(ends)]
+    return Chart(title, panels(layers, cells, title, theme, said), words, cells)
+
+
+def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+    """Items by levels of the trait, one chart for each subscale, a panel for each group."""
+    levels = {c.name: c.title.removeprefix("At ") for c in table.columns if c.title[:3] == "At "}
+    wide = grouped(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
+    frame = wide.melt(["group", "subscale", "item", "n"], var_name="trait", value_name="value")
+    ends = ends_of(frame["value"])
+    charts = []
+    for subscale, own in first_charts(frame, "subscale"):
+        own = own[own.groupby("group")["value"].transform("count") > 0]
+        if own.empty:
+            continue
+        cells, left_out = cut(own.drop(columns="subscale"), MARKS_PER_CELL)
+        cells = painted(cells.reset_index(drop=True), ends, theme)
+        title = f"Item information, {subscale}" if subscale else "Item information"
+        words = (
+            f"Heat map of information: {counted(cells['item'].nunique(), 'item')} by levels of the "
+            f"trait in SD, in {counted(cells['group'].nunique(), 'group')}, n up to "
+            f"{counted(most(cells['n']), 'administration')}: "
+            f"{_cells_in_words(cells, 'trait')}{left_out}"
+        )
+        layers = heat_layers(cells, "trait", theme, upright=True)
+        said = [f"Across: trait in SD. {scale_in_words(ends)}"]
+        charts.append(Chart(title, panels(layers, cells, title, theme, said), words, cells))
+    return tuple(charts)
+
+
+def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Correlations of every score with every other, a panel for each group."""
+    table = table_of(result, "correlations")
+    if table is None:
+        return ()
+    kept = [name for name in ("score_1", "score_2", "kind", "r", "n", "same_trait")
+            if name in table.frame]  # fmt: skip
+    frame = grouped(table, kept, "score_1").rename(columns={"r": "value"})
+    if "kind" in frame:
+        frame = frame[frame["kind"] == frame["kind"].iloc[0]].drop(columns="kind")
+    order = list(dict.fromkeys([*frame["score_1"], *frame["score_2"]]))
+    kept_scores = order[: MAX_COLUMNS + 1]
+    frame = frame[frame["score_1"].isin(kept_scores) & frame["score_2"].isin(kept_scores)]
+    frame = _lower_half(frame, order)
+    cells, left_out = cut(frame, MARKS_PER_CELL)
+    if len(order) > len(kept_scores):
+        left_out += f" Only the first {len(kept_scores)} of {len(order)} scores are drawn."
+    ends = ends_of(cells["value"], signed=True)
+    cells = painted(cells.reset_index(drop=True), ends, theme)
+    words = (
+        f"Heat map of correlations between {counted(len(kept_scores), 'score')} in "
+        f"{counted(cells['group'].nunique(), 'group')}, n up to {most(cells['n']):,}: "
+        f"{_cells_in_words(cells, 'column')}{left_out}"
+    )
+    title = "Correlations of scores"
+    said = [scale_in_words(ends)]
+    if "same_trait" in cells and cells["same_trait"].any():
+        said.append("Thick outline: the same trait by different methods.")
+    layers = heat_layers(cells, "column", theme, order=order)
+    return (Chart(title, panels(layers, cells, title, theme, said), words, cells),)
+
+
+def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """As many groups and items as can be read, and what was left out."""
+    groups = list(dict.fromkeys(frame["group"]))
+    shown = frame[frame["group"].isin(groups[:MAX_COLUMNS])]
+    said = ""
+    if len(groups) > MAX_COLUMNS:
+        said = f" Only the first {MAX_COLUMNS} of {len(groups)} groups are drawn."
+    items = list(dict.fromkeys(shown["item"]))
+    room = MAX_MARKS // (MARKS_PER_CELL * min(len(groups), MAX_COLUMNS))
+    if len(items) > room:
+        said += f" Only the first {room} of {len(items)} items are drawn."
+        shown = shown[shown["item"].isin(items[:room])]
+    return shown.reset_index(drop=True), said
+
+
+def _cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
+    """Range, extremes and what is undefined."""
+    known = cells.dropna(subset=["value"])
+    undefined = len(cells) - len(known)
+    words, word = span(known["value"]), JOINED.get(column, "With").lower()
+    if len(known):
+        top, bottom = (
+            known.loc[[pick]].iloc[0] for pick in (known["value"].idxmax(), known["value"].idxmin())
+        )
+        words += (
+            f", highest {top['item']} {word} {top[column]}, lowest {bottom['item']} {word} "
+            f"{bottom[column]}"
+        )
+    return f"{words}; {undefined} undefined, outlined with a dash."
+
+
+def _lower_half(frame: pd.DataFrame, order: list[str]) -> pd.DataFrame:
+    """Each pair once, the later score as row `item`, the earlier as `column`."""
+    place = {name: number for number, name in enumerate(order)}
+    turned = frame["score_1"].map(place) < frame["score_2"].map(place)
+    rows = frame["score_2"].where(turned, frame["score_1"])
+    columns = frame["score_1"].where(turned, frame["score_2"])
+    own = frame.drop(columns=["score_1", "score_2"])
+    own.insert(1, "item", rows)
+    own.insert(2, "column", columns)
+    return own

@@ -1,0 +1,1 @@
+"""Question banks as files: CSV and Excel, read and written."""

@@ -1,0 +1,282 @@
+"""A whole question bank as one CSV file or one Excel workbook, and back, without loss."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from core.domain.instrument import KINDS, LEANINGS, MIDPOINTS, Instrument, Item, ResponseFormat
+from core.errors import BankError
+from core.files.banks.reading import (
+    BANK_FIELDS,
+    COLUMNS,
+    CSV_COLUMNS,
+    DIRECTIONS,
+    LOADING,
+    MOODS,
+    ONLY_WHEN_USED,
+    OPTIONAL,
+    PARTY,
+    SHEETS,
+    BankReading,
+    Draft,
+    RowError,
+    TextColumn,
+    is_of_items,
+    join,
+    join_pairs,
+    text_column,
+    text_name,
+)
+from core.files.tables import MAX_COLUMNS, read_sheets, read_table
+from core.files.writing import Cell, csv_fault, csv_line, plain_number, workbook, xlsx_fault
+
+__all__ = ["Draft", "RowError", "instrument_to_csv", "instrument_to_xlsx", "read_instrument"]
+
+
+# The rows of a question bank's file, and the columns they use.
+
+Record = dict[str, Cell]
+_DIRECTION_WORDS = {sign: word for word, sign in DIRECTIONS.items()}
+
+
+def records(bank: Instrument) -> Iterator[Record]:
+    """Every row of the file. An empty text is left out: it is the same as none."""
+    values = (
+        bank.code, bank.title, bank.description, bank.licence, bank.citation,
+        " ".join(bank.languages), bank.kind,
+    )  # fmt: skip
+    for code, value in zip(BANK_FIELDS, values, strict=True):
+        if (code, value) != ("kind", "items"):
+            yield {"record": "bank", "code": code, "value": value}
+    for party in bank.parties:
+        yield {"record": "party", "code": party.code, "value": party.leaning}
+    for response_format in bank.formats:
+        yield from _of_format(response_format)
+    for position, item in enumerate(bank.items, start=1):
+        yield _of_item(position, item)
+
+
+def optional_columns(records: list[Record]) -> tuple[str, ...]:
+    """Columns that stand in a file only where they are used, those of domains and parties last."""
+    used = dict.fromkeys(column for record in records for column in record)
+    prefixes = (LOADING, PARTY)
+    named = [column for prefix in prefixes for column in used if column.startswith(prefix)]
+    return (*(column for column in OPTIONAL if column in used), *filter(is_of_items, named))
+
+
+def text_names(bank: Instrument, records: list[Record]) -> tuple[str, ...]:
+    """Text columns in order of first use, items first: an order that reading back keeps."""
+    items_first = sorted(records, key=lambda record: record["record"] != "item")
+    used = [column for record in items_first for column in record if column.startswith("text_")]
+    return tuple(dict.fromkeys([*used, *(text_name(lang) for lang in bank.languages)]))
+
+
+def _of_format(response_format: ResponseFormat) -> Iterator[Record]:
+    code, midpoint, mood = response_format.code, response_format.midpoint, response_format.mood
+    ratings = join_pairs(
+        {r.code: f"{plain_number(r.low)}..{plain_number(r.high)}" for r in response_format.ratings}
+    )
+    shown = None if midpoint == "coin" else midpoint
+    if shown or mood or ratings:
+        cells = _used(midpoint=shown, mood=mood, ratings=ratings)
+        yield {"record": "format", "code": code, **cells}
+    if not response_format.options:
+        yield {"record": "option", "format": code}
+    for position, option in enumerate(response_format.options, start=1):
+        labels = {text_name(k): v for k, v in option.labels.items() if v}
+        fixed = (code, position, option.code, option.points, option.stance)
+        yield {"record": "option", **dict(zip(COLUMNS["option"], fixed, strict=True)), **labels}
+
+
+def _of_item(position: int, item: Item) -> Record:
+    fixed = (position, item.code, item.subscale, item.keyed)
+    texts = {text_name(w.language, w.form, w.mood): w.text for w in item.wordings if w.text}
+    drafts = {
+        text_name(w.language, w.form, w.mood): w.drafted_by
+        for w in item.wordings
+        if w.text and w.drafted_by
+    }
+    words = {form: _DIRECTION_WORDS.get(sign, "") for form, sign in item.directions.items()}
+    return {
+        "record": "item",
+        **dict(zip(COLUMNS["item"], fixed, strict=True)),
+        **_used(pair=item.pair, genre=item.genre, tags=join(item.tags)),
+        **({} if item.rank is None else {"rank": item.rank}),
+        **_used(directions=join_pairs(words), drafts=join_pairs(dict(sorted(drafts.items())))),
+        **{f"{LOADING}{domain}": sign for domain, sign in item.loadings.items()},
+        **{f"{PARTY}{party}": sign for party, sign in item.positions.items()},
+        **texts,
+    }
+
+
+def _used(**cells: str | None) -> Record:
+    """Those that hold something."""
+    return {column: cell for column, cell in cells.items() if cell}
+
+
+# What of a question bank a file could not give back.
+
+_MOST = 999_999_999  # nine digits, as the reader takes them
+_SIGNS = (-1, 0, 1)
+
+
+def refuse_losses(
+    bank: Instrument, records: list[dict[str, Cell]], fault: Callable[[str], str]
+) -> None:
+    """Raise with everything that the file could not give back."""
+    losses = [*_structure_losses(bank), *_column_losses(bank)]
+    for item in bank.items:
+        losses.extend(_item_losses(item))
+    for response_format in bank.formats:
+        losses.extend(_format_losses(response_format))
+    for record in records:
+        for column, cell in record.items():
+            reason = fault(column) or (fault(cell) if isinstance(cell, str) else "")
+            if reason:
+                where = f"{record['record']} {record.get('code') or record.get('format')!r}"
+                losses.append(f"{where}, {column!r}: {reason}")
+    used = {column for record in records for column in record}
+    n_columns = len(used.union(CSV_COLUMNS, map(text_name, bank.languages)))
+    if n_columns > MAX_COLUMNS:
+        losses.append(f"there are {n_columns} columns, more than {MAX_COLUMNS}")
+    if losses:
+        raise BankError(
+            f"Bank {bank.code!r} cannot be written to this kind of file without loss: "
+            f"{'; '.join(losses)}.",
+            "Change these places, then export again.",
+        )
+
+
+def _structure_losses(bank: Instrument) -> Iterator[str]:
+    if bank.kind not in KINDS:
+        yield f"its kind {bank.kind!r} is not one of {', '.join(KINDS)}"
+    if " ".join(bank.languages).split() != list(bank.languages):
+        yield "a language code is empty or holds a space"
+    yield from _repeats("sets of response options", (f.code for f in bank.formats))
+    yield from _repeats("parties", (party.code for party in bank.parties))
+    for party in bank.parties:
+        if party.leaning not in LEANINGS:
+            yield f"party {party.code!r} leans {party.leaning!r}, not {', '.join(LEANINGS)}"
+
+
+def _repeats(what: str, codes: Iterable[str]) -> Iterator[str]:
+    for code, count in Counter(codes).items():
+        if count > 1:
+            yield f"{count} {what} have the code {code!r}"
+
+
+def _column_losses(bank: Instrument) -> Iterator[str]:
+    """Names that make no column, or the column of something else."""
+    wordings = [TextColumn(w.language, w.form, w.mood) for i in bank.items for w in i.wordings]
+    labels = [TextColumn(lang) for f in bank.formats for o in f.options for lang in o.labels]
+    for column in dict.fromkeys([*wordings, *labels]):
+        if text_column(text_name(*column).strip()) != column:
+            mood = f" and mood {column.mood!r}" if column.mood else ""
+            yield (
+                f"language {column.language!r} with form {column.form!r}{mood} makes no readable "
+                "column name"
+            )
+    parties = {party.code for party in bank.parties}
+    placed = {party for item in bank.items for party in item.positions}
+    for name in (*bank.domains(), *sorted(parties | placed)):
+        if not name or name.strip() != name:
+            yield f"{name!r} makes no readable column name"
+    for name in sorted(placed - parties):
+        yield f"items have positions of {name!r}, which is not one of the bank's parties"
+
+
+def _item_losses(item: Item) -> Iterator[str]:
+    where = f"item {item.code!r}"
+    if item.keyed not in (1, -1):
+        yield f"{where} is keyed {item.keyed}, not 1 or -1"
+    if len({(w.language, w.form, w.mood) for w in item.wordings}) < len(item.wordings):
+        yield f"{where} has two texts in the same language and form"
+    if item.rank is not None and not 0 <= item.rank <= _MOST:
+        yield f"{where} has the rank {item.rank}, which is not from 0 to {_MOST:,}"
+    if not all(item.tags):
+        yield f"{where} has an empty tag"
+    for form, direction in item.directions.items():
+        if not form or direction not in DIRECTIONS.values():
+            yield f"{where} has the direction {direction} for the form {form!r}, not 1 or -1"
+    yield from _sign_losses(where, LOADING, item.loadings)
+    yield from _sign_losses(where, PARTY, item.positions)
+
+
+def _sign_losses(where: str, prefix: str, signs: Mapping[str, int]) -> Iterator[str]:
+    for name, value in signs.items():
+        if value not in _SIGNS:
+            yield f"{where} has {value} in {prefix + name!r}, not -1, 0 or 1"
+
+
+def _format_losses(response_format: ResponseFormat) -> Iterator[str]:
+    where = f"the set of response options {response_format.code!r}"
+    if response_format.midpoint not in MIDPOINTS:
+        yield f"{where} has the midpoint {response_format.midpoint!r}"
+    if response_format.mood and response_format.mood not in MOODS:
+        yield f"{where} has the mood {response_format.mood!r}, not {' or '.join(MOODS)}"
+    for option in response_format.options:
+        if option.points is not None and not math.isfinite(option.points):
+            yield f"option {option.code!r} has points that are no number"
+        if option.stance is not None and option.stance not in _SIGNS:
+            yield f"option {option.code!r} has the stance {option.stance}, not -1, 0 or 1"
+
+
+# A whole question bank as one CSV file or one Excel workbook, and back, without loss.
+#
+# A row is what its `record` says: a fact about the bank, a party, a set of response options or one
+# of them, or an item. Reading collects every error by row, so that a page can show them all at once
+# beside a preview.
+
+
+def instrument_to_csv(instrument: Instrument) -> bytes:
+    """The bank as one UTF-8 CSV file; BankError if something cannot stand in one."""
+    every = list(records(instrument))
+    refuse_losses(instrument, every, csv_fault)
+    header = (*CSV_COLUMNS, *optional_columns(every), *text_names(instrument, every))
+    rows = ([record.get(column) for column in header] for record in every)
+    return "".join(csv_line(row) for row in (header, *rows)).encode("utf-8")
+
+
+def instrument_to_xlsx(instrument: Instrument) -> bytes:
+    """The bank as a workbook with a sheet for every kind of row that it uses.
+
+    Raises
+    ------
+    BankError
+        Something cannot stand in a workbook.
+    """
+    every = list(records(instrument))
+    refuse_losses(instrument, every, xlsx_fault)
+    sheets: dict[str, list[Iterable[Cell]]] = {}
+    for title, kind in SHEETS.items():
+        own = [record for record in every if record["record"] == kind]
+        if kind in ONLY_WHEN_USED and not own:
+            continue
+        header = COLUMNS[kind]
+        if kind in ("option", "item"):
+            header = (*header, *optional_columns(own), *text_names(instrument, own))
+        sheets[title] = [header, *([record.get(column) for column in header] for record in own)]
+    return workbook(sheets)
+
+
+def read_instrument(name: str, data: bytes) -> Draft:
+    """The bank in a CSV file or Excel workbook, with all that is wrong in it by row.
+
+    Raises
+    ------
+    FileError
+        The file cannot be taken apart into rows and columns at all.
+    """
+    reading = BankReading()
+    if not name.lower().endswith(".xlsx"):
+        reading.add(read_table(name, data))
+        return reading.draft(name)
+    sheets = read_sheets(name, data)
+    used = [title for title in SHEETS if title in sheets] or [*sheets][:1]
+    for title in used:
+        reading.add(sheets[title], sheet=title)
+    for title in (title for title in sheets if title not in used):
+        reading.remarks.warn(f"The sheet '{title}' was not read.")
+    return reading.draft(name)

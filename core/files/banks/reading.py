@@ -1,0 +1,635 @@
+"""Reads a question bank from the tables of a file, with everything that is wrong in them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import NamedTuple, TypeVar, cast
+
+from core.domain import instrument
+from core.domain.identifiers import slug
+from core.domain.instrument import (
+    KINDS,
+    LEANINGS,
+    MIDPOINTS,
+    ORIGINAL,
+    Instrument,
+    Item,
+    Kind,
+    Leaning,
+    Midpoint,
+    Option,
+    Party,
+    Rating,
+    ResponseFormat,
+    Wording,
+    problems,
+)
+from core.files.tables import Table, check_header
+
+# Which columns a question bank has as a file: one set for each kind of row, and those of texts.
+
+BANK_FIELDS = ("code", "title", "description", "licence", "citation", "languages", "kind")
+COLUMNS = {
+    "bank": ("code", "value"),
+    "party": ("code", "value"),
+    "option": ("format", "position", "code", "points", "stance"),
+    "format": ("code", "midpoint", "mood", "ratings"),
+    "item": ("position", "code", "subscale", "keyed"),
+}
+"""Which columns every row of a kind has, besides the texts of options and items."""
+OPTIONAL = ("midpoint", "mood", "ratings", "pair", "genre", "tags", "rank", "directions", "drafts")
+"""Columns that a CSV file has only where something stands in them."""
+ITEM_OPTIONAL = OPTIONAL[OPTIONAL.index("pair") :]
+CSV_COLUMNS = (
+    "record", "code", "format", "position", "subscale", "keyed", "points", "stance", "value",
+)  # fmt: skip
+SHEETS = {
+    "bank": "bank", "parties": "party", "options": "option", "formats": "format", "items": "item",
+}  # fmt: skip
+"""Which rows each sheet of a workbook holds."""
+ONLY_WHEN_USED = frozenset({"party", "format"})
+
+LOADING, PARTY = "loading_", "party_"
+"""What the names of columns begin with that hold -1, 0 or 1 for a domain, or for a party."""
+MOODS = ("question", "statement", "choice")
+
+
+class TextColumn(NamedTuple):
+    """What the texts of one column have in common."""
+
+    language: str
+    form: str = ORIGINAL
+    mood: str = ""
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it is the original form without a mood, as labels of options are."""
+        return self.form == ORIGINAL and not self.mood
+
+
+def text_name(language: str, form: str = ORIGINAL, mood: str = "") -> str:
+    """The name of the column that holds the texts in that language, form and mood."""
+    if mood:
+        return f"text_{language}__{form}__{mood}"
+    return f"text_{language}" if form == ORIGINAL else f"text_{language}__{form}"
+
+
+def text_column(name: str) -> TextColumn | None:
+    """Language, form and mood of a text column; None for a column of another kind."""
+    if name == "text":
+        return TextColumn("en")
+    language, mark, form = name.removeprefix("text_").partition("__")
+    if not name.startswith("text_") or not language:
+        return None
+    stem, second_mark, mood = form.rpartition("__")
+    if second_mark and mood in MOODS:
+        return TextColumn(language, stem, mood)
+    return TextColumn(language, form if mark else ORIGINAL)
+
+
+def named_after(prefix: str, column: str) -> str:
+    """The domain or party that a column is named after; empty for a column of another kind."""
+    return column.removeprefix(prefix) if column.startswith(prefix) else ""
+
+
+def is_known(column: str) -> bool:
+    """Whether a column other than those of texts is part of a bank."""
+    return column in (*CSV_COLUMNS, *OPTIONAL) or is_of_items(column)
+
+
+def is_of_items(column: str) -> bool:
+    """Whether it is a column for a domain or a party, which only items have."""
+    return bool(named_after(LOADING, column) or named_after(PARTY, column))
+
+
+# Several values in one cell: `a;b`, or `name=value;name=value`.
+#
+# A backslash stands before a semicolon, an equals sign, a backslash or a blank that belongs to a
+# value, so that every value comes back.
+
+_TOKENS = re.compile(r"\\[;=\\\s]|.", re.DOTALL)
+_MARKS_IN_LIST = re.compile(r"[;\\]")
+_MARKS_IN_PAIRS = re.compile(r"[;=\\]")
+_BLANKS_AT_ENDS = re.compile(r"\A\s+|\s+\Z")
+
+
+def join(values: Iterable[str]) -> str:
+    """The values as one cell."""
+    return ";".join(_escaped(value, _MARKS_IN_LIST) for value in values)
+
+
+def join_pairs(pairs: Mapping[str, str]) -> str:
+    """Names and values as one cell."""
+    return ";".join(
+        "=".join(_escaped(part, _MARKS_IN_PAIRS) for part in pair) for pair in pairs.items()
+    )
+
+
+def split(cell: str) -> list[str]:
+    """The values of a cell, without those that are empty."""
+    found = (_plain(tokens) for tokens in _parts(_TOKENS.findall(cell), ";"))
+    return [value for value in found if value]
+
+
+def split_pairs(cell: str) -> list[tuple[str, str | None]]:
+    """Names and values of a cell; None where there is no equals sign."""
+    pairs: list[tuple[str, str | None]] = []
+    for tokens in _parts(_TOKENS.findall(cell), ";"):
+        name, *rest = _parts(tokens, "=")
+        value = _plain([token for part in rest for token in ("=", *part)][1:]) if rest else None
+        if rest or _plain(name):
+            pairs.append((_plain(name), value))
+    return pairs
+
+
+def _parts(tokens: list[str], mark: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for token in tokens:
+        if token == mark:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _plain(tokens: list[str]) -> str:
+    """The text of the tokens, without the blanks around it."""
+    filled = [place for place, token in enumerate(tokens) if not token.isspace()]
+    kept = tokens[filled[0] : filled[-1] + 1] if filled else []
+    return "".join(token[-1] for token in kept)
+
+
+def _escaped(text: str, marks: re.Pattern[str]) -> str:
+    marked = marks.sub(lambda found: f"\\{found[0]}", text)
+    return _BLANKS_AT_ENDS.sub(lambda found: re.sub(r"(\s)", r"\\\1", found[0]), marked)
+
+
+# One row of a question bank's file: what its cells say, and what is wrong with them.
+
+_WHOLE_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_SIGNS = {"": None, "-1": -1, "0": 0, "1": 1, "+1": 1}
+
+
+@dataclass(frozen=True)
+class RowError:
+    """What is wrong in one row of a file. `sheet` is empty for a CSV file."""
+
+    line: int
+    column: str
+    reason: str
+    sheet: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row as it stands in the file; `cells` holds the columns that the file has."""
+
+    line: int
+    sheet: str
+    cells: dict[str, str]
+    texts: tuple[tuple[TextColumn, str], ...]
+
+    def cell(self, column: str) -> str:
+        """What stands in the column; empty where the file does not have it."""
+        return self.cells.get(column, "")
+
+
+class Remarks:
+    """Collects the errors and warnings of a file, and where each entry stood first."""
+
+    def __init__(self) -> None:
+        self.errors: list[RowError] = []
+        self.warnings: list[str] = []
+        self._first: dict[tuple[str, ...], tuple[int, str]] = {}
+
+    def wrong(self, row: Row, column: str, reason: str) -> None:
+        """Note an error in one cell."""
+        self.errors.append(RowError(row.line, column, reason, row.sheet))
+
+    def warn(self, message: str) -> None:
+        """Note a warning, once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+    def is_first(self, row: Row, column: str, *key: str) -> bool:
+        """Whether the key is new and not blank; what is not is noted as an error."""
+        first = self._first.setdefault(key, (row.line, row.sheet))
+        if not key[-1].strip():
+            if column in row.cells:
+                self.wrong(row, column, f"the {column} is missing")
+            return False
+        if first != (row.line, row.sheet):
+            self.wrong(row, column, f"'{row.cell(column)}' stands in line {first[0]} already")
+            return False
+        return True
+
+
+def position(row: Row, remarks: Remarks, *kind: str) -> float:
+    """Where the row's entry stands among its like; those without a position come last."""
+    number = whole_number(row, remarks, "position")
+    if number is None:
+        return math.inf
+    remarks.is_first(row, "position", "position", *kind, str(number))
+    return number
+
+
+def whole_number(row: Row, remarks: Remarks, column: str) -> int | None:
+    """The whole number in a cell, from 0 up; None where there is none."""
+    text = row.cell(column).strip()
+    if text and not _WHOLE_NUMBER.fullmatch(text):
+        remarks.wrong(row, column, f"'{text}' is not a whole number")
+        return None
+    return int(text) if text else None
+
+
+def points(row: Row, remarks: Remarks) -> float | None:
+    """The option's points; None where there are none."""
+    text = row.cell("points").strip()
+    try:
+        number = float(text) if text else None
+    except ValueError:
+        number = math.nan
+    if number is not None and not math.isfinite(number):
+        remarks.wrong(row, "points", f"'{text}' is not a number such as 3 or 0.5")
+        return None
+    return number
+
+
+def sign(row: Row, remarks: Remarks, column: str) -> int | None:
+    """-1, 0 or 1 from a cell; None where there is none."""
+    text = row.cell(column).strip()
+    if text not in _SIGNS:
+        remarks.wrong(row, column, f"'{text}' is not -1, 0 or 1")
+    return _SIGNS.get(text)
+
+
+def choice(row: Row, remarks: Remarks, column: str, choices: Iterable[str]) -> str:
+    """One of the words that may stand in a cell; empty where there is none."""
+    text = row.cell(column).strip().lower()
+    if text and text not in choices:
+        remarks.wrong(row, column, f"'{text}' is not one of {', '.join(choices)}")
+        return ""
+    return text
+
+
+def keyed(row: Row, remarks: Remarks) -> int:
+    """1, or -1 for an item that is scored in reverse."""
+    sign = instrument.sign(row.cell("keyed"))
+    if sign is None:
+        remarks.wrong(row, "keyed", f"'{row.cell('keyed')}' is not 1, -1, +, -, R or reverse")
+    return sign or 1
+
+
+def ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
+    """The qualities a judge rates, written as `tragedy=1..10;comedy=1..10`."""
+    found = []
+    for name, value in split_pairs(row.cell("ratings")):
+        low, _, high = (value or "").partition("..")
+        try:
+            rating = Rating(name, float(low), float(high))
+        except ValueError:
+            rating = Rating("", 0, 0)
+        if not rating.code or not math.isfinite(rating.low) or not math.isfinite(rating.high):
+            remarks.wrong(row, "ratings", f"'{name}={value}' is not a range such as tragedy=1..10")
+            continue
+        found.append(rating)
+    return tuple(found)
+
+
+# The header of a question bank's file: which columns hold texts, which are missing or not read.
+
+
+def text_columns(header: tuple[str, ...], sheet: str, remarks: Remarks) -> dict[str, TextColumn]:
+    """The columns that hold texts, by their names; what is wrong with others is noted."""
+    texts: dict[str, TextColumn] = {}
+    for name in header:
+        column = text_column(name)
+        if column in texts.values():
+            remarks.errors.append(RowError(1, name, "another column holds the same texts", sheet))
+        elif column:
+            texts[name] = column
+        elif not is_known(name):
+            remarks.warn(f"The column '{name}' is not part of a bank and was not read.")
+    return texts
+
+
+def require_columns(
+    header: tuple[str, ...], sheet: str, remarks: Remarks, kinds: set[str], *, needs_text: bool
+) -> None:
+    """Note the columns that rows of these kinds cannot do without."""
+    needed = ["code"]
+    needed += ["format"] if "option" in kinds else []
+    needed += ["value"] if kinds & {"bank", "party"} else []
+    missing = [column for column in needed if column not in header]
+    if needs_text:
+        missing.append("text")
+    for column in missing:
+        remarks.errors.append(RowError(1, column, "this column is missing", sheet))
+
+
+def warn_of_strays(row: Row, kind: str, remarks: Remarks) -> None:
+    """Note which filled cells have no meaning in a row of this kind."""
+    own = (*COLUMNS[kind], *ITEM_OPTIONAL) if kind == "item" else COLUMNS[kind]
+    strays = [c for c in (*CSV_COLUMNS[1:], *OPTIONAL) if c not in own and row.cell(c)]
+    if kind != "item":
+        strays += [column for column, cell in row.cells.items() if cell and is_of_items(column)]
+        strays += [
+            text_name(*column)
+            for column, _ in row.texts
+            if kind != "option" or not column.is_general
+        ]
+    for column in strays:
+        remarks.warn(
+            f"The column '{column}' has no meaning in '{kind}' rows and was not read there."
+        )
+
+
+# An item from its row of a question bank's file.
+
+DIRECTIONS = {"same": 1, "inverted": -1}
+
+
+def item_of(row: Row, remarks: Remarks) -> Item:
+    """The item that the row describes; what is wrong in it is noted."""
+    drafted_by = _drafts(row, remarks)
+    wordings = tuple(
+        Wording(c.language, t, c.form, c.mood, drafted_by.get(c, "")) for c, t in row.texts
+    )
+    return Item(
+        code=row.cell("code"),
+        wordings=wordings,
+        subscale=row.cell("subscale"),
+        keyed=keyed(row, remarks),
+        pair=row.cell("pair"),
+        genre=row.cell("genre"),
+        tags=tuple(split(row.cell("tags"))),
+        rank=whole_number(row, remarks, "rank"),
+        loadings=_signs(row, remarks, LOADING),
+        positions=_signs(row, remarks, PARTY),
+        directions=_directions(row, remarks),
+    )
+
+
+def _signs(row: Row, remarks: Remarks, prefix: str) -> dict[str, int]:
+    """What stands in the columns of all domains, or of all parties, where anything does."""
+    found: dict[str, int] = {}
+    for column, cell in row.cells.items():
+        if cell and (name := named_after(prefix, column)):
+            value = sign(row, remarks, column)
+            if value is not None:
+                found[name] = value
+    return found
+
+
+def _directions(row: Row, remarks: Remarks) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for form, word in _pairs(row, remarks, "directions"):
+        direction = DIRECTIONS.get(word.lower())
+        if direction is None:
+            reason = f"'{word}' is not one of {', '.join(DIRECTIONS)}, as in paraphrase_2=inverted"
+            remarks.wrong(row, "directions", reason)
+        else:
+            found[form] = direction
+    return found
+
+
+def _drafts(row: Row, remarks: Remarks) -> dict[TextColumn, str]:
+    """Which model drafted which of the row's texts."""
+    texts = {column for column, _ in row.texts}
+    found: dict[TextColumn, str] = {}
+    for name, model in _pairs(row, remarks, "drafts"):
+        column = text_column(name)
+        if column is None or column not in texts:
+            remarks.wrong(row, "drafts", f"there is no text in '{name}' in this row")
+        elif not model:
+            reason = (
+                f"it does not say which model drafted '{name}', as in text_de=name of the model"
+            )
+            remarks.wrong(row, "drafts", reason)
+        else:
+            found[column] = model
+    return found
+
+
+def _pairs(row: Row, remarks: Remarks, column: str) -> Iterator[tuple[str, str]]:
+    """Names and values of a cell, without names that are missing or stand twice."""
+    if not row.cell(column):
+        return
+    seen: set[str] = set()
+    for name, value in split_pairs(row.cell(column)):
+        if not name:
+            remarks.wrong(row, column, "there is no name before an equals sign")
+        elif name in seen:
+            remarks.wrong(row, column, f"'{name}' stands in it twice")
+        else:
+            seen.add(name)
+            yield name, value or ""
+
+
+# Collects a question bank from the tables of a file, with everything that is wrong in them.
+
+_Entry = TypeVar("_Entry")
+
+
+_Manner = tuple[Midpoint, str, tuple[Rating, ...]]  # midpoint, mood and ratings of a format
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A bank as read. With any error it is for looking at only, not for use."""
+
+    instrument: Instrument
+    errors: tuple[RowError, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class BankReading:
+    """Collects what the rows say, and what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, str] = {}
+        self.items: list[tuple[float, Item]] = []
+        self.options: dict[str, list[tuple[float, Option]]] = {}
+        self.parties: list[Party] = []
+        self.remarks = Remarks()
+        self.has_records = False
+        self._manners: dict[str, _Manner] = {}
+        self._languages: dict[str, None] = {}
+        self._formats: dict[str, tuple[int, str]] = {}  # line and sheet where each began
+        self._party_columns: dict[str, str] = {}  # party -> sheet
+
+    def add(self, table: Table, sheet: str = "") -> None:
+        """Read every row of one table."""
+        header = check_header(table.name, (name.strip() for name in table.header))
+        texts = text_columns(header, sheet, self.remarks)
+        self._languages |= dict.fromkeys(column.language for column in texts.values())
+        parties = filter(None, (named_after(PARTY, name) for name in header))
+        self._party_columns |= dict.fromkeys(parties, sheet)
+        default = SHEETS.get(sheet, "" if "record" in header else "item")
+        self.has_records |= "record" in header or sheet in SHEETS
+        rows = [
+            Row(
+                line,
+                sheet,
+                {"record": default} | dict(zip(header, cells, strict=True)),
+                tuple(
+                    (texts[n], c) for n, c in zip(header, cells, strict=True) if n in texts and c
+                ),
+            )
+            for line, cells in table.rows
+        ]
+        kinds = {_kind(row) for row in rows}
+        needs_text = not texts and not self.has_records
+        require_columns(header, sheet, self.remarks, kinds, needs_text=needs_text)
+        for row in rows:
+            self._add_row(row)
+
+    def draft(self, name: str) -> Draft:
+        """The bank of all rows read."""
+        stem = PurePath(name).name.split(".")[0]
+        if "code" not in self.facts and self.has_records:
+            self.remarks.warn("No code is given for the bank; it was made from the file's name.")
+        languages = self.facts.get("languages")
+        formats = {**self.options, **self._manners}  # options give the order
+        bank = Instrument(
+            code=self.facts.get("code", slug(stem)),
+            title=self.facts.get("title", stem),
+            items=tuple(_in_order(self.items)),
+            formats=tuple(map(self._finished_format, formats)),
+            languages=tuple(self._languages) or ("en",)
+            if languages is None
+            else tuple(languages.split()),
+            description=self.facts.get("description", ""),
+            licence=self.facts.get("licence", ""),
+            citation=self.facts.get("citation", ""),
+            kind=cast(Kind, self.facts.get("kind", "items")),
+            parties=tuple(self.parties),
+        )
+        self._require_parties(bank)
+        self._add_problems(bank)
+        return Draft(
+            bank, tuple(sorted(self.remarks.errors, key=_place)), tuple(self.remarks.warnings)
+        )
+
+    def _add_row(self, row: Row) -> None:
+        readers = {
+            "bank": self._fact,
+            "party": self._party,
+            "option": self._option,
+            "format": self._format,
+            "item": self._item,
+        }
+        kind = _kind(row)
+        if kind in readers:
+            readers[kind](row)
+            warn_of_strays(row, kind, self.remarks)
+        else:
+            self.remarks.wrong(row, "record", f"'{kind}' is not one of {', '.join(readers)}")
+
+    def _fact(self, row: Row) -> None:
+        field = row.cell("code").strip()
+        if field not in BANK_FIELDS:
+            self.remarks.wrong(row, "code", f"'{field}' is not one of {', '.join(BANK_FIELDS)}")
+        elif self.remarks.is_first(row, "code", "bank", field):
+            value = row.cell("value")
+            if field == "kind":
+                value = choice(row, self.remarks, "value", KINDS) or "items"
+            self.facts[field] = value
+            if field in ("code", "languages") and not value.strip():
+                self.remarks.wrong(row, "value", f"the bank's {field} is empty")
+
+    def _party(self, row: Row) -> None:
+        leaning = choice(row, self.remarks, "value", LEANINGS) or "centre"
+        if self.remarks.is_first(row, "code", "party", row.cell("code")):
+            self.parties.append(Party(row.cell("code"), cast(Leaning, leaning)))
+        if not row.cell("value").strip():
+            self.remarks.wrong(row, "value", f"it does not say: {', '.join(LEANINGS)}")
+
+    def _format(self, row: Row) -> None:
+        name = row.cell("code")
+        midpoint = choice(row, self.remarks, "midpoint", MIDPOINTS) or "coin"
+        mood = choice(row, self.remarks, "mood", MOODS)
+        if self.remarks.is_first(row, "code", "format", name):
+            self._formats.setdefault(name, (row.line, row.sheet))
+            self._manners[name] = (cast(Midpoint, midpoint), mood, ratings(row, self.remarks))
+
+    def _option(self, row: Row) -> None:
+        name, code = row.cell("format"), row.cell("code")
+        if not name.strip():
+            self.remarks.wrong(row, "format", "the option does not say to which format it belongs")
+        options = self.options.setdefault(name, [])
+        self._formats.setdefault(name, (row.line, row.sheet))
+        if not row.texts and not any(map(row.cell, ("position", "code", "points", "stance"))):
+            return  # a set of response options that is still empty
+        self.remarks.is_first(row, "code", "option", name, code.casefold())
+        labels = {column.language: text for column, text in row.texts if column.is_general}
+        scored, side = points(row, self.remarks), sign(row, self.remarks, "stance")
+        options.append(
+            (position(row, self.remarks, "option", name), Option(code, scored, labels, side))
+        )
+
+    def _item(self, row: Row) -> None:
+        self.remarks.is_first(row, "code", "item", row.cell("code"))
+        item = item_of(row, self.remarks)
+        self.items.append((position(row, self.remarks, "item"), item))
+
+    def _finished_format(self, code: str) -> ResponseFormat:
+        """The format of that code with its options."""
+        options = tuple(_in_order(self.options.get(code, [])))
+        return ResponseFormat(code, options, *self._manners.get(code, ("coin", "", ())))
+
+    def _require_parties(self, bank: Instrument) -> None:
+        """Note columns of parties that no row describes."""
+        known = {party.code for party in bank.parties}
+        for party, sheet in self._party_columns.items():
+            if party not in known:
+                reason = f"no row of the kind 'party' says where '{party}' stands"
+                self.remarks.errors.append(RowError(1, f"{PARTY}{party}", reason, sheet))
+
+    def _add_problems(self, bank: Instrument) -> None:
+        """What the bank as a whole lacks: errors where a row is to blame, else warnings."""
+        lines = {f"Response options {code}": place for code, place in self._formats.items()}
+        wheres: dict[str, list[str]] = defaultdict(list)
+        for problem in problems(_without_double_codes(bank)):
+            if problem.blocks and problem.where in lines:
+                line, sheet = lines[problem.where]
+                self.remarks.errors.append(
+                    RowError(line, "format", f"{problem.where}: {problem.what}", sheet)
+                )
+            else:
+                wheres[problem.what].append(problem.where)
+        for what, places in wheres.items():
+            more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+            self.remarks.warnings.append(f"{', '.join(places[:3])}{more}: {what}.")
+
+
+def _without_double_codes(bank: Instrument) -> Instrument:
+    """The bank without what is an error of its row already."""
+    return replace(
+        bank,
+        items=tuple({item.code: item for item in bank.items if item.code.strip()}.values()),
+        formats=tuple(
+            replace(
+                f,
+                options=tuple({o.code.casefold(): o for o in f.options if o.code.strip()}.values()),
+            )
+            for f in bank.formats
+        ),
+    )
+
+
+def _kind(row: Row) -> str:
+    return row.cell("record").strip().lower()
+
+
+def _in_order(entries: list[tuple[float, _Entry]]) -> Iterator[_Entry]:
+    return (entry for _, entry in sorted(entries, key=lambda placed: placed[0]))
+
+
+def _place(error: RowError) -> tuple[str, int]:
+    return (error.sheet, error.line)

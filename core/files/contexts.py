@@ -1,0 +1,464 @@
+"""Files of contexts: personas and conversations in tables and JSON lines, read and written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.domain.identifiers import language_code
+from core.domain.study import Context, Message
+from core.errors import FileError
+from core.files.tables import MAX_ROWS_BANK, Table, decode, read_table, too_many_rows, unpack
+from core.files.writing import csv_fault, csv_line
+
+__all__ = ["contexts_csv", "contexts_jsonl", "parse_personas", "read_contexts", "read_personas"]
+
+
+# What reading any list of contexts has in common: codes, repeats, and errors by line.
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A context, perhaps still without a code, and the line on which it begins."""
+
+    line: int
+    context: Context
+
+
+def wrong(name: str, line: int, what: str) -> FileError:
+    """The error for one line of a file of which nothing is kept."""
+    return FileError(
+        f"{name}, line {line}: {what}.", "Nothing was kept. Correct the file and choose it again."
+    )
+
+
+def refuse_repeats(name: str, what: str, values: Iterable[tuple[int, str]]) -> None:
+    """Refuse a value that stands on an earlier line already."""
+    first: dict[str, int] = {}
+    for line, value in values:
+        if value in first:
+            shown = value if len(value) <= 60 else f"{value[:60]}…"
+            raise FileError(
+                f"{name}, line {line}: the {what} '{shown}' stands in line {first[value]} already.",
+                "Delete or change one of the two lines.",
+            )
+        first[value] = line
+
+
+def with_codes(name: str, found: list[Placed], letter: str) -> tuple[Context, ...]:
+    """The contexts, those without a code called c001 and so on by their place (or p001).
+
+    Raises
+    ------
+    FileError
+        Two share a code, there are too many, or a code or text holds what no file can hold.
+    """
+    if len(found) > MAX_ROWS_BANK:
+        raise too_many_rows(name, MAX_ROWS_BANK)
+    refuse_repeats(name, "code", [(p.line, p.context.code) for p in found if p.context.code])
+    for placed in found:
+        _refuse_unwritable(name, placed)
+    taken = {placed.context.code for placed in found}
+    return tuple(
+        replace(placed.context, code=placed.context.code or _free_code(letter, place, taken))
+        for place, placed in enumerate(found, start=1)
+    )
+
+
+def _refuse_unwritable(name: str, placed: Placed) -> None:
+    context = placed.context
+    texts = {"code": context.code, "language": context.language, "variant_of": context.variant_of}
+    for what, text in texts.items():
+        if fault := csv_fault(text):
+            raise wrong(name, placed.line, f"the {what} holds {fault}")
+    for number, message in enumerate(context.messages, start=1):
+        if fault := csv_fault(message["content"]):
+            raise wrong(name, placed.line, f"message {number} holds {fault}")
+    if fault := csv_fault(context.text):
+        raise FileError(f"{name}, line {placed.line}: the persona has {fault}.", "Shorten it.")
+
+
+def _free_code(letter: str, place: int, taken: set[str]) -> str:
+    """p001 for the first place, or the next such code that nobody has; marks it as taken."""
+    while (code := f"{letter}{place:03d}") in taken:
+        place += 1
+    taken.add(code)
+    return code
+
+
+# Contexts as a file that reads back as the same contexts.
+
+_OPTIONAL = ("language", "variant_of")
+
+_Record = dict[str, str]
+
+
+def contexts_jsonl(contexts: Sequence[Context]) -> bytes:
+    """One context a line, as JSON."""
+    lines = (json.dumps(_body(context), ensure_ascii=False) + "\n" for context in contexts)
+    return "".join(lines).encode("utf-8")
+
+
+def contexts_csv(contexts: Sequence[Context]) -> bytes:
+    """Personas as one a row, conversations as one message a row.
+
+    Raises
+    ------
+    FileError
+        Both stand in the list, two personas are the same, a text cannot stand in a CSV file, or
+        there are too many rows.
+    """
+    conversations = any(context.messages for context in contexts)
+    if not conversations:
+        _refuse_same(contexts)
+    records = [
+        record
+        for context in contexts
+        for record in (_of_conversation(context) if conversations else _of_persona(context))
+    ]
+    used = {column for record in records for column, cell in record.items() if cell}
+    own = ("role", "content") if conversations else ("text",)
+    header = ("code", *(column for column in _OPTIONAL if column in used), *own)
+    if len(records) > MAX_ROWS_BANK:
+        raise _cannot_hold(f"There are {len(records):,} rows, more than {MAX_ROWS_BANK:,}")
+    for record in records:
+        for column, cell in record.items():
+            if fault := csv_fault(cell):
+                raise _cannot_hold(f"{record['code']}, {column}: {fault} cannot stand in CSV")
+    rows = ([record.get(column, "") for column in header] for record in records)
+    return "".join(csv_line(row) for row in (header, *rows)).encode("utf-8")
+
+
+def _body(context: Context) -> dict[str, object]:
+    """What stands in the line of a context, which leaves out what it does not use."""
+    body: dict[str, object] = {column: cell for column, cell in _about(context).items() if cell}
+    if context.text or not context.messages:
+        body["text"] = context.text
+    if context.messages:
+        body["messages"] = [{"role": m["role"], "content": m["content"]} for m in context.messages]
+    return body
+
+
+def _of_persona(context: Context) -> Iterator[_Record]:
+    yield {**_about(context), "text": context.text}
+
+
+def _of_conversation(context: Context) -> Iterator[_Record]:
+    if context.text:
+        raise _cannot_hold(f"{context.code} is a persona, which cannot stand beside conversations")
+    for message in context.messages or ({"role": "", "content": ""},):
+        yield {**_about(context), "role": message["role"], "content": message["content"]}
+
+
+def _refuse_same(personas: Sequence[Context]) -> None:
+    first: dict[str, str] = {}
+    for persona in personas:
+        if first.setdefault(persona.text, persona.code) != persona.code:
+            same = f"{first[persona.text]} and {persona.code} are the same persona"
+            raise _cannot_hold(f"{same}, which a table holds only once")
+
+
+def _about(context: Context) -> _Record:
+    about = {"language": context.language, "variant_of": context.variant_of}
+    return {"code": context.code, **about}
+
+
+def _cannot_hold(what: str) -> FileError:
+    return FileError(f"{what}.", "Save the contexts as JSON Lines (.jsonl) instead.")
+
+
+# Conversations in a table: a row is one message, or one exchange of user and assistant.
+
+_ROLES_IN_TABLES = {
+    "user": "user", "human": "user", "assistant": "assistant", "gpt": "assistant",
+    "bot": "assistant", "model": "assistant", "system": "system",
+}  # fmt: skip
+"""What files call who speaks, and what Inkblot calls them."""
+_MESSAGE = frozenset({"role", "content"})
+_EXCHANGE = frozenset({"user", "assistant"})
+_ABOUT = frozenset({"code", "language", "variant_of"})
+
+
+@dataclass
+class _Conversation:
+    """The rows of one code, as far as they were read."""
+
+    line: int
+    code: str
+    messages: list[Message] = field(default_factory=list)
+    about: dict[str, str] = field(default_factory=dict)
+
+
+def holds_conversations(table: Table) -> bool:
+    """Whether the columns are those of conversations."""
+    header = set(_header(table))
+    return header.issuperset(_MESSAGE) or header.issuperset(_EXCHANGE)
+
+
+def conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
+    """The conversations of a table, whose rows with one code stand together, in their order.
+
+    A code whose row holds no message stands for "nothing said before".
+
+    Raises
+    ------
+    FileError
+        A message is empty or nobody's, or a code stands in two places; names the line.
+    """
+    header = _header(table)
+    _check_columns(name, table, header)
+    found: list[_Conversation] = []
+    for line, cells in table.rows:
+        row = dict(zip(header, cells, strict=True))
+        code = row.get("code", "").strip()
+        if not code and "role" in row:
+            raise wrong(name, line, "there is no code that says which conversation this is part of")
+        if not code or not found or found[-1].code != code:
+            found.append(_Conversation(line, code))
+        _add(name, line, row, found[-1])
+    if not found:
+        raise FileError(f"{name}: there is no conversation.", "Write one message in each row.")
+    refuse_repeats(name, "code", [(one.line, one.code) for one in found if one.code])
+    return with_codes(name, [Placed(one.line, _context_of_table(one)) for one in found], "c")
+
+
+def role(name: str, line: int, text: str) -> str:
+    """Who speaks, in Inkblot's words; FileError for somebody else."""
+    known = _ROLES_IN_TABLES.get(text.strip().lower())
+    if known is None:
+        shown = text if len(text) <= 60 else f"{text[:60]}…"
+        raise wrong(name, line, f"the role '{shown}' is not one of {', '.join(_ROLES_IN_TABLES)}")
+    return known
+
+
+def _header(table: Table) -> tuple[str, ...]:
+    return tuple(column.strip().lower() for column in table.header)
+
+
+def _check_columns(name: str, table: Table, header: tuple[str, ...]) -> None:
+    own = _MESSAGE if _MESSAGE.issubset(header) else _EXCHANGE
+    strange = [column for column in table.header if column.strip().lower() not in own | _ABOUT]
+    needs_code = own is _MESSAGE and "code" not in header
+    if strange or needs_code or len(set(header)) < len(header):
+        raise FileError(
+            f"{name}: the columns are {', '.join(map(repr, table.header))}; conversations need "
+            "'code', 'role' and 'content', or 'user' and 'assistant', and may have 'language' "
+            "and 'variant_of'.",
+            "Rename or delete columns.",
+        )
+
+
+def _add(name: str, line: int, row: dict[str, str], conversation: _Conversation) -> None:
+    """Add a row's messages and what it says about its conversation."""
+    about = {
+        "language": language_code(row.get("language", "")),
+        "variant_of": row.get("variant_of", "").strip(),
+    }
+    for column, value in about.items():
+        earlier = conversation.about.setdefault(column, value)
+        if value != earlier:
+            what = f"the {column} is '{value}', but '{earlier}' where the conversation begins"
+            raise wrong(name, line, what)
+    goes_on = line != conversation.line
+    if goes_on and not conversation.messages:
+        raise wrong(name, line, "the code stands for nothing said before, and yet goes on here")
+    said = [row.get(column, "") for column in ("role", "content", "user", "assistant")]
+    if not goes_on and conversation.code and not "".join(said).strip():
+        return
+    conversation.messages.extend(_messages_of_table(name, line, row))
+
+
+def _messages_of_table(name: str, line: int, row: dict[str, str]) -> Iterator[Message]:
+    if "role" in row:
+        said = [(role(name, line, row["role"]), "content", row["content"])]
+    else:
+        said = [(speaker, speaker, row[speaker]) for speaker in ("user", "assistant")]
+    for speaker, column, content in said:
+        if not content.strip():
+            raise wrong(name, line, f"there is no text in the column '{column}'")
+        yield {"role": speaker, "content": content}
+
+
+def _context_of_table(conversation: _Conversation) -> Context:
+    return Context(conversation.code, messages=tuple(conversation.messages), **conversation.about)
+
+
+# Contexts in a file of JSON lines, as published collections of conversations have them.
+
+_CODES = ("code", "id", "conversation_id")
+_MESSAGES = ("messages", "conversation", "conversations")
+_ROLES, _CONTENTS = ("role", "from"), ("content", "value")
+
+
+def conversations_of_lines(name: str, text: str) -> tuple[Context, ...]:
+    """The contexts of a JSON Lines file, one a line.
+
+    A line is a list of messages, or an object that holds one under messages, conversation or
+    conversations, or the text of a persona under text. Those without a code are called c001, c002
+    and so on by their place.
+
+    Raises
+    ------
+    FileError
+        A line cannot be read as it stands; names the line and the reason. Nothing is kept.
+    """
+    lines = enumerate(text.split("\n"), start=1)
+    found = [
+        Placed(number, _context_of_line(name, number, line))
+        for number, line in lines
+        if line.strip()
+    ]
+    if not found:
+        raise FileError(f"{name}: there is no conversation.", "Write one on each line.")
+    return with_codes(name, found, "c")
+
+
+def _context_of_line(name: str, line: int, text: str) -> Context:
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise wrong(name, line, "this is not one whole JSON value") from None
+    if isinstance(body, list):
+        return Context("", messages=tuple(_messages_of_line(name, line, body)))
+    if not isinstance(body, dict):
+        raise wrong(name, line, "this is neither a list of messages nor an object that holds one")
+    said = _first(body, _MESSAGES)
+    persona = _text(name, line, body, ("text",)) if "text" in body else None
+    if said is None and persona is None:
+        raise wrong(name, line, f"there is nothing under {', '.join(_MESSAGES)} or text")
+    return Context(
+        code=_text(name, line, body, _CODES).strip(),
+        text=(persona or "").strip(),
+        messages=tuple(_messages_of_line(name, line, said)) if said is not None else (),
+        language=language_code(_text(name, line, body, ("language",))),
+        variant_of=_text(name, line, body, ("variant_of",)).strip(),
+    )
+
+
+def _messages_of_line(name: str, line: int, said: object) -> Iterator[Message]:
+    if not isinstance(said, list) or not said:
+        raise wrong(name, line, "there is no list of messages")
+    for number, message in enumerate(said, start=1):
+        if not isinstance(message, dict):
+            raise wrong(name, line, f"message {number} is not an object with role and content")
+        speaker, content = _first(message, _ROLES), _first(message, _CONTENTS)
+        if not isinstance(speaker, str):
+            raise wrong(name, line, f"message {number} does not say whose it is")
+        if not isinstance(content, str) or not content.strip():
+            raise wrong(name, line, f"message {number} has no text")
+        yield {"role": role(name, line, speaker), "content": content}
+
+
+def _first(body: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    """What stands under the first of the keys that is there."""
+    return next((body[key] for key in keys if body.get(key) is not None), None)
+
+
+def _text(name: str, line: int, body: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    value = _first(body, keys)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        key = next(key for key in keys if body.get(key) is not None)
+        raise wrong(name, line, f"what stands under {key} is no text")
+    return str(value)
+
+
+# Contexts from a file or from a box on a page: personas, or conversations.
+
+_JSON_ENDINGS = (".jsonl", ".ndjson")
+_HEADERS = frozenset({"text", "persona", "personas", "context"})
+_COLUMNS = frozenset({"code", "text", "language", "variant_of"})
+_TYPED = "The personas typed in"
+
+_Line = tuple[int, dict[str, str]]  # line number, cells by column
+
+
+def read_contexts(name: str, data: bytes) -> tuple[Context, ...]:
+    """The personas or the conversations in a file, whichever it holds.
+
+    Conversations stand in a .jsonl file, or in a table with the columns role and content, or user
+    and assistant. Every other file holds personas, as `read_personas` says.
+
+    Raises
+    ------
+    FileError
+        Anything at all is wrong; names the file, the line and the reason. Nothing is kept.
+    """
+    inner, content = unpack(name, data)
+    if inner.lower().endswith(_JSON_ENDINGS):
+        return conversations_of_lines(name, decode(name, content))
+    if inner.lower().endswith(".txt"):
+        return _personas(name, _lines(decode(name, content)))
+    table = read_table(inner, content)
+    if holds_conversations(table):
+        return conversations_of_table(name, table)
+    return _personas(name, _rows(name, table))
+
+
+def read_personas(name: str, data: bytes) -> tuple[Context, ...]:
+    """The personas in a .txt file (one a line), or in the columns code and text of a table.
+
+    Those without a code are called p001, p002 and so on by their place. The columns language and
+    variant_of may stand beside them.
+
+    Raises
+    ------
+    FileError
+        Two personas are the same or share a code, or the file cannot be read; names the line.
+    """
+    inner, content = unpack(name, data)
+    if inner.lower().endswith(".txt"):
+        return _personas(name, _lines(decode(name, content)))
+    return _personas(name, _rows(name, read_table(inner, content)))
+
+
+def parse_personas(text: str) -> tuple[Context, ...]:
+    """The personas typed in a box, one a line; FileError as for a file."""
+    return _personas(_TYPED, _lines(text))
+
+
+def _lines(text: str) -> list[_Line]:
+    lines = re.split("\r\n|\r|\n", text)
+    return [(number, {"text": line}) for number, line in enumerate(lines, start=1)]
+
+
+def _rows(name: str, table: Table) -> list[_Line]:
+    header = tuple(column.strip().lower() for column in table.header)
+    if len(header) == 1 and header[0] != "code":
+        rows: list[_Line] = [(line, {"text": cells[0]}) for line, cells in table.rows]
+        if header[0] not in _HEADERS:  # a list without a heading: its first line is a persona
+            rows.insert(0, (1, {"text": table.header[0]}))
+        return rows
+    if "text" not in header or len(set(header)) < len(header) or not _COLUMNS.issuperset(header):
+        raise FileError(
+            f"{name}: the columns are {', '.join(map(repr, table.header))}; "
+            "personas need the columns 'code' and 'text', or 'text' alone.",
+            "Rename or delete columns, or save the personas as a .txt file with one on each line.",
+        )
+    return [(line, dict(zip(header, cells, strict=True))) for line, cells in table.rows]
+
+
+def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
+    """The personas of the lines that hold something, checked and each with a code."""
+    found = [
+        Placed(
+            number,
+            Context(
+                cells.get("code", "").strip(),
+                cells["text"].strip(),
+                language=language_code(cells.get("language", "")),
+                variant_of=cells.get("variant_of", "").strip(),
+            ),
+        )
+        for number, cells in lines
+        if (cells.get("code", "") + cells["text"]).strip()
+    ]
+    if not found:
+        raise FileError(f"{name}: there is no persona.", "Write one persona on each line.")
+    personas = with_codes(name, found, "p")
+    refuse_repeats(name, "text", [(placed.line, placed.context.text) for placed in found])
+    return personas

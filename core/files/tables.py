@@ -1,0 +1,313 @@
+"""A table of text cells from the bytes of a CSV or Excel file, or an error that names the place.
+
+Nothing is guessed: a cell is the text that stands in it. Files are limited in size before they
+are unpacked, because a small file can unpack to one that fills the memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import openpyxl
+from openpyxl.utils.exceptions import InvalidFileException
+
+from core.errors import FileError
+from core.files.writing import plain_number, unescape_xlsx, unguard
+
+_MAX_FILE_BYTES = 50 * 1024**2
+MAX_UNPACKED_BYTES = 500 * 1024**2
+_MAX_RATIO = 200  # unpacked to packed
+MAX_ROWS_TIDY = 1_500_000
+MAX_ROWS_BANK = 20_000
+MAX_COLUMNS = 500
+MAX_CELL_CHARACTERS = 100_000
+HEADER_CHARACTERS = 1_000_000  # a header line is looked for no further than this
+
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+_SHEET_ROWS = 1_048_576  # Excel's own limit; a file that claims more was not made by it
+_BLANK_ROWS = 20_000  # in sequence; below them, no table goes on
+_SMALL = 1024**2  # below this, no ratio is dangerous
+_BROKEN_WORKBOOK = (
+    zipfile.BadZipFile, InvalidFileException, ParseError, KeyError, ValueError, TypeError,
+    IndexError, AttributeError, OSError, EOFError, NotImplementedError, RuntimeError, zlib.error,
+)  # fmt: skip
+_SAVE_AS_UTF8 = 'In Excel choose File, Save As and the type "CSV UTF-8 (Comma delimited)".'
+
+
+@dataclass(frozen=True)
+class Table:
+    """Text cells below a header. `name` says where they stand, for messages."""
+
+    name: str
+    header: tuple[str, ...]
+    rows: list[tuple[int, tuple[str, ...]]]  # line number in the file, cells
+
+
+def read_table(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> Table:
+    """The table in a .csv, .tsv or .txt file (also .gz), or in the first sheet of an .xlsx."""
+    inner, content = unpack(name, data)
+    if inner.lower().endswith(".xlsx"):
+        return next(iter(read_sheets(name, content, max_rows=max_rows).values()))
+    if not inner.lower().endswith(TEXT_ENDINGS):
+        raise FileError(
+            f"{name}: files of this kind cannot be read.",
+            "Save it as CSV UTF-8 (.csv) or as an Excel workbook (.xlsx).",
+        )
+    return read_text(name, decode(name, content), max_rows=max_rows)
+
+
+def read_text(name: str, text: str, *, max_rows: int) -> Table:
+    """The table in the text of a CSV file."""
+    return _table(name, csv_records(name, text, sniff_delimiter(text)), max_rows)
+
+
+def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dict[str, Table]:
+    """Every sheet of an Excel workbook that holds something, by its title."""
+    check_size(name, len(data))
+    tables: dict[str, Table] = {}
+    try:
+        _check_archive(name, data)
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
+        for sheet in book.worksheets:
+            where = f"{name}, sheet {sheet.title}"
+            table = _table(where, _sheet_records(where, sheet), max_rows, may_be_empty=True)
+            if table.header:
+                tables[sheet.title] = table
+    except _BROKEN_WORKBOOK as broken:
+        raise FileError(
+            f"{name}: this is not an Excel workbook that can be read "
+            "(damaged, or protected by a password).",
+            "Open it in Excel and save it again as .xlsx, without a password.",
+        ) from broken
+    if not tables:
+        raise empty_file(name)
+    return tables
+
+
+def check_size(name: str, n_bytes: int) -> None:
+    """Refuse a file that is too large; call it with a known size before reading the file."""
+    if n_bytes > _MAX_FILE_BYTES:
+        raise FileError(
+            f"{name}: the file has {n_bytes / 1024**2:,.0f} MB; "
+            f"at most {_MAX_FILE_BYTES // 1024**2} MB can be read.",
+            "Split it into several files, or compress it with gzip (.csv.gz).",
+        )
+
+
+def unpack(name: str, data: bytes) -> tuple[str, bytes]:
+    """The name without .gz, and the content unpacked. The limits on size hold for both."""
+    check_size(name, len(data))
+    if not name.lower().endswith(".gz"):
+        return name, data
+    parts: list[bytes] = []
+    size = 0
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            while part := packed.read(_SMALL):
+                size += len(part)
+                _check_unpacked(name, size, len(data))
+                parts.append(part)
+    except (OSError, EOFError, zlib.error) as broken:
+        raise FileError(
+            f"{name}: the compressed file is damaged or incomplete.", "Compress or copy it again."
+        ) from broken
+    return name[:-3], b"".join(parts)
+
+
+def decode(name: str, data: bytes) -> str:
+    """The text of a UTF-8 file, or of a UTF-16 file that says so at its beginning."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as wrong:
+        line = len(re.findall(rb"\r\n|\r|\n", data[: wrong.start])) + 1
+        raise FileError(
+            f"{name}, line {line}: byte {wrong.start + 1} of the file is not UTF-8 text.",
+            _SAVE_AS_UTF8,
+        ) from None
+    if (position := text.find("\0")) >= 0:
+        line = len(re.findall("\r\n|\r|\n", text[:position])) + 1
+        raise FileError(
+            f"{name}, line {line}: there is a NUL byte, which no text file holds.", _SAVE_AS_UTF8
+        )
+    return text
+
+
+def sniff_delimiter(text: str) -> str:
+    """Comma, semicolon or tab, whichever stands most often in the header line."""
+    counts = Counter({",": 0, ";": 0, "\t": 0})
+    quoted = False
+    for character in text[:HEADER_CHARACTERS].lstrip("\r\n"):
+        if character == '"':
+            quoted = not quoted
+        elif not quoted and character in "\r\n":
+            break
+        elif not quoted and character in counts:
+            counts[character] += 1
+    return counts.most_common(1)[0][0]
+
+
+def csv_records(name: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that hold something, header included, each with the line on which it begins."""
+    # not StringIO, which takes four bytes a character
+    lines = io.TextIOWrapper(io.BytesIO(text.encode("utf-8")), "utf-8", newline="")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    line = 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as problem:
+            if "field larger" in str(problem) and text.count('"') % 2 == 0:
+                raise FileError(
+                    f"{name}, line {line}: a cell has more than {csv.field_size_limit():,} "
+                    f"characters; at most {MAX_CELL_CHARACTERS:,} can be read.",
+                    "Shorten it, or look for a quotation mark that makes one cell of many.",
+                ) from None
+            raise FileError(
+                f"{name}, line {line}: a quotation mark is opened and never closed, or is "
+                "followed by more text.",
+                'Put text with quotation marks in quotation marks, and double those inside: "".',
+            ) from None
+        if any(cells):
+            yield line, cells
+        line = reader.line_num + 1
+
+
+def check_header(name: str, header: Iterable[str]) -> tuple[str, ...]:
+    """The column names, or an error where one is empty or stands twice."""
+    names = tuple(header)
+    if len(names) > MAX_COLUMNS:
+        raise FileError(
+            f"{name}: there are {len(names)} columns; at most {MAX_COLUMNS} can be read.",
+            "Delete the columns that are not needed.",
+        )
+    for number, column in enumerate(names, start=1):
+        if not column.strip():
+            raise FileError(
+                f"{name}: column {number} has no name in the header line.",
+                "Name the column, or delete it.",
+            )
+        if column in names[: number - 1]:
+            raise FileError(
+                f"{name}: two columns are called '{column}'.", "Rename or delete one of them."
+            )
+    return names
+
+
+def _table(
+    name: str,
+    records: Iterable[tuple[int, list[str]]],
+    max_rows: int,
+    *,
+    may_be_empty: bool = False,
+) -> Table:
+    """Header and rows, each checked as it comes, so that a huge file stops early."""
+    header: tuple[str, ...] = ()
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    for line, cells in records:
+        if not header:
+            header = check_header(name, map(unguard, cells))
+            continue
+        if len(rows) >= max_rows:
+            raise too_many_rows(name, max_rows)
+        rows.append((line, _checked_cells(name, line, cells, header)))
+    if not header and not may_be_empty:
+        raise empty_file(name)
+    return Table(name, header, rows)
+
+
+def too_many_rows(name: str, max_rows: int) -> FileError:
+    """The error for a file with more than `max_rows` rows."""
+    return FileError(f"{name}: there are more than {max_rows:,} rows.", "Split the file.")
+
+
+def _checked_cells(
+    name: str, line: int, cells: list[str], header: tuple[str, ...]
+) -> tuple[str, ...]:
+    if len(cells) != len(header):
+        raise FileError(
+            f"{name}, line {line}: there are {len(cells)} cells, but the header line has "
+            f"{len(header)}.",
+            "Put text that contains the delimiter in quotation marks, or fill the row up.",
+        )
+    texts = tuple(unguard(cell) for cell in cells)
+    for column, text in zip(header, texts, strict=True):
+        if len(text) > MAX_CELL_CHARACTERS:
+            raise FileError(
+                f"{name}, line {line}, column {column}: the cell has {len(text):,} characters; "
+                f"at most {MAX_CELL_CHARACTERS:,} can be read.",
+                "Shorten it.",
+            )
+    return texts
+
+
+def empty_file(name: str) -> FileError:
+    """The error for a file without so much as a header line."""
+    return FileError(f"{name}: the file is empty.", "Choose a file with a header line and rows.")
+
+
+def _check_unpacked(name: str, unpacked: int, packed: int) -> None:
+    too_large = unpacked > MAX_UNPACKED_BYTES
+    if too_large or (unpacked > _SMALL and unpacked > _MAX_RATIO * packed):
+        limit = (
+            f"{MAX_UNPACKED_BYTES // 1024**2} MB" if too_large else f"{_MAX_RATIO} times its size"
+        )
+        raise FileError(
+            f"{name}: unpacked, the file is larger than {limit}.", "Split it into several files."
+        )
+
+
+def _check_archive(name: str, data: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        _check_unpacked(name, sum(info.file_size for info in archive.infolist()), len(data))
+
+
+def _sheet_records(where: str, sheet: Any) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a sheet that hold something, all filled up to the width of the header."""
+    sheet.reset_dimensions()  # what a file says of its own dimensions is often wrong
+    width = last = 0
+    # one column too many is enough to refuse them; a row can name 16,384, all of them blank
+    for number, cells in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS + 1), start=1):
+        if number > _SHEET_ROWS:
+            raise too_many_rows(where, _SHEET_ROWS)
+        if number > last + _BLANK_ROWS:
+            raise FileError(
+                f"{where}: there are more than {_BLANK_ROWS:,} blank rows below row {last}.",
+                "Delete the rows below the table in Excel, then save again.",
+            )
+        texts = [_cell_text(where, cell) if cell.value is not None else "" for cell in cells]
+        while texts and not texts[-1]:
+            texts.pop()
+        if texts:
+            width, last = width or len(texts), number
+            yield number, texts + [""] * (width - len(texts))
+
+
+def _cell_text(where: str, cell: Any) -> str:
+    value = cell.value
+    if cell.data_type in ("f", "e"):
+        what = "a formula" if cell.data_type == "f" else f"the Excel error {value}"
+        raise FileError(
+            f"{where}, cell {cell.coordinate}: there is {what} instead of text.",
+            "Copy the cells and paste them as values, then save again.",
+        )
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, float)):
+        return plain_number(value)
+    if isinstance(value, (date, datetime, time)):
+        return value.isoformat()
+    return unescape_xlsx(str(value))

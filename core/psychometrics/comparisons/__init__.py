@@ -1,1 +1,0 @@
-"""Correlations, means, groups, shares and distributions, and many tests at once."""

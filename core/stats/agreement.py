@@ -1,0 +1,353 @@
+"""Agreement of coders: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+from statsmodels.stats import inter_rater
+
+from core.stats.inputs import Estimate, Floats, Integers, check_level, undefined_for_size
+from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
+
+# Cohen's kappa of two coders, plain or weighted, and Fleiss' kappa of several.
+
+# Cohen's kappa and its variance are statsmodels'. Degenerate tables are answered here, because
+# statsmodels divides by zero there. Fleiss' kappa is ours for speed: the bootstrap needs it for
+# 2,000 resamples, which one matrix product gives 15 times faster than as many calls of statsmodels.
+# It was checked against statsmodels 0.15.0 and R's irr 0.84.1.
+
+
+Weights = Literal["none", "linear", "quadratic"]
+_WEIGHT_NAMES = {"none": None, "linear": "linear", "quadratic": "quadratic"}
+_NO_VARIETY = "Undefined: one category was given to everything, so chance agrees as fully."
+
+
+def weighted_kappa(
+    first: Floats, second: Floats, *, weights: Weights = "none", level: float = 0.95
+) -> Estimate:
+    """How far two coders agree beyond chance; near misses may count in part.
+
+    Parameters
+    ----------
+    first, second : (units,)
+        Codes as numbers, in the same order of units; units that lack either are left out.
+    weights : "none", "linear" or "quadratic"
+        Whether a disagreement counts fully, or by the (squared) number of categories between the
+        two codes among the categories that occur.
+    level : float in (0, 1)
+        Two-sided coverage.
+
+    Returns
+    -------
+    Estimate : kappa, unitless, 1 for agreement, 0 for chance. NaN with a reason where there is no
+    unit or only one category.
+
+    Raises
+    ------
+    ValueError : the codes are of different lengths, or the level is not within 0 and 1.
+
+    Notes
+    -----
+    Cohen (1960) doi:10.1177/001316446002000104, (1968) doi:10.1037/h0026256; large-sample interval
+    of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106, clipped to -1 and 1, which takes units
+    as independent. statsmodels computes both; agrees with irr 0.84.1 and psych 2.4.12 to 1e-12.
+    For codes that are not numbers, unweighted, see `cohens_kappa`.
+    """
+    check_level(level)
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"codes of shapes {x.shape} and {y.shape} do not pair")
+    both = np.isfinite(x) & np.isfinite(y)
+    n = int(both.sum())
+    kind = "Cohen's kappa" if weights == "none" else f"Cohen's kappa, {weights} weights"
+    result = Estimate(
+        math.nan,
+        level=level,
+        n=n,
+        n_left_out=len(x) - n,
+        method=f"{kind}, {level * 100:g}% interval (Fleiss, Cohen and Everitt)",
+    )
+    if n == 0:
+        return replace(result, problems=("Undefined: no unit was coded by both.",))
+    codes, place = np.unique(np.concatenate([x[both], y[both]]), return_inverse=True)
+    if len(codes) == 1:
+        return replace(result, problems=(_NO_VARIETY,))
+    table = _cross_table(place[:n], place[n:], len(codes))
+    if _one_sided(table):
+        reason = (
+            "One coder gave everything the same category: kappa is 0 whatever the other did, and "
+            "has no interval."
+        )
+        return replace(result, value=0.0, problems=(reason,))
+    with np.errstate(divide="ignore", invalid="ignore"):  # its z where the error is 0
+        kappa = inter_rater.cohens_kappa(table, wt=_WEIGHT_NAMES[weights])
+    value, variance = float(kappa.kappa), float(kappa.var_kappa)
+    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(max(variance, 0.0))
+    return replace(result, value=value, low=max(-1.0, value - reach), high=min(1.0, value + reach))
+
+
+def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
+    """How far two coders agree beyond chance on categories of any kind, without order.
+
+    Parameters
+    ----------
+    first
+        The category that one coder gave to each unit.
+    second
+        The category that the other coder gave to the same units, in the same order.
+
+    Returns
+    -------
+    1 for complete agreement, 0 for chance, below 0 for less than chance. NaN where there is no unit
+    or both coders gave one and the same category to everything: chance then agrees completely too.
+
+    Raises
+    ------
+    ValueError
+        The coders coded different numbers of units.
+
+    Notes
+    -----
+    Cohen (1960) doi:10.1177/001316446002000104. The same kappa as `weighted_kappa` without weights.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} codings against {len(second)}")
+    number = {category: place for place, category in enumerate(dict.fromkeys([*first, *second]))}
+    if len(number) < 2:
+        return math.nan
+    rows = np.array([number[category] for category in first])
+    columns = np.array([number[category] for category in second])
+    table = _cross_table(rows, columns, len(number))
+    if _one_sided(table):
+        return 0.0
+    return float(inter_rater.cohens_kappa(table, return_results=False))
+
+
+def _cross_table(rows: Integers, columns: Integers, size: int) -> Floats:
+    """(categories, categories) how often each pair of codes occurs."""
+    table = np.zeros((size, size))
+    np.add.at(table, (rows, columns), 1)
+    return table
+
+
+def _one_sided(table: Floats) -> bool:
+    """Whether one of the coders used a single category."""
+    return bool(min(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) == 1)
+
+
+def fleiss_kappa(
+    ratings: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
+) -> Estimate:
+    """How far several coders agree beyond chance on categories without order.
+
+    Parameters
+    ----------
+    ratings : (units, coders)
+        Codes as numbers, NaN for none. Units with a gap are left out; for gaps, Krippendorff's
+        alpha loses less.
+    level : float in (0, 1)
+        Two-sided coverage.
+    bootstrap : Bootstrap, optional
+        Units resampled for the percentile interval; 2,000 resamples of seed 0 by default.
+
+    Returns
+    -------
+    Estimate : kappa, unitless. NaN with a reason where there are fewer than two coders, no complete
+    unit, or only one category.
+
+    Raises
+    ------
+    ValueError : the table is not two-dimensional or the level not within 0 and 1.
+
+    Notes
+    -----
+    Fleiss (1971) doi:10.1037/h0031619. The interval resamples units, taken as independent; his
+    standard error holds only where there is no agreement beyond chance, and does not serve for an
+    interval (Gwet 2021, doi:10.1177/0013164420973080). Agrees with R's irr 0.84.1, kappam.fleiss,
+    to 1e-12.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"ratings need units and coders, not {table.ndim} dimensions")
+    bootstrap = bootstrap or Bootstrap()
+    complete = table[np.isfinite(table).all(axis=1)]
+    n, coders = complete.shape
+    result = Estimate(
+        math.nan,
+        level=check_level(level),
+        n=n,
+        n_left_out=len(table) - n,
+        method=f"Fleiss' kappa, {level * 100:g}% interval (percentile bootstrap over units)",
+    )
+    if n == 0 or coders < 2:
+        reason = f"Undefined: {n} units are coded by all of {coders} coders; two coders are needed."
+        return replace(result, problems=(reason,))
+    codes = np.unique(complete)
+    if len(codes) == 1:
+        return replace(result, problems=(_NO_VARIETY,))
+    counts = (complete[:, :, None] == codes).sum(axis=1).astype(np.float64)
+    value = float(_fleiss(counts, np.ones((1, n)))[0])
+    values = np.concatenate([_fleiss(counts, weights) for weights in row_weights(n, bootstrap)])
+    return with_resampled_interval(replace(result, value=value), values, bootstrap)
+
+
+def _fleiss(counts: Floats, weights: Floats) -> Floats:
+    """Fleiss' kappa of every resample, from (resamples, units) weights; NaN where undefined."""
+    n, coders = counts.shape[0], counts[0].sum()
+    own = (counts * (counts - 1)).sum(axis=1) / (coders * (coders - 1))
+    totals = weights @ counts
+    expected = ((totals / (n * coders)) ** 2).sum(axis=1)
+    varied = np.count_nonzero(totals, axis=1) > 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(varied, (weights @ own / n - expected) / (1 - expected), np.nan))
+
+
+# Krippendorff's alpha: agreement of any number of coders on any scale, with gaps.
+
+# Ours because neither scipy nor statsmodels has Krippendorff's alpha.
+
+
+Metric = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+def krippendorff_alpha(
+    ratings: Floats,
+    metric: Metric = "nominal",
+    *,
+    level: float = 0.95,
+    bootstrap: Bootstrap | None = None,
+) -> Estimate:
+    """How far coders agree beyond chance, whatever their number and the scale of the codes.
+
+    Parameters
+    ----------
+    ratings : (coders, units)
+        Codes as numbers; NaN where a coder did not code the unit. Units coded fewer than twice
+        pair with nothing and are left out.
+    metric : "nominal", "ordinal", "interval" or "ratio"
+        How much two codes disagree: at all; by ranks between them; by their squared difference;
+        by it relative to their sum (codes not negative).
+    level : float in (0, 1)
+        Two-sided coverage.
+    bootstrap : Bootstrap, optional
+        Units resampled for the percentile interval; 2,000 resamples of seed 0 by default.
+
+    Returns
+    -------
+    Estimate : alpha, unitless, 1 for agreement, 0 for chance, negative below it. `n` counts units.
+    NaN with a reason where no unit was coded twice or all codes are the same.
+
+    Raises
+    ------
+    ValueError : the table is not two-dimensional or the level not within 0 and 1.
+
+    Notes
+    -----
+    1 - observed / expected disagreement of pairable codes; Krippendorff (2011, Computing
+    Krippendorff's alpha-reliability; 2019, Content Analysis, chapter 12). Ordinal distances are
+    differences of mid-ranks. The interval resamples units, which are taken as independent.
+    Agrees with R's irr 0.84.1, kripp.alpha, to 1e-12.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"ratings need coders and units, not {table.ndim} dimensions")
+    bootstrap = bootstrap or Bootstrap()
+    coded = np.isfinite(table)
+    pairable = coded.sum(axis=0) >= 2
+    codes = np.unique(table[:, pairable][coded[:, pairable]])
+    n = int(pairable.sum())
+    result = Estimate(
+        math.nan,
+        level=check_level(level),
+        n=n,
+        n_left_out=table.shape[1] - n,
+        method=f"Krippendorff's alpha ({metric}), {level * 100:g}% interval (percentile bootstrap "
+        "over units)",
+    )
+    problem = _undefined(codes, metric, n)
+    if problem:
+        return replace(result, problems=(problem,))
+    units = _Units(_counts(table[:, pairable], codes), codes, metric)
+    value = float(units.alphas(np.ones((1, n)))[0])
+    resampled = np.concatenate([units.alphas(weights) for weights in row_weights(n, bootstrap)])
+    return with_resampled_interval(replace(result, value=value), resampled, bootstrap)
+
+
+def _undefined(codes: Floats, metric: Metric, n: int) -> str:
+    """Why there is no alpha; empty where there is."""
+    if n == 0:
+        return "Undefined: no unit was coded by two coders."
+    if len(codes) == 1:
+        return "Undefined: every code is the same, so chance agrees as fully as the coders."
+    if metric == "ratio" and codes[0] < 0:
+        return "Undefined: codes on a ratio scale cannot be negative."
+    return undefined_for_size(codes) if metric in ("interval", "ratio") else ""
+
+
+def _counts(table: Floats, codes: Floats) -> Floats:
+    """(units, codes) how many coders gave each code to each unit."""
+    coder, unit = np.nonzero(np.isfinite(table))
+    place = unit * len(codes) + np.searchsorted(codes, table[coder, unit])
+    counts = np.bincount(place, minlength=table.shape[1] * len(codes))
+    return counts.reshape(-1, len(codes)).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """Pairable units: (units, codes) counts, and the codes' values in increasing order."""
+
+    counts: Floats
+    codes: Floats
+    metric: Metric
+
+    def alphas(self, weights: Floats) -> Floats:
+        """Alpha of every resample, from (resamples, units) weights; NaN where undefined."""
+        totals = weights @ self.counts
+        pairs = 1 / (self.counts.sum(axis=1) - 1)
+        if self.metric in ("ordinal", "interval"):
+            places = self._places(totals)
+            observed = ((weights * pairs) * _squared(self.counts, places)).sum(axis=1)
+            expected = _squared(totals[:, None, :], places)[:, 0]
+        else:
+            distances = self._distances()
+            own = ((self.counts @ distances) * self.counts).sum(axis=1)
+            observed = weights @ (pairs * own)
+            expected = ((totals @ distances) * totals).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alphas = 1 - (totals.sum(axis=1) - 1) * observed / expected
+        varied = np.count_nonzero(totals, axis=1) > 1
+        return np.asarray(np.where(varied, alphas, np.nan))
+
+    def _places(self, totals: Floats) -> Floats:
+        """(resamples or 1, codes) positions whose squared differences are the disagreement."""
+        if self.metric == "ordinal":
+            return np.asarray(np.cumsum(totals, axis=1) - totals / 2)
+        return (self.codes - float(self.codes.mean()))[None, :]
+
+    def _distances(self) -> Floats:
+        """(codes, codes) disagreement that is the same in every resample."""
+        first, second = self.codes[:, None], self.codes[None, :]
+        if self.metric == "nominal":
+            return np.asarray(first != second, dtype=np.float64)
+        total = first + second
+        relative: Floats = np.zeros_like(total)
+        np.divide(first - second, total, out=relative, where=total > 0)
+        return relative**2
+
+
+def _squared(counts: Floats, places: Floats) -> Floats:
+    """Squared differences of position summed over all ordered pairs within each unit.
+
+    `counts` is (units, codes), or (resamples, 1, codes) where each has its own.
+    """
+    if counts.ndim == 2:
+        first, second = places @ counts.T, places**2 @ counts.T
+    else:
+        first = (counts * places[:, None, :]).sum(axis=2)
+        second = (counts * places[:, None, :] ** 2).sum(axis=2)
+    return np.asarray(2 * (counts.sum(axis=-1) * second - first**2))

@@ -1,0 +1,269 @@
+"""Comparison of nested factor models, and measurement invariance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from core.errors import NotEnoughData
+from core.stats.factor.cfa import Estimator, fit_cfa
+from core.stats.factor.fit import p_value
+from core.stats.factor.likelihood import Missing
+from core.stats.factor.model import ParsedModel, Scaling
+from core.stats.factor.result import CfaResult, FitIndices
+
+# Whether a model with more restrictions fits worse than one with fewer.
+
+_NAN = float("nan")
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class ModelDifference:
+    """The restricted model minus the freer one.
+
+    Parameters
+    ----------
+    chi2, df, p : test that the restrictions hold.
+    scaling_factor : what the difference was divided by; 1 without correction.
+    cfi, tli, rmsea, srmr : differences of indices, robust ones where both models have them, then
+        scaled, else plain; `version` says which.
+    aic, bic : differences; above 0 where the freer model is preferred. NaN without a likelihood.
+    version : "robust", "scaled" or "plain".
+    problems : why something is undefined, or must not be believed.
+    """
+
+    chi2: float
+    df: int
+    p: float
+    scaling_factor: float
+    cfi: float
+    tli: float
+    rmsea: float
+    srmr: float
+    aic: float
+    bic: float
+    version: str
+    problems: tuple[str, ...]
+
+
+def compare_models(restricted: CfaResult, freer: CfaResult) -> ModelDifference:
+    """Chi-square difference with the right correction, and differences of the indices.
+
+    Parameters
+    ----------
+    restricted, freer : CfaResult
+        Two fits of the same answers by the same estimator, the first a special case of the second.
+        Whether it is one cannot be seen from the fits; only contradictions are reported.
+
+    Returns
+    -------
+    ModelDifference
+        ML: difference of chi-squares. MLR: Satorra & Bentler (2001, doi:10.1007/BF02296192) with
+        Yuan-Bentler factors, cd = (df0 c0 - df1 c1) / (df0 - df1). WLSMV: NaN, since its
+        chi-squares cannot be subtracted. Checked against the formula by hand.
+    """
+    problems = _contradictions(restricted, freer)
+    df = restricted.fit.df - freer.fit.df
+    chi2, factor = _NAN, _NAN
+    if not problems:
+        chi2, factor, trouble = _difference(restricted, freer, df)
+        problems += trouble
+    version, first, second = _versions(restricted, freer)
+    return ModelDifference(
+        chi2=chi2,
+        df=df,
+        p=p_value(chi2, df),
+        scaling_factor=factor,
+        cfi=first.cfi - second.cfi,
+        tli=first.tli - second.tli,
+        rmsea=first.rmsea - second.rmsea,
+        srmr=restricted.srmr - freer.srmr,
+        aic=restricted.aic - freer.aic,
+        bic=restricted.bic - freer.bic,
+        version=version,
+        problems=tuple(problems),
+    )
+
+
+def _contradictions(restricted: CfaResult, freer: CfaResult) -> list[str]:
+    """Why the two models cannot be compared by a chi-square difference."""
+    out = []
+    if not (restricted.converged and freer.converged):
+        out.append("At least one of the models could not be fitted, so they cannot be compared.")
+    if set(restricted.items) != set(freer.items) or restricted.n != freer.n:
+        out.append("The models were fitted to different items or rows, so they cannot be compared.")
+    if (restricted.estimator, restricted.missing) != (freer.estimator, freer.missing):
+        out.append("The models were fitted by different estimators, so they cannot be compared.")
+    if restricted.fit.df <= freer.fit.df:
+        out.append(
+            "The first model has no more degrees of freedom than the second, so it is not a "
+            "special case of it; compare AIC and BIC."
+        )
+    if "WLSMV" in (restricted.estimator, freer.estimator):
+        out.append("Scaled and shifted chi-squares of WLSMV cannot be subtracted.")
+    return out
+
+
+def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float, float, list[str]]:
+    """Chi-square difference, its factor, and why it is undefined."""
+    plain = restricted.fit.chi2 - freer.fit.chi2
+    if np.isnan(plain):
+        return _NAN, _NAN, ["At least one of the models has no test of fit."]
+    if plain < -_ROUNDING * max(1.0, restricted.fit.chi2):
+        return _NAN, _NAN, ["The model with more restrictions fits better, so it is not nested."]
+    if restricted.estimator != "MLR":
+        return max(plain, 0.0), 1.0, []
+    weighted = [
+        m.fit.df * (m.scaled.scaling_factor if m.scaled is not None else 0.0)
+        for m in (restricted, freer)
+    ]
+    factor = (weighted[0] - weighted[1]) / df
+    if np.isnan(factor):
+        return _NAN, _NAN, ["A scaled χ² is undefined, so the difference cannot be corrected."]
+    if factor <= 0:
+        reason = (
+            "The correction of the chi-square difference is not positive, which happens in small "
+            "samples; compare AIC, BIC and the indices instead."
+        )
+        return _NAN, factor, [reason]
+    return max(plain, 0.0) / factor, factor, []
+
+
+def _versions(restricted: CfaResult, freer: CfaResult) -> tuple[str, FitIndices, FitIndices]:
+    """The best version of the indices that both models have."""
+    if restricted.robust is not None and freer.robust is not None:
+        return "robust", restricted.robust, freer.robust
+    if restricted.scaled is not None and freer.scaled is not None:
+        return "scaled", restricted.scaled, freer.scaled
+    return "plain", restricted.fit, freer.fit
+
+
+# Whether a measurement model means the same in several languages, models or forms.
+
+Level = Literal["configural", "metric", "scalar", "strict"]
+
+_EQUAL: dict[Level, frozenset[str]] = {
+    "configural": frozenset(),
+    "metric": frozenset({"loadings"}),
+    "scalar": frozenset({"loadings", "intercepts"}),
+    "strict": frozenset({"loadings", "intercepts", "residuals"}),
+}
+"""What each level holds equal across groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class InvarianceLevel:
+    """One step of the ladder.
+
+    Parameters
+    ----------
+    level : its name. fit : the multi-group fit; its `release_indices` say what stands against it.
+    difference : from the step before; None for the first.
+    """
+
+    level: Level
+    fit: CfaResult
+    difference: ModelDifference | None
+
+
+@dataclass(frozen=True, eq=False)
+class Invariance:
+    """The ladder of invariance.
+
+    Parameters
+    ----------
+    levels : from the freest to the most restricted.
+    problems : of all levels, each named.
+    """
+
+    levels: tuple[InvarianceLevel, ...]
+    problems: tuple[str, ...]
+
+
+def invariance(
+    scores: Mapping[str, np.ndarray],
+    items: Sequence[str],
+    model: str | ParsedModel,
+    *,
+    levels: Sequence[Level] = ("configural", "metric", "scalar"),
+    estimator: Estimator = "MLR",
+    missing: Missing = "listwise",
+    scaling: Scaling = "marker",
+    partial: frozenset[tuple[str, str, str]] = frozenset(),
+    ci_level: float = 0.95,
+) -> Invariance:
+    """The same model in all groups, with more and more held equal, and what each step costs.
+
+    Parameters
+    ----------
+    scores : mapping
+        Name of the group to its (n, p) score points, NaN where missing; a row is one
+        administration, independent of the others.
+    items : p names
+        Names of the columns.
+    model : str or ParsedModel
+        The measurement model of every group.
+    levels : sequence of str
+        Steps, from the freest.
+    estimator, missing, scaling, ci_level
+        As for `fit_cfa`. With "marker", the first item of each factor is taken to be invariant.
+    partial : set of (left, op, right)
+        Parameters each group keeps for itself, such as ("F", "=~", "x2") or ("x2", "~1", "").
+
+    Returns
+    -------
+    Invariance
+        An item that cannot be analysed in one group is left out of all.
+
+    Raises
+    ------
+    NotEnoughData, ModelTextError
+        As for `fit_cfa`, and where there is one group only.
+
+    Notes
+    -----
+    Meredith (1993, doi:10.1007/BF02294825). Falls of CFI of .01 or rises of RMSEA of .015 are the
+    usual signs against a step (Chen 2007, doi:10.1080/10705510701301834). Checked against published
+    lavaan results for the two schools of Holzinger & Swineford (1939).
+    """
+    if len(scores) < 2:
+        raise NotEnoughData(
+            f"Invariance compares groups, and there is {len(scores)}.", "Choose several groups."
+        )
+    if not levels:
+        raise ValueError("no level of invariance to fit")
+    fits = [
+        fit_cfa(
+            list(scores.values()),
+            items,
+            model,
+            estimator=estimator,
+            missing=missing,
+            scaling=scaling,
+            equal=_EQUAL[level],
+            partial=partial,
+            group_names=list(scores),
+            ci_level=ci_level,
+        )
+        for level in levels
+    ]
+    steps = [None, *(compare_models(after, before) for before, after in pairwise(fits))]
+    ladder = tuple(
+        InvarianceLevel(level, fit, step)
+        for level, fit, step in zip(levels, fits, steps, strict=True)
+    )
+    return Invariance(ladder, tuple(_problems(ladder)))
+
+
+def _problems(ladder: Sequence[InvarianceLevel]) -> list[str]:
+    """Problems of all levels, each with the name of the first level that has it."""
+    out: dict[str, Level] = {}
+    for step in ladder:
+        for problem in (*step.fit.problems, *(step.difference.problems if step.difference else ())):
+            out.setdefault(problem, step.level)
+    return [f"{level}: {problem}" for problem, level in out.items()]

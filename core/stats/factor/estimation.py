@@ -1,0 +1,360 @@
+"""Answers made ready for a normal likelihood, and the parameters that maximize it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.errors import NotEnoughData
+from core.stats.factor.likelihood import (
+    GroupData,
+    Missing,
+    NormalLikelihood,
+    Pattern,
+    PreparedData,
+    unrestricted_moments,
+)
+from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, Parameter, ParameterTable
+from core.stats.inputs import score_matrix, selection
+
+# Answers made ready for a normal likelihood: which items and rows count, and their moments.
+
+Array = np.ndarray
+
+_SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that can be told from 0
+_ENOUGH = 10  # rows beyond as many as items
+_PART = 0.05  # of a combination of items that is worth a name
+
+
+def prepare(
+    scores: Sequence[Array], items: Sequence[str], *, missing: Missing, names: Sequence[str]
+) -> PreparedData:
+    """Groups ready for fitting.
+
+    Parameters
+    ----------
+    scores : sequence of (n, p) arrays
+        One per group, score points; a row is one administration, NaN where there is no score.
+    items : p names
+        Names of the columns.
+    missing : "listwise" or "fiml"
+        Keep complete rows, or every row with at least one score.
+    names : sequence of str
+        One label per group.
+
+    Returns
+    -------
+    PreparedData
+        An item that is constant or empty in any group is left out of all, before rows are judged,
+        so that it costs no rows.
+
+    Raises
+    ------
+    NotEnoughData
+        Fewer than two items or rows remain, the items are linearly dependent, or as
+        `score_matrix`.
+    """
+    matrices = [score_matrix(group, items) for group in scores]
+    found = selection(matrices, items, "complete" if missing == "listwise" else "any")
+    kept = tuple(items[column] for column in found.columns.tolist())
+    counts = [int(rows.sum()) for rows in found.rows]
+    if len(kept) < 2 or min(counts) < 2:
+        what = f"{len(kept)} items vary over {sum(counts)} usable rows, too few for a factor."
+        raise NotEnoughData(
+            " ".join([what, *found.problems]),
+            "Add items or rows, or use the full-information estimator if answers are missing.",
+        )
+    groups = tuple(
+        _group(matrix[np.ix_(rows, found.columns)], kept, name)
+        for matrix, rows, name in zip(matrices, found.rows, names, strict=True)
+    )
+    return PreparedData(
+        items=kept,
+        dropped=tuple(name for name in items if name not in kept),
+        groups=groups,
+        n_given=sum(map(len, matrices)),
+        problems=(*found.problems, *_no_maximum_note(groups, kept)),
+    )
+
+
+def _group(matrix: Array, items: tuple[str, ...], name: str) -> GroupData:
+    """One group's patterns and moments; matrix (n, p) with NaN for missing."""
+    present = ~np.isnan(matrix)
+    kinds, which = np.unique(present, axis=0, return_inverse=True)
+    patterns = []
+    for number, kind in enumerate(kinds):
+        block = matrix[np.ix_(which.ravel() == number, kind)]
+        mean = block.mean(axis=0)
+        centred = block - mean
+        patterns.append(
+            Pattern(np.flatnonzero(kind), block, mean, centred.T @ centred / len(block))
+        )
+    means, variances = np.nanmean(matrix, axis=0), np.nanvar(matrix, axis=0)
+    where = f" in group {name}" if name else ""
+    if len(matrix) <= matrix.shape[1]:
+        raise NotEnoughData(
+            f"There are {len(matrix)} usable rows for {matrix.shape[1]} items{where}; a covariance "
+            "matrix of more items than rows has no inverse.",
+            "Add rows, or fit fewer items at a time.",
+        )
+    _refuse_strangers(present, items, where)
+    if present.all():
+        moments = patterns[0].mean, patterns[0].covariance
+        _refuse_dependent(moments[1], items, where)
+        return GroupData(name, tuple(patterns), *moments, means, variances)
+    start = GroupData(name, tuple(patterns), means, np.diag(variances), means, variances)
+    found = unrestricted_moments(start)
+    if found.settled:
+        return replace(start, means=found.means, covariance=found.covariance)
+    _refuse_dependent_answers(matrix, found.covariance, items, where)
+    between = (found.covariance + start.covariance) / 2
+    return replace(start, covariance=between, has_maximum=False)
+
+
+def _refuse_strangers(present: Array, items: tuple[str, ...], where: str) -> None:
+    """Stop where two items are never answered in the same row, naming them."""
+    together = present.T.astype(float) @ present
+    if (together == 0).any():
+        i, j = np.argwhere(together == 0)[0]
+        raise NotEnoughData(
+            f"{items[i]} and {items[j]} are never answered in the same row{where}, so their "
+            "covariance is unknown.",
+            "Leave one of them out of the model.",
+        )
+
+
+def _refuse_dependent(covariance: Array, items: tuple[str, ...], where: str) -> None:
+    """Stop where some items are a weighted sum of others, naming them."""
+    smallest, weights = _weakest(covariance)
+    if smallest < _SINGULAR:
+        bound = [n for n, w in zip(items, weights, strict=True) if abs(w) > 1e-4]
+        raise NotEnoughData(
+            f"These items determine each other exactly{where}: {', '.join(bound)}.",
+            "Leave one of them out of the model.",
+        )
+
+
+def _refuse_dependent_answers(
+    matrix: Array, covariance: Array, items: tuple[str, ...], where: str
+) -> None:
+    """Stop where the rows that hold items without a common maximum show that these are dependent.
+
+    Few rows lie on a plane whatever the items are, and say nothing.
+    """
+    columns = np.flatnonzero(np.abs(_weakest(covariance)[1]) > _PART)
+    own = matrix[:, columns]
+    complete = own[~np.isnan(own).any(axis=1)]
+    if (
+        len(complete) >= len(columns) + _ENOUGH
+        and len(columns) > 1
+        and (complete.std(axis=0) > 0).all()
+    ):
+        bound = tuple(items[column] for column in columns)
+        _refuse_dependent(np.cov(complete, rowvar=False), bound, where)
+
+
+def _no_maximum_note(groups: Sequence[GroupData], items: tuple[str, ...]) -> list[str]:
+    """Where too many answers are missing for the saturated model, and which are the worst."""
+    out = []
+    for group in (g for g in groups if not g.has_maximum):
+        present = group.answered.astype(float)
+        together = (present * group.counts[:, None]).T @ present
+        np.fill_diagonal(together, np.inf)
+        i, j = np.unravel_index(int(np.argmin(together)), together.shape)
+        where = f" in group {group.name}" if group.name else ""
+        whole = int(group.counts[group.answered.all(axis=1)].sum())
+        out.append(
+            f"Too many answers are missing{where} for a test of fit: without a model, full "
+            f"information finds no positive definite covariance matrix of the {len(items)} items "
+            f"that is the likeliest. {_rows(whole)} all of them, and {_rows(int(together[i, j]))} "
+            f"both {items[i]} and {items[j]}. χ² and all indices of fit are undefined."
+        )
+    return out
+
+
+def _rows(n: int) -> str:
+    """So many rows hold something."""
+    return f"{n} row holds" if n == 1 else f"{n} rows hold"
+
+
+def _weakest(covariance: Array) -> tuple[float, Array]:
+    """Smallest eigenvalue of the correlations, and its eigenvector."""
+    spread = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    return float(values[0]), vectors[:, 0]
+
+
+# The parameters at which the answers are most likely, or a plain statement that none was found.
+
+_STEPS = 500  # a maximum takes 10 to 60; more means that there is none
+_SLOW = 100  # steps after which the curvature of the likelihood itself may end the search
+_NEWTON_STEPS = 10
+_DECREMENT = 1e-18  # squared distance to the optimum in units of sampling error, per row
+_GOOD_ENOUGH = 1e-11  # what is still an optimum when rounding stops the search
+_TOO_DAMPED = 1e10
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Where the search ended.
+
+    Parameters
+    ----------
+    theta : shape (q,). value : mean deviance there.
+    converged : whether it is an optimum.
+    """
+
+    theta: Array
+    value: float
+    converged: bool
+
+
+def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
+    """The maximum of a likelihood by Fisher scoring with Levenberg's damping.
+
+    Where many answers are missing, scoring comes closer by small parts only; some of Newton's steps
+    then end the search.
+
+    The search ends when a further step would move the parameters by less than 1e-9 of their
+    sampling error, which does not depend on the units of the items.
+    """
+    theta, value = np.array(start, dtype=np.float64), likelihood.value(start)
+    if not np.isfinite(value):
+        return Optimum(theta, float("nan"), False)
+    damping, decrement, steps = 0.0, np.inf, 0
+    gradient, scaled, scale = _local(likelihood, theta)
+    while steps < _STEPS and damping < _TOO_DAMPED:
+        steps += 1
+        step = -_solve(scaled, gradient / scale, damping) / scale
+        decrement = float(abs(gradient @ step))
+        proposed = likelihood.value(theta + step)
+        # near the optimum the value cannot fall any more, only rounding moves it
+        if proposed <= value + 1e-14 * abs(value):
+            theta, value = theta + step, proposed
+            damping = damping / 10 if damping > 1e-6 else 0.0
+            if decrement < _DECREMENT:
+                break
+            slow = _SLOW <= steps < _SLOW + _NEWTON_STEPS
+            gradient, scaled, scale = _local(likelihood, theta, slow=slow)
+            if not (np.isfinite(scaled).all() and np.isfinite(gradient).all()):
+                decrement = np.inf  # parameters on their way to infinity
+                break
+        else:
+            if decrement < _GOOD_ENOUGH:
+                break
+            damping = max(10 * damping, 1e-4)
+    return Optimum(theta, float(value), bool(decrement < _GOOD_ENOUGH))
+
+
+def _local(
+    likelihood: NormalLikelihood, theta: Array, *, slow: bool = False
+) -> tuple[Array, Array, Array]:
+    """Half the gradient, the information scaled to a unit diagonal, and the scale.
+
+    The information is the expected one; if `slow`, the observed one where it is positive definite.
+    """
+    information = likelihood.expected_information(theta)
+    if slow:
+        observed = likelihood.observed_information(theta)
+        information = observed if np.linalg.eigvalsh(observed)[0] > 0 else information
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    with np.errstate(over="ignore"):
+        return likelihood.gradient(theta) / 2, information / np.outer(scale, scale), scale
+
+
+def _solve(matrix: Array, vector: Array, damping: float) -> Array:
+    """Least-norm solution with damping, which also serves where the model is not identified."""
+    damped = matrix + damping * np.eye(len(matrix))
+    return np.asarray(np.linalg.lstsq(damped, vector, rcond=1e-11)[0])
+
+
+def start_values(table: ParameterTable, groups: Sequence[GroupData]) -> Array:
+    """Where to begin the search, shape (q,).
+
+    Loadings from the first principal component of each factor's items; half of each item's variance
+    as residual; factors unrelated. Parameters shared by groups start from the first group.
+    """
+    theta = np.full(table.n_free, np.nan)
+    for number, group in enumerate(groups):
+        guess = _Guess(table, group, number)
+        makers: dict[str, Callable[[Parameter], float]] = {
+            LOADING: guess.loading,
+            COVARIANCE: guess.covariance,
+            INTERCEPT: guess.intercept,
+        }
+        for p in table.parameters:
+            if p.group == number and p.is_free and np.isnan(theta[p.free]):
+                theta[p.free] = makers[p.op](p) if np.isnan(p.start) else p.start
+    return theta
+
+
+class _Guess:
+    """Start values of one group."""
+
+    def __init__(self, table: ParameterTable, group: GroupData, number: int) -> None:
+        self.item = {name: i for i, name in enumerate(table.items)}
+        self.group = group
+        self.rows = [p for p in table.parameters if p.group == number]
+        self.spread = np.sqrt(np.diag(group.covariance))
+        self.unit: dict[str, dict[str, float]] = {}
+        self.size: dict[str, float] = {}
+        lower_first = sorted(
+            table.factors,
+            key=lambda f: any(
+                p.op == LOADING and p.left == f and p.right not in self.item for p in self.rows
+            ),
+        )
+        for factor in lower_first:
+            self._factor(factor)
+
+    def loading(self, p: Parameter) -> float:
+        """Loading in the unit of its factor."""
+        return self.unit[p.left][p.right] / self.size[p.left]
+
+    def covariance(self, p: Parameter) -> float:
+        """Variance or covariance."""
+        if p.left != p.right:
+            return 0.0
+        if p.left in self.item:
+            return 0.5 * float(self.group.covariance[self.item[p.left], self.item[p.left]])
+        explained = any(q.op == LOADING and q.right == p.left for q in self.rows)
+        return self.size[p.left] ** 2 * (0.5 if explained else 1.0)
+
+    def intercept(self, p: Parameter) -> float:
+        """Mean of an item, 0 for a factor."""
+        return float(self.group.means[self.item[p.left]]) if p.left in self.item else 0.0
+
+    def _factor(self, factor: str) -> None:
+        """Loadings of a factor of variance 1, and the standard deviation its marker implies."""
+        rows = [p for p in self.rows if p.op == LOADING and p.left == factor]
+        items = [self.item[p.right] for p in rows if p.right in self.item]
+        unit = {p.right: 0.7 * self.size.get(p.right, 1.0) for p in rows}
+        if items:
+            block = self.group.covariance[np.ix_(items, items)]
+            spread = self.spread[items]
+            values, vectors = np.linalg.eigh(block / np.outer(spread, spread))
+            first = vectors[:, -1] * np.sqrt(values[-1])
+            first = np.clip(first * (1 if first.sum() >= 0 else -1), -0.9, 0.9) * 0.8
+            names = [p.right for p in rows if p.right in self.item]
+            unit |= dict(zip(names, (first * spread).tolist(), strict=True))
+        self.unit[factor] = unit
+        self.size[factor] = self._size(rows, unit)
+
+    def _size(self, rows: list[Parameter], unit: dict[str, float]) -> float:
+        """Standard deviation of a factor in the unit its first fixed loading gives it."""
+        for p in rows:
+            if not p.is_free and p.value != 0:
+                spread = self.spread[self.item[p.right]] if p.right in self.item else 1.0
+                size = abs(unit[p.right] / p.value)
+                self._turn(unit, unit[p.right] / p.value)
+                return float(max(size, 0.2 * spread / abs(p.value)))
+        return 1.0
+
+    @staticmethod
+    def _turn(unit: dict[str, float], marker: float) -> None:
+        """Turn all loadings so that the marker points the way its fixed value says."""
+        if marker < 0:
+            for name in unit:
+                unit[name] = -unit[name]

@@ -1,0 +1,541 @@
+"""The normal likelihood of rows with or without gaps, and the two reference models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from core.stats.factor.model import Derivatives, Structure
+
+# Answers as a normal likelihood needs them: rows by pattern of missing answers, and moments.
+
+Array = np.ndarray
+Missing = Literal["listwise", "fiml"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Rows of a group that answer the same items.
+
+    Parameters
+    ----------
+    items : positions of the items answered, shape (k,).
+    scores : their scores, shape (n, k).
+    mean : shape (k,). covariance : shape (k, k), divisor n.
+    """
+
+    items: Array
+    scores: Array
+    mean: Array
+    covariance: Array
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.scores)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupData:
+    """One group's rows by pattern, and the best unrestricted means and covariances.
+
+    Parameters
+    ----------
+    name : label of the group.
+    patterns : one if no answer is missing.
+    means, covariance : maximum-likelihood moments, shapes (p,) and (p, p); with missing answers by
+        expectation-maximisation (Dempster, Laird & Rubin 1977).
+    item_means, item_variances : of each item by itself over its answers, shape (p,).
+    has_maximum : False where too many answers are missing for a likeliest covariance matrix; means
+        and covariance are then only where a search may start.
+    """
+
+    name: str
+    patterns: tuple[Pattern, ...]
+    means: Array
+    covariance: Array
+    item_means: Array
+    item_variances: Array
+    has_maximum: bool = True
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return sum(pattern.n for pattern in self.patterns)
+
+    @cached_property
+    def answered(self) -> Array:
+        """Which items each pattern answers, shape (patterns, p)."""
+        out = np.zeros((len(self.patterns), len(self.means)), dtype=bool)
+        for row, pattern in zip(out, self.patterns, strict=True):
+            row[pattern.items] = True
+        return out
+
+    @cached_property
+    def counts(self) -> Array:
+        """Rows of each pattern, shape (patterns,)."""
+        return np.array([pattern.n for pattern in self.patterns], dtype=np.float64)
+
+    @cached_property
+    def pattern_means(self) -> Array:
+        """Means of each pattern, 0 where not answered, shape (patterns, p)."""
+        out = np.zeros(self.answered.shape)
+        for row, pattern in zip(out, self.patterns, strict=True):
+            row[pattern.items] = pattern.mean
+        return out
+
+    @cached_property
+    def pattern_covariances(self) -> Array:
+        """Covariances of each pattern, 0 where not answered, shape (patterns, p, p)."""
+        out = np.zeros((*self.answered.shape, len(self.means)))
+        for block, pattern in zip(out, self.patterns, strict=True):
+            block[np.ix_(pattern.items, pattern.items)] = pattern.covariance
+        return out
+
+    @property
+    def n_values(self) -> int:
+        """Number of scores that are not missing."""
+        return sum(pattern.scores.size for pattern in self.patterns)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedData:
+    """Groups on common items, and what was left out.
+
+    Parameters
+    ----------
+    items : names kept. dropped : names left out, in the same order as given.
+    n_given : rows given. problems : in words, what was left out and why.
+    """
+
+    items: tuple[str, ...]
+    dropped: tuple[str, ...]
+    groups: tuple[GroupData, ...]
+    n_given: int
+    problems: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of rows used."""
+        return sum(group.n for group in self.groups)
+
+
+# The normal likelihood of rows with or without gaps, and its derivatives.
+#
+# Rows are handled by pattern of missing answers; complete data are one pattern, so the same lines
+# serve maximum likelihood and full-information maximum likelihood (Arbuckle 1996; Yuan & Bentler
+# 2000, doi:10.1111/0081-1750.00078). With K the inverse of the implied covariance of the items
+# answered, zero elsewhere, every formula for complete data holds per pattern.
+
+_STEP = 1e-5  # step of the central differences of the gradient, in units of one row's error
+_CHUNK = 2_000_000  # numbers of one array
+_WIDEST = 1e3  # keeps the step sensible where a parameter is not identified
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Means (p,) and covariance (p, p) of a group, and how parameters move them."""
+
+    means: Array
+    covariance: Array
+    derivatives: Derivatives
+
+
+@dataclass(frozen=True, eq=False)
+class FreeCells:
+    """Moments that are parameters: all means if `means`, then these cells of the covariance."""
+
+    n_items: int
+    rows: Array
+    columns: Array
+    means: bool
+
+    @property
+    def derivatives(self) -> Derivatives:
+        """How the moments move with them."""
+        p, unit = self.n_items, np.eye(self.n_items)
+        n_means = p if self.means else 0
+        halves = np.where(self.rows == self.columns, 0.5, 1)
+        left = np.hstack([np.zeros((p, n_means)), unit[:, self.rows]])
+        right = np.hstack([np.zeros((p, n_means)), unit[:, self.columns] * halves])
+        mean = np.hstack([unit[:, :n_means], np.zeros((p, len(self.rows)))])
+        return Derivatives(left, right, mean, np.eye(left.shape[1]))
+
+
+def deviance(group: GroupData, means: Array, covariance: Array) -> float:
+    """Minus twice the log-likelihood of a group without its constant; infinite if not defined."""
+    try:
+        roots = np.linalg.cholesky(_of_answered(group, covariance))
+        inverses = _inverses(group, covariance)
+    except np.linalg.LinAlgError:
+        return float("inf")
+    logs = 2 * np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
+    distances = np.sum(inverses * _squares(group, means), axis=(1, 2))
+    return float(group.counts @ (logs + distances))
+
+
+def expected_changes(group: GroupData, means: Array, covariance: Array) -> tuple[Array, Array]:
+    """What one step of expectation-maximisation is made of: (p,) and (p, p), per row.
+
+    With Sigma the covariance, means move by Sigma times the first; the covariance about the old
+    means moves by Sigma times the second times Sigma.
+    """
+    inverses = _inverses(group, covariance)
+    pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, means))
+    misfit = inverses @ _squares(group, means) @ inverses - inverses
+    shares = group.counts / group.n
+    return shares @ pulls, np.einsum("k,kij->ij", shares, misfit)
+
+
+def deviance_gradient(group: GroupData, at: Moments) -> Array:
+    """Gradient of `deviance` by the free parameters, shape (q,)."""
+    inverses = _inverses(group, at.covariance)
+    pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, at.means))
+    by_mean = -2 * group.counts @ pulls
+    misfit = inverses - inverses @ _squares(group, at.means) @ inverses
+    by_covariance = np.einsum("k,kij->ij", group.counts, misfit)
+    d = at.derivatives
+    cells = by_mean @ d.mean + 2 * np.sum(d.left * (by_covariance @ d.right), axis=0)
+    return np.asarray(cells @ d.incidence)
+
+
+def expected_information(group: GroupData, at: Moments, other: Derivatives | None = None) -> Array:
+    """Expected information of a group, shape (q, q); with `other`, the block between two sets."""
+    d, e = at.derivatives, at.derivatives if other is None else other
+    cells = np.zeros((d.left.shape[1], e.left.shape[1]))
+    inverses = _inverses(group, at.covariance)
+    together = max(1, _CHUNK // cells.size)
+    for first in range(0, len(inverses), together):  # as many patterns at once as memory is worth
+        some = inverses[first : first + together]
+        products = 0.5 * trace_products(some, some, d, e)
+        by_pattern = products + d.mean.T @ some @ e.mean
+        cells += np.tensordot(group.counts[first : first + together], by_pattern, axes=1)
+    return np.asarray(d.incidence.T @ cells @ e.incidence)
+
+
+def observed_information(group: GroupData, at: Moments, cells: FreeCells) -> Array:
+    """Observed information of a model whose parameters are moments themselves, shape (q, q).
+
+    For the saturated model and the baseline; a measurement model adds second derivatives, which
+    `NormalLikelihood.observed_information` takes from the gradient.
+    """
+    p = len(at.means)
+    inverses = _inverses(group, at.covariance)
+    pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, at.means))
+    # half of K Sigma_r (2 KMK - K) Sigma_s, the second derivative of log|Sigma| + tr(K M)
+    middles = inverses @ _squares(group, at.means) @ inverses - inverses / 2
+    weighted = (group.counts[:, None, None] * inverses).reshape(-1, p * p).T
+    products = (weighted @ middles.reshape(-1, p * p)).reshape(p, p, p, p)
+    i, j = cells.rows[:, None], cells.columns[:, None]
+    k, m = cells.rows, cells.columns
+    halves = np.where(cells.rows == cells.columns, 0.5, 1.0)
+    block = products[i, k, j, m] + products[i, m, j, k] + products[j, k, i, m]
+    block = (block + products[j, m, i, k]) * np.outer(halves, halves)
+    block = (block + block.T) / 2
+    if not cells.means:
+        return np.asarray(block)
+    crossed = (weighted @ pulls).reshape(p, p, p)
+    cross = (crossed[:, k, m] + crossed[:, m, k]) * halves
+    by_mean = weighted.sum(axis=1).reshape(p, p)
+    return np.block([[by_mean, cross], [cross.T, block]])
+
+
+def casewise_scores(group: GroupData, at: Moments) -> Array:
+    """Derivatives of each row's log-likelihood by the free parameters, shape (n, q)."""
+    d = at.derivatives
+    out = []
+    inverses = _inverses(group, at.covariance)
+    for pattern, inverse in zip(group.patterns, inverses, strict=True):
+        weighted = (pattern.scores - at.means[pattern.items]) @ inverse[pattern.items]
+        cells = (weighted @ d.left) * (weighted @ d.right) + weighted @ d.mean
+        out.append((cells - np.sum(d.left * (inverse @ d.right), axis=0)) @ d.incidence)
+    return np.vstack(out)
+
+
+def trace_products(first: Array, second: Array, d: Derivatives, e: Derivatives) -> Array:
+    """tr(first dSigma_r second dSigma_s) for all r of d and s of e; both matrices symmetric.
+
+    Either may be a stack of matrices, (k, p, p); the result then is, too.
+    """
+    return np.asarray(
+        (d.left.T @ first @ e.left) * (d.right.T @ second @ e.right)
+        + (d.left.T @ first @ e.right) * (d.right.T @ second @ e.left)
+        + (d.right.T @ first @ e.left) * (d.left.T @ second @ e.right)
+        + (d.right.T @ first @ e.right) * (d.left.T @ second @ e.left)
+    )
+
+
+def _of_answered(group: GroupData, covariance: Array) -> Array:
+    """Covariance of the items each pattern answers, identity elsewhere; (patterns, p, p)."""
+    both = group.answered[:, :, None] & group.answered[:, None, :]
+    return np.where(both, covariance, np.eye(len(covariance)))
+
+
+def _inverses(group: GroupData, covariance: Array) -> Array:
+    """Inverse covariance of the items each pattern answers, 0 elsewhere; (patterns, p, p)."""
+    both = group.answered[:, :, None] & group.answered[:, None, :]
+    return np.where(both, np.linalg.inv(_of_answered(group, covariance)), 0.0)
+
+
+def _gaps(group: GroupData, means: Array) -> Array:
+    """Pattern means minus implied ones, 0 where not answered; (patterns, p)."""
+    return np.where(group.answered, group.pattern_means - means, 0.0)
+
+
+def _squares(group: GroupData, means: Array) -> Array:
+    """Mean squares of each pattern about the implied means; (patterns, p, p)."""
+    gaps = _gaps(group, means)
+    return np.asarray(group.pattern_covariances + gaps[:, :, None] * gaps[:, None, :])
+
+
+class NormalLikelihood:
+    """The likelihood of a measurement model over all groups, per row.
+
+    `value` is minus twice the mean log-likelihood without its constant. Without a mean structure
+    the implied means are the sample means.
+    """
+
+    def __init__(self, structure: Structure, groups: Sequence[GroupData]) -> None:
+        self.structure = structure
+        self.groups = tuple(groups)
+        self.n = sum(group.n for group in groups)
+
+    def moments(self, theta: Array) -> list[Moments]:
+        """Moments of every group."""
+        out = []
+        for number, group in enumerate(self.groups):
+            matrices = self.structure.matrices(theta, number)
+            means = matrices.means if self.structure.table.means else group.means
+            derivatives = self.structure.derivatives(theta, number)
+            out.append(Moments(means, matrices.covariance, derivatives))
+        return out
+
+    def value(self, theta: Array) -> float:
+        """Mean deviance; infinite where an implied covariance is not positive definite."""
+        total = 0.0
+        for number, group in enumerate(self.groups):
+            matrices = self.structure.matrices(theta, number)
+            means = matrices.means if self.structure.table.means else group.means
+            total += deviance(group, means, matrices.covariance)
+        return total / self.n
+
+    def gradient(self, theta: Array) -> Array:
+        """Gradient of `value`, shape (q,)."""
+        pairs = zip(self.groups, self.moments(theta), strict=True)
+        return np.asarray(sum(deviance_gradient(g, at) for g, at in pairs) / self.n)
+
+    def expected_information(self, theta: Array) -> Array:
+        """Expected information per row, shape (q, q)."""
+        pairs = zip(self.groups, self.moments(theta), strict=True)
+        return np.asarray(sum(expected_information(g, at) for g, at in pairs) / self.n)
+
+    def observed_information(self, theta: Array) -> Array:
+        """Observed information per row by central differences of the gradient, shape (q, q)."""
+        rows = []
+        # one row's sampling error is a unit that does not depend on the units of the items
+        units = 1 / np.sqrt(np.maximum(np.diag(self.expected_information(theta)), 1e-300))
+        for position in range(len(theta)):
+            step = np.zeros_like(theta)
+            step[position] = _STEP * min(units[position], _WIDEST * max(1, abs(theta[position])))
+            change = self.gradient(theta + step) - self.gradient(theta - step)
+            rows.append(change / (4 * step[position]))
+        hessian = np.array(rows)
+        return np.asarray((hessian + hessian.T) / 2)
+
+    def scores_information(self, theta: Array) -> Array:
+        """Mean outer product of the rows' scores, shape (q, q)."""
+        pairs = zip(self.groups, self.moments(theta), strict=True)
+        scores = np.vstack([casewise_scores(g, at) for g, at in pairs])
+        return np.asarray(scores.T @ scores / self.n)
+
+
+# The two models every measurement model is judged against: saturated and unrelated items.
+#
+# With missing answers the moments of the saturated model have to be searched for. Expectation-
+# maximisation (Dempster, Laird & Rubin 1977) finds the way, and Newton's steps end the search,
+# since the former slows down the more answers are missing. Checked against lavaan 0.6-14.
+
+_EM_STEPS = 50  # before each try of Newton's steps
+_EM_SETTLED = 1e-7  # change in the metric of correlations
+_ROUNDS = 6
+_NEWTON_STEPS = 30
+_DECREMENT = 1e-12  # a further step would lower the deviance by less
+_SINGULAR = 1e-5  # smallest eigenvalue of a correlation matrix that is on its way to 0
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceModel:
+    """A model with its own parameters in every group, estimated without a search.
+
+    Parameters
+    ----------
+    groups : moments per group.
+    deviance : minus twice the log-likelihood without its constant, over groups.
+    n_free : number of parameters over groups.
+    information, scores : observed information and mean outer product of scores per row, one block
+        per group, each of its own group's rows.
+    """
+
+    groups: tuple[Moments, ...]
+    deviance: float
+    n_free: int
+    information: tuple[Array, ...]
+    scores: tuple[Array, ...]
+
+    @property
+    def trace(self) -> float:
+        """What n times twice the log-likelihood would be expected to gain; n_free if normal."""
+        return float(
+            sum(
+                np.trace(np.linalg.solve(a, b))
+                for a, b in zip(self.information, self.scores, strict=True)
+            )
+        )
+
+
+def saturated_model(groups: Sequence[GroupData], *, means: bool) -> ReferenceModel:
+    """Every mean, variance and covariance free: what the answers say without a model."""
+    cells = _all_cells(len(groups[0].means), means=means)
+    return _reference(groups, [(g.means, g.covariance) for g in groups], cells)
+
+
+def baseline_model(groups: Sequence[GroupData], *, means: bool) -> ReferenceModel:
+    """Items with their own means and variances, and no relation at all."""
+    p = len(groups[0].means)
+    cells = FreeCells(p, np.arange(p), np.arange(p), means)
+    return _reference(groups, [(g.item_means, np.diag(g.item_variances)) for g in groups], cells)
+
+
+def _all_cells(p: int, *, means: bool) -> FreeCells:
+    """All variances and covariances of p items, below the diagonal, column by column."""
+    rows, columns = np.tril_indices(p)
+    order = np.lexsort((rows, columns))
+    return FreeCells(p, rows[order], columns[order], means)
+
+
+def _reference(
+    groups: Sequence[GroupData], moments: Sequence[tuple[Array, Array]], cells: FreeCells
+) -> ReferenceModel:
+    """The model with its deviance and informations."""
+    information, outer, total = [], [], 0.0
+    derivatives = cells.derivatives
+    placed = [Moments(means, covariance, derivatives) for means, covariance in moments]
+    for group, at in zip(groups, placed, strict=True):
+        total += deviance(group, at.means, at.covariance)
+        information.append(observed_information(group, at, cells) / group.n)
+        scores = casewise_scores(group, at)
+        outer.append(scores.T @ scores / group.n)
+    n_free = len(groups) * derivatives.incidence.shape[1]
+    return ReferenceModel(tuple(placed), total, n_free, tuple(information), tuple(outer))
+
+
+@dataclass(frozen=True, eq=False)
+class UnrestrictedMoments:
+    """Means (p,) and covariance (p, p) where the search ended, and whether it is a maximum."""
+
+    means: Array
+    covariance: Array
+    settled: bool = False
+
+
+def unrestricted_moments(group: GroupData) -> UnrestrictedMoments:
+    """Maximum-likelihood means and covariance of rows with missing answers.
+
+    Parameters
+    ----------
+    group : GroupData
+        Its `means` and `covariance` are where the search starts.
+
+    Returns
+    -------
+    UnrestrictedMoments
+        Settled where the gradient is 0 and the information positive definite. Where few rows hold
+        all of some items, the likelihood can rise without limit towards a covariance matrix without
+        inverse, under which these rows lie on a plane; the search is then given up.
+    """
+    at = UnrestrictedMoments(group.means, group.covariance)
+    for _ in range(_ROUNDS):
+        at = _newton(group, _expectation_maximisation(group, at))
+        if at.settled or _smallest_eigenvalue(at.covariance) < _SINGULAR:
+            break
+    return at
+
+
+def _expectation_maximisation(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
+    """Some steps of expectation-maximisation, for all patterns at once."""
+    means, covariance = at.means, at.covariance
+    for _ in range(_EM_STEPS):
+        slope, curve = expected_changes(group, means, covariance)
+        step = covariance @ slope
+        change = covariance @ curve @ covariance - np.outer(step, step)
+        spread = np.sqrt(np.diag(covariance))
+        means, covariance = means + step, covariance + (change + change.T) / 2
+        moved = np.abs(change / np.outer(spread, spread)).max()
+        if max(moved, np.abs(step / spread).max()) < _EM_SETTLED:
+            break
+    return UnrestrictedMoments(means, covariance)
+
+
+def _newton(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
+    """Newton's steps up to the maximum; where they lead nowhere, what they reached."""
+    cells = _all_cells(len(at.means), means=True)
+    derivatives = cells.derivatives
+    means, covariance = at.means, at.covariance
+    value = deviance(group, means, covariance)
+    for _ in range(_NEWTON_STEPS):
+        now = Moments(means, covariance, derivatives)
+        slope = deviance_gradient(group, now) / 2
+        step = _newton_step(observed_information(group, now, cells), slope)
+        if step is None:
+            break
+        decrement = 2 * float(slope @ step)
+        size, gained = 1.0, False
+        while not gained and size > 1e-4:
+            new_means, new = _moved(means, covariance, cells, -size * step)
+            possible = _smallest_eigenvalue(new) > 0
+            proposed = deviance(group, new_means, new) if possible else np.inf
+            gained = proposed <= value + 1e-13 * abs(value)
+            size /= 2
+        if gained:
+            means, covariance, value = new_means, new, proposed
+        if decrement < _DECREMENT * max(1.0, abs(value)):
+            return UnrestrictedMoments(means, covariance, settled=True)
+        if not gained:
+            break
+    return UnrestrictedMoments(means, covariance)
+
+
+def _newton_step(information: Array, slope: Array) -> Array | None:
+    """Information inverse times slope; None where the information is not positive definite."""
+    diagonal = np.diag(information)
+    if (diagonal <= 0).any():
+        return None
+    scale = np.sqrt(diagonal)
+    try:
+        factor = cho_factor(information / np.outer(scale, scale), lower=True)
+    except LinAlgError:
+        return None
+    return np.asarray(cho_solve(factor, slope / scale) / scale)
+
+
+def _moved(means: Array, covariance: Array, cells: FreeCells, step: Array) -> tuple[Array, Array]:
+    """Moments after a step of the parameters."""
+    p = len(means)
+    change = np.zeros((p, p))
+    change[cells.rows, cells.columns] = step[p:]
+    change[cells.columns, cells.rows] = step[p:]
+    return means + step[:p], covariance + change
+
+
+def _smallest_eigenvalue(covariance: Array) -> float:
+    """Of the correlation matrix; below 0 where a variance is."""
+    variances = np.diag(covariance)
+    if (variances <= 0).any():
+        return -1.0
+    spread = np.sqrt(variances)
+    return float(np.linalg.eigvalsh(covariance / np.outer(spread, spread))[0])

@@ -1,0 +1,473 @@
+"""A measurement model: its parameters, usual defaults, and the moments it implies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+# A measurement model as data: what the text says, and the parameters that follow from it.
+#
+# `cfa_syntax.parse_model` turns text into a `ParsedModel`; `parameter_table` adds everything a
+# reader of such models expects without writing it (variances, covariances of the factors, the scale
+# of each factor) and numbers the free parameters. Estimators (`cfa_fit`, `wlsmv`) see only the
+# table.
+
+Scaling = Literal["marker", "std.lv"]
+"""marker: the first loading of each factor is 1; std.lv: each factor has variance 1."""
+
+LOADING, COVARIANCE, INTERCEPT = "=~", "~~", "~1"
+
+
+@dataclass(frozen=True)
+class Term:
+    """One thing the text says, such as `a*x2` in `F =~ x1 + a*x2`.
+
+    Parameters
+    ----------
+    left, op, right : names as written and the operator; `right` is empty for an intercept (`~1`).
+    fixed : the value the text fixes the parameter to, or None.
+    freed : True where the text says `NA*`, which undoes an automatic fixing.
+    label : terms with the same label are one parameter.
+    start : the value to begin the search at, or None.
+    """
+
+    left: str
+    op: str
+    right: str
+    fixed: float | None = None
+    freed: bool = False
+    label: str | None = None
+    start: float | None = None
+
+
+@dataclass(frozen=True)
+class ParsedModel:
+    """What a model text says, with names sorted into factors and items.
+
+    Parameters
+    ----------
+    text : the text as given.
+    factors : names on the left of `=~`, in order of first mention.
+    items : observed names, in order of first mention; never a factor.
+    terms : everything said, in order.
+    """
+
+    text: str
+    factors: tuple[str, ...]
+    items: tuple[str, ...]
+    terms: tuple[Term, ...]
+
+    def indicators(self, factor: str) -> tuple[str, ...]:
+        """Names that load on a factor: items, or factors in a second-order model."""
+        return tuple(t.right for t in self.terms if t.op == LOADING and t.left == factor)
+
+    def without(self, items: frozenset[str]) -> ParsedModel:
+        """The same model with some items left out, for items that cannot be analysed.
+
+        A factor that loses all it is measured by goes too. Where the first item of a factor goes
+        and its loading was free (`NA*`), because the text gives the factor its scale elsewhere,
+        the item that is first now is free as well.
+        """
+        gone = set(items)
+        factors, terms = self.factors, self.terms
+        while True:
+            terms = tuple(t for t in terms if not {t.left, t.right} & gone)
+            measured = {t.left for t in terms if t.op == LOADING}
+            gone = set(factors) - measured
+            if not gone:
+                break
+            factors = tuple(f for f in factors if f in measured)
+        free = [self._first(terms, f) for f in factors if self._first(self.terms, f).freed]
+        return replace(
+            self,
+            factors=factors,
+            items=tuple(i for i in self.items if i not in items),
+            terms=tuple(replace(t, freed=True) if t in free else t for t in terms),
+        )
+
+    @staticmethod
+    def _first(terms: tuple[Term, ...], factor: str) -> Term:
+        """The first loading of a factor."""
+        return next(t for t in terms if t.op == LOADING and t.left == factor)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One cell of the model in one group.
+
+    Parameters
+    ----------
+    group : position of the group, from 0.
+    left, op, right : as in `Term`.
+    free : position in the vector of free parameters, or -1 where the value is fixed. Parameters
+        held equal share a position.
+    value : the fixed value; NaN where free.
+    label : the label in the text, or an empty string.
+    start : the value to begin the search at; NaN for an automatic one.
+    """
+
+    group: int
+    left: str
+    op: str
+    right: str
+    free: int
+    value: float
+    label: str = ""
+    start: float = float("nan")
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the value is estimated."""
+        return self.free >= 0
+
+
+@dataclass(frozen=True)
+class ParameterTable:
+    """All parameters of a model in all groups; cells not listed are 0.
+
+    Parameters
+    ----------
+    items, factors : names, in the order of the rows and columns of every matrix.
+    parameters : free and fixed cells.
+    n_groups : number of groups.
+    means : whether intercepts and factor means belong to the model.
+    ordered : whether items are ordered answers with a latent variance of 1, so that residual
+        variances are not parameters (they are 1 minus what the factors explain).
+    """
+
+    items: tuple[str, ...]
+    factors: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    n_groups: int = 1
+    means: bool = False
+    ordered: bool = False
+
+    @property
+    def n_free(self) -> int:
+        """Number of different free parameters."""
+        return 1 + max((p.free for p in self.parameters), default=-1)
+
+    def values(self, theta: np.ndarray) -> np.ndarray:
+        """Value of every listed parameter at a vector of free ones; shape (len(parameters),)."""
+        free = np.array([p.free for p in self.parameters])
+        fixed = np.array([p.value for p in self.parameters])
+        return np.where(free >= 0, np.append(theta, 0.0)[free], fixed)
+
+
+# From what a model text says to the full list of parameters, with the field's usual defaults.
+#
+# Added without being written: residual variances, factor variances, covariances among factors that
+# are not themselves explained, one fixed loading (or variance) per factor, and with means one
+# intercept per item. These are the defaults of the `cfa` function of lavaan (Rosseel 2012,
+# doi:10.18637/jss.v048.i02), so that the same text means the same model there.
+
+_NAN = float("nan")
+
+
+def parameter_table(
+    model: ParsedModel,
+    *,
+    scaling: Scaling = "marker",
+    means: bool = False,
+    ordered: bool = False,
+    n_groups: int = 1,
+    equal: frozenset[str] = frozenset(),
+    partial: frozenset[tuple[str, str, str]] = frozenset(),
+) -> ParameterTable:
+    """All parameters of a model, free ones numbered.
+
+    Parameters
+    ----------
+    model : ParsedModel
+        The parsed text.
+    scaling : "marker" or "std.lv"
+        How factors get their unit. A fixed marker keeps its label, and fixes all of that label.
+    means : bool
+        Add intercepts; needed for missing answers and for several groups.
+    ordered : bool
+        Leave residual variances out (see `ParameterTable`).
+    n_groups : int
+        Number of groups; every group has the same terms.
+    equal : set of str
+        What is held equal across groups, of "loadings", "intercepts" and "residuals". With equal
+        loadings and std.lv, factor variances of later groups become free; with equal intercepts,
+        so do their factor means. A label in the text is one parameter in all groups.
+    partial : set of (left, op, right)
+        Exceptions from `equal`, such as ("F", "=~", "x2") or ("x2", "~1", "").
+
+    Returns
+    -------
+    ParameterTable, ordered by group, then loadings, covariances as written, then automatic ones.
+    """
+    wanted = _with_defaults(model, scaling, means, ordered)
+    numbers: dict[object, int] = {}
+    rows: list[Parameter] = []
+    for group in range(n_groups):
+        for original in wanted:
+            term = _in_group(original, model, group, scaling, equal)
+            free, value = -1, term.fixed if term.fixed is not None else _NAN
+            if term.fixed is None:
+                apart = _names(term) in partial
+                home = group if apart else _shared_group(term, model, group, equal)
+                key = term.label or (home, *_names(term))
+                free = numbers.setdefault(key, len(numbers))
+            start = _NAN if term.start is None else term.start
+            rows.append(
+                Parameter(
+                    group, term.left, term.op, term.right, free, value, term.label or "", start
+                )
+            )
+    return ParameterTable(model.items, model.factors, tuple(rows), n_groups, means, ordered)
+
+
+def _names(term: Term) -> tuple[str, str, str]:
+    """What identifies a parameter within a group."""
+    return term.left, term.op, term.right
+
+
+def _with_defaults(model: ParsedModel, scaling: Scaling, means: bool, ordered: bool) -> list[Term]:
+    """Terms of one group, with everything implied added."""
+    loadings = [t for t in model.terms if t.op == LOADING]
+    if scaling == "marker":
+        loadings = _fix_markers(model, loadings)
+    terms = loadings + [t for t in model.terms if t.op == COVARIANCE]
+    said = {frozenset((t.left, t.right)) for t in terms if t.op == COVARIANCE}
+    explained = {t.right for t in loadings}
+    pairs = [(f, f) for f in model.factors] + [
+        pair for pair in combinations([f for f in model.factors if f not in explained], 2)
+    ]
+    if not ordered:
+        pairs = [(i, i) for i in model.items] + pairs
+    lonely = {names[0] for f in model.factors if len(names := model.indicators(f)) == 1}
+    for left, right in pairs:
+        if frozenset((left, right)) not in said:
+            fixed = 0.0 if left == right and left in lonely else None
+            if left == right and left in model.factors and scaling == "std.lv":
+                fixed = 1.0
+            terms.append(Term(left, COVARIANCE, right, fixed))
+    return terms + (_mean_terms(model) if means else [])
+
+
+def _fix_markers(model: ParsedModel, loadings: list[Term]) -> list[Term]:
+    """Fix the first loading of each factor at 1 unless the text fixes the scale otherwise."""
+    first = {f: next(t for t in loadings if t.left == f) for f in model.factors}
+    marked = [
+        replace(t, fixed=1.0) if first[t.left] is t and not t.freed and t.fixed is None else t
+        for t in loadings
+    ]
+    known = {t.label: t.fixed for t in marked if t.label and t.fixed is not None}
+    return [replace(t, fixed=known[t.label]) if t.label in known else t for t in marked]
+
+
+def _mean_terms(model: ParsedModel) -> list[Term]:
+    """Intercepts of all items (free) and means of all factors (0), unless the text differs."""
+    written = {t.left: t for t in model.terms if t.op == INTERCEPT}
+    automatic = [Term(i, INTERCEPT, "") for i in model.items]
+    automatic += [Term(f, INTERCEPT, "", 0.0) for f in model.factors]
+    return [written.get(t.left, t) for t in automatic]
+
+
+def _in_group(
+    term: Term, model: ParsedModel, group: int, scaling: Scaling, equal: frozenset[str]
+) -> Term:
+    """The term as it applies in a group; later groups gain what equality identifies."""
+    if group == 0 or term.left not in model.factors:
+        return term
+    own_variance = term.op == COVARIANCE and term.left == term.right
+    mean = term.op == INTERCEPT
+    frees = (own_variance and scaling == "std.lv" and "loadings" in equal) or (
+        mean and "intercepts" in equal
+    )
+    said = any(_names(t) == _names(term) for t in model.terms)
+    return Term(term.left, term.op, term.right) if frees and not said else term
+
+
+def _shared_group(term: Term, model: ParsedModel, group: int, equal: frozenset[str]) -> int:
+    """The group whose parameter this one shares: 0 where held equal, else its own."""
+    item = term.left in model.items
+    kinds = {
+        "loadings": term.op == LOADING,
+        "intercepts": term.op == INTERCEPT and item,
+        "residuals": term.op == COVARIANCE and item,
+    }
+    return 0 if any(kinds[name] for name in equal) else group
+
+
+# Means and covariances that a measurement model implies, and how they move with its parameters.
+#
+# With loadings L (items x factors), paths B between factors (second order), disturbances P of the
+# factors, residuals T, intercepts v and factor means a (Bollen 1989, Structural Equations with
+# Latent Variables, ch. 8): Sigma = L (I-B)^-1 P (I-B)^-T L' + T and mu = v + L (I-B)^-1 a.
+#
+# Each cell moves Sigma by a sum of two outer products, u w' + w u'. Keeping u and w instead of the
+# matrix makes gradients and information matrices a few small products.
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """The model's matrices of one group at some parameter values.
+
+    Shapes, with p items and m factors: loadings (p, m), paths (m, m), disturbances (m, m),
+    residuals (p, p), intercepts (p,), factor_means (m,).
+    """
+
+    loadings: Array
+    paths: Array
+    disturbances: Array
+    residuals: Array
+    intercepts: Array
+    factor_means: Array
+
+    @property
+    def total_paths(self) -> Array:
+        """(I - B)^-1, shape (m, m): direct and indirect effects of disturbances on factors."""
+        return np.asarray(np.linalg.inv(np.eye(len(self.paths)) - self.paths))
+
+    @property
+    def factor_covariance(self) -> Array:
+        """Implied covariance of the factors, shape (m, m)."""
+        total = self.total_paths
+        return np.asarray(total @ self.disturbances @ total.T)
+
+    @property
+    def covariance(self) -> Array:
+        """Implied covariance of the items, shape (p, p)."""
+        return np.asarray(self.loadings @ self.factor_covariance @ self.loadings.T + self.residuals)
+
+    @property
+    def means(self) -> Array:
+        """Implied means of the items, shape (p,)."""
+        return np.asarray(self.intercepts + self.loadings @ self.total_paths @ self.factor_means)
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """How the moments of one group move with each of r parameters.
+
+    dSigma/dr = left[:, r] right[:, r]' + right[:, r] left[:, r]', dmu/dr = mean[:, r]; all (p, r).
+    `incidence` (r, q) adds cells up to free parameters, so that cells held equal count together.
+    """
+
+    left: Array
+    right: Array
+    mean: Array
+    incidence: Array
+
+    def covariance_changes(self) -> Array:
+        """Changes of Sigma by free parameter, shape (q, p, p)."""
+        outer = np.einsum("ir,jr->rij", self.left, self.right)
+        cells = outer + outer.transpose(0, 2, 1)
+        return np.asarray(np.einsum("rij,rq->qij", cells, self.incidence))
+
+    def mean_changes(self) -> Array:
+        """Changes of mu by free parameter, shape (p, q)."""
+        return np.asarray(self.mean @ self.incidence)
+
+
+class Structure:
+    """A parameter table made ready for computing; one group at a time."""
+
+    def __init__(self, table: ParameterTable) -> None:
+        self.table = table
+        self.n_items, self.n_factors = len(table.items), len(table.factors)
+        self._item = {name: i for i, name in enumerate(table.items)}
+        self._factor = {name: i for i, name in enumerate(table.factors)}
+        self._cells = [
+            [(p, *self._place(p)) for p in table.parameters if p.group == g]
+            for g in range(table.n_groups)
+        ]
+
+    def matrices(self, theta: Array, group: int = 0) -> Matrices:
+        """The matrices of a group at a vector of free parameters, shape (n_free,)."""
+        p, m = self.n_items, self.n_factors
+        out = {
+            "loadings": np.zeros((p, m)),
+            "paths": np.zeros((m, m)),
+            "disturbances": np.zeros((m, m)),
+            "residuals": np.zeros((p, p)),
+            "intercepts": np.zeros(p),
+            "factor_means": np.zeros(m),
+        }
+        for parameter, matrix, row, column in self._cells[group]:
+            value = theta[parameter.free] if parameter.is_free else parameter.value
+            if matrix in ("intercepts", "factor_means"):
+                out[matrix][row] = value
+            else:
+                out[matrix][row, column] = value
+                if matrix in ("disturbances", "residuals"):
+                    out[matrix][column, row] = value
+        if self.table.ordered:
+            self._fill_residuals(out)
+        return Matrices(**out)
+
+    def derivatives(self, theta: Array, group: int = 0) -> Derivatives:
+        """Derivatives of a group's moments by the free parameters.
+
+        For ordered answers the diagonal of Sigma is 1 whatever the parameters; use only the
+        off-diagonal of the changes then.
+        """
+        cells = [c for c in self._cells[group] if c[0].is_free]
+        incidence = np.zeros((len(cells), self.table.n_free))
+        for row, cell in enumerate(cells):
+            incidence[row, cell[0].free] = 1.0
+        return self.cell_derivatives(self.matrices(theta, group), cells, incidence)
+
+    def candidates(self, theta: Array, parameters: list[Parameter], group: int = 0) -> Derivatives:
+        """Derivatives by parameters that are not in the table, for modification indices."""
+        cells = [(p, *self._place(p)) for p in parameters]
+        return self.cell_derivatives(self.matrices(theta, group), cells, np.eye(len(cells)))
+
+    def cell_derivatives(
+        self, at: Matrices, cells: list[tuple[Parameter, str, int, int]], incidence: Array
+    ) -> Derivatives:
+        """Derivatives by single cells (parameter, matrix, row, column)."""
+        reach = at.loadings @ at.total_paths
+        carried = at.loadings @ at.factor_covariance
+        means = at.total_paths @ at.factor_means
+        unit = np.eye(self.n_items)
+        left, right, mean = (np.zeros((self.n_items, len(cells))) for _ in range(3))
+        for r, (_, matrix, i, j) in enumerate(cells):
+            half = 0.5 if i == j else 1.0
+            if matrix == "loadings":
+                left[:, r], right[:, r], mean[:, r] = unit[i], carried[:, j], unit[i] * means[j]
+            elif matrix == "paths":
+                left[:, r], right[:, r], mean[:, r] = (
+                    reach[:, i],
+                    carried[:, j],
+                    reach[:, i] * means[j],
+                )
+            elif matrix == "disturbances":
+                left[:, r], right[:, r] = reach[:, i], half * reach[:, j]
+            elif matrix == "residuals":
+                left[:, r], right[:, r] = unit[i], half * unit[j]
+            else:
+                mean[:, r] = unit[i] if matrix == "intercepts" else reach[:, i]
+        return Derivatives(left, right, mean, incidence)
+
+    def _place(self, parameter: Parameter) -> tuple[str, int, int]:
+        """Matrix, row and column of a parameter."""
+        left, right = parameter.left, parameter.right
+        if parameter.op == INTERCEPT:
+            if left in self._item:
+                return "intercepts", self._item[left], 0
+            return "factor_means", self._factor[left], 0
+        if parameter.op == LOADING:
+            if right in self._item:
+                return "loadings", self._item[right], self._factor[left]
+            return "paths", self._factor[right], self._factor[left]
+        if left in self._item:
+            return "residuals", self._item[left], self._item[right]
+        return "disturbances", self._factor[left], self._factor[right]
+
+    @staticmethod
+    def _fill_residuals(out: dict[str, Array]) -> None:
+        """Set residual variances of ordered answers to 1 minus what is explained."""
+        total = np.linalg.inv(np.eye(len(out["paths"])) - out["paths"])
+        reach = out["loadings"] @ total
+        explained = np.einsum("ij,jk,ik->i", reach, out["disturbances"], reach)
+        np.fill_diagonal(out["residuals"], 1.0 - explained)

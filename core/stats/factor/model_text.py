@@ -1,0 +1,444 @@
+"""Model texts in lavaan's notation: reading them, their items, and texts for usual models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import numpy.typing as npt
+
+from core.errors import TooLarge, UserError
+from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, ParsedModel, Term
+from core.stats.inputs import Floats, score_table
+
+# Reading a model written as text, in the notation of lavaan.
+#
+# F =~ x1 + x2 + x3 x1, x2 and x3 measure F F ~~ G F and G covary; x1 ~~ x2: their residuals do; F
+# ~~ F: a variance x1 ~ 1 an intercept (with missing answers or several groups)
+#
+# In front of a name: `0.8*` or `1*` fixes the parameter, `NA*` frees it, `a*` names it (the same
+# name twice: one parameter), `start(0.5)*` says where to begin. `#` and `!` begin a comment; a
+# statement ends with its line or `;`, and goes on after `+`, `=~` or `~~`.
+
+_OPERATOR = re.compile(r"=~|~~|~\*~|~|:=|==|<|>|=")
+_NAME = re.compile(r"[^\W\d][\w.]*")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_START = re.compile(r"start\(\s*([^()]*?)\s*\)")
+_GOES_ON = ("+", "=~", "~~", "*", "~")
+_LARGEST = 1e15  # of a fixed value or a start; beyond, nothing can be computed with it
+_Key = tuple[str, str, str]
+_REMEDY = "Correct the model text there."
+
+
+class ModelTextError(UserError):
+    """A model text cannot be read; the message names the line and the word."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A piece of text and the line it stands on."""
+
+    text: str
+    line: int
+
+    def error(self, what: str, remedy: str = _REMEDY) -> ModelTextError:
+        """The message for a problem here."""
+        return ModelTextError(
+            f'The model text cannot be read in line {self.line} ("{self.text.strip()}"): {what}',
+            remedy,
+        )
+
+
+def parse_model(text: str, *, items: Sequence[str] | None = None) -> ParsedModel:
+    """The model that a text describes.
+
+    Parameters
+    ----------
+    text : str
+        Statements as in the module's description.
+    items : sequence of str, optional
+        Names the data hold; any other name that is not a factor is then an error.
+
+    Returns
+    -------
+    ParsedModel
+
+    Raises
+    ------
+    ModelTextError
+        The text is empty, has a statement that cannot be read, or names an unknown item. The
+        message holds the line, the word, and the nearest known name.
+    """
+    terms: dict[_Key, Term] = {}
+    places: dict[str, _Place] = {}
+    said: dict[_Key, _Place] = {}
+    for statement in _statements(text):
+        for term in _terms(statement):
+            key = _key(term)
+            said.setdefault(key, statement)
+            terms[key] = _merged(terms[key], term, statement) if key in terms else term
+            for name in (term.left, term.right):
+                if name:
+                    places.setdefault(name, statement)
+    factors = tuple(dict.fromkeys(t.left for t in terms.values() if t.op == LOADING))
+    if not factors:
+        raise ModelTextError(
+            "The model text measures nothing: it has no line such as F =~ x1 + x2 + x3.",
+            "Write at least one factor with its items.",
+        )
+    observed = tuple(name for name in places if name not in factors)
+    _check_names(observed, factors, items, places)
+    _check_pairs(terms, factors, said)
+    _check_circles(terms.values(), factors, places)
+    loaded = [t.right for t in terms.values() if t.op == LOADING and t.right not in factors]
+    order = tuple(dict.fromkeys(loaded + list(observed)))
+    return ParsedModel(text, factors, order, tuple(terms.values()))
+
+
+def _statements(text: str) -> list[_Place]:
+    """Statements with the line each begins on; comments gone, continued lines joined."""
+    out: list[_Place] = []
+    for number, raw in enumerate(text.splitlines(), start=1):
+        for part in re.split("[#!]", raw)[0].split(";"):
+            piece = part.strip()
+            if not piece:
+                continue
+            if out and (out[-1].text.endswith(_GOES_ON) or piece.startswith(("+", "*"))):
+                out[-1] = _Place(f"{out[-1].text} {piece}", out[-1].line)
+            else:
+                out.append(_Place(piece, number))
+    return out
+
+
+def _terms(statement: _Place) -> list[Term]:
+    """The terms of one statement."""
+    found = _OPERATOR.search(statement.text)
+    if found is None:
+        raise statement.error("there is no =~ or ~~ in it.")
+    op, left, right = found[0], statement.text[: found.start()], statement.text[found.end() :]
+    if op == "~" and re.fullmatch(r"\s*([^*]+\*)?\s*1\s*", right):
+        op, right = INTERCEPT, right.rstrip().removesuffix("1").rstrip().removesuffix("*")
+    elif op not in (LOADING, COVARIANCE):
+        raise statement.error(f"{op} is not part of a measurement model; use =~ or ~~.")
+    if op == INTERCEPT:
+        return [
+            _with_modifier(Term(_name(n, statement), op, ""), right, statement)
+            for n in left.split("+")
+        ]
+    return [
+        _with_modifier(Term(_name(n, statement), op, _name(word, statement)), modifier, statement)
+        for n in left.split("+")
+        for modifier, word in (_split(piece, statement) for piece in _pieces(right))
+    ]
+
+
+def _pieces(right: str) -> list[str]:
+    """What stands between plus signs, leaving alone the sign of an exponent such as 1e+3."""
+    return re.split(r"(?<![\d.][eE])\+", right)
+
+
+def _split(piece: str, statement: _Place) -> tuple[str, str]:
+    """Modifier and name of one piece such as `a*x1`."""
+    modifier, star, word = piece.rpartition("*")
+    if star and not modifier.strip():
+        raise statement.error("there is nothing before a *.")
+    return modifier, word
+
+
+def _name(word: str, statement: _Place) -> str:
+    """The word, if it can be a name."""
+    name = word.strip()
+    if not name:
+        raise statement.error("a name is missing beside an operator or a +.")
+    if not _NAME.fullmatch(name):
+        raise statement.error(f'"{name}" is not a name.')
+    return name
+
+
+def _with_modifier(term: Term, modifier: str, statement: _Place) -> Term:
+    """The term with what its modifier says."""
+    word = modifier.strip()
+    if not word:
+        return term
+    if word == "NA":
+        return replace(term, freed=True)
+    start = _START.fullmatch(word)
+    if start:
+        return replace(term, start=_number(start[1], statement))
+    if _NAME.fullmatch(word):
+        return replace(term, label=word)
+    return replace(term, fixed=_number(word, statement))
+
+
+def _number(word: str, statement: _Place) -> float:
+    """The word as a number."""
+    if not _NUMBER.fullmatch(word):
+        raise statement.error(f'"{word}" is neither a number nor a name.')
+    value = float(word)
+    if abs(value) > _LARGEST:
+        raise statement.error(f"{word} is too large for a parameter.")
+    return value
+
+
+def _key(term: Term) -> _Key:
+    """What makes two mentions the same parameter; the sides of ~~ may be swapped."""
+    if term.op == COVARIANCE:
+        first, second = sorted((term.left, term.right))
+        return first, term.op, second
+    return term.left, term.op, term.right
+
+
+def _merged(old: Term, new: Term, statement: _Place) -> Term:
+    """Both mentions of one parameter, as in `NA*x1 + a*x1`."""
+    plain = replace(new, fixed=None, freed=False, label=None, start=None)
+    if new == plain:
+        raise statement.error(f"{new.left} {new.op} {new.right} is said twice.")
+    return replace(
+        old,
+        fixed=old.fixed if new.fixed is None else new.fixed,
+        freed=old.freed or new.freed,
+        label=new.label or old.label,
+        start=old.start if new.start is None else new.start,
+    )
+
+
+def _check_names(
+    observed: tuple[str, ...],
+    factors: tuple[str, ...],
+    items: Sequence[str] | None,
+    places: dict[str, _Place],
+) -> None:
+    """Refuse names the data do not hold, and factors named like an item."""
+    if items is None:
+        return
+    known = set(items)
+    for factor in factors:
+        if factor in known:
+            raise places[factor].error(f'the factor "{factor}" has the name of an item.')
+    for name in observed:
+        if name not in known:
+            near = _nearest(name, [*items, *factors])
+            hint = f' Did you mean "{near}"?' if near else ""
+            raise places[name].error(
+                f'"{name}" is neither an item of the data nor a factor.{hint}',
+                "Correct the name, or add a line saying what the factor is measured by.",
+            )
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    """The known name that was probably meant, but for its case or a letter or two; or nothing."""
+    same = [other for other in known if other.casefold() == name.casefold()]
+    return next(iter(same or get_close_matches(name, known, n=1)), "")
+
+
+def _check_pairs(
+    terms: dict[_Key, Term], factors: tuple[str, ...], said: dict[_Key, _Place]
+) -> None:
+    """Refuse a covariance between an item and a factor, which this kind of model has not."""
+    for key, term in terms.items():
+        if term.op == COVARIANCE and (term.left in factors) != (term.right in factors):
+            raise said[key].error(
+                f"{term.left} ~~ {term.right} joins an item and a factor; use two items or two "
+                "factors."
+            )
+
+
+def _check_circles(
+    terms: Iterable[Term], factors: tuple[str, ...], places: dict[str, _Place]
+) -> None:
+    """Refuse factors that measure each other in a circle."""
+    below = {f: {t.right for t in terms if t.op == LOADING and t.left == f} for f in factors}
+    for factor in factors:
+        reached, frontier = set[str](), set(below[factor])
+        while frontier:
+            reached |= frontier
+            frontier = {n for f in frontier & set(factors) for n in below[f]} - reached
+        if factor in reached:
+            raise places[factor].error(f'the factor "{factor}" is measured by itself.')
+
+
+# The items of a measurement model among the columns of the data.
+
+_MEMORY_LIMIT = 2e9
+"""Bytes that the matrices of one factor model may take together."""
+
+
+def refuse_too_many(n_items: int, cells: Callable[[int], float]) -> None:
+    """Stop before a model whose matrices would not fit into memory.
+
+    Parameters
+    ----------
+    n_items : int
+        Items of the model.
+    cells : function of a number of items
+        Numbers held at a time, which grow with the fourth power of the items.
+
+    Raises
+    ------
+    TooLarge
+        They would take more than `_MEMORY_LIMIT`.
+    """
+    needed = 8 * cells(n_items)
+    if needed <= _MEMORY_LIMIT:
+        return
+    most = n_items
+    while 8 * cells(most) > _MEMORY_LIMIT:
+        most -= 1
+    raise TooLarge(
+        f"The factor model has {n_items} items, and its tests would take about "
+        f"{needed / 1e9:,.0f} GB of memory. The limit is {_MEMORY_LIMIT / 1e9:g} GB, which is "
+        f"{most} items here.",
+        "Fit fewer items at a time: filter the subscales, or type a model that names fewer items.",
+    )
+
+
+def likelihood_cells(n_groups: int, *, means: bool, incomplete: bool) -> Callable[[int], float]:
+    """Numbers that tests of maximum likelihood hold at a time, by number of items.
+
+    The information matrices of the saturated model; counts of copies are as measured.
+    """
+
+    def cells(p: int) -> float:
+        moments = p * (p + 3) / 2 if means else p * (p + 1) / 2
+        copies = 9 + 2 * (n_groups - 1) + (5 * n_groups**2 if incomplete else 0)
+        return copies * moments**2
+
+    return cells
+
+
+def weighted_cells(p: int) -> float:
+    """Numbers that tests of ordered answers hold: copies of the covariance of correlations."""
+    return 8 * (p * (p - 1) / 2) ** 2
+
+
+def model_of(model: str | ParsedModel, items: Sequence[str]) -> ParsedModel:
+    """The model read, if the data hold all its items.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read, or the model names an item the data do not hold.
+    """
+    if isinstance(model, str):
+        return parse_model(model, items=items)
+    unknown = [item for item in model.items if item not in items]
+    if unknown:
+        raise ModelTextError(
+            f"The model names items the data do not hold: {', '.join(unknown)}.",
+            "Choose data with these items, or take them out of the model.",
+        )
+    return model
+
+
+def model_scores(scores: npt.ArrayLike, items: Sequence[str], model: ParsedModel) -> Floats:
+    """The columns of a model's items, in its order: (n, p), NaN where there is no score.
+
+    Raises as `score_table`.
+    """
+    place = {item: column for column, item in enumerate(items)}
+    return score_table(scores, items)[:, [place[item] for item in model.items]]
+
+
+# Model texts for the usual questions, to be read and edited before they are fitted.
+
+
+def subscale_model(subscales: Mapping[str, Sequence[str]]) -> str:
+    """One factor per subscale, all covarying.
+
+    Parameters
+    ----------
+    subscales : mapping
+        Name of the factor to its items. Subscales without items are left out.
+
+    Returns
+    -------
+    str
+        A model text.
+    """
+    return "\n".join(_factor(name, items) for name, items in subscales.items() if items)
+
+
+def one_factor_model(items: Sequence[str], *, name: str = "General") -> str:
+    """All items measure one factor."""
+    return _factor(name, items)
+
+
+def with_method_factor(text: str, reverse_keyed: Sequence[str], *, name: str = "Method") -> str:
+    """The model plus a factor of the reverse-keyed items, unrelated to the other factors.
+
+    It takes up what such items share because of their wording (a correlated trait, uncorrelated
+    method model). Its variance is 1 and its first loading is free, so that a first item without
+    method effect does not break the scale.
+
+    Parameters
+    ----------
+    text : str
+        A model text.
+    reverse_keyed : sequence of str
+        Items keyed against the others; at least two should be in the model.
+    name : str
+        Name of the added factor.
+
+    Returns
+    -------
+    str
+        A model text.
+    """
+    apart = [f"{name} ~~ 0*{factor}" for factor in _top_factors(text)]
+    return "\n".join([text, _free_factor(name, reverse_keyed), f"{name} ~~ 1*{name}", *apart])
+
+
+def bifactor_model(subscales: Mapping[str, Sequence[str]], *, name: str = "General") -> str:
+    """A general factor of all items beside one factor per subscale, none of them related.
+
+    Every factor has variance 1 and free loadings, the usual scale for this model.
+
+    Parameters
+    ----------
+    subscales : mapping
+        Name of the factor to its items.
+    name : str
+        Name of the general factor.
+
+    Returns
+    -------
+    str
+        A model text.
+    """
+    every = list(dict.fromkeys(item for items in subscales.values() for item in items))
+    groups = {factor: items for factor, items in subscales.items() if items}
+    names = [name, *groups]
+    lines = [_free_factor(name, every), *(_free_factor(f, i) for f, i in groups.items())]
+    lines += [f"{factor} ~~ 1*{factor}" for factor in names]
+    lines += [f"{a} ~~ 0*{b}" for k, a in enumerate(names) for b in names[k + 1 :]]
+    return "\n".join(lines)
+
+
+def second_order_model(subscales: Mapping[str, Sequence[str]], *, name: str = "General") -> str:
+    """One factor per subscale, and a factor behind these factors.
+
+    With three subscales it fits exactly as well as covarying factors; with two it needs equal
+    loadings, which the text then says.
+    """
+    groups = [factor for factor, items in subscales.items() if items]
+    right = " + ".join(f"1*{g}" for g in groups) if len(groups) == 2 else " + ".join(groups)
+    return "\n".join([subscale_model(subscales), f"{name} {LOADING} {right}"])
+
+
+def _top_factors(text: str) -> list[str]:
+    """Factors that no other factor explains."""
+    model = parse_model(text)
+    explained = {t.right for t in model.terms if t.op == LOADING}
+    return [f for f in model.factors if f not in explained]
+
+
+def _factor(name: str, items: Sequence[str]) -> str:
+    """One line of a model text."""
+    return f"{name} {LOADING} {' + '.join(items)}"
+
+
+def _free_factor(name: str, items: Sequence[str]) -> str:
+    """One line of a model text, with the first loading free."""
+    return _factor(name, [f"NA*{item}" if k == 0 else item for k, item in enumerate(items)])

@@ -1,0 +1,577 @@
+"""What a fitted model reports: estimates, residuals, and problems to know before believing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from core.domain.wording import number_text
+from core.stats.factor.likelihood import GroupData
+from core.stats.factor.model import (
+    COVARIANCE,
+    INTERCEPT,
+    LOADING,
+    Matrices,
+    Parameter,
+    ParameterTable,
+    ParsedModel,
+    Structure,
+)
+from core.stats.inputs import listed
+from core.stats.scores import contrary_items, keying_note
+
+# What a fitted measurement model reports; shared by every estimator.
+#
+# All numbers are unrounded. What is undefined is NaN, and `problems` says why in words.
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class FitIndices:
+    """One version of the test of fit and the indices that follow from it.
+
+    Parameters
+    ----------
+    chi2, df, p : the test of the model against the saturated one; NaN for the robust version,
+        which corrects indices only.
+    baseline_chi2, baseline_df : the same test for the model in which all items are unrelated.
+    cfi, tli, rmsea : indices; CFI in 0..1, RMSEA >= 0, TLI may leave 0..1.
+    rmsea_low, rmsea_high : 90 % interval.
+    rmsea_p_close : p of the hypothesis that RMSEA <= .05.
+    scaling_factor, shift : chi2 (scaled) = chi2 (plain) / scaling_factor + shift; 1 and 0 if plain.
+    baseline_scaling_factor, baseline_shift : the same for the baseline.
+    """
+
+    chi2: float
+    df: int
+    p: float
+    baseline_chi2: float
+    baseline_df: int
+    cfi: float
+    tli: float
+    rmsea: float
+    rmsea_low: float
+    rmsea_high: float
+    rmsea_p_close: float
+    scaling_factor: float = 1.0
+    shift: float = 0.0
+    baseline_scaling_factor: float = 1.0
+    baseline_shift: float = 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One parameter with its uncertainty; `standardized` estimates use the same class.
+
+    Parameters
+    ----------
+    group : position of the group, from 0.
+    left, op, right, label : as in `cfa_model.Parameter`.
+    free : False where the value was fixed; standard error 0, z and p NaN.
+    estimate, se, z, p : z = estimate / se, p two-sided.
+    low, high : interval at the confidence level asked for.
+    """
+
+    group: int
+    left: str
+    op: str
+    right: str
+    label: str
+    free: bool
+    estimate: float
+    se: float
+    z: float
+    p: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ModificationIndex:
+    """What would follow if one parameter that is fixed at 0 were set free.
+
+    Parameters
+    ----------
+    group, left, op, right : the parameter.
+    index : expected fall of chi-square, 1 degree of freedom.
+    p : p of the index.
+    expected_change : value the parameter would take, in raw units.
+    standardized_change : the same, standardised.
+    """
+
+    group: int
+    left: str
+    op: str
+    right: str
+    index: float
+    p: float
+    expected_change: float
+    standardized_change: float
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFit:
+    """Matrices of one group; rows and columns follow `items` and `factors` of the result.
+
+    Parameters
+    ----------
+    name : label of the group; empty where there is only one.
+    n : rows used.
+    sample_covariance : what was observed (divisor n; with missing answers the
+        maximum-likelihood estimate, NaN where there is none; for ordered answers polychoric
+        correlations).
+    implied_covariance : what the model says.
+    residual_correlations : sample minus implied correlation.
+    factor_correlations : implied correlations of the factors.
+    residual_variances : what the factors leave of each item's variance; below 0 in Heywood cases.
+    r_squared : share of each item's variance that the factors explain; NaN in Heywood cases.
+    """
+
+    name: str
+    n: int
+    sample_covariance: np.ndarray
+    implied_covariance: np.ndarray
+    residual_correlations: np.ndarray
+    factor_correlations: np.ndarray
+    residual_variances: np.ndarray
+    r_squared: np.ndarray
+
+    @property
+    def standardized_residual_variances(self) -> np.ndarray:
+        """Residual variance of each item as a share of its implied variance."""
+        return np.asarray(self.residual_variances / np.diag(self.implied_covariance))
+
+
+@dataclass(frozen=True, eq=False)
+class CfaResult:
+    """A fitted measurement model.
+
+    Parameters
+    ----------
+    estimator : "ML", "MLR" or "WLSMV".
+    missing : "listwise", "fiml" or "pairwise".
+    items, factors : names, in the order of every matrix.
+    dropped_items : items left out because they cannot be analysed (all answers equal or missing).
+    n, n_given : rows used, rows given.
+    n_free : number of free parameters.
+    converged : whether the search ended at a maximum.
+    admissible : whether no variance is negative and every matrix is positive definite.
+    fit : the plain test and indices. scaled : corrected for non-normal answers, or None.
+    robust : corrected indices (chi2 NaN), or None.
+    srmr : standardised root mean square residual.
+    log_likelihood, aic, bic, adjusted_bic : NaN for estimators without a likelihood; the latter
+        three also for models that are not identified.
+    scaling_h0, scaling_h1 : scaling factors of the two log-likelihoods, for differences between
+        models (NaN unless MLR).
+    parameters, standardized : estimates (std.all in the second).
+    modification_indices : largest first.
+    groups : matrices per group.
+    table : the parameters and which are free. theta : their values, shape (n_free,).
+    covariance : their estimated sampling covariance, shape (n_free, n_free).
+    problems : what the reader must know before believing the numbers, in sentences.
+    release_indices : what would follow if a group had its own value of a parameter that is held
+        equal across groups; largest first, empty with one group.
+    """
+
+    estimator: str
+    missing: str
+    items: tuple[str, ...]
+    factors: tuple[str, ...]
+    dropped_items: tuple[str, ...]
+    n: int
+    n_given: int
+    n_free: int
+    converged: bool
+    admissible: bool
+    fit: FitIndices
+    scaled: FitIndices | None
+    robust: FitIndices | None
+    srmr: float
+    log_likelihood: float
+    aic: float
+    bic: float
+    adjusted_bic: float
+    scaling_h0: float
+    scaling_h1: float
+    parameters: tuple[Estimate, ...]
+    standardized: tuple[Estimate, ...]
+    modification_indices: tuple[ModificationIndex, ...]
+    groups: tuple[GroupFit, ...]
+    table: ParameterTable
+    theta: np.ndarray
+    covariance: np.ndarray
+    problems: tuple[str, ...]
+    release_indices: tuple[ModificationIndex, ...] = ()
+
+    def estimate(self, left: str, op: str, right: str, group: int = 0) -> Estimate:
+        """The raw estimate of one parameter; KeyError if the model has none."""
+        return _find(self.parameters, left, op, right, group)
+
+    def standardized_estimate(self, left: str, op: str, right: str, group: int = 0) -> Estimate:
+        """The standardised estimate of one parameter; KeyError if the model has none."""
+        return _find(self.standardized, left, op, right, group)
+
+
+def _find(rows: tuple[Estimate, ...], left: str, op: str, right: str, group: int) -> Estimate:
+    """The row with these names."""
+    for row in rows:
+        if row.group == group and row.op == op and (row.left, row.right) == (left, right):
+            return row
+    raise KeyError(f"{left} {op} {right} in group {group}")
+
+
+# What a model leaves unexplained: residual correlations, explained variance, SRMR.
+
+Array = np.ndarray
+NEGATIVE = -1e-9
+"""A variance below this is negative beyond rounding."""
+
+
+def group_fit(data: GroupData, at: Matrices) -> GroupFit:
+    """Sample and implied matrices of one group side by side.
+
+    Parameters
+    ----------
+    data : GroupData
+        The group's rows.
+    at : Matrices
+        The model's matrices at the estimates.
+
+    Returns
+    -------
+    GroupFit
+        Correlations beside a variance that is not positive are NaN, and so is what is observed
+        where too many answers are missing, and the share of variance explained where the residual
+        variance is negative.
+    """
+    unknown = 1.0 if data.has_maximum else np.nan
+    residuals = np.diag(at.residuals)
+    return GroupFit(
+        name=data.name,
+        n=data.n,
+        sample_covariance=unknown * data.covariance,
+        implied_covariance=at.covariance,
+        residual_correlations=unknown * correlations(data.covariance) - correlations(at.covariance),
+        factor_correlations=correlations(at.factor_covariance),
+        residual_variances=residuals,
+        r_squared=explained(residuals, np.diag(at.covariance)),
+    )
+
+
+def explained(residuals: Array, variances: Array) -> Array:
+    """Share of each variance that is not residual; NaN where a residual variance is negative."""
+    return np.asarray(np.where(residuals < NEGATIVE, np.nan, 1 - residuals / variances))
+
+
+def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bool) -> float:
+    """Standardised root mean square residual (Bentler 1995), groups weighted by their rows.
+
+    Residual covariances, and means where the model has them, over the sample's standard deviations,
+    variances included; NaN where too many answers are missing. Checked against lavaan's `srmr`.
+    `means` says whether the model has a mean structure.
+    """
+    total, n = 0.0, sum(group.n for group in groups)
+    for at, group in zip(matrices, groups, strict=True):
+        spread = np.sqrt(np.diag(group.covariance))
+        gaps = (group.covariance - at.covariance) / np.outer(spread, spread)
+        squares = gaps[np.tril_indices(len(spread))] ** 2
+        if means:
+            squares = np.append(squares, ((group.means - at.means) / spread) ** 2)
+        if not group.has_maximum:
+            return float("nan")
+        total += group.n / n * float(np.sqrt(squares.mean()))
+    return total
+
+
+def correlations(covariance: Array) -> Array:
+    """Correlations of a covariance matrix; NaN beside a negative or zero variance."""
+    variances = np.diag(covariance)
+    spread = np.sqrt(np.where(variances > 0, variances, np.nan))
+    return np.asarray(covariance / np.outer(spread, spread))
+
+
+# What a reader must know before believing a fitted model, in sentences.
+
+_HUGE_ERROR = 1.0
+"""A standardised standard error from here on says that the answers do not fix the parameter."""
+_SINGULAR = 1e-8
+
+NOT_CONVERGED = (
+    "The search found no maximum of the likelihood; there are no tests and no standard errors. "
+    "Simplify the model, or check that each factor has enough items that go together."
+)
+NOT_IDENTIFIED = (
+    "The answers cannot tell all parameters apart (the information matrix is not positive "
+    "definite); there are no standard errors, tests, AIC and BIC. Fix or remove a parameter."
+)
+NO_FREEDOM = (
+    "The model has as many parameters as there are variances and covariances: it fits any answers "
+    "exactly and cannot be tested."
+)
+TOO_MANY = "The model has more parameters than variances and covariances; it cannot be estimated."
+
+
+def identified(information: Array) -> bool:
+    """Whether an information matrix (q, q) is positive definite beyond rounding."""
+    diagonal = np.diag(information)
+    if not np.isfinite(information).all() or (diagonal <= 0).any():
+        return False
+    scale = np.sqrt(diagonal)
+    return bool(np.linalg.eigvalsh(information / np.outer(scale, scale))[0] > _SINGULAR)
+
+
+def few_rows(n: int, n_free: int) -> str:
+    """What too few rows mean for errors and tests."""
+    return (
+        f"There are {n} rows for {n_free} parameters; standard errors and tests, which hold for "
+        "many rows, cannot be trusted."
+    )
+
+
+def model_problems(model: ParsedModel) -> list[str]:
+    """What the text itself makes doubtful."""
+    out = []
+    for factor in model.factors:
+        names = model.indicators(factor)
+        if len(names) == 1:
+            out.append(
+                f"{factor} is measured by {names[0]} alone, which is then taken to be free of "
+                "error."
+            )
+    return out
+
+
+def matrix_problems(
+    matrices: Sequence[Matrices],
+    items: Sequence[str],
+    factors: Sequence[str],
+    group_names: Sequence[str],
+) -> list[str]:
+    """Negative variances and matrices that no answers could have produced."""
+    out: list[str] = []
+    for at, name in zip(matrices, group_names, strict=True):
+        if not np.isfinite(at.covariance).all():
+            continue
+        where = f" in group {name}" if name else ""
+        residuals = np.diag(at.residuals)
+        for item in (i for i, v in zip(items, residuals, strict=True) if v < NEGATIVE):
+            out.append(
+                f"The residual variance of {item} is negative{where} (a Heywood case): the model "
+                "explains more than all of its variance. Its R² is undefined, and its loading "
+                "cannot be interpreted."
+            )
+        if (residuals >= NEGATIVE).all() and not _possible(at.residuals):
+            out.append(
+                f"The residual covariances{where} are impossible together (their matrix is not "
+                "positive definite). Remove one."
+            )
+        out += _factor_problems(at, factors, where)
+    return out
+
+
+def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[str]:
+    """Negative factor variances, correlations beyond 1, and other impossible combinations."""
+    out = []
+    covariance, own = at.factor_covariance, np.diag(at.disturbances)
+    for factor in (f for f, v in zip(factors, own, strict=True) if v < NEGATIVE):
+        out.append(f"The variance of {factor} is negative{where}.")
+    if out or _possible(covariance):
+        return out
+    r = correlations(covariance)
+    pairs = [
+        f"{factors[i]} and {factors[j]} ({number_text(r[i, j], 2)})"
+        for i, j in combinations(range(len(factors)), 2)
+        if abs(r[i, j]) >= 1
+    ]
+    which = f"; correlations of 1 or more: {', '.join(pairs)}" if pairs else ""
+    out.append(
+        f"The covariance matrix of the factors is not positive definite{where}{which}. The answers "
+        "do not tell these factors apart; try fewer factors."
+    )
+    return out
+
+
+def error_problems(standardized: Sequence[Estimate]) -> list[str]:
+    """Standard errors too large to be believed, loadings beyond 1 or against the other items."""
+    large = [_name(e) for e in standardized if e.free and _huge(e)]
+    beyond = [_name(e) for e in standardized if e.op == LOADING and abs(e.estimate) > 1]
+    out = []
+    if large:
+        out.append(
+            f"The standard errors of {listed(large)} are so large that the answers say next to "
+            "nothing about them; the model is probably not identified."
+        )
+    if beyond:
+        out.append(f"Standardized loadings beyond 1: {listed(beyond)}.")
+    return [*out, *_contrary(standardized)]
+
+
+def _contrary(standardized: Sequence[Estimate]) -> list[str]:
+    """A sentence for each factor with items that load against the others.
+
+    Of an item with several factors only the largest loading counts: a smaller one of the other
+    sign, as beside a general factor, is no sign of a wrong key.
+    """
+    loadings = [e for e in standardized if e.op == LOADING]
+    factors = list(dict.fromkeys((e.group, e.left) for e in loadings))
+    names = {factor for _, factor in factors}
+    largest: dict[tuple[int, str], float] = {}
+    for e in loadings:
+        key = (e.group, e.right)
+        largest[key] = max(largest.get(key, 0.0), abs(e.estimate))
+    out = []
+    for group, factor in factors:
+        own = [
+            e for e in loadings
+            if (e.group, e.left) == (group, factor) and e.right not in names
+            and abs(e.estimate) >= largest[group, e.right]
+        ]  # fmt: skip
+        found = contrary_items([e.right for e in own], [e.estimate for e in own])
+        if found:
+            contrary = [own[place] for place in found]
+            out.append(
+                keying_note(factor, [e.right for e in contrary], [e.estimate for e in contrary])
+            )
+    return list(dict.fromkeys(out))
+
+
+def _huge(e: Estimate) -> bool:
+    """Whether a standardised error is huge; intercepts are excluded, being in units of spread."""
+    return e.op in (LOADING, COVARIANCE) and bool(e.se > _HUGE_ERROR)
+
+
+def _possible(covariance: Array) -> bool:
+    """Whether a covariance matrix has no negative eigenvalue beyond rounding."""
+    size = float(np.abs(covariance).max(initial=1e-300))
+    return bool(np.linalg.eigvalsh(covariance / size).min(initial=0.0) > NEGATIVE)
+
+
+def _name(e: Estimate) -> str:
+    """The parameter as the model text has it."""
+    return f"{e.left} {e.op} {e.right}".strip()
+
+
+# Estimates with standard errors, z, p and intervals, raw and standardised.
+
+_NAN = float("nan")
+_STEP = 1e-4
+
+
+def raw_estimates(
+    table: ParameterTable, theta: Array, covariance: Array, ci_level: float
+) -> tuple[Estimate, ...]:
+    """Every listed parameter in the units of the items.
+
+    Parameters
+    ----------
+    table : ParameterTable
+        Which parameters are free.
+    theta : (q,) array
+        Estimates.
+    covariance : (q, q) array
+        Their sampling covariance; NaN where it cannot be computed.
+    ci_level : float
+        Coverage of the intervals, in (0, 1).
+
+    Returns
+    -------
+    tuple of Estimate
+        In the order of the table; intervals and p from the normal distribution (Wald).
+    """
+    errors = _roots(np.diag(covariance))
+    return tuple(
+        _estimate(p, float(value), float(errors[p.free]) if p.is_free else 0.0, ci_level)
+        for p, value in zip(table.parameters, table.values(theta), strict=True)
+    )
+
+
+def standardized_estimates(
+    structure: Structure, theta: Array, covariance: Array, ci_level: float
+) -> tuple[Estimate, ...]:
+    """Every listed parameter with items and factors of variance 1 (std.all).
+
+    Covariances become correlations (of residuals, where the names are explained). Standard errors
+    by the delta method with central differences. Parameters as for `raw_estimates`.
+    """
+    values = _standardized(structure, theta)
+    columns = []
+    # steps in units of the sampling error do not depend on the units of the items
+    errors = _roots(np.diag(covariance))
+    steps = np.where(np.isfinite(errors) & (errors > 0), _STEP * errors, _STEP)
+    for position in range(len(theta)):
+        step = np.zeros_like(theta)
+        step[position] = steps[position]
+        change = _standardized(structure, theta + step) - _standardized(structure, theta - step)
+        columns.append(change / (2 * step[position]))
+    slopes = np.array(columns).T.reshape(len(values), len(theta))
+    errors = _roots(np.einsum("ij,jk,ik->i", slopes, covariance, slopes))
+    # a fixed variance of 1 standardises to exactly 1, its error is rounding
+    errors = np.where(np.abs(slopes * steps / _STEP).max(axis=1, initial=0.0) < 1e-9, 0.0, errors)
+    return tuple(
+        _estimate(p, float(value), float(error), ci_level)
+        for p, value, error in zip(structure.table.parameters, values, errors, strict=True)
+    )
+
+
+class Standardizer:
+    """What raw parameters of one group are multiplied by to be standardised."""
+
+    def __init__(self, table: ParameterTable, at: Matrices) -> None:
+        names = table.items + table.factors
+        whole = np.append(np.diag(at.covariance), np.diag(at.factor_covariance))
+        own = np.append(np.diag(at.residuals), np.diag(at.disturbances))
+        self.whole: dict[str, float] = dict(zip(names, _roots(whole).tolist(), strict=True))
+        self.own: dict[str, float] = dict(zip(names, _roots(own).tolist(), strict=True))
+
+    def multiplier(self, p: Parameter) -> float:
+        """The factor of one parameter; NaN beside a variance that is not positive."""
+        if p.op == LOADING:
+            return self.whole[p.left] * _reciprocal(self.whole[p.right])
+        if p.op == INTERCEPT:
+            return _reciprocal(self.whole[p.left])
+        # covariances beside explained names are those of what is left unexplained
+        spread = self.whole if p.left == p.right else self.own
+        return _reciprocal(spread[p.left] * spread[p.right])
+
+
+def _standardized(structure: Structure, theta: Array) -> Array:
+    """Standardised values of all listed parameters."""
+    table = structure.table
+    groups = [Standardizer(table, structure.matrices(theta, g)) for g in range(table.n_groups)]
+    factors = [groups[p.group].multiplier(p) for p in table.parameters]
+    return np.asarray(table.values(theta) * np.array(factors))
+
+
+def _reciprocal(value: float) -> float:
+    """One over the value, NaN for 0."""
+    return 1.0 / value if value else _NAN
+
+
+def _roots(values: Array) -> Array:
+    """Square roots, NaN for negative values."""
+    return np.asarray(np.sqrt(np.where(values >= 0, values, np.nan)))
+
+
+def _estimate(p: Parameter, value: float, error: float, ci_level: float) -> Estimate:
+    """One estimate with everything that follows from its standard error."""
+    z = value / error if error > 0 else _NAN
+    reach = float(stats.norm.ppf(0.5 + ci_level / 2)) * error
+    return Estimate(
+        p.group,
+        p.left,
+        p.op,
+        p.right,
+        p.label,
+        p.is_free,
+        value,
+        error,
+        z,
+        float(2 * stats.norm.sf(abs(z))),
+        value - reach,
+        value + reach,
+    )

@@ -1,0 +1,692 @@
+"""Confirmatory factor analysis of ordered answers (WLSMV)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+from scipy.linalg import null_space
+from scipy.optimize import least_squares
+
+from core.errors import NotEnoughData
+from core.stats.factor.cfa import NO_INFORMATION, fixed_at_zero, index_of
+from core.stats.factor.estimation import start_values
+from core.stats.factor.fit import (
+    ChiSquares,
+    p_value,
+    plain_indices,
+    robust_indices,
+    undefined_indices,
+)
+from core.stats.factor.likelihood import GroupData
+from core.stats.factor.model import (
+    COVARIANCE,
+    LOADING,
+    ParameterTable,
+    ParsedModel,
+    Scaling,
+    Structure,
+    Term,
+    parameter_table,
+)
+from core.stats.factor.model_text import model_of, model_scores, refuse_too_many, weighted_cells
+from core.stats.factor.result import (
+    NAN,
+    CfaResult,
+    Estimate,
+    FitIndices,
+    GroupFit,
+    ModificationIndex,
+    Standardizer,
+    correlations,
+    error_problems,
+    explained,
+    matrix_problems,
+    model_problems,
+    raw_estimates,
+    standardized_estimates,
+)
+from core.stats.inputs import Floats, check_level
+from core.stats.ordered.answer_options import Offered
+from core.stats.ordered.polychoric import (
+    LISTWISE,
+    OrderedMoments,
+    Polychoric,
+    ordered_moments,
+    polychoric,
+)
+
+# Diagonally weighted least squares: parameters that reproduce polychoric correlations best.
+
+_SETTLED = 1e-9  # a further step would lower n times the loss by less
+_LEAST_VARIANCE = 1e-6  # n times the variance of a correlation; that of r = .9967 is 4e-5
+_NOT_DETERMINED = 1e-7  # singular value of the scaled slopes, relative to the largest
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedFit:
+    """Where the search ended, and what tests and standard errors are made of.
+
+    Pairs are those of `polychoric.answers.pairs()`; q is the number of free parameters.
+    """
+
+    polychoric: Polychoric
+    moments: OrderedMoments
+    structure: Structure
+    theta: Floats  # (q,)
+    residuals: Floats  # (pairs,): observed minus implied correlation
+    weights: Floats  # (pairs,): 1 / (n times the variance of the correlation)
+    slopes: Floats  # (pairs, q): implied correlation by parameter
+    converged: bool
+    undetermined: tuple[int, ...]  # free parameters the correlations say nothing about
+
+    @property
+    def n(self) -> int:
+        """Rows used."""
+        return self.polychoric.answers.n
+
+    @property
+    def n_weight(self) -> int:
+        """Rows less 1, which tests, standard errors and RMSEA of this estimator use."""
+        return self.n - 1
+
+    @property
+    def df(self) -> int:
+        """Correlations less free parameters; thresholds fit exactly and count on both sides."""
+        return len(self.residuals) - len(self.theta)
+
+    @property
+    def chi2(self) -> float:
+        """Weighted sum of squared residuals times n - 1; not yet a chi-square."""
+        return float(self.n_weight * (self.weights * self.residuals**2).sum())
+
+    def bread(self) -> Floats:
+        """Inverse of the weighted cross product of the slopes, (q, q); NaN if undetermined."""
+        if self.undetermined:
+            return np.full((len(self.theta),) * 2, np.nan)
+        return np.asarray(np.linalg.inv(self.slopes.T @ (self.weights[:, None] * self.slopes)))
+
+    def contributions(self) -> Floats:
+        """What each row adds to free parameters, then thresholds, to first order: (n, q + t)."""
+        pull = self.weights[:, None] * self.slopes @ self.bread()
+        return np.hstack([self.moments.correlations @ pull, self.moments.thresholds])
+
+    def covariance(self) -> Floats:
+        """Sandwich covariance of free parameters, then thresholds: (q + t, q + t)."""
+        rows = self.contributions()
+        return np.asarray(rows.T @ rows / self.n / self.n_weight)
+
+
+def fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
+    """The free parameters with the least weighted sum of squared residual correlations.
+
+    Parameters
+    ----------
+    polychoric : Polychoric
+        Of the items of the table, in its order.
+    table : ParameterTable
+        Of ordered answers, one group.
+
+    Raises
+    ------
+    NotEnoughData
+        A pair has no correlation, a correlation has no sampling variance, or the model has more
+        free parameters than there are correlations.
+    """
+    target = polychoric.pair_correlations
+    if table.n_free > len(target):
+        raise NotEnoughData(
+            f"The model has {table.n_free} free parameters and only {len(target)} correlations to "
+            "take them from.",
+            "Take parameters out, or add items.",
+        )
+    if np.isnan(target).any():
+        raise NotEnoughData(
+            "Some pairs of items have no correlation. " + " ".join(polychoric.problems),
+            "Leave these items out of the model.",
+        )
+    moments = ordered_moments(polychoric)
+    spread = (moments.correlations**2).mean(axis=0)
+    if not (spread > _LEAST_VARIANCE).all():
+        raise NotEnoughData(
+            "Some correlations do not vary over samples, because two items are answered alike. "
+            + " ".join(polychoric.problems),
+            "Leave one item of each such pair out of the model.",
+        )
+    structure = Structure(table)
+    search = _Search(structure, polychoric, 1 / spread)
+    theta, converged = search.run(_start(table, polychoric))
+    slopes = search.slopes(theta)
+    return WeightedFit(
+        polychoric=polychoric,
+        moments=moments,
+        structure=structure,
+        theta=theta,
+        residuals=target - search.implied(theta),
+        weights=1 / spread,
+        slopes=slopes,
+        converged=converged,
+        undetermined=_undetermined(np.sqrt(search.weights)[:, None] * slopes),
+    )
+
+
+class _Search:
+    """Implied correlations of pairs as a function of the free parameters, and the search."""
+
+    def __init__(self, structure: Structure, polychoric: Polychoric, weights: Floats) -> None:
+        self.structure, self.weights = structure, weights
+        self.first, self.second = polychoric.answers.pairs()
+        self.target = polychoric.pair_correlations
+        self.n = polychoric.answers.n
+
+    def implied(self, theta: Floats) -> Floats:
+        """Implied correlations, (pairs,)."""
+        return np.asarray(self.structure.matrices(theta).covariance[self.first, self.second])
+
+    def slopes(self, theta: Floats) -> Floats:
+        """Implied correlations by free parameter, (pairs, q)."""
+        d = self.structure.derivatives(theta)
+        cells = d.left[self.first] * d.right[self.second]
+        cells += d.right[self.first] * d.left[self.second]
+        return np.asarray(cells @ d.incidence)
+
+    def run(self, start: Floats) -> tuple[Floats, bool]:
+        """Free parameters at the minimum, and whether it is one."""
+        root = np.sqrt(self.weights)
+        if not len(start):
+            return start, True
+
+        def misfit(theta: Floats) -> Floats:
+            return np.asarray(root * (self.implied(theta) - self.target))
+
+        def misfit_slopes(theta: Floats) -> Floats:
+            return np.asarray(root[:, None] * self.slopes(theta))
+
+        found = least_squares(
+            misfit,
+            start,
+            jac=misfit_slopes,
+            x_scale="jac",
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=1000,
+        )
+        theta = np.asarray(found.x, dtype=np.float64)
+        slopes = misfit_slopes(theta)
+        step = np.linalg.lstsq(slopes, misfit(theta), rcond=1e-10)[0]
+        return theta, bool(self.n * float(((slopes @ step) ** 2).sum()) < _SETTLED)
+
+
+def _start(table: ParameterTable, polychoric: Polychoric) -> Floats:
+    """Start values from the polychoric correlations as if they were covariances."""
+    p = len(polychoric.names)
+    group = GroupData("", (), np.zeros(p), polychoric.correlations, np.zeros(p), np.ones(p))
+    return np.asarray(start_values(table, [group]))
+
+
+def _undetermined(weighted_slopes: Floats) -> tuple[int, ...]:
+    """Free parameters in a direction that changes no correlation, if there is one."""
+    scale = np.sqrt((weighted_slopes**2).sum(axis=0))
+    flat = scale == 0
+    scaled = weighted_slopes / np.where(flat, 1, scale)
+    _, values, directions = np.linalg.svd(scaled, full_matrices=False)
+    null = directions[values <= _NOT_DETERMINED * max(values.max(initial=0.0), 1e-300)]
+    return tuple(int(i) for i in np.flatnonzero((np.abs(null) > 1e-3).any(axis=0) | flat))
+
+
+# Tests of fit for ordered answers: plain, scaled and shifted, and robust indices.
+
+_POSITIVE = 1e-8
+_ROUNDING = 1e-8
+
+
+def _chi_squares(fit: WeightedFit) -> ChiSquares:
+    """The weighted sums of squares of the model and of unrelated items, with n - 1 as n."""
+    squares = fit.weights * fit.polychoric.pair_correlations**2
+    baseline = fit.n_weight * float(squares.sum())
+    return ChiSquares(fit.chi2, fit.df, baseline, len(squares), fit.n_weight)
+
+
+def plain_fit(fit: WeightedFit) -> FitIndices:
+    """The statistic taken for a chi-square, which it is not: p is not to be believed."""
+    return plain_indices(_chi_squares(fit))
+
+
+def scaled_fit(fit: WeightedFit) -> FitIndices:
+    """The statistic scaled and shifted to the mean and variance of a chi-square.
+
+    Asparouhov & Muthen (2010), Simple second order chi-square correction: T / c + s with
+    c = sqrt(tr(UGUG) / df), s = df - tr(UG) / c, G the covariance of the correlations times n,
+    U = W - W D (D'WD)^-1 D'W. Degrees of freedom stay as they are; there must be some.
+    """
+    weighted = fit.weights[:, None] * fit.slopes
+    u = np.diag(fit.weights) - weighted @ fit.bread() @ weighted.T
+    gamma = fit.moments.correlation_covariance()
+    x = _chi_squares(fit)
+    factor, shift = scale_and_shift(u @ gamma, x.model_df)
+    baseline_factor, baseline_shift = scale_and_shift(fit.weights[:, None] * gamma, x.baseline_df)
+    moved = replace(
+        x, model=x.model / factor + shift, baseline=x.baseline / baseline_factor + baseline_shift
+    )
+    return replace(
+        plain_indices(moved),
+        scaling_factor=factor,
+        shift=shift,
+        baseline_scaling_factor=baseline_factor,
+        baseline_shift=baseline_shift,
+    )
+
+
+def robust_fit(fit: WeightedFit) -> FitIndices | None:
+    """CFI, TLI and RMSEA as they would be for continuous answers; None where undefined.
+
+    Savalei (2021) doi:10.1080/00273171.2020.1717922: the normal-theory discrepancy of the
+    polychoric matrix at the estimates, less its expected value under the model. Observed and
+    implied matrix must be positive definite, and there must be degrees of freedom.
+    """
+    observed = fit.polychoric.correlations
+    implied = fit.structure.matrices(fit.theta).covariance
+    if min(np.linalg.eigvalsh(observed)[0], np.linalg.eigvalsh(implied)[0]) < _POSITIVE:
+        return None
+    gamma = fit.moments.correlation_covariance()
+    weighted = fit.weights[:, None] * fit.slopes
+    project = np.eye(len(gamma)) - fit.slopes @ fit.bread() @ weighted.T
+    model, expected = _normal_theory(fit, implied, project @ gamma @ project.T)
+    baseline, baseline_expected = _normal_theory(fit, np.eye(len(observed)), gamma)
+    if min(expected / fit.df, baseline_expected / len(gamma)) < _ROUNDING:
+        return None
+    return robust_indices(
+        _chi_squares(fit), model, expected / fit.df, baseline, baseline_expected / len(gamma)
+    )
+
+
+def srmr(fit: WeightedFit) -> float:
+    """Root mean square residual correlation, counting the diagonal, which fits exactly."""
+    cells = len(fit.residuals) + len(fit.polychoric.names)
+    return math.sqrt(float((fit.residuals**2).sum()) / cells)
+
+
+def scale_and_shift(product: Floats, df: int) -> tuple[float, float]:
+    """Scaling factor and shift from U times Gamma; NaN where nothing varies."""
+    squares = float((product * product.T).sum())
+    if not squares > _ROUNDING * len(product):  # so few rows that any model fits them
+        return NAN, NAN
+    factor = math.sqrt(squares / df)
+    return factor, df - float(np.trace(product)) / factor
+
+
+def _normal_theory(fit: WeightedFit, implied: Floats, covariance: Floats) -> tuple[float, float]:
+    """Normal discrepancy of the polychoric matrix, times n, and its expected value."""
+    first, second = fit.polychoric.answers.pairs()
+    observed = fit.polychoric.correlations
+    inverse = np.linalg.inv(implied)
+    discrepancy = (
+        np.linalg.slogdet(implied)[1]
+        - np.linalg.slogdet(observed)[1]
+        + float((inverse * observed).sum())
+        - len(observed)
+    )
+    cross = inverse[np.ix_(first, first)] * inverse[np.ix_(second, second)]
+    cross += inverse[np.ix_(first, second)] * inverse[np.ix_(second, first)]
+    return fit.n * float(discrepancy), float((cross * covariance).sum())
+
+
+# Which parameters left out of a model of ordered answers would improve its fit most.
+
+
+def weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex, ...]:
+    """Score test of every loading, residual covariance and factor covariance fixed at 0.
+
+    Returns
+    -------
+    tuple of ModificationIndex, largest first
+        None where the free parameters are not determined. The index is (n - 1)^2 / n g^2 / v, as
+        in lavaan, and not corrected for the ordered answers. The expected change g / v is what
+        freeing the parameter gives to first order; lavaan 0.6-19 reports it with the opposite
+        sign and times (n - 1) / n (its issue 401).
+    """
+    candidates = fixed_at_zero(fit.structure.table)
+    if not candidates or fit.undetermined:
+        return ()
+    first, second = fit.polychoric.answers.pairs()
+    d = fit.structure.candidates(fit.theta, candidates)
+    new = d.left[first] * d.right[second] + d.right[first] * d.left[second]
+    weighted = fit.weights[:, None] * new
+    slope = weighted.T @ fit.residuals
+    own = (weighted * new).sum(axis=0)
+    cross = weighted.T @ fit.slopes
+    left = own - np.einsum("rs,st,rt->r", cross, fit.bread(), cross)
+    standardizer = Standardizer(fit.structure.table, fit.structure.matrices(fit.theta))
+    found: list[ModificationIndex] = []
+    for r in np.flatnonzero(left > NO_INFORMATION * np.maximum(own, 1e-300)):
+        change = float(slope[r] / left[r])
+        index = fit.n_weight**2 / fit.n * float(slope[r]) * change
+        found.append(index_of(candidates[r], index, change, standardizer))
+    return tuple(sorted(found, key=lambda each: -each.index))
+
+
+# What the search for a model of ordered answers came to, in sentences.
+
+_FEW_ROWS = 200
+
+
+def search_notes(fit: WeightedFit) -> list[str]:
+    """Whether the search settled and the parameters are determined."""
+    found: list[str] = []
+    if not fit.converged:
+        found.append(
+            "The search did not converge: the estimates are where it stopped, not a solution. "
+            "Simplify the model or use more rows."
+        )
+    if fit.undetermined:
+        names = [
+            f"{p.left} {p.op} {p.right}"
+            for p in fit.structure.table.parameters
+            if p.free in fit.undetermined
+        ]
+        found.append(
+            "The model is not identified: other values of these parameters fit as well: "
+            f"{', '.join(names)}. There are no standard errors and tests; fix one of them."
+        )
+    if fit.df == 0:
+        found.append("The model has no degrees of freedom, so its fit cannot be tested.")
+    if fit.n <= len(fit.polychoric.names):
+        found.append(
+            f"{fit.n} rows for {len(fit.polychoric.names)} items: the fit cannot be tested with no "
+            "more rows than items."
+        )
+    elif fit.n < _FEW_ROWS:
+        found.append(
+            f"{fit.n} rows are few for this estimator; below {_FEW_ROWS} its tests and standard "
+            "errors are rough."
+        )
+    return found
+
+
+# From a model text and scores to a fitted model of ordered answers.
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedModel:
+    """A fitted model, the model without items that had to be left out, and these items."""
+
+    fit: WeightedFit
+    model: ParsedModel
+    dropped: tuple[str, ...]
+    n_given: int
+
+
+def weighted_model(
+    scores: Floats,
+    items: Sequence[str],
+    model: str | ParsedModel,
+    *,
+    missing: str = LISTWISE,
+    scaling: Scaling = "marker",
+    offered: Sequence[Offered] | None = None,
+) -> WeightedModel:
+    """The model fitted to the polychoric correlations of its items; see `wlsmv.fit_wlsmv`."""
+    parsed = model_of(model, items)
+    refuse_too_many(len(parsed.items), weighted_cells)
+    matrix = model_scores(scores, items, parsed)
+    options = None if offered is None else dict(zip(items, offered, strict=True))
+    fitted = polychoric(
+        matrix, parsed.items, missing=missing,
+        offered=None if options is None else [options[item] for item in parsed.items],
+    )  # fmt: skip
+    dropped = tuple(item for item in parsed.items if item not in fitted.names)
+    kept = _single_items_are_factors(parsed.without(frozenset(dropped)))
+    if not kept.factors:
+        raise NotEnoughData(
+            " ".join(["No factor has an item that varies.", *fitted.problems]),
+            "Ask more administrations, or other items.",
+        )
+    table = parameter_table(kept, scaling=scaling, ordered=True)
+    return WeightedModel(fit_weighted(fitted, table), kept, dropped, len(matrix))
+
+
+def _single_items_are_factors(model: ParsedModel) -> ParsedModel:
+    """The model with a factor of one item made that item: loading 1, variance 1.
+
+    Correlations leave the variance of such a factor open, because every item has variance 1.
+    """
+    terms = list(model.terms)
+    for factor in model.factors:
+        indicators = model.indicators(factor)
+        if len(indicators) == 1 and indicators[0] in model.items:
+            own = {(factor, LOADING, indicators[0]), (factor, COVARIANCE, factor)}
+            terms = [term for term in terms if (term.left, term.op, term.right) not in own]
+            terms += [Term(*names, fixed=1.0) for names in sorted(own, reverse=True)]
+    return replace(model, terms=tuple(terms))
+
+
+# Confirmatory factor analysis of ordered answers (WLSMV).
+
+THRESHOLD = "|"
+
+
+def fit_wlsmv(
+    scores: Floats,
+    items: Sequence[str],
+    model: str | ParsedModel,
+    *,
+    missing: str = LISTWISE,
+    scaling: Scaling = "marker",
+    ci_level: float = 0.95,
+    offered: Sequence[Offered] | None = None,
+) -> CfaResult:
+    """A measurement model of ordered answers: loadings, fit, and what to distrust.
+
+    Parameters
+    ----------
+    scores : (n, p) array
+        A row is one administration; ordered scores on at most 20 options, NaN where there is none.
+    items : sequence of str
+        Names of the columns. Columns the model does not mention are ignored.
+    model : str or ParsedModel
+        Model text (see `cfa_syntax`), or what `parse_model` made of one. One group.
+    missing : "listwise" or "pairwise"
+        Rows complete in the items, or each correlation from the rows that hold both.
+    scaling : "marker" or "std.lv"
+        Unit of the factors: that of the first item, or variance 1.
+    ci_level : float in (0, 1)
+        Coverage of the intervals of parameters (RMSEA: always 90 %).
+    offered : p lists of scores, optional
+        The options of each column, None where they are not known; those nobody chose are named.
+
+    Returns
+    -------
+    CfaResult
+        `fit` is plain (its p is not to be believed), `scaled` is the test to report, `robust` the
+        indices comparable with those of continuous items. `parameters` end with the thresholds
+        (op "|"), which `n_free`, `theta` and `covariance` count too, after the parameters of the
+        table. Items without variance are left out and named.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read or names an unknown item.
+    TooLarge
+        So many items that the tests would take more memory than `cfa_items.MEMORY_LIMIT`.
+    NotEnoughData
+        Fewer than two items vary, scores are no ordered answers, a pair of items has no
+        correlation, or the model has more parameters than correlations.
+
+    Notes
+    -----
+    Muthen, du Toit & Spisic (1997): polychoric correlations in two steps, weights from the
+    diagonal of their covariance matrix, sandwich standard errors, second-order corrected test;
+    n - 1 throughout, delta parameterization. Rows are taken as independent; repeats of one model
+    are not. Checked against lavaan 0.6-19: indices 1e-5, estimates 1e-5, modification indices.
+    """
+    weighted = weighted_model(
+        scores, items, model, missing=missing, scaling=scaling, offered=offered
+    )
+    result = _result(weighted, missing, check_level(ci_level))
+    return replace(result, problems=(*model_problems(weighted.model), *result.problems))
+
+
+def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult:
+    """Everything reported about a fitted model."""
+    fit = weighted.fit
+    table, q = fit.structure.table, len(fit.theta)
+    covariance = fit.covariance()
+    thresholds = _thresholds(fit, np.diag(covariance)[q:], ci_level)
+    own = covariance[:q, :q]
+    standardized = standardized_estimates(fit.structure, fit.theta, own, ci_level)
+    at = fit.structure.matrices(fit.theta)
+    impossible = matrix_problems([at], table.items, table.factors, [""])
+    doubtful = [*search_notes(fit), *impossible, *error_problems(standardized)]
+    fitted = not fit.undetermined and fit.n > len(table.items)
+    testable = fitted and fit.df > 0
+    possible = not impossible and np.linalg.eigvalsh(fit.polychoric.correlations)[0] > 0
+    return CfaResult(
+        estimator="WLSMV",
+        missing=missing,
+        items=table.items,
+        factors=table.factors,
+        dropped_items=weighted.dropped,
+        n=fit.n,
+        n_given=weighted.n_given,
+        n_free=len(covariance),
+        converged=fit.converged,
+        admissible=bool(fit.converged and not fit.undetermined and possible),
+        fit=plain_fit(fit) if fitted else undefined_indices(fit.df, len(fit.residuals)),
+        scaled=scaled_fit(fit) if testable else None,
+        robust=robust_fit(fit) if testable else None,
+        srmr=srmr(fit),
+        log_likelihood=NAN,
+        aic=NAN,
+        bic=NAN,
+        adjusted_bic=NAN,
+        scaling_h0=NAN,
+        scaling_h1=NAN,
+        parameters=raw_estimates(table, fit.theta, own, ci_level) + thresholds,
+        standardized=standardized + thresholds,
+        modification_indices=weighted_modification_indices(fit),
+        groups=(_group(fit),),
+        table=table,
+        theta=np.concatenate([fit.theta, *fit.polychoric.thresholds]),
+        covariance=covariance,
+        problems=(*fit.polychoric.problems, *doubtful),
+    )
+
+
+def _thresholds(fit: WeightedFit, variances: Floats, ci_level: float) -> tuple[Estimate, ...]:
+    """Thresholds of all items as estimates; raw and standardised are the same."""
+    reach = float(stats.norm.ppf(0.5 + ci_level / 2))
+    found: list[Estimate] = []
+    for name, values in zip(fit.polychoric.names, fit.polychoric.thresholds, strict=True):
+        for number, value in enumerate(values.tolist(), start=1):
+            error = float(np.sqrt(variances[len(found)]))
+            z = value / error
+            found.append(
+                Estimate(
+                    group=0,
+                    left=name,
+                    op=THRESHOLD,
+                    right=f"t{number}",
+                    label="",
+                    free=True,
+                    estimate=value,
+                    se=error,
+                    z=z,
+                    p=float(2 * stats.norm.sf(abs(z))),
+                    low=value - reach * error,
+                    high=value + reach * error,
+                )
+            )
+    return tuple(found)
+
+
+def _group(fit: WeightedFit) -> GroupFit:
+    """Observed and implied matrices."""
+    at = fit.structure.matrices(fit.theta)
+    observed, implied = fit.polychoric.correlations, at.covariance
+    return GroupFit(
+        name="",
+        n=fit.n,
+        sample_covariance=observed,
+        implied_covariance=implied,
+        residual_correlations=observed - implied,
+        factor_correlations=correlations(at.factor_covariance),
+        residual_variances=np.diag(at.residuals),
+        r_squared=explained(np.diag(at.residuals), np.ones(len(observed))),
+    )
+
+
+# Whether a model of ordered answers with more restrictions fits worse than a freer one.
+
+
+@dataclass(frozen=True)
+class WeightedDifference:
+    """Test that the restrictions hold: chi2 = difference / scaling_factor + shift."""
+
+    chi2: float
+    df: int
+    p: float
+    difference: float  # of the plain statistics
+    scaling_factor: float
+    shift: float
+    problems: tuple[str, ...]
+
+
+def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDifference:
+    """Chi-square difference of two models fitted to the same correlations, properly corrected.
+
+    Scaled chi-squares of single models must not be subtracted. NaN with a reason where the models
+    cannot be compared.
+
+    Notes
+    -----
+    Satorra (2000) with the second-order correction of Asparouhov & Muthen (2010), slopes and
+    weights of the freer model. Rows are taken as independent, pairs of items stand in the same
+    order. Checked by simulation, and for one restriction against the Wald test.
+    """
+    df = restricted.df - freer.df
+    reason = _why_not(restricted, freer)
+    if reason:
+        return _undefined(df, reason)
+    constraints = _constraints(restricted.slopes, freer.slopes)
+    if constraints.shape[1] != df:
+        return _undefined(df, "The first model is not a special case of the second.")
+    bread = freer.bread()
+    middle = np.linalg.inv(constraints.T @ bread @ constraints)
+    reach = freer.weights[:, None] * freer.slopes @ bread @ constraints
+    product = reach @ middle @ reach.T @ freer.moments.correlation_covariance()
+    factor, shift = scale_and_shift(product, df)
+    if not math.isfinite(factor):
+        return _undefined(df, "The rows are too alike to say how the difference varies.")
+    difference = max(restricted.chi2 - freer.chi2, 0.0)
+    chi2 = difference / factor + shift
+    return WeightedDifference(chi2, df, p_value(chi2, df), difference, factor, shift, ())
+
+
+def _why_not(restricted: WeightedFit, freer: WeightedFit) -> str:
+    """Why two models cannot be compared; empty where they can."""
+    if restricted.df <= freer.df:
+        return "The first model has no more degrees of freedom than the second."
+    if restricted.undetermined or freer.undetermined:
+        return "At least one of the models is not identified, so they cannot be compared."
+    if freer.n <= len(freer.polychoric.names):
+        return "There are no more rows than items, so the models cannot be compared."
+    if not (restricted.converged and freer.converged):
+        return "At least one of the models did not converge, so they cannot be compared."
+    if restricted.chi2 < freer.chi2 - 1e-6 * max(1.0, freer.chi2):
+        return "The model with more restrictions fits better, so it is not nested."
+    return ""
+
+
+def _constraints(restricted: Floats, freer: Floats) -> Floats:
+    """Directions of the freer model's parameters that the restricted one forbids: (q, df)."""
+    allowed = np.linalg.lstsq(freer, restricted, rcond=None)[0]
+    return np.asarray(null_space(allowed.T, rcond=1e-8))
+
+
+def _undefined(df: int, reason: str) -> WeightedDifference:
+    """No test, and why."""
+    return WeightedDifference(NAN, df, NAN, NAN, NAN, NAN, (reason,))

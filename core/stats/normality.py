@@ -1,0 +1,208 @@
+"""Are the item scores normally distributed, one by one and together?
+
+Maximum likelihood takes them so; where they are not, read the robust tests and standard errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from core.stats.inputs import (
+    Floats,
+    UsableItems,
+    is_constant,
+    out_of_range,
+    score_matrix,
+    usable_items,
+)
+
+# Shapiro-Wilk's W is scipy's. Mardia's and the joint Shapiro-Wilk test are ours because neither
+# scipy nor statsmodels has them.
+
+
+_SHAPIRO_LEAST, _SHAPIRO_MOST = 3, 5000  # range of Royston's (1995) approximation
+_JOINT_LEAST = 12  # below, Royston's normalising constants are of another form
+
+
+@dataclass(frozen=True)
+class NormalityTest:
+    """One test: statistic, p, and why it is missing where it is NaN."""
+
+    name: str  # item, or name of the test
+    statistic: float
+    p_value: float
+    n: int  # rows used
+    df: float = math.nan
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mardia:
+    """Mardia's multivariate skewness and kurtosis with their tests.
+
+    `skewness_small_sample` is the test with Mardia's (1974) correction for few rows. `kurtosis`
+    has p-value of a two-sided z test; its `statistic` is z. Under normality b1 is 0 and b2 is
+    p (p + 2).
+    """
+
+    b1: float
+    b2: float
+    skewness: NormalityTest
+    skewness_small_sample: NormalityTest
+    kurtosis: NormalityTest
+
+
+@dataclass(frozen=True)
+class Normality:
+    """Joint and single-item tests of normality."""
+
+    mardia: Mardia
+    joint_shapiro: NormalityTest
+    items: tuple[NormalityTest, ...]
+    n: int  # complete rows, behind the joint tests
+    n_items: int  # items behind the joint tests
+    problems: tuple[str, ...]
+
+
+def normality(scores: Floats, names: Sequence[str]) -> Normality:
+    """Mardia's and the multivariate Shapiro-Wilk test of the items together, and each alone.
+
+    Parameters
+    ----------
+    scores : (n, p) array
+        A row is one administration; score points, NaN where there is none.
+    names : sequence of str
+        One for each column.
+
+    Returns
+    -------
+    Normality
+        Joint tests use complete rows and items that vary; the test of an item uses all its
+        scores. What cannot be computed is NaN with a reason.
+
+    Raises
+    ------
+    NotEnoughData
+        No item varies on any complete row.
+
+    Notes
+    -----
+    Rows are taken as independent; repeats of one model are not. Answers on few options are never
+    exactly normal, so with many rows every test rejects: read the sizes.
+
+    Mardia (1970) doi:10.1093/biomet/57.3.519, covariance with divisor n (psych::mardia takes
+    n - 1); small-sample factor: Mardia (1974). Multivariate Shapiro-Wilk: Villasenor Alva &
+    Gonzalez Estrada (2009) doi:10.1080/03610920802474465. Single items: Royston (1995).
+    Checked against R: mvShapiroTest 1.0, shapiro.test, Mardia's formulas (tests/stats).
+    """
+    matrix = score_matrix(scores, names)
+    items = tuple(
+        univariate_shapiro(column, name) for column, name in zip(matrix.T, names, strict=True)
+    )
+    used = usable_items(matrix, names)
+    whitened, reason = _whitened(used)
+    return Normality(
+        mardia=_mardia(whitened, used, reason),
+        joint_shapiro=_joint_shapiro(whitened, used, reason),
+        items=items,
+        n=used.n,
+        n_items=used.n_items,
+        problems=used.problems,
+    )
+
+
+def univariate_shapiro(values: Floats, name: str) -> NormalityTest:
+    """Shapiro-Wilk's W of one item and its p, from the scores there are."""
+    values = values[np.isfinite(values)]
+    n = len(values)
+    reason = ""
+    if n < _SHAPIRO_LEAST:
+        reason = f"{name} has {n} scores; the test needs {_SHAPIRO_LEAST}."
+    elif n > _SHAPIRO_MOST:
+        reason = f"{name} has {n} scores; the test is known up to {_SHAPIRO_MOST}."
+    elif size := out_of_range(values):
+        reason = f"The scores of {name} {size}."
+    elif is_constant(values):
+        reason = f"{name} has the same score everywhere."
+    if reason:
+        return NormalityTest(name, math.nan, math.nan, n, problems=(reason,))
+    # The test does not depend on unit and origin; its code does, near the limits of floats.
+    result = stats.shapiro((values - np.median(values)) / np.ptp(values))
+    return NormalityTest(name, float(result.statistic), float(result.pvalue), n)
+
+
+def _whitened(used: UsableItems) -> tuple[Floats | None, str]:
+    """Scores with covariance I (divisor n) by the symmetric root; or the reason why not."""
+    if used.n <= used.n_items:
+        return None, f"{used.n} complete rows are too few for {used.n_items} items together."
+    standard = (used.scores - used.scores.mean(axis=0)) / used.scores.std(axis=0)
+    values, vectors = np.linalg.eigh(standard.T @ standard / used.n)
+    if values[0] < 1e-10 * values[-1]:
+        return None, "Some items are exactly predicted by others, so they have no joint test."
+    # The symmetric root depends on the scale, and Villasenor's test is defined on the covariance.
+    centered = used.scores - used.scores.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.T @ centered / used.n)
+    if values[0] <= 0:
+        return None, "The items' units are too far apart for a joint test."
+    return centered @ (vectors / np.sqrt(values)) @ vectors.T, ""
+
+
+def _mardia(whitened: Floats | None, used: UsableItems, reason: str) -> Mardia:
+    """Mardia's coefficients and tests; b1 as the squared length of the tensor of third moments."""
+    n, p = used.n, used.n_items
+    df = p * (p + 1) * (p + 2) / 6
+    if whitened is None:
+        none = [
+            NormalityTest(name, math.nan, math.nan, n, df, (reason,))
+            for name in ("Mardia skewness", "Mardia skewness, small sample", "Mardia kurtosis")
+        ]
+        return Mardia(math.nan, math.nan, *none)
+    # One item at a time: (n, p) memory instead of the (n, n) of the textbook formula.
+    b1 = sum(
+        float((((whitened * column[:, None]).T @ whitened / n) ** 2).sum()) for column in whitened.T
+    )
+    b2 = float(((whitened**2).sum(axis=1) ** 2).mean())
+    chi_square = n * b1 / 6
+    room = (n + 1) * (p + 1) - 6
+    small = chi_square * (p + 1) * (n + 1) * (n + 3) / (n * room) if room else math.nan
+    z = (b2 - p * (p + 2)) / math.sqrt(8 * p * (p + 2) / n)
+    chi2 = stats.chi2
+    return Mardia(
+        b1=b1,
+        b2=b2,
+        skewness=NormalityTest(
+            "Mardia skewness", chi_square, float(chi2.sf(chi_square, df)), n, df
+        ),
+        skewness_small_sample=NormalityTest(
+            "Mardia skewness, small sample",
+            small,
+            float(chi2.sf(small, df)),
+            n,
+            df,
+            () if room else (f"{n} rows are too few for the correction.",),
+        ),
+        kurtosis=NormalityTest("Mardia kurtosis", z, float(2 * stats.norm.sf(abs(z))), n),
+    )
+
+
+def _joint_shapiro(whitened: Floats | None, used: UsableItems, reason: str) -> NormalityTest:
+    """Mean Shapiro-Wilk W of the whitened scores, with the lognormal approximation of 1 - W*."""
+    name, n, p = "Multivariate Shapiro-Wilk", used.n, used.n_items
+    if whitened is not None and not _JOINT_LEAST <= n <= _SHAPIRO_MOST:
+        reason = f"The test is known for {_JOINT_LEAST} to {_SHAPIRO_MOST} complete rows, not {n}."
+    if whitened is None or reason:
+        return NormalityTest(name, math.nan, math.nan, n, problems=(reason,))
+    w = float(np.mean([stats.shapiro(column).statistic for column in whitened.T]))
+    log_n = math.log(n)
+    mean = -1.5861 - 0.31082 * log_n - 0.083751 * log_n**2 + 0.0038915 * log_n**3
+    variance = math.exp(-0.4803 - 0.082676 * log_n + 0.0030302 * log_n**2) ** 2
+    # 1 - W of one variable is lognormal; the mean of p of them is matched by a lognormal too.
+    joint_variance = math.log((p - 1 + math.exp(variance)) / p)
+    joint_mean = mean + variance / 2 - joint_variance / 2
+    p_value = stats.norm.sf(math.log(1 - w), joint_mean, math.sqrt(joint_variance))
+    return NormalityTest(name, w, float(p_value), n)

@@ -1,0 +1,351 @@
+"""Agreement of a score with itself: occasions, forms, orders, and intraclass correlations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from scipy.stats import f
+
+from core.stats.correlation import Correlation, correlation
+from core.stats.groups import MeanTest, paired_t
+from core.stats.inputs import Floats, check_level, is_constant, undefined_for_size
+from core.stats.resampling import Bootstrap
+
+# Agreement of a score with itself: over occasions, alternate forms and orders of the options.
+
+What = Literal["alternate form", "option order"]
+
+
+@dataclass(frozen=True)
+class FormAgreement:
+    """How two versions order the rows (`correlation`) and how their level differs (`shift`)."""
+
+    what: What
+    correlation: Correlation
+    shift: MeanTest
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Retest:
+    """Correlations of all pairs of occasions, by position, and their mean by Fisher's z."""
+
+    pairs: tuple[tuple[int, int], ...]
+    correlations: tuple[Correlation, ...]
+    mean_r: float
+    problems: tuple[str, ...] = ()
+
+
+def form_agreement(
+    original: Floats,
+    other: Floats,
+    *,
+    what: What,
+    level: float = 0.95,
+    bootstrap: Bootstrap | None = None,
+) -> FormAgreement:
+    """How well scores from two forms, or from two orders of the options, agree.
+
+    Parameters
+    ----------
+    original, other : (rows,)
+        Scores of the same rows in the same order, NaN where there is none (row left out).
+    what : "alternate form" or "option order"
+        What differs between the two.
+    level : float in (0, 1)
+        Two-sided coverage of the intervals.
+    bootstrap : Bootstrap, optional
+        Resample rows for percentile intervals as well.
+
+    Returns
+    -------
+    FormAgreement : Pearson's r, and the paired difference other - original, because two forms may
+    order the rows alike and still differ in level. Undefined values are NaN with a reason.
+
+    Raises
+    ------
+    ValueError : the scores are of different lengths.
+
+    Notes
+    -----
+    Alternate-form reliability and option-order symmetry are Pearson correlations of scores over
+    rows. Checked through `correlation` and `paired_t`, which agree with R.
+    """
+    agreement = correlation(original, other, level=level, bootstrap=bootstrap)
+    shift = paired_t(original, other, level=level)
+    return FormAgreement(what, agreement, shift, _identical(np.stack([original, other], axis=1)))
+
+
+def retest_agreement(
+    scores: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
+) -> Retest:
+    """How well scores on one occasion are ordered like those on another.
+
+    Parameters
+    ----------
+    scores : (rows, occasions)
+        One score per row and occasion, NaN where there is none; each pair of occasions uses the
+        rows that have both.
+    level : float in (0, 1)
+        Two-sided coverage of the intervals.
+    bootstrap : Bootstrap, optional
+        Resample rows for percentile intervals as well.
+
+    Returns
+    -------
+    Retest : Pearson's r of each pair, and their mean over the pairs that have one. Where some r
+    are exactly 1 or -1 and others are not, the mean is NaN, because Fisher's z has no mean.
+
+    Raises
+    ------
+    ValueError : the table is not two-dimensional.
+
+    Notes
+    -----
+    The mean is tanh(mean of atanh r); Fisher (1921). Pairs of one set of rows are not independent,
+    so the mean has no interval: use `core.stats.reliability.stability` for one.
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"scores need rows and occasions, not {table.ndim} dimensions")
+    pairs = tuple(combinations(range(table.shape[1]), 2))
+    found = tuple(
+        correlation(table[:, first], table[:, second], level=level, bootstrap=bootstrap)
+        for first, second in pairs
+    )
+    values = np.array([each.r for each in found if math.isfinite(each.r)])
+    problems = _identical(table)
+    if not pairs:
+        problems += ("Undefined: there is only one occasion.",)
+    elif not len(values):
+        problems += tuple(dict.fromkeys(text for each in found for text in each.problems))
+    mean, reason = _mean_correlation(values)
+    return Retest(pairs, found, mean, (*problems, *reason))
+
+
+def _mean_correlation(values: Floats) -> tuple[float, tuple[str, ...]]:
+    """Mean by Fisher's z; NaN with the reason where some z are infinite and others are not."""
+    if not len(values):
+        return math.nan, ()
+    if (values == values[0]).all():
+        return float(values[0]), ()
+    if (np.abs(values) == 1).any():
+        return math.nan, (
+            "The mean is undefined: some pairs of occasions determine each other exactly, and "
+            "Fisher's z of such a correlation is infinite. Read the pairs.",
+        )
+    return float(np.tanh(np.arctanh(values).mean())), ()
+
+
+def _identical(scores: Floats) -> tuple[str, ...]:
+    """A caution where versions give the same scores to every row."""
+    complete = scores[np.isfinite(scores).all(axis=1)]
+    if scores.shape[1] < 2 or not len(complete) or np.ptp(complete, axis=1).any():
+        return ()
+    return (
+        "Scores are identical in every row, as with a model at temperature 0: agreement is by "
+        "construction and says nothing about reliability.",
+    )
+
+
+# Intraclass correlations: how far repetitions (or raters) give the same score to the same unit.
+
+# Ours because neither scipy nor statsmodels has intraclass correlations.
+
+
+Form = Literal["ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"]
+FORMS: tuple[Form, ...] = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
+
+
+@dataclass(frozen=True)
+class IntraclassCorrelation:
+    """One form of the coefficient, with its F test against 0 and its interval."""
+
+    form: Form
+    value: float
+    low: float
+    high: float
+    f: float
+    df1: float
+    df2: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Intraclass:
+    """All six forms, in the order of FORMS, of `n` units with `k` repetitions each."""
+
+    forms: tuple[IntraclassCorrelation, ...]
+    n: int
+    k: int
+    n_left_out: int
+    level: float
+    problems: tuple[str, ...] = ()
+
+    def form(self, name: Form) -> IntraclassCorrelation:
+        """The coefficient of that form."""
+        return self.forms[FORMS.index(name)]
+
+
+@dataclass(frozen=True)
+class _MeanSquares:
+    """Analysis of variance of units by repetitions."""
+
+    units: float
+    within: float
+    repetitions: float
+    error: float
+    n: int
+    k: int
+
+
+def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
+    """How much of the variance of scores is between units rather than between their repetitions.
+
+    Parameters
+    ----------
+    scores : (units, repetitions)
+        One score per unit (context, say) and repetition or rater, in score points; NaN where there
+        is none. Units with a gap are left out (listwise).
+    level : float in (0, 1)
+        Two-sided coverage.
+
+    Returns
+    -------
+    Intraclass : six forms, unitless, at most 1, may be negative. ICC1: repetitions are
+    interchangeable; ICC2: repetitions are a random sample, differences of level count; ICC3:
+    repetitions are fixed, only their order of units counts; with k, of the mean of all
+    repetitions. NaN with a reason where nothing varies or under two units or repetitions; without
+    an interval where every unit's repetitions are identical.
+
+    Raises
+    ------
+    ValueError : the table is not two-dimensional or the level not within 0 and 1.
+
+    Notes
+    -----
+    Shrout & Fleiss (1979) doi:10.1037/0033-2909.86.2.420; intervals of McGraw & Wong (1996)
+    doi:10.1037/1082-989X.1.1.30, Satterthwaite's degrees of freedom for ICC2. Agrees with psych
+    2.4.12, ICC(lmer = FALSE), to 1e-9.
+    """
+    check_level(level)
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"scores need units and repetitions, not {table.ndim} dimensions")
+    complete = table[np.isfinite(table).all(axis=1)]
+    n, k = complete.shape
+    left_out = len(table) - n
+    if n < 2 or k < 2:
+        reason = (
+            "Undefined: it needs two units with two repetitions each, and there are "
+            f"{n} complete units of {k}."
+        )
+        return Intraclass(_undefined(), n, k, left_out, level, (reason,))
+    reason = undefined_for_size(complete)
+    if not reason and is_constant(complete.ravel()):
+        reason = "Undefined: every score is the same, so nothing tells the units apart."
+    if reason:
+        return Intraclass(_undefined(), n, k, left_out, level, (reason,))
+    if (np.ptp(complete, axis=1) == 0).all():
+        same = tuple(
+            IntraclassCorrelation(form, 1.0, math.nan, math.nan, math.inf, *_df(form, n, k), 0.0)
+            for form in FORMS
+        )
+        reason = (
+            "Every unit's repetitions are identical, so agreement is complete by construction "
+            "(a model at temperature 0, perhaps) and has no interval."
+        )
+        return Intraclass(same, n, k, left_out, level, (reason,))
+    squares, exact = _mean_squares(complete)
+    forms = tuple(_form(form, squares, level) for form in FORMS)
+    problems = (
+        ("Units differ by the same amounts in every repetition: ICC3 has no interval.",)
+        if exact
+        else ()
+    )
+    return Intraclass(forms, n, k, left_out, level, problems)
+
+
+def _df(form: Form, n: int, k: int) -> tuple[float, float]:
+    """Degrees of freedom of the F test."""
+    return n - 1.0, float(n * (k - 1) if form.startswith("ICC1") else (n - 1) * (k - 1))
+
+
+def _undefined() -> tuple[IntraclassCorrelation, ...]:
+    """Six forms without values."""
+    return tuple(IntraclassCorrelation(form, *(math.nan,) * 7) for form in FORMS)
+
+
+def _mean_squares(scores: Floats) -> tuple[_MeanSquares, bool]:
+    """Mean squares, and whether the error is nothing but rounding (then exactly 0)."""
+    n, k = scores.shape
+    centered = scores - scores.mean()
+    units, repetitions = centered.mean(axis=1), centered.mean(axis=0)
+    error = float(((centered - units[:, None] - repetitions) ** 2).sum())
+    exact = error < 1e-20 * float((centered**2).sum()) * n * k
+    error = 0.0 if exact else error
+    between = n * float((repetitions**2).sum())
+    return _MeanSquares(
+        units=k * float((units**2).sum()) / (n - 1),
+        within=(between + error) / (n * (k - 1)),
+        repetitions=between / (k - 1),
+        error=error / ((n - 1) * (k - 1)),
+        n=n,
+        k=k,
+    ), exact
+
+
+def _form(form: Form, squares: _MeanSquares, level: float) -> IntraclassCorrelation:
+    """One form with F test and interval; averaged forms step up the single one's."""
+    noise = squares.within if form.startswith("ICC1") else squares.error
+    df1, df2 = _df(form, squares.n, squares.k)
+    ratio = squares.units / noise if noise > 0 else math.inf
+    value = _single(form, squares)
+    if form.startswith("ICC2"):
+        low, high = _random_interval(squares, value, level)
+    elif math.isinf(ratio):
+        low, high = math.nan, math.nan
+    else:
+        tail = (1 - level) / 2
+        least = ratio / float(f.isf(tail, df1, df2))
+        most = ratio * float(f.isf(tail, df2, df1))
+        low, high = ((end - 1) / (end + squares.k - 1) for end in (least, most))
+    if form.endswith("k"):
+        value, low, high = (_stepped(end, squares.k) for end in (value, low, high))
+    p = float(f.sf(ratio, df1, df2))
+    return IntraclassCorrelation(form, value, low, high, ratio, df1, df2, p)
+
+
+def _single(form: Form, squares: _MeanSquares) -> float:
+    """The coefficient of a single repetition."""
+    k = squares.k
+    noise = squares.within if form.startswith("ICC1") else squares.error
+    shift = k * (squares.repetitions - squares.error) / squares.n if form[3] == "2" else 0.0
+    below = squares.units + (k - 1) * noise + shift
+    return (squares.units - noise) / below if below > 0 else math.nan
+
+
+def _stepped(value: float, k: int) -> float:
+    """Spearman-Brown: the coefficient of a mean of k from that of one."""
+    below = 1 + (k - 1) * value
+    return k * value / below if below > 0 else math.nan
+
+
+def _random_interval(squares: _MeanSquares, value: float, level: float) -> tuple[float, float]:
+    """Interval of ICC2, from Satterthwaite's degrees of freedom."""
+    if squares.error == 0 or math.isnan(value):
+        return math.nan, math.nan
+    n, k = squares.n, squares.k
+    a = k * value * squares.repetitions / squares.error
+    b = n * (1 + (k - 1) * value) - k * value
+    df = (n - 1) * (k - 1) * (a + b) ** 2 / ((n - 1) * a**2 + b**2)
+    tail = (1 - level) / 2
+    upper, lower = float(f.isf(tail, n - 1, df)), float(f.isf(tail, df, n - 1))
+    rest = k * squares.repetitions + (k * n - k - n) * squares.error
+    low = n * (squares.units - upper * squares.error) / (upper * rest + n * squares.units)
+    high = n * (lower * squares.units - squares.error) / (rest + n * lower * squares.units)
+    return low, high

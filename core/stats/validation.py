@@ -1,0 +1,324 @@
+"""The validation report of one model and context set: criteria, rating bands and verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from core.stats.correlation import Correlation
+from core.stats.inputs import Estimate
+
+# Ratings of coefficients, ++ to --, by bands the user may edit.
+
+Criterion = Literal[
+    "internal consistency",
+    "alternate form",
+    "option order",
+    "concurrent",
+    "convergent",
+    "factorial",
+]
+CoefficientCriterion = Literal[
+    "internal consistency", "alternate form", "option order", "concurrent", "convergent"
+]
+Rating = Literal["++", "+", "-", "--", ""]
+
+_GRADES: tuple[Rating, ...] = ("++", "+", "-", "--")
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Lowest coefficient of each rating: edges .8, .7, .5 read ++ from .8, + from .7, - from .5.
+
+    What is below the last edge has the next rating down: with three edges --, with two -. An edge
+    belongs to the better rating. ++ and + are acceptable.
+    """
+
+    edges: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        falling = all(high > low for high, low in zip(self.edges, self.edges[1:], strict=False))
+        if not (2 <= len(self.edges) <= 3 and falling and all(map(math.isfinite, self.edges))):
+            raise ValueError(f"bands need two or three falling edges, not {self.edges}")
+
+    def rate(self, coefficient: float) -> Rating:
+        """The rating of a coefficient; empty where it is NaN."""
+        if math.isnan(coefficient):
+            return ""
+        return _GRADES[sum(coefficient < edge for edge in self.edges)]
+
+
+@dataclass(frozen=True)
+class FactorialBand:
+    """The factor model is acceptable (+) up to this RMSEA and from this CFI on; otherwise -."""
+
+    highest_rmsea: float = 0.05
+    lowest_cfi: float = 0.9
+
+    def rate(self, rmsea: float, cfi: float) -> Rating:
+        """The rating of a fit; empty where either index is NaN."""
+        if math.isnan(rmsea) or math.isnan(cfi):
+            return ""
+        return "+" if rmsea <= self.highest_rmsea and cfi >= self.lowest_cfi else "-"
+
+
+@dataclass(frozen=True)
+class RatingScheme:
+    """Bands of all six criteria, and where they come from."""
+
+    name: str
+    bands: Mapping[CoefficientCriterion, Bands]
+    factorial: FactorialBand
+
+
+JUNG_2025 = RatingScheme(
+    # "-" of the convergent band is printed overlapping "+"; it is read as .1 to .3. The concurrent
+    # criterion has three ratings, two edges: so read, its printed ratings follow the coefficients
+    # of the text (-.10, .08), which its table contradicts.
+    name="Jung (2025)",
+    bands={
+        "internal consistency": Bands((0.8, 0.7, 0.5)),
+        "alternate form": Bands((0.8, 0.7, 0.5)),
+        "option order": Bands((0.5, 0.3, 0.1)),
+        "concurrent": Bands((0.3, 0.1)),
+        "convergent": Bands((0.6, 0.3, 0.1)),
+    },
+    factorial=FactorialBand(),
+)
+
+
+def acceptable(rating: Rating) -> bool | None:
+    """Whether a rating is ++ or +; None where there is no rating."""
+    return rating in ("++", "+") if rating else None
+
+
+# The validation report of one model and context set: six criteria and a verdict.
+
+Light = Literal["green", "red", "grey"]
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """An already computed coefficient with its interval; NaN with reasons where undefined."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    n: int = 0
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: Estimate | Correlation) -> Coefficient:
+        """Taken from an estimate or a correlation."""
+        value = source.r if isinstance(source, Correlation) else source.value
+        return cls(value, source.low, source.high, source.n, source.problems)
+
+
+_NOT_COLLECTED = Coefficient(math.nan, problems=("Not collected.",))
+
+
+@dataclass(frozen=True)
+class ModelFit:
+    """RMSEA (with interval) and CFI of the factor model; NaN with reasons where undefined."""
+
+    rmsea: float
+    cfi: float
+    rmsea_low: float = math.nan
+    rmsea_high: float = math.nan
+    n: int = 0
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """What a validation judges; None for what was not collected."""
+
+    internal_consistency: Coefficient | None = None
+    alternate_form: Coefficient | None = None
+    option_order: Coefficient | None = None
+    concurrent: Coefficient | None = None
+    convergent: Coefficient | None = None
+    factorial: ModelFit | None = None
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """One criterion: its coefficient (RMSEA for the factorial, with `cfi`) and how it is judged.
+
+    `rating` is empty where the criterion is not judged, and `reason` then says why; `low_rating`
+    and `high_rating` rate the ends of the interval, so that a rating the interval does not support
+    can be seen.
+    """
+
+    criterion: Criterion
+    value: float
+    low: float
+    high: float
+    cfi: float
+    n: int
+    rating: Rating
+    low_rating: Rating
+    high_rating: Rating
+    reason: str = ""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def acceptable(self) -> bool | None:
+        """Whether the rating is ++ or +; None where the criterion is not judged."""
+        return acceptable(self.rating)
+
+    @property
+    def light(self) -> Light:
+        """Traffic light: green if acceptable, red if not, grey if not judged."""
+        if self.acceptable is None:
+            return "grey"
+        return "green" if self.acceptable else "red"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Six criteria in order, whether the scale is reliable and valid, and the verdict in words.
+
+    `reliable` and `valid` are None where a criterion that decides it has no rating.
+    """
+
+    criteria: tuple[CriterionResult, ...]
+    reliable: bool | None
+    valid: bool | None
+    verdict: str
+    scheme: str
+
+
+def validate(coefficients: Coefficients, scheme: RatingScheme = JUNG_2025) -> Validation:
+    """Whether the scale measures this model reliably and validly, by the scheme's bands.
+
+    Parameters
+    ----------
+    coefficients : Coefficients
+        Already computed; any may be None (not collected) or NaN (undefined, with its reason).
+    scheme : RatingScheme
+        Bands of the ratings; those of Jung (2025) by default.
+
+    Returns
+    -------
+    Validation : reliable where all three reliability criteria are acceptable, not so where any is
+    not, undecided otherwise. Validity is judged only of a reliable scale: else its coefficients are
+    shown without a rating. Coefficients are rated signed and unrounded.
+
+    Notes
+    -----
+    Criteria, gate and bands: Jung (2025), Validation of psychological scales for large language
+    models, University of Mannheim. Checked against the printed ratings and at every edge.
+    """
+    reliability = (
+        _rated("internal consistency", coefficients.internal_consistency, scheme),
+        _rated("alternate form", coefficients.alternate_form, scheme),
+        _rated("option order", coefficients.option_order, scheme),
+    )
+    validity: tuple[CriterionResult, ...] = (
+        _rated("concurrent", coefficients.concurrent, scheme),
+        _rated("convergent", coefficients.convergent, scheme),
+        _factorial(coefficients.factorial, scheme),
+    )
+    reliable = _all_acceptable(reliability)
+    valid = _all_acceptable(validity) if reliable else None
+    if not reliable:
+        reason = (
+            "Not judged: the scale is not reliable enough."
+            if reliable is False
+            else "Not judged: it is undecided whether the scale is reliable."
+        )
+        validity = tuple(_withheld(result, reason) for result in validity)
+    return Validation(
+        criteria=(*reliability, *validity),
+        reliable=reliable,
+        valid=valid,
+        verdict=_verdict(reliability, validity, reliable, valid),
+        scheme=scheme.name,
+    )
+
+
+def _rated(
+    criterion: CoefficientCriterion, coefficient: Coefficient | None, scheme: RatingScheme
+) -> CriterionResult:
+    """A criterion judged by its coefficient."""
+    own = coefficient or _NOT_COLLECTED
+    return _judged(criterion, own, math.nan, scheme.bands[criterion].rate)
+
+
+def _factorial(fit: ModelFit | None, scheme: RatingScheme) -> CriterionResult:
+    """The criterion judged by two indices; its interval is RMSEA's, so the low end rates better."""
+    own = fit or ModelFit(math.nan, math.nan, problems=_NOT_COLLECTED.problems)
+    error = Coefficient(own.rmsea, own.rmsea_low, own.rmsea_high, own.n, own.problems)
+    return _judged("factorial", error, own.cfi, lambda end: scheme.factorial.rate(end, own.cfi))
+
+
+def _judged(
+    criterion: Criterion, own: Coefficient, cfi: float, rate: Callable[[float], Rating]
+) -> CriterionResult:
+    """A coefficient and the ends of its interval, each with its rating."""
+    rating = rate(own.value)
+    return CriterionResult(
+        criterion=criterion,
+        value=own.value,
+        low=own.low,
+        high=own.high,
+        cfi=cfi,
+        n=own.n,
+        rating=rating,
+        low_rating=rate(own.low),
+        high_rating=rate(own.high),
+        reason="" if rating else _why_not(own.problems),
+        problems=own.problems,
+    )
+
+
+def _why_not(problems: Sequence[str]) -> str:
+    """Why a coefficient is missing: the first sentence that says it is undefined, else all."""
+    undefined = [text for text in problems if text.startswith(("Undefined", "Not collected"))]
+    return undefined[0] if undefined else " ".join(problems) or "Undefined."
+
+
+def _withheld(result: CriterionResult, reason: str) -> CriterionResult:
+    """A validity criterion whose coefficient is shown but not judged."""
+    return replace(result, rating="", low_rating="", high_rating="", reason=reason)
+
+
+def _all_acceptable(results: Sequence[CriterionResult]) -> bool | None:
+    """True if all are acceptable, False if any is not, None where that is undecided."""
+    found = [result.acceptable for result in results]
+    if False in found:
+        return False
+    return None if None in found else True
+
+
+def _verdict(
+    reliability: Sequence[CriterionResult],
+    validity: Sequence[CriterionResult],
+    reliable: bool | None,
+    valid: bool | None,
+) -> str:
+    """The sentence under the table."""
+    if reliable is False:
+        return f"Not reliable: {_failing(reliability)}. Validity is therefore not judged."
+    if reliable is None:
+        return f"Undecided: no rating for {_missing(reliability)}. Validity is not judged yet."
+    if valid is False:
+        return f"Reliable, but not valid: {_failing(validity)}."
+    if valid is None:
+        return f"Reliable; validity is undecided: no rating for {_missing(validity)}."
+    return "Reliable and valid: all six criteria are acceptable."
+
+
+def _failing(results: Sequence[CriterionResult]) -> str:
+    """The criteria that are not acceptable, with their ratings."""
+    failing = [result for result in results if result.acceptable is False]
+    text = ", ".join(f"{result.criterion} ({result.rating})" for result in failing)
+    return f"{text} {'is' if len(failing) == 1 else 'are'} not acceptable"
+
+
+def _missing(results: Sequence[CriterionResult]) -> str:
+    """The criteria without a rating."""
+    return " and ".join(result.criterion for result in results if result.acceptable is None)

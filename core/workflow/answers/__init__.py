@@ -1,0 +1,1 @@
+"""Answers: reading, importing, exporting, auditing, reading again, and texts."""

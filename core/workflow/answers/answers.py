@@ -1,0 +1,375 @@
+"""Answers row by row; their import and export in the tidy format; charts of counts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import altair as alt
+import pandas as pd
+
+from core.charts.panels import (
+    BACKGROUNDS,
+    INK,
+    MARK,
+    STATUS_GREYS,
+    Chart,
+    Theme,
+    number_tip,
+    readable_on,
+    with_number_texts,
+)
+from core.domain.study import Status
+from core.domain.wording import counted, percent_text
+from core.errors import FileError
+from core.export import frame_csv
+from core.files import tidy
+from core.files.banks import files
+from core.files.writing import write_files
+from core.store import answers, studies
+from core.store import answers as store
+from core.store import banks as bank_store
+from core.store.answers import AnswerDetail, Earlier, Try
+from core.workflow.answers.imports import (
+    MEANINGS,
+    NEW_BANK,
+    ImportedStudy,
+    Scores,
+    StudyToCome,
+    TidyPreview,
+    import_tidy,
+    preview_tidy,
+)
+from core.workflow.designs.studies import design_yaml, plan_csv
+from core.workflow.prompts import shown
+from core.workflow.runs.collection import calls_csv
+from core.workflow.workspace import Workspace
+
+__all__ = [
+    "MEANINGS",
+    "NEW_BANK",
+    "AnswerDetail",
+    "Earlier",
+    "ImportedStudy",
+    "Scores",
+    "StudyToCome",
+    "TidyPreview",
+    "Try",
+    "import_tidy",
+    "preview_tidy",
+]
+
+
+# What was said, row by row; import and export of answers in the tidy format.
+
+Filters = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An option as a question showed it."""
+
+    code: str
+    label: str
+
+
+STATUS_WORDS: Mapping[str, str] = {
+    Status.ANSWERED: "answered",
+    Status.EXPLAINED: "answered with explanation",
+    Status.NEUTRAL: "neutral, non-committal",
+    Status.REFUSED: "refused",
+    Status.OFF_SCALE: "off the scale",
+    Status.AMBIGUOUS: "ambiguous",
+    Status.NO_ANSWER: "no answer",
+    Status.TRUNCATED: "cut off",
+    Status.ERROR: "error, no reply",
+    "not_asked": "not asked yet",
+}
+
+
+def in_words(status: str, option: object) -> str:
+    """An option with how it was given, or why there is none."""
+    words = STATUS_WORDS.get(status, status)
+    return f"{option} ({words})" if isinstance(option, str) else words
+
+
+def unusable_words(statuses: Mapping[str, int]) -> str:
+    """What the replies without a usable answer came to, with counts; empty where there is none."""
+    return ", ".join(
+        f"{n:,} {STATUS_WORDS.get(status, status)}"
+        for status, n in statuses.items()
+        if not Status(status).usable
+    )
+
+
+def overview(workspace: Workspace, study: str) -> pd.DataFrame:
+    """By respondent: trials planned, usable answers (`n`), the others (`missing`), each status."""
+    return status_table(tally(workspace, study, ["respondent"]), ["respondent"])
+
+
+def tally(workspace: Workspace, study: str, by: Sequence[str]) -> pd.DataFrame:
+    """How many trials have which status in each combination of the factors `by`."""
+    record = studies.get(workspace.database, study)
+    return store.counts(workspace.database, record.study_id, by)
+
+
+def status_table(tally: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """By the factors `by`: trials planned, usable answers (`n`), the others, each status.
+
+    `tally` may be by more factors than these. Columns bear the words of the statuses;
+    `statuses_of` says which ones a column counts.
+    """
+    counts = tally.groupby([*by, "status"], as_index=False).agg({"count": "sum"})
+    wide = _wide(counts, list(by))
+    statuses = wide.drop(columns=list(by))
+    usable = [STATUS_WORDS[status] for status in Status if status.usable]
+    n = statuses[[word for word in usable if word in statuses]].sum(axis=1)
+    planned = statuses.sum(axis=1)
+    head = wide[list(by)].assign(planned=planned, n=n, missing=planned - n)
+    return pd.concat([head, statuses], axis=1)
+
+
+def status_shares(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """A status table with `asked`, and beside each status its percentage of the trials asked.
+
+    The percentage stands in a column of the same name with ", %"; it is undefined where nothing
+    has been asked yet.
+    """
+    waiting = STATUS_WORDS["not_asked"]
+    asked = table["planned"] - table.get(waiting, 0)
+    shown = table[[*by, "planned"]].assign(asked=asked)
+    for name in table.columns.drop([*by, "planned"]):
+        shown[name] = table[name]
+        if name not in ("n", waiting):
+            shown[f"{name}, %"] = (100 * table[name] / asked).where(asked > 0)
+    return shown
+
+
+def statuses_of(column: str) -> tuple[str, ...]:
+    """The statuses that a column of a status table counts; empty where it counts all trials."""
+    word = column.removesuffix(", %")
+    usable = tuple(str(status) for status in Status if status.usable)
+    groups = {
+        "n": usable,
+        "missing": tuple(status for status in STATUS_WORDS if status not in usable),
+        "asked": tuple(status for status in STATUS_WORDS if status != "not_asked"),
+    }
+    return groups.get(word) or tuple(s for s, words in STATUS_WORDS.items() if words == word)
+
+
+def _wide(counts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Statuses as columns, in their usual order and by their words."""
+    order = [status for status in STATUS_WORDS if status in set(counts["status"])]
+    wide = counts.pivot(index=by, columns="status", values="count").fillna(0).astype(int)
+    wide = wide[order].rename(columns=dict(STATUS_WORDS))
+    return wide.reset_index().rename_axis(columns=None)
+
+
+def levels(workspace: Workspace, study: str) -> dict[str, list[Any]]:
+    """What each varying factor of a study takes, for filters."""
+    return store.levels(workspace.database, studies.get(workspace.database, study).study_id)
+
+
+def page(
+    workspace: Workspace,
+    study: str,
+    filters: Filters,
+    search: str,
+    *,
+    offset: int = 0,
+    limit: int = 50,
+) -> tuple[pd.DataFrame, int]:
+    """Some answers that pass the filters, and how many pass."""
+    record = studies.get(workspace.database, study)
+    return store.page(
+        workspace.database, record.study_id, filters, search, offset=offset, limit=limit
+    )
+
+
+def detail(workspace: Workspace, trial_id: int) -> AnswerDetail | None:
+    """One answer in full: prompt as sent, every attempt, what was read."""
+    return answers.detail(workspace.database, trial_id)
+
+
+def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[Shown, ...]:
+    """The options of a question as they were shown, in the language of the question.
+
+    Empty for a question that asks for a text, and where the bank does not know its format.
+    """
+    record = studies.get(workspace.database, answer.study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    found = bank.format(answer.format)
+    if found is None:
+        return ()
+    entities = (answer.entity, answer.entity_b)
+    seen = shown(found, answer.label_order, answer.option_order or None, entities=entities)
+    return tuple(Shown(o.code, o.labels.get(answer.language, "")) for o in seen.options)
+
+
+def option_label(workspace: Workspace, answer: AnswerDetail) -> str:
+    """How the chosen option read in the language of the question; empty where not known."""
+    options = options_shown(workspace, answer)
+    return next((option.label for option in options if option.code == answer.option), "")
+
+
+def export_tidy(
+    workspace: Workspace, study: str, file_format: Literal["csv", "parquet"] = "csv"
+) -> bytes:
+    """Every answer of a study in the tidy format."""
+    record = studies.get(workspace.database, study)
+    frame = store.tidy(workspace.database, record.study_id).to_pandas()
+    if record.kind == "planned":
+        # One call a trial: latency, tokens and time differ from run to run, answers need not.
+        frame["label_order"] = frame["label_order"].replace("as_is", "")
+    return tidy.write_tidy(frame, file_format)
+
+
+def bank_csv(workspace: Workspace, study: str) -> bytes:
+    """The bank of a study as it was asked, or as it was imported with the answers."""
+    record = studies.get(workspace.database, study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    return files.instrument_to_csv(bank)
+
+
+def _amendments_csv(workspace: Workspace, study: str) -> bytes:
+    """The amendments of a study, oldest first; empty where there are none."""
+    record = studies.get(workspace.database, study)
+    rows = [
+        (f"{one.amended_at:%Y-%m-%dT%H:%M:%S%z}", one.respondent.label, one.change, one.reason)
+        for one in studies.amendments(workspace.database, record.study_id)
+    ]
+    columns = ["time", "respondent", "change", "reason"]
+    return frame_csv(pd.DataFrame(rows, columns=columns)) if rows else b""
+
+
+def counts_csv(workspace: Workspace, study: str) -> bytes:
+    """By respondent: trials planned, asked and replied, usable answers, and each status."""
+    shown = status_shares(overview(workspace, study), ["respondent"])
+    named = [name for name in shown if not str(name).endswith(", %")]
+    frame = shown[named].drop(columns="missing").rename(columns={"n": "usable"})
+    return frame_csv(frame)
+
+
+def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
+    """All files of a study (answers, counts, bank, plan, calls, design) with their SHA-256."""
+    record = studies.get(workspace.database, study)
+    contents = {
+        "answers.csv": export_tidy(workspace, study),
+        "bank.csv": bank_csv(workspace, study),
+        "counts.csv": counts_csv(workspace, study),
+    }
+    if record.kind == "planned":
+        contents["plan.csv"] = plan_csv(workspace, study)
+        contents["calls.csv"] = calls_csv(workspace, study)
+        contents["design.yaml"] = design_yaml(record.design).encode()
+    if changes := _amendments_csv(workspace, study):
+        contents["amendments.csv"] = changes
+    sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
+    contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()
+    new = not directory.exists()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        write_files({directory / name: data for name, data in contents.items()})
+    except OSError as error:
+        if new:
+            with suppress(OSError):
+                directory.rmdir()
+        raise FileError(
+            f"{directory} cannot be written ({error.strerror}).", "Choose another folder."
+        ) from error
+    return tuple(directory / name for name in contents)
+
+
+# Pictures of what came back: usable answers and the kinds of missing ones, by respondent.
+
+_MAX_BARS = 30
+_USABLE = tuple(STATUS_WORDS[status] for status in Status if status.usable)
+_CHARACTER = 0.011  # share of the width that a letter of a label takes, roughly
+
+
+def status_chart(overview: pd.DataFrame, *, theme: Theme = "light") -> Chart:
+    """100 % bars of the statuses of each respondent's trials, from `answers.overview`.
+
+    Missing answers are grey with a dashed outline; segments with room for it carry their name.
+    """
+    statuses = [name for name in overview.columns if name in STATUS_WORDS.values()]
+    shown = overview.head(_MAX_BARS)
+    table = shown.melt("respondent", statuses, "status", "count")
+    planned = dict(zip(shown["respondent"], shown["planned"], strict=True))
+    table = table[table["count"] > 0].assign(planned=lambda t: t["respondent"].map(planned))
+    table["share"] = table["count"] / table["planned"]
+    words = _in_words(overview)
+    drawn = _placed(table, theme)
+    return Chart("Status by respondent", _spec(drawn, theme), words, table.reset_index(drop=True))
+
+
+def _placed(table: pd.DataFrame, theme: Theme) -> pd.DataFrame:
+    """Where each segment starts and ends, with its color and label."""
+    end = table.groupby("respondent", sort=False)["share"].cumsum().clip(upper=1)
+    missing = ~table["status"].isin(_USABLE)
+    greys = STATUS_GREYS[theme]
+    kinds = list(dict.fromkeys(table.loc[missing, "status"]))
+    fills = {word: MARK[theme] for word in _USABLE}
+    fills |= {word: greys[number % len(greys)] for number, word in enumerate(kinds)}
+    room = table["share"] > table["status"].str.len() * _CHARACTER
+    fill = table["status"].map(fills)
+    return table.assign(
+        start=(end - table["share"]).clip(lower=0),
+        end=end,
+        missing=missing,
+        fill=fill,
+        ink=fill.map(readable_on),
+        label=table["status"].where(room, ""),
+    )
+
+
+def _spec(drawn: pd.DataFrame, theme: Theme) -> Any:
+    respondents = list(dict.fromkeys(drawn["respondent"]))
+    base = alt.Chart(drawn).encode(
+        y=alt.Y("respondent:N", title=None, sort=respondents, axis=alt.Axis(labelLimit=240))
+    )
+    labelled = with_number_texts(base, "share", decimals=1, percent=True)
+    bars = labelled.mark_bar(strokeWidth=1.5).encode(
+        x=alt.X("start:Q", title="Share of all trials", axis=alt.Axis(format="%"),
+                scale=alt.Scale(domain=[0, 1])),
+        x2="end:Q",
+        color=alt.Color("fill:N", scale=None),
+        strokeDash=alt.condition(alt.datum.missing, alt.value([3, 2]), alt.value([1, 0])),
+        stroke=alt.condition(
+            alt.datum.missing, alt.value(INK[theme]), alt.value(BACKGROUNDS[theme])
+        ),
+        tooltip=[
+            alt.Tooltip("respondent:N", title="Respondent"),
+            alt.Tooltip("status:N", title="Status"),
+            alt.Tooltip("count:Q", title="Trials", format=","),
+            number_tip("share", "Share"),
+        ],
+    )  # fmt: skip
+    labels = base.transform_calculate(middle=(alt.datum.start + alt.datum.end) / 2).mark_text(
+        fontSize=11
+    )
+    labels = labels.encode(
+        x=alt.X("middle:Q", title="Share of all trials"),
+        text="label:N",
+        color=alt.Color("ink:N", scale=None),
+    )
+    return alt.layer(bars, labels).properties(height=alt.Step(30), width="container")
+
+
+def _in_words(overview: pd.DataFrame) -> str:
+    """What the bars say."""
+    planned, n = int(overview["planned"].sum()), int(overview["n"].sum())
+    statuses = [name for name in overview.columns if name in STATUS_WORDS.values()]
+    parts = ", ".join(f"{name} {int(overview[name].sum()):,}" for name in statuses)
+    cut = ""
+    if len(overview) > _MAX_BARS:
+        cut = f" Only the first {_MAX_BARS} respondents are drawn; the table has all."
+    return (
+        f"Stacked bars of {counted(planned, 'trial')} by "
+        f"{counted(len(overview), 'respondent')}: {parts}. "
+        f"{percent_text(n / planned if planned else 0, 1)} are usable.{cut}"
+    )

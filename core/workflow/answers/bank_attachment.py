@@ -1,0 +1,328 @@
+"""Giving imported answers the bank they belong to, and banks that hold their items."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from core.domain.formats import built_in
+from core.domain.instrument import Instrument, Option, ResponseFormat
+from core.domain.results import AnalysisResult, replaced_words
+from core.errors import BankError, FileError
+from core.store import banks as bank_store
+from core.store import imports, studies
+from core.store.studies import StudyRecord
+from core.workflow.workspace import Workspace
+
+# Which banks hold the items of imported answers, and how the answers fit their options.
+
+_AS_IMPORTED = "as_imported"
+"""The answer format of a bank made from answers whose file names none."""
+_LEAST_SHARE = 0.5  # of a bank's items that a file holds, for the bank to be taken unasked
+_SEPARATORS = re.compile(r"[\s_.\-]+")
+
+Used = Mapping[str, Sequence[str]]
+"""The answers that stand in each answer format; "" where the file names no format."""
+
+
+@dataclass(frozen=True)
+class BankMatch:
+    """How well a bank fits some answers. `codes` gives the bank's code of each item it holds."""
+
+    bank: Instrument
+    codes: Mapping[str, str]
+    n_items: int  # of the answers
+    problem: str = ""  # why the options do not fit; empty where they do
+
+    @property
+    def n_matching(self) -> int:
+        """Items of the answers that the bank holds."""
+        return len(self.codes)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the bank holds every item and every answer."""
+        return self.n_matching == self.n_items and not self.problem
+
+    @property
+    def sure(self) -> bool:
+        """Whether the bank may be taken without asking."""
+        return self.fits and self.n_items >= _LEAST_SHARE * len(self.bank.items)
+
+    @property
+    def words(self) -> str:
+        """The match as a part of a sentence."""
+        count = f"{self.n_matching:,} of {self.n_items:,} item codes match"
+        whole = f"; the bank has {len(self.bank.items):,} items"
+        return count + (whole if len(self.bank.items) != self.n_items else "")
+
+
+def used_answers(rows: pd.DataFrame) -> dict[str, list[str]]:
+    """The answers of tidy rows by answer format, in order of first use."""
+    pairs = rows[["format", "answer"]].drop_duplicates()
+    return {
+        str(code): [answer for answer in answers if answer]
+        for code, answers in pairs.groupby("format", sort=False)["answer"]
+    }
+
+
+def candidates(workspace: Workspace, items: Sequence[str], used: Used) -> list[BankMatch]:
+    """Banks on file that hold items of the answers, the best first.
+
+    Banks that are put away, and those made from answers, are left out.
+    """
+    found = []
+    for state in bank_store.drafts(workspace.database):
+        bank = state.instrument
+        if not state.archived and not bank.codes_only:
+            match = match_of(bank, items, used)
+            if match.n_matching:
+                found.append(match)
+    return sorted(
+        found,
+        key=lambda m: (not m.fits, -m.n_matching, bool(m.problem), len(m.bank.items), m.bank.code),
+    )
+
+
+def match_of(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
+    """How well a bank fits the items and answers; codes are compared without case and separators.
+
+    Two items of the answers never become one item of the bank.
+    """
+    exact = {item.code for item in bank.items}
+    by_plain = _unambiguous(item.code for item in bank.items)
+    codes = {item: item for item in items if item in exact}
+    others = {item: by_plain.get(_plain(item)) for item in items if item not in exact}
+    taken = Counter([*codes.values(), *others.values()])
+    codes |= {item: code for item, code in others.items() if code and taken[code] == 1}
+    problem = ""
+    try:
+        fitted(bank, used)
+    except FileError as error:
+        problem = error.problem
+    return BankMatch(bank, codes, len(items), problem)
+
+
+def complete(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
+    """The match of a bank that must hold every item; FileError names the first that is missing."""
+    match = match_of(bank, items, used)
+    missing = [item for item in items if item not in match.codes]
+    if missing:
+        raise FileError(
+            f"Bank '{bank.code}' of the database has no item '{missing[0]}' ({match.words}).",
+            "Choose another bank, rename the instrument in the file, or add the item to the bank.",
+        )
+    return match
+
+
+def fitted(
+    bank: Instrument, used: Used, *, new_formats: bool = False
+) -> tuple[Instrument, dict[str, str]]:
+    """The bank with a format for every answer, and the format that each one of the rows becomes.
+
+    Answers without a format are in the bank's first format that has all of them. `new_formats`
+    lets a format that nobody knows be made from its answers.
+
+    Raises
+    ------
+    FileError
+        An answer is no option of its format.
+    """
+    formats = {f.code: f for f in bank.formats}
+    placed: dict[str, str] = {}
+    for name, answers in used.items():
+        known = formats.get(name) or built_in(name)
+        unnamed = name in ("", _AS_IMPORTED) or not new_formats
+        if known is None and unnamed and bank.formats:
+            known = _first_with(bank.formats, answers)
+        known = _with_options(known or ResponseFormat(name or _AS_IMPORTED, ()), answers)
+        placed[name] = known.code
+        formats[known.code] = known
+    return replace(bank, formats=tuple(formats.values())), placed
+
+
+def _first_with(formats: Sequence[ResponseFormat], answers: Sequence[str]) -> ResponseFormat:
+    """The first format that has all these options, else the first."""
+    return next((f for f in formats if all(f.option(a) for a in answers)), formats[0])
+
+
+def _with_options(known: ResponseFormat, answers: Sequence[str]) -> ResponseFormat:
+    """The format with options for the answers where it has none; FileError where one is missing."""
+    unknown = [answer for answer in answers if known.option(answer) is None]
+    if unknown and known.options:
+        raise FileError(
+            f"'{unknown[0]}' is not an option of the format '{known.code}'.",
+            f"Its options are: {', '.join(option.code for option in known.options)}.",
+        )
+    return ResponseFormat(known.code, _options_of(unknown)) if unknown else known
+
+
+def _options_of(answers: Iterable[str]) -> tuple[Option, ...]:
+    """Options for answers of an unknown format; numbers count as their points."""
+    codes = list(answers)
+    try:
+        numbers = sorted((float(code), code) for code in codes)
+    except ValueError:
+        return tuple(Option(code, None, {}) for code in sorted(codes))
+    return tuple(Option(code, points, {}) for points, code in numbers)
+
+
+def _unambiguous(codes: Iterable[str]) -> dict[str, str]:
+    """The codes without case and separators, where only one has become so."""
+    found: dict[str, list[str]] = {}
+    for code in codes:
+        found.setdefault(_plain(code), []).append(code)
+    return {plain: same[0] for plain, same in found.items() if len(same) == 1}
+
+
+def _plain(code: str) -> str:
+    return _SEPARATORS.sub("", code.casefold())
+
+
+# Giving imported answers the bank they belong to, where they came without one.
+
+_KEYED, _UNKEYED = "after reverse-keying", "without reverse-keying"
+"""How results name their scores, and what stands there for a study without a bank."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    """What came of attaching a bank. `n_scores` came with the file and are now derived."""
+
+    study: str
+    bank: str
+    version: int
+    about_bank: str
+    n_scores: int
+
+
+def _without_bank(workspace: Workspace, record: StudyRecord) -> bool:
+    """Whether the answers were imported and no bank says how their items are keyed."""
+    if record.kind != "imported":
+        return False
+    return bank_store.instrument(workspace.database, record.instrument_id).codes_only
+
+
+def studies_without_bank(workspace: Workspace) -> tuple[StudyRecord, ...]:
+    """The studies whose imported answers have no bank but one made from themselves."""
+    records = studies.studies(workspace.database)
+    return tuple(record for record in records if _without_bank(workspace, record))
+
+
+def unkeyed(workspace: Workspace, study: str) -> bool:
+    """Whether the scores of a study are neither keyed by a bank nor by the file they came in."""
+    record = studies.get(workspace.database, study)
+    return _without_bank(workspace, record) and not _has_scores(workspace, record)
+
+
+def proposals(workspace: Workspace, study: str) -> list[BankMatch]:
+    """Banks that hold items of a study, the best first."""
+    record = studies.get(workspace.database, study)
+    items, used = imports.items_and_answers(workspace.database, record.study_id)
+    return candidates(workspace, items, used)
+
+
+def studies_of(workspace: Workspace, bank: Instrument) -> tuple[tuple[str, BankMatch], ...]:
+    """Studies without a bank that this one would fit."""
+    found = []
+    for record in studies_without_bank(workspace):
+        match = match_of(bank, *imports.items_and_answers(workspace.database, record.study_id))
+        if match.fits:
+            found.append((record.code, match))
+    return tuple(found)
+
+
+def attach(workspace: Workspace, study: str, bank: str = "") -> Attached:
+    """Give the answers of an imported study a bank; scores are derived from it from then on.
+
+    Without `bank`, the best bank that holds every item and answer is taken. The answers stay as
+    they are. The bank that was made from them is put away where no other study uses it.
+
+    Raises
+    ------
+    BankError, FileError
+        The study was not imported, there is no such bank, or it lacks an item or an option.
+    """
+    record = studies.get(workspace.database, study)
+    if record.kind != "imported":
+        raise BankError(
+            f"Study '{study}' was asked with its bank.", "Attach banks to imported answers only."
+        )
+    items, used = imports.items_and_answers(workspace.database, record.study_id)
+    match = complete(_bank(workspace, study, bank), items, used)
+    content, formats = fitted(match.bank, used)
+    with workspace.database.all_or_nothing():
+        version = bank_store.publish(workspace.database, content)
+        n_scores = imports.attach_bank(
+            workspace.database,
+            record,
+            replace(record.design, instrument=content.code, version=version.version),
+            version.instrument_id,
+            items=match.codes,
+            formats=formats,
+        )
+        _put_away(workspace, record.instrument)
+    return Attached(study, content.code, version.version, f"{match.words}.", n_scores)
+
+
+def in_true_words(
+    workspace: Workspace, result: AnalysisResult, study_codes: tuple[str, ...]
+) -> AnalysisResult:
+    """The result, claiming no reverse-keying of answers that no bank has keyed."""
+    imported = [
+        record
+        for record in (studies.get(workspace.database, code) for code in study_codes)
+        if _without_bank(workspace, record)
+    ]
+    bare = [record.code for record in imported if not _has_scores(workspace, record)]
+    scored = [record.code for record in imported if record.code not in bare]
+    if scored:
+        note = (
+            f"The scores of {', '.join(scored)} are those of the imported file, which was said to "
+            "have reversed them; no bank confirms it."
+        )
+        result = replace(result, notes=(note, *result.notes))
+    if not bare:
+        return result
+    words = (
+        _UNKEYED if len(bare) == len(study_codes) else f"{_KEYED} ({_UNKEYED}: {', '.join(bare)})"
+    )
+    note = (
+        f"The answers of {', '.join(bare)} are unkeyed: no bank says which items are reversed. "
+        "Attach one on the page Import and export."
+    )
+    found = replaced_words(result, _KEYED, words)
+    return replace(found, notes=(note, *found.notes))
+
+
+def _has_scores(workspace: Workspace, record: StudyRecord) -> bool:
+    """Whether scores came with the answers of an imported study."""
+    return imports.n_scores(workspace.database, record.study_id) > 0
+
+
+def _bank(workspace: Workspace, study: str, code: str) -> Instrument:
+    if code:
+        state = bank_store.draft(workspace.database, code)
+        if state is None:
+            raise BankError(f"There is no bank '{code}'.", "Choose one from the list.")
+        return state.instrument
+    found = proposals(workspace, study)
+    if not found or not found[0].fits:
+        best = f" The nearest is '{found[0].bank.code}': {found[0].words}." if found else ""
+        raise BankError(
+            f"No bank holds all items and answers of study '{study}'.{best}",
+            "Import the bank first, or add what it lacks.",
+        )
+    return found[0].bank
+
+
+def _put_away(workspace: Workspace, code: str) -> None:
+    """Put a bank away that was made from answers and that no study uses any more."""
+    state = bank_store.draft(workspace.database, code)
+    used = any(version.used_in for version in bank_store.versions(workspace.database, code))
+    if state is not None and state.instrument.codes_only and not used:
+        bank_store.set_archived(workspace.database, code, True)

@@ -1,0 +1,526 @@
+"""Importing answers collected elsewhere: what a file would make, its scores, and saving it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from core.domain.identifiers import name_fault, slug
+from core.domain.instrument import Instrument, Item, ResponseFormat, keyed_points
+from core.domain.study import Design, Status
+from core.errors import FileError
+from core.files import tidy
+from core.store import banks as bank_store
+from core.store import imports, studies
+from core.workflow.answers.bank_attachment import (
+    BankMatch,
+    candidates,
+    complete,
+    fitted,
+    used_answers,
+)
+from core.workflow.workspace import Workspace
+
+# What the scores in a file of answers mean, checked against the bank before anything is kept.
+#
+# A score that the bank derives is not kept: it would go stale when the answer is read anew. Only a
+# score that the bank does not give, and that the file is said to have keyed already, is kept.
+
+Scores = Literal["bank", "keyed", "raw"]
+MEANINGS: Mapping[Scores, str] = {
+    "bank": "those of the bank; a file that says otherwise is refused",
+    "keyed": "as in the file: reversed items are reversed already",
+    "raw": "raw points of the answers; the bank reverses them",
+}
+_CELL = ["item", "form", "format", "answer", "score"]
+_TOLERANCE = 1e-9
+
+
+class ScoreConflict(FileError):
+    """Scores of a file are not those that the bank gives."""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One item, form, format, answer and score that rows of the file have."""
+
+    item: str
+    form: str
+    format: str
+    answer: str
+    score: float
+    count: int
+
+
+def with_points(bank: Instrument, rows: pd.DataFrame) -> Instrument:
+    """A bank made from the file, its unscored options with the points that the scores say.
+
+    Words such as "yes" have no points of their own. They take them from the scores, where every
+    score of an option is the same.
+    """
+    points: dict[tuple[str, str], set[float]] = {}
+    for cell in _cells(rows):
+        points.setdefault((cell.format, cell.answer), set()).add(cell.score)
+    return replace(bank, formats=tuple(_scored(known, points) for known in bank.formats))
+
+
+def _scored(known: ResponseFormat, points: Mapping[tuple[str, str], set[float]]) -> ResponseFormat:
+    found = {o.code: points.get((known.code, o.code), set()) for o in known.options}
+    if any(o.points is not None for o in known.options) or any(len(f) > 1 for f in found.values()):
+        return known
+    options = (replace(o, points=next(iter(found[o.code]), None)) for o in known.options)
+    return replace(known, options=tuple(options))
+
+
+def scores_to_keep(
+    name: str, rows: pd.DataFrame, bank: Instrument, scores: Scores, *, made: bool
+) -> pd.Series[Any]:
+    """The score to keep with each row; NaN where the bank gives it. `rows` bear the bank's codes.
+
+    Raises
+    ------
+    ScoreConflict
+        A score is not what `scores` says it is, or the format cannot give it.
+    """
+    derived: dict[_Cell, float | None] = {}
+    wrong: list[_Cell] = []
+    cells = _cells(rows)
+    asked = {cell.item for cell in cells}  # a bank of one item each: some have thousands
+    banks = {item.code: replace(bank, items=(item,)) for item in bank.items if item.code in asked}
+    for cell in cells:
+        given = banks[cell.item].score(cell.item, cell.form, cell.format, cell.answer)
+        derived[cell] = given
+        allowed = _allowed(cell, bank, scores, made=made, given=given)
+        if allowed is not None and not any(_same(cell.score, value) for value in allowed):
+            wrong.append(cell)
+    if wrong:
+        raise _conflict(name, rows, bank, scores, wrong, derived, sum(c.count for c in cells))
+    if scores != "keyed":
+        return pd.Series(np.nan, index=rows.index)
+    own = {_key(cell) for cell, given in derived.items() if given is None or cell.score != given}
+    if not own:
+        return pd.Series(np.nan, index=rows.index)
+    keys = pd.MultiIndex.from_frame(rows[_CELL])
+    return rows["score"].where(keys.isin(list(own)))
+
+
+def _cells(rows: pd.DataFrame) -> list[_Cell]:
+    scored = rows.loc[rows["score"].notna(), _CELL]
+    if scored.empty:
+        return []
+    counts = scored.groupby(_CELL, sort=False, observed=True).size().reset_index(name="count")
+    return [_Cell(*row) for row in zip(*(counts[c].tolist() for c in counts), strict=True)]
+
+
+def _key(cell: _Cell) -> tuple[str, str, str, str, float]:
+    return cell.item, cell.form, cell.format, cell.answer, cell.score
+
+
+def _allowed(
+    cell: _Cell, bank: Instrument, scores: Scores, *, made: bool, given: float | None
+) -> Sequence[float] | None:
+    """The scores that a cell may have; None where anything may be right."""
+    known = bank.format(cell.format)
+    option = known.option(cell.answer) if known else None
+    ends = known.points_range() if known else None
+    if option is None:
+        return ()  # without an answer there is no score
+    if scores == "bank":
+        return () if given is None else (given,)
+    if option.points is None or ends is None:
+        return None if made and scores == "keyed" else ()
+    if scores == "raw":
+        return (option.points,)
+    if made and _may_mirror(cell.score + option.points, ends):
+        return None
+    return tuple(float(keyed_points(option.points, *ends, sign)) for sign in (1, -1))
+
+
+def _may_mirror(total: float, ends: tuple[float, float]) -> bool:
+    """Whether a score and the points could mirror each other in a scale whose ends nobody knows.
+
+    The file may lack the lowest or highest option. The middle of the scale lies among those it has.
+    """
+    return 2 * ends[0] <= total <= 2 * ends[1]
+
+
+def _same(score: float, value: float) -> bool:
+    return math.isclose(score, value, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+
+
+def _conflict(
+    name: str,
+    rows: pd.DataFrame,
+    bank: Instrument,
+    scores: Scores,
+    wrong: Sequence[_Cell],
+    derived: Mapping[_Cell, float | None],
+    n_scores: int,
+) -> ScoreConflict:
+    """The error with the number of scores that are wrong and the first of them."""
+    first = wrong[0]
+    row = int((rows[_CELL] == list(_key(first))).all(axis=1).to_numpy().argmax())
+    number = int(rows.index[row]) + 1
+    given = derived[first]
+    n_wrong = sum(cell.count for cell in wrong)
+    where = f"{name}: {n_wrong:,} of {n_scores:,} scores do not fit the bank '{bank.code}'"
+    example = f"answer {number:,}, item '{first.item}', form '{first.form}': the answer "
+    example += f"'{first.answer}' has the score {first.score:g}"
+    if scores == "bank":
+        says = "no score" if given is None else f"{given:g}"
+        return ScoreConflict(
+            f"{where}. The first is {example}, and the bank gives {says}.",
+            "Say what the scores of the file are: already keyed (--scores keyed) or raw points to "
+            "be reversed (--scores raw). Or import the right bank first, or leave the column out.",
+        )
+    meant = "raw points" if scores == "raw" else "keyed scores"
+    return ScoreConflict(
+        f"{where} as {meant}. The first is {example}, which its format cannot give.",
+        "Correct the column, say that the scores are something else, or leave the column out.",
+    )
+
+
+# Bringing in answers that were collected elsewhere: what a file would make, then keeping it.
+
+_USABLE = tuple(status.value for status in Status if status.usable)
+_SHOWN_ROWS = 10
+_MOST_STUDIES = 200  # of one file; each costs a moment, and more are a column mistaken for a name
+NEW_BANK = ""
+"""Chosen as the bank: one is made of the answers, whatever banks there are."""
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What a user may say about a file: a name, the bank of the items, and what the scores are."""
+
+    study: str = ""
+    bank: str | None = None
+    scores: Scores = "bank"
+
+
+@dataclass(frozen=True)
+class ImportedStudy:
+    """What came of an import."""
+
+    study: str
+    instrument: str
+    n_rows: int
+    created_instrument: bool
+    about_bank: str = ""
+
+
+@dataclass(frozen=True)
+class StudyToCome:
+    """One study a file would make. `n_usable` rows hold an answer, the other rows say why not."""
+
+    study: str
+    instrument: str
+    n_rows: int
+    n_usable: int
+    n_items: int
+    n_respondents: int
+    n_contexts: int
+    creates_instrument: bool
+    about_bank: str
+
+
+@dataclass(frozen=True, eq=False)
+class TidyPreview:
+    """What a file holds: its first rows as they were read, and the studies it would make."""
+
+    rows: pd.DataFrame
+    n_rows: int
+    studies: tuple[StudyToCome, ...]
+    tags: tuple[str, ...]  # columns Inkblot does not know, kept as they are
+    remarks: tuple[str, ...]  # what to know before the answers are kept
+
+
+@dataclass(frozen=True, eq=False)
+class _Incoming:
+    """A study about to be kept, with the bank it belongs to; the rows bear the bank's codes."""
+
+    code: str
+    instrument: str
+    rows: pd.DataFrame
+    bank: Instrument
+    created: bool
+    about_bank: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """The bank of a study to come, before its formats are settled."""
+
+    match: BankMatch
+    created: bool
+    others: tuple[BankMatch, ...] = field(default=())
+
+
+def preview_tidy(
+    workspace: Workspace,
+    name: str,
+    data: bytes,
+    *,
+    study: str = "",
+    bank: str | None = None,
+    scores: Scores = "bank",
+) -> TidyPreview:
+    """What `import_tidy` would make of the same file; nothing is kept.
+
+    Raises
+    ------
+    FileError
+        The file would be refused, with the same words.
+    """
+    frame = tidy.read_tidy(name, data)
+    tags = sorted({tag for text in frame["tags"].unique() for tag in json.loads(text or "{}")})
+    head = frame.head(_SHOWN_ROWS)
+    filled = [c for c in head.columns if c != "tags" and _holds_something(frame[c])]
+    coming = _incoming(workspace, name, frame, _Choices(study, bank, scores))
+    found = tuple(
+        StudyToCome(
+            study=one.code,
+            instrument=one.instrument,
+            n_rows=len(one.rows),
+            n_usable=int(one.rows["status"].isin(_USABLE).sum()),
+            n_items=int(one.rows["item"].nunique()),
+            n_respondents=int(one.rows["model"].nunique()),
+            n_contexts=int(one.rows["context"].nunique()),
+            creates_instrument=one.created,
+            about_bank=one.about_bank,
+        )
+        for one in coming
+    )
+    return TidyPreview(head[filled], len(frame), found, tuple(tags), _remarks(frame))
+
+
+def import_tidy(
+    workspace: Workspace,
+    name: str,
+    data: bytes,
+    *,
+    study: str = "",
+    bank: str | None = None,
+    scores: Scores = "bank",
+    say: Callable[[str], object] = lambda _: None,
+) -> tuple[ImportedStudy, ...]:
+    """Keep the answers of a tidy file, as one study per study and instrument it names.
+
+    `study` names the study of a file that names none, or one only. `bank` is the code of a bank, or
+    NEW_BANK; None takes the bank that the file names, else one that holds the items, else a new one
+    without texts, with the options found in the file. `scores` says what the scores in the file
+    are. `say` is told, before anything is kept, what to know of how the file was read.
+
+    Raises
+    ------
+    FileError, DesignError
+        A row cannot be read, no bank fits, the scores contradict it, or a study of that name
+        exists. Nothing is kept.
+    """
+    frame = tidy.read_tidy(name, data)
+    coming = _incoming(workspace, name, frame, _Choices(study, bank, scores))
+    for remark in _remarks(frame):
+        say(remark)
+    with workspace.database.all_or_nothing():
+        return tuple(_keep(workspace, one) for one in coming)
+
+
+def _remarks(frame: pd.DataFrame) -> tuple[str, ...]:
+    person = frame.attrs.get(tidy.CONTEXT_FROM)
+    if not person:
+        return ()
+    return (f"The column '{person}' says who answered. It is taken as the context.",)
+
+
+def _holds_something(column: pd.Series[Any]) -> bool:
+    return bool((column.notna() & (column.astype("str") != "")).any())
+
+
+def _incoming(
+    workspace: Workspace, name: str, frame: pd.DataFrame, choices: _Choices
+) -> tuple[_Incoming, ...]:
+    """Everything a file would make, checked as a whole before anything of it is kept."""
+    _name_studies(name, frame, choices.study.strip())
+    groups = list(frame.groupby(["study", "instrument"], sort=False))
+    per_study = Counter(str(one) for (one, _), _ in groups)
+    if len(groups) > _MOST_STUDIES:
+        raise FileError(
+            f"{name} would make {len(groups):,} studies; at most {_MOST_STUDIES} can be made of "
+            "one file.",
+            "Check that the columns 'study' and 'instrument' hold names and not numbers of rows, "
+            "or split the file.",
+        )
+    taken = {record.code for record in studies.studies(workspace.database)}
+    found: list[_Incoming] = []
+    made: dict[str, Instrument] = {}  # by this file: banks of studies that stand further up
+    for (one, instrument), rows in groups:
+        code = str(one) if per_study[str(one)] == 1 else f"{one}-{instrument}"
+        _refuse_taken(taken, code)
+        taken.add(code)
+        choice = _chosen_bank(workspace, str(instrument), rows, made, choices.bank)
+        coming = _settled(name, code, str(instrument), rows, choice, choices.scores)
+        if coming.created:
+            made[coming.bank.code] = coming.bank
+        found.append(coming)
+    return tuple(found)
+
+
+def _name_studies(name: str, frame: pd.DataFrame, study: str) -> None:
+    """Give every row a study, an instrument and a model, in place; refuse names none can have."""
+    stem = slug(Path(name).name.split(".")[0])
+    if frame.empty:
+        raise FileError(f"{name} has no rows below its header.", "Choose a file with answers.")
+    if study and (fault := name_fault(study)):
+        raise FileError(f"The name of the study {fault}.", "Type another name.")
+    if study and (frame["study"] == frame["study"].iloc[0]).all():
+        frame["study"] = study
+    frame["study"] = frame["study"].replace("", study or stem)
+    frame["instrument"] = frame["instrument"].replace("", stem)
+    frame["model"] = frame["model"].replace("", "unknown")
+    for column in ("study", "instrument"):
+        _refuse_names(name, column, frame[column])
+
+
+def _settled(
+    name: str, code: str, instrument: str, rows: pd.DataFrame, choice: _Choice, scores: Scores
+) -> _Incoming:
+    """The study to come: its bank with formats for all answers, and rows in the bank's codes."""
+    match = choice.match
+    known = choice.created or match.bank.code == slug(instrument)
+    bank, formats = fitted(match.bank, used_answers(rows), new_formats=known)
+    rows = rows.assign(
+        item=rows["item"].map(dict(match.codes)).astype("str"),
+        language=rows["language"].replace("", bank.languages[0]),
+        form=rows["form"].replace("", "original"),
+        format=rows["format"].map(formats).astype("str"),
+    )
+    if choice.created:
+        bank = with_points(bank, rows)
+    rows["score"] = scores_to_keep(name, rows, bank, scores, made=choice.created)
+    return _Incoming(code, bank.code, rows, bank, choice.created, _about(choice))
+
+
+def _about(choice: _Choice) -> str:
+    """What to know of the bank of a study to come, in sentences."""
+    best = next((o for o in choice.others if 2 * o.n_matching >= o.n_items), None)
+    hint = ""
+    if best is not None:
+        hint = f" Bank '{best.bank.code}' may be theirs: {best.words}. {best.problem}".rstrip()
+    if choice.created:
+        return f"Made from the file; the answers are unkeyed.{hint}"
+    if choice.match.bank.codes_only:
+        return f"{choice.match.words}. No item has a key, so the answers are unkeyed.{hint}"
+    also = ", ".join(f"'{other.bank.code}'" for other in choice.others)
+    return f"{choice.match.words}." + (f" These banks fit too: {also}." if also else "")
+
+
+def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
+    """Raise FileError for the first name that no study or bank can have."""
+    for one in names.unique():
+        if fault := name_fault(str(one)):
+            row = int((names == one).to_numpy().argmax()) + 1
+            raise FileError(
+                f"{name}, answer {row:,}, column {column}: the name {str(one)[:60]!r} {fault}.",
+                "Nothing was kept. Correct the file and choose it again.",
+            )
+
+
+def _refuse_taken(taken: set[str], code: str) -> None:
+    if code in taken:
+        raise FileError(
+            f"There is a study called '{code}' already.",
+            "Give the import another name; nothing was kept.",
+        )
+
+
+def _keep(workspace: Workspace, coming: _Incoming) -> ImportedStudy:
+    rows, bank = coming.rows, coming.bank
+    if coming.created:
+        bank_store.save_draft(
+            workspace.database, bank, expected_revision=None, summary="Made from imported answers"
+        )
+    version = bank_store.publish(workspace.database, bank)
+    design = Design(
+        study=coming.code,
+        instrument=coming.instrument,
+        respondents=tuple(sorted(rows["model"].unique())),
+        languages=tuple(sorted(rows["language"].unique())),
+        version=version.version,
+        notes="Imported answers.",
+    )
+    digest = hashlib.sha256(pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes())
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    imports.add_study(workspace.database, design, version.instrument_id, table, digest.hexdigest())
+    return ImportedStudy(
+        coming.code, coming.instrument, len(rows), coming.created, coming.about_bank
+    )
+
+
+def _chosen_bank(
+    workspace: Workspace,
+    name: str,
+    rows: pd.DataFrame,
+    made: dict[str, Instrument],
+    wish: str | None,
+) -> _Choice:
+    """The bank of the answers: the one wished, named in the file, or found by its items."""
+    items = [str(item) for item in rows["item"].unique()]
+    used = used_answers(rows)
+    if wish:
+        return _Choice(complete(_on_file(workspace, wish), items, used), created=False)
+    others = tuple(candidates(workspace, items, used))
+    if wish is None:
+        state = bank_store.draft(workspace.database, slug(name))
+        known = state.instrument if state is not None else made.get(slug(name))
+        if known is not None:
+            found = complete(known, items, used)
+            return _Choice(found, created=False, others=_fitting(others, known))
+        if others and others[0].sure:
+            return _Choice(others[0], created=False, others=tuple(o for o in others[1:] if o.fits))
+    bank = _bank_of_answers(workspace, name, rows, items, made)
+    return _Choice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
+
+
+def _fitting(others: tuple[BankMatch, ...], known: Instrument) -> tuple[BankMatch, ...]:
+    """Other banks that would do, where the one that the file names has no keys."""
+    return tuple(o for o in others if o.fits and known.codes_only and o.bank.code != known.code)
+
+
+def _on_file(workspace: Workspace, code: str) -> Instrument:
+    state = bank_store.draft(workspace.database, code)
+    if state is None:
+        codes = ", ".join(one.instrument.code for one in bank_store.drafts(workspace.database))
+        raise FileError(f"There is no bank '{code}'.", f"Choose one of: {codes}.")
+    return state.instrument
+
+
+def _bank_of_answers(
+    workspace: Workspace,
+    name: str,
+    rows: pd.DataFrame,
+    items: list[str],
+    made: dict[str, Instrument],
+) -> Instrument:
+    """A new bank of the items, without texts and keys, under a free code."""
+    language = next((value for value in rows["language"].unique() if value), "en")
+    taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(made)
+    code, number = slug(name), 2
+    while code in taken:
+        code, number = f"{slug(name)}_{number}", number + 1
+    return Instrument(
+        code=code,
+        title=name,
+        items=tuple(Item(item) for item in items),
+        languages=(language,),
+        description="Made from imported answers; the texts of the items are not known.",
+    )

@@ -1,0 +1,199 @@
+"""Texts that models wrote: counting listed words in them, and letting a judge rate them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared import word_lists
+from core.collect.replies import reader as rating_replies
+from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
+from core.domain.study import Status
+from core.errors import BankError, NotEnoughData
+from core.files.banks.reading import Draft
+from core.stats.correlation import correlation
+from core.stats.distributions import moments
+from core.store import answers as store
+from core.store import banks as bank_store
+from core.store import studies
+from core.workflow.banks import editing
+from core.workflow.workspace import Workspace
+
+_TEXT = "{text}"
+_RATINGS = "ratings"
+STORY_RUBRIC = (
+    "Read the story below and rate it from 1 (not at all) to 10 (very much) on how tragic it is "
+    'and on how funny it is. Reply with a JSON object only, such as {"tragedy": 3, "comedy": 5}.'
+    "\n\nStory:\n{text}"
+)
+STORY_RATINGS = (Rating("tragedy", 1, 10), Rating("comedy", 1, 10))
+_MOST_JUDGED = 20_000
+_OF = "of"
+_CONDITIONS = ["respondent", "language", "context", "repetition", "item"]
+
+
+def of_study(workspace: Workspace, study: str) -> pd.DataFrame:
+    """One row per text of a study: its conditions, the tags of its prompt, status and text.
+
+    Texts that are empty, refused or unfinished are there with their status; nothing is left out.
+    """
+    record = studies.get(workspace.database, study)
+    found = store.texts(workspace.database, record.study_id)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    tags = pd.DataFrame([_tags(item) | {"item": item.code} for item in bank.items])
+    return found.merge(tags, on="item", how="left")
+
+
+def text_studies(workspace: Workspace) -> tuple[str, ...]:
+    """Studies that asked for free texts, oldest first."""
+    return _studies_with(workspace, ratings=False)
+
+
+def judged_studies(workspace: Workspace) -> tuple[str, ...]:
+    """Studies in which a judge rated texts, oldest first."""
+    return _studies_with(workspace, ratings=True)
+
+
+def lists_of(bank: Instrument) -> dict[str, list[str]]:
+    """The words of a bank by their subscale: each subscale is one list."""
+    found: dict[str, list[str]] = {}
+    for item in bank.items:
+        words = [w.text for w in item.wordings if w.text.strip()]
+        found.setdefault(item.subscale or bank.code, []).extend(words)
+    return found
+
+
+def counts(workspace: Workspace, study: str, lists: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """One row per usable text: its conditions and tags, its words, and its words of each list.
+
+    Raises
+    ------
+    NotEnoughData
+        The study has no usable text.
+    """
+    found = of_study(workspace, study)
+    usable = found[found["status"] == Status.ANSWERED].reset_index(drop=True)
+    if usable.empty:
+        raise NotEnoughData("No text has been collected yet.", "Run the study first.")
+    counted = word_lists.word_counts(usable["text"].tolist(), lists)
+    return pd.concat([usable.drop(columns=["text", "trial_id"]), counted], axis=1)
+
+
+def judge_bank(
+    workspace: Workspace, study: str, rubric: str, qualities: Sequence[Rating]
+) -> Instrument:
+    """A bank that puts every usable text of a study to a judge, kept under a free code.
+
+    `rubric` is the question, with the text in place of {text}; the reply is to be a JSON object
+    with a number for each quality. The bank's items keep the tags of the texts' prompts.
+
+    Raises
+    ------
+    BankError
+        The rubric does not hold {text}, there is no quality, or there are no or too many texts.
+    """
+    if _TEXT not in rubric:
+        raise BankError("The rubric does not say where the text stands.", "Write {text} there.")
+    if not qualities:
+        raise BankError("There is nothing to rate.", "Name at least one quality.")
+    record = studies.get(workspace.database, study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    prompts = {item.code: item for item in bank.items}
+    found = store.texts(workspace.database, record.study_id)
+    usable = found[found["status"] == Status.ANSWERED]
+    if usable.empty or len(usable) > _MOST_JUDGED:
+        raise BankError(
+            f"The study has {len(usable):,} usable texts; from 1 to {_MOST_JUDGED:,} can be "
+            "judged.",
+            "Run the study first, or plan a smaller one.",
+        )
+    items = tuple(
+        _judged(number, prompts[str(row.item)], row, rubric)
+        for number, row in enumerate(usable.itertuples(), 1)
+    )
+    rating = ResponseFormat(_RATINGS, (), ratings=tuple(qualities))
+    judged = Instrument(
+        f"judge_{study}", f"Texts of {study}, to be rated", items, (rating,),
+        tuple(dict.fromkeys(usable["language"])), f"Rubric: {rubric}", kind="prompts",
+    )  # fmt: skip
+    return editing.import_bank(workspace, Draft(judged)).instrument
+
+
+def rated(workspace: Workspace, study: str) -> pd.DataFrame:
+    """One row per text put to a judge: who judged, the tags, status, and the ratings as numbers.
+
+    What is no valid rating has a status that says so, and no numbers.
+    """
+    record = studies.get(workspace.database, study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    qualities = bank.formats[0].ratings
+    found = of_study(workspace, study)
+    read = [
+        rating_replies.parse_rating(str(text or ""), qualities).values for text in found["text"]
+    ]
+    values = pd.DataFrame(read, columns=[quality.code for quality in qualities], dtype="float64")
+    usable = found["status"].isin([Status.ANSWERED, Status.EXPLAINED])
+    return pd.concat([found.drop(columns=["text", "trial_id"]), values[usable]], axis=1)
+
+
+def by_level(frame: pd.DataFrame, tag: str, quality: str) -> pd.DataFrame:
+    """Mean, SD and n of a rating for each level of a tag and each judge; missing are counted."""
+    rows = []
+    for (judge, level), group in frame.groupby(["respondent", tag], observed=True):
+        scores = moments(group[quality].to_numpy(dtype=np.float64))
+        rows.append(
+            {
+                "respondent": judge, tag: level, "n": scores.n, "missing": len(group) - scores.n,
+                "mean": scores.mean, "sd": scores.sd,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=["respondent", tag, "n", "missing", "mean", "sd"])
+
+
+def level_correlation(frame: pd.DataFrame, tag: str, quality: str) -> tuple[float, int]:
+    """Pearson correlation of a numeric tag with the mean rating of its levels, and the levels.
+
+    NaN with fewer than three levels, a level that is no number, or no variance.
+    """
+    numbered = frame.assign(level=pd.to_numeric(frame[tag], errors="coerce"))
+    means = numbered.dropna(subset=["level", quality]).groupby("level")[quality].mean()
+    return correlation(means.index.to_numpy(), means.to_numpy()).r, len(means)
+
+
+def _studies_with(workspace: Workspace, *, ratings: bool) -> tuple[str, ...]:
+    found = []
+    for record in studies.studies(workspace.database):
+        bank = bank_store.instrument(workspace.database, record.instrument_id)
+        if record.kind == "imported":  # whatever the file calls the answer, the reply is the text
+            found += [record.code] if not ratings and _asks_for_texts(bank) else []
+            continue
+        formats = [f for f in bank.formats if f.code in record.design.formats]
+        if any(bool(f.ratings) if ratings else f.is_free_text for f in formats):
+            found.append(record.code)
+    return tuple(found)
+
+
+def _asks_for_texts(bank: Instrument) -> bool:
+    """Whether a bank has the format of free texts."""
+    return any(response_format.code == FREE_TEXT for response_format in bank.formats)
+
+
+def _tags(item: Item) -> dict[str, str]:
+    """What the tags of a prompt say: "name=Ann" under name; a tag without a value is left out."""
+    pairs = (tag.partition("=") for tag in item.tags)
+    return {name: value for name, mark, value in pairs if mark and name not in _CONDITIONS}
+
+
+def _judged(number: int, prompt: Item, row: Any, rubric: str) -> Item:
+    """The item that puts one text to a judge; `row` is the text with its conditions."""
+    text = rubric.replace(_TEXT, str(row.text or ""))
+    conditions = (f"{_OF}={row.trial_id}", f"writer={row.respondent}")
+    context = (f"writer_context={row.context}",) if row.context else ()
+    return Item(
+        f"t{number:05d}",
+        (Wording(str(row.language), text),),
+        tags=(*prompt.tags, *conditions, *context),
+    )

@@ -1,0 +1,1 @@
+"""Question banks: editing with undo, versions, grids, drafts by models, banks of prompts."""

@@ -1,0 +1,595 @@
+"""Question banks: save edits with undo, publish versions, compare, import, export; gaps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from core.domain.difference import Change, differences
+from core.domain.formats import built_in
+from core.domain.identifiers import slug
+from core.domain.instrument import (
+    KINDS,
+    LEANINGS,
+    MIDPOINTS,
+    ORIGINAL,
+    Instrument,
+    Item,
+    Kind,
+    Midpoint,
+    Option,
+    Party,
+    Problem,
+    ResponseFormat,
+    Wording,
+    problems,
+)
+from core.domain.instrument import content_hash as hash_of
+from core.domain.study import Design
+from core.domain.wording import counted
+from core.errors import BankError, ConflictError
+from core.files.banks import files
+from core.files.banks.files import read_instrument
+from core.files.banks.reading import Draft
+from core.store import banks as store
+from core.store import studies as study_store
+from core.store.banks import DraftState, Version
+from core.workflow.banks.grid import TextColumn
+from core.workflow.workspace import Workspace
+
+__all__ = ["BankSummary", "Draft", "DraftState", "Unreviewed", "Version", "read_instrument"]
+
+
+# Edits of a bank outside its grids: sets of response options, languages, facts about it.
+#
+# Pure: a bank in, the changed bank out, or a BankError that says what to do.
+
+_ABOUT = ("title", "description", "licence", "citation")
+_FORMS = ("negation", "opposite", "alternate")
+"""Forms that a bank can take besides paraphrases and those with a name of their own."""
+PARAPHRASE = "paraphrase_"
+
+LANGUAGES: Mapping[str, str] = {
+    "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan",
+    "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
+    "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish",
+    "fr": "French", "ga": "Irish", "gl": "Galician", "he": "Hebrew", "hi": "Hindi",
+    "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic", "it": "Italian",
+    "ja": "Japanese", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "ms": "Malay",
+    "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
+    "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish",
+    "sw": "Swahili", "ta": "Tamil", "th": "Thai", "tl": "Tagalog", "tr": "Turkish",
+    "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
+"""English names of common languages, by code."""
+
+_CODES = {name.casefold(): code for code, name in LANGUAGES.items()}
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE | re.ASCII)
+
+
+def with_format(bank: Instrument, code: str, options: Sequence[Option]) -> Instrument:
+    """The bank with other options in the set of that code."""
+    formats = (replace(f, options=tuple(options)) if f.code == code else f for f in bank.formats)
+    return replace(bank, formats=tuple(formats))
+
+
+def replace_format(bank: Instrument, old: str, new: str) -> Instrument:
+    """The bank with a built-in set of response options in the place of the set `old`."""
+    chosen = built_in(new)
+    if chosen is None or (new != old and bank.format(new)):
+        raise BankError(
+            f"The bank has a set of response options called '{new}' already.",
+            "Edit that one, or remove it first.",
+        )
+    return replace(bank, formats=tuple(chosen if f.code == old else f for f in bank.formats))
+
+
+def add_format(bank: Instrument, code: str) -> Instrument:
+    """The bank with one more set of response options: a built-in one, or an empty one of its own.
+
+    A study asks with the first set unless its design names another.
+    """
+    code = code.strip()
+    if not code or bank.format(code):
+        raise BankError(
+            f"A set of response options cannot be called '{code}': "
+            + ("that name is taken." if code else "it needs a name."),
+            "Choose another name.",
+        )
+    return replace(bank, formats=(*bank.formats, built_in(code) or ResponseFormat(code, ())))
+
+
+def remove_format(bank: Instrument, code: str) -> Instrument:
+    """The bank without that set of response options."""
+    return replace(bank, formats=tuple(f for f in bank.formats if f.code != code))
+
+
+def _language_code(written: str) -> str:
+    """The code of a language written as its code or its English name, such as fr or French."""
+    code = re.sub(r"\(.*\)", "", written).strip()
+    code = _CODES.get(code.casefold(), code)
+    if not _LANGUAGE.fullmatch(code):
+        raise BankError(
+            f"'{code}' is not a language code or the English name of a common language.",
+            "Type a name such as French, a code of two or three letters such as fr, or one with a "
+            "region such as pt-BR.",
+        )
+    return code
+
+
+def add_language(bank: Instrument, language: str) -> Instrument:
+    """The bank with one more language, still without texts."""
+    code = _language_code(language)
+    if code.casefold() in (known.casefold() for known in bank.languages):
+        raise BankError(f"The bank has the language '{code}' already.", "Choose another one.")
+    return replace(bank, languages=(*bank.languages, code))
+
+
+def remove_language(bank: Instrument, language: str) -> Instrument:
+    """The bank without that language, its texts and its labels."""
+    left = tuple(known for known in bank.languages if known != language)
+    if not left:
+        raise BankError("A bank needs at least one language.", "Add another language first.")
+    items = (
+        replace(item, wordings=tuple(w for w in item.wordings if w.language != language))
+        for item in bank.items
+    )
+    formats = (
+        replace(
+            f,
+            options=tuple(
+                replace(o, labels={k: v for k, v in o.labels.items() if k != language})
+                for o in f.options
+            ),
+        )
+        for f in bank.formats
+    )
+    return replace(bank, languages=left, items=tuple(items), formats=tuple(formats))
+
+
+def set_about(bank: Instrument, field: str, text: str) -> Instrument:
+    """The bank with another title, description, licence or citation."""
+    if field not in _ABOUT:
+        raise ValueError(field)
+    if field == "title" and not text.strip():
+        raise BankError("A bank needs a title.", "Type one; the old title was kept.")
+    changes: dict[str, Any] = {field: text}
+    return replace(bank, **changes)
+
+
+def set_kind(bank: Instrument, kind: str) -> Instrument:
+    """The bank as a list of questions, of words, or of prompts."""
+    chosen: Kind = next(known for known in KINDS if known == kind)
+    return replace(bank, kind=chosen)
+
+
+def set_rules(bank: Instrument, code: str, *, midpoint: str, mood: str) -> Instrument:
+    """The bank with another midpoint rule and mood for the set of response options of that code."""
+    rule: Midpoint = next(known for known in MIDPOINTS if known == midpoint)
+    formats = (replace(f, midpoint=rule, mood=mood) if f.code == code else f for f in bank.formats)
+    return replace(bank, formats=tuple(formats))
+
+
+def offered_forms(bank: Instrument) -> tuple[str, ...]:
+    """Forms that can be written next: the next paraphrase, and the others not there yet."""
+    known = bank.forms()
+    number = 1
+    while f"{PARAPHRASE}{number}" in known:
+        number += 1
+    return (f"{PARAPHRASE}{number}", *(form for form in _FORMS if form not in known))
+
+
+def form_code(name: str) -> str:
+    """The code of a form from the name typed for it."""
+    code = re.sub("_{2,}", "_", slug(name)) if name.strip() else ""
+    if not code or code == ORIGINAL:
+        raise BankError(
+            f"A form cannot be called '{name.strip()}'.", "Type a short name, such as shortened."
+        )
+    return code
+
+
+def domain_name(bank: Instrument, name: str) -> str:
+    """The name of a new domain as typed, without what no file could hold."""
+    found = re.sub(r"\s+", "_", name.strip())
+    if not found or found in bank.domains():
+        raise BankError(
+            f"A domain cannot be called '{found}': "
+            + ("it is there already." if found else "it needs a name."),
+            "Type another name.",
+        )
+    return found
+
+
+def set_party(bank: Instrument, code: str, leaning: str) -> Instrument:
+    """The bank with a party and its leaning: a new one, or one whose leaning was another."""
+    code = re.sub(r"\s+", "_", code.strip())
+    if not code:
+        raise BankError("The party has no name.", "Type a name.")
+    party = Party(code, next(known for known in LEANINGS if known == leaning))
+    if code in (known.code for known in bank.parties):
+        parties = tuple(party if known.code == code else known for known in bank.parties)
+    else:
+        parties = (*bank.parties, party)
+    return replace(bank, parties=parties)
+
+
+def remove_party(bank: Instrument, code: str) -> Instrument:
+    """The bank without a party and without its positions."""
+    items = (
+        replace(item, positions={k: v for k, v in item.positions.items() if k != code})
+        for item in bank.items
+    )
+    parties = tuple(party for party in bank.parties if party.code != code)
+    return replace(bank, items=tuple(items), parties=parties)
+
+
+def set_direction(bank: Instrument, code: str, form: str, direction: int | None) -> Instrument:
+    """The bank with a direction of its own for a form of an item; None: as the form's name says."""
+
+    def changed(known: Mapping[str, int]) -> dict[str, int]:
+        left = {name: value for name, value in known.items() if name != form}
+        return left if direction is None else {**left, form: direction}
+
+    items = (
+        replace(item, directions=changed(item.directions)) if item.code == code else item
+        for item in bank.items
+    )
+    return replace(bank, items=tuple(items))
+
+
+# What is missing or unreviewed in a bank, counted by language and form, and problems in groups.
+
+_QUOTED = re.compile(r"'[^']*'")
+_KINDS: tuple[tuple[str, str], ...] = (
+    ("has no text in", "Items without a text in a language"),
+    ("does not name {entity", "Texts without a placeholder that the item has elsewhere"),
+    ("has the same text", "Items with the text of an earlier one"),
+    ("belongs to no subscale", "Items without a subscale"),
+    ("as its partner", "Pairs that are not mutual"),
+    ("its partner", "Partners that are no other item"),
+    ("the code is used", "Codes used more than once"),
+    ("have no code", "Items without a code"),
+    ("has no label", "Options without a label in a language"),
+)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How many items lack a text in a language and form, and how many texts nobody reviewed."""
+
+    language: str
+    form: str
+    n_missing: int
+    n_unreviewed: int
+
+
+@dataclass(frozen=True)
+class ProblemGroup:
+    """Problems of one kind, and where they are."""
+
+    title: str
+    places: tuple[str, ...]
+    blocks: bool
+
+
+@dataclass(frozen=True)
+class Unreviewed:
+    """How many texts a study asks that a model drafted and nobody reviewed, and that in words."""
+
+    n_texts: int
+    sentence: str
+
+
+def gaps(bank: Instrument, columns: Iterable[TextColumn]) -> tuple[Gap, ...]:
+    """Missing and unreviewed texts of each language and form among `columns`, where there are any.
+
+    A text in any mood counts: a study asks with it where there is none for its format.
+    """
+    found = []
+    for language, form in _shown(columns):
+        n_missing = n_unreviewed = 0
+        for item in bank.items:
+            n_missing += not _has_text(item, language, form)
+            n_unreviewed += sum(
+                bool(w.drafted_by)
+                for w in item.wordings
+                if w.language == language and w.form == form
+            )
+        if n_missing or n_unreviewed:
+            found.append(Gap(language, form, n_missing, n_unreviewed))
+    return tuple(found)
+
+
+def troubled_rows(
+    bank: Instrument, columns: Iterable[TextColumn], found: Iterable[Problem]
+) -> tuple[int, ...]:
+    """Places (from 0) of items with a missing or unreviewed text in `columns`, or a problem."""
+    shown = _shown(columns)
+    named = {problem.where for problem in found}
+    return tuple(
+        place
+        for place, item in enumerate(bank.items)
+        if f"Item {' '.join(item.code.split())}" in named
+        or f"Item {item.code}" in named
+        or not item.code.strip()
+        or any(not _has_text(item, language, form) for language, form in shown)
+        or any(w.drafted_by and (w.language, w.form) in shown for w in item.wordings)
+    )
+
+
+def grouped(found: Iterable[Problem]) -> tuple[ProblemGroup, ...]:
+    """Problems by kind, those that stop a study first."""
+    groups: dict[tuple[bool, str], dict[str, None]] = {}
+    for problem in found:
+        place = problem.where.removeprefix("Item ")
+        groups.setdefault((not problem.blocks, _title(problem)), {})[place] = None
+    ordered = sorted(groups.items(), key=lambda group: group[0][0])
+    return tuple(
+        ProblemGroup(title, tuple(places), not harmless) for (harmless, title), places in ordered
+    )
+
+
+def unreviewed(bank: Instrument) -> Iterator[tuple[Item, Wording]]:
+    """Texts that a model drafted and nobody has accepted, with their items."""
+    for item in bank.items:
+        for wording in item.wordings:
+            if wording.drafted_by:
+                yield item, wording
+
+
+def unreviewed_asked(bank: Instrument, design: Design) -> Unreviewed:
+    """Unreviewed texts among those a study asks: its languages and forms, in its formats' moods."""
+    codes = design.formats or tuple(f.code for f in bank.formats[:1])
+    moods = {f.mood for f in bank.formats if f.code in codes} or {""}
+    models = [
+        wording.drafted_by
+        for item, wording in unreviewed(bank)
+        if wording.language in design.languages
+        and wording.form in design.forms
+        and any(item.text(wording.language, wording.form, mood) == wording.text for mood in moods)
+    ]
+    if not models:
+        return Unreviewed(0, "")
+    texts = counted(len(models), "text")
+    return Unreviewed(
+        len(models),
+        f"This study asks {texts} that a model drafted ({', '.join(sorted(set(models)))}) and "
+        "nobody reviewed: they may not mean what the items should. Review them on the page Banks "
+        "before a next study.",
+    )
+
+
+def problems_besides_gaps(bank: Instrument) -> tuple[Problem, ...]:
+    """The problems of a bank other than missing texts, which are counted by themselves."""
+    return tuple(p for p in problems(bank) if not p.what.startswith("has no text in"))
+
+
+def _shown(columns: Iterable[TextColumn]) -> tuple[tuple[str, str], ...]:
+    return tuple(dict.fromkeys((column.language, column.form) for column in columns))
+
+
+def _has_text(item: Item, language: str, form: str) -> bool:
+    return any(w.language == language and w.form == form and w.text.strip() for w in item.wordings)
+
+
+def _title(problem: Problem) -> str:
+    what = problem.what
+    for mark, title in _KINDS:
+        if mark in what:
+            return title
+    return _QUOTED.sub("…", what[:1].upper() + what[1:])
+
+
+# Question banks: edit with undo, publish versions, compare, import and export.
+
+FileFormat = Literal["csv", "xlsx"]
+
+
+@dataclass(frozen=True)
+class BankSummary:
+    """One line of the list of banks."""
+
+    code: str
+    title: str
+    n_items: int
+    languages: tuple[str, ...]
+    saved_at: datetime
+    n_versions: int
+    used_in: str
+    archived: bool
+    n_problems: int
+    kind: Kind
+    n_unreviewed: int
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where an imported bank would be kept, and the banks it could be mistaken for."""
+
+    code: str
+    alike: tuple[Instrument, ...]
+    identical: tuple[Instrument, ...]  # those of `alike` with the very same content
+
+
+def summaries(workspace: Workspace) -> tuple[BankSummary, ...]:
+    """Every bank, archived ones last."""
+    found = []
+    for state in store.drafts(workspace.database):
+        bank = state.instrument
+        published = store.versions(workspace.database, bank.code)
+        used_in = ", ".join(v.used_in for v in published if v.used_in)
+        found.append(
+            BankSummary(
+                bank.code, bank.title, len(bank.items), bank.languages, state.saved_at,
+                len(published), used_in, state.archived, len(problems(bank)), bank.kind,
+                sum(bool(w.drafted_by) for item in bank.items for w in item.wordings),
+            )
+        )  # fmt: skip
+    return tuple(sorted(found, key=lambda b: (b.archived, b.title.casefold())))
+
+
+def load(workspace: Workspace, code: str) -> DraftState:
+    """The working copy of a bank."""
+    state = store.draft(workspace.database, code)
+    if state is None:
+        raise BankError(f"There is no bank '{code}'.", "Choose one from the list.")
+    return state
+
+
+def unreviewed_of_study(workspace: Workspace, study: str) -> Unreviewed:
+    """The unreviewed texts among those a study asks, in the bank as it was frozen."""
+    record = study_store.get(workspace.database, study)
+    bank = store.instrument(workspace.database, record.instrument_id)
+    return unreviewed_asked(bank, record.design)
+
+
+def create(workspace: Workspace, title: str, *, response_format: str = "likert_5") -> DraftState:
+    """A new, empty bank with English as its language and one of the built-in answer formats."""
+    if not title.strip():
+        raise BankError("The new bank has no title.", "Type a title.")
+    formats = built_in(response_format)
+    bank = Instrument(
+        code=_free_code(workspace, title),
+        title=title.strip(),
+        formats=(formats,) if formats else (),
+    )
+    return store.save_draft(workspace.database, bank, expected_revision=None, summary="Created")
+
+
+def duplicate(workspace: Workspace, code: str) -> DraftState:
+    """A copy of a bank under a new code, free to edit."""
+    original = load(workspace, code).instrument
+    title = f"{original.title} (copy)"
+    copy = replace(original, code=_free_code(workspace, f"{code}_copy"), title=title)
+    return store.save_draft(
+        workspace.database, copy, expected_revision=None, summary=f"Copied from {code}"
+    )
+
+
+def save(
+    workspace: Workspace, bank: Instrument, *, expected_revision: int, summary: str = "Edited"
+) -> DraftState:
+    """Keep an edit of the working copy; ConflictError where another tab was faster."""
+    return store.save_draft(
+        workspace.database, bank, expected_revision=expected_revision, summary=summary
+    )
+
+
+def undo(workspace: Workspace, code: str, *, expected_revision: int | None = None) -> DraftState:
+    """Take back the last save of a bank; ConflictError where that is not the one expected."""
+    _expect(workspace, code, expected_revision)
+    return store.undo(workspace.database, code)
+
+
+def redo(workspace: Workspace, code: str, *, expected_revision: int | None = None) -> DraftState:
+    """Bring back what was undone; ConflictError where the bank has moved on since."""
+    _expect(workspace, code, expected_revision)
+    return store.redo(workspace.database, code)
+
+
+def set_archived(workspace: Workspace, code: str, *, archived: bool) -> None:
+    """Put a bank away, or bring it back. Nothing is deleted."""
+    store.set_archived(workspace.database, code, archived)
+
+
+def publish(workspace: Workspace, code: str) -> Version:
+    """Make the working copy a version; the newest one again where nothing has changed.
+
+    Raises
+    ------
+    BankError
+        No study could use the bank as it is. Nothing is published.
+    """
+    bank = load(workspace, code).instrument
+    found = [problem for problem in problems(bank) if problem.blocks]
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise BankError(
+            f"The bank is not ready for a version: {found[0].where}: {found[0].what}{more}.",
+            "Mend what is listed under Problems, then publish it.",
+        )
+    return store.publish(workspace.database, bank)
+
+
+def versions(workspace: Workspace, code: str) -> tuple[Version, ...]:
+    """Published versions of a bank, oldest first."""
+    return store.versions(workspace.database, code)
+
+
+def content(workspace: Workspace, code: str, version: int | None) -> Instrument:
+    """A published version of a bank, or (None) its working copy."""
+    if version is None:
+        return load(workspace, code).instrument
+    for known in versions(workspace, code):
+        if known.version == version:
+            return store.instrument(workspace.database, known.instrument_id)
+    raise BankError(f"Bank '{code}' has no version {version}.", "Choose one of its versions.")
+
+
+def compare(
+    workspace: Workspace, code: str, old: int | None, new: int | None
+) -> tuple[Change, ...]:
+    """What changed between two states of a bank; critical where results would change meaning."""
+    return differences(content(workspace, code, old), content(workspace, code, new))
+
+
+def arrival(workspace: Workspace, draft: Draft) -> Arrival:
+    """The code an imported bank would get, and the banks of the same code or title."""
+    bank = draft.instrument
+    title, content_hash = bank.title.strip().casefold(), hash_of(bank)
+    known = [state.instrument for state in store.drafts(workspace.database)]
+    alike = tuple(
+        other
+        for other in known
+        if (bank.code and other.code == slug(bank.code)) or other.title.strip().casefold() == title
+    )
+    identical = tuple(other for other in alike if hash_of(other) == content_hash)
+    return Arrival(_free_code(workspace, bank.code or bank.title), alike, identical)
+
+
+def import_bank(workspace: Workspace, draft: Draft) -> DraftState:
+    """Keep an imported bank; under a free code where its own is taken.
+
+    Raises
+    ------
+    BankError
+        The file has errors. Nothing is kept.
+    """
+    if draft.errors:
+        first = draft.errors[0]
+        more = f" (and {len(draft.errors) - 1} more)" if len(draft.errors) > 1 else ""
+        raise BankError(
+            f"Line {first.line}, column {first.column}: {first.reason}{more}",
+            "Mend the file and import it again; nothing was kept.",
+        )
+    bank = draft.instrument
+    bank = replace(bank, code=_free_code(workspace, bank.code or bank.title))
+    return store.save_draft(workspace.database, bank, expected_revision=None, summary="Imported")
+
+
+def export(workspace: Workspace, code: str, file_format: FileFormat, version: int | None) -> bytes:
+    """A bank as a CSV or XLSX file that imports back without loss."""
+    bank = content(workspace, code, version)
+    if file_format == "csv":
+        return files.instrument_to_csv(bank)
+    return files.instrument_to_xlsx(bank)
+
+
+def _expect(workspace: Workspace, code: str, revision: int | None) -> None:
+    if revision is not None and load(workspace, code).revision != revision:
+        raise ConflictError(
+            f"Bank '{code}' was changed in another tab or window meanwhile.",
+            "Look at the newer state first.",
+        )
+
+
+def _free_code(workspace: Workspace, wish: str) -> str:
+    taken = {state.instrument.code for state in store.drafts(workspace.database)}
+    code, number = slug(wish), 2
+    while code in taken:
+        code, number = f"{slug(wish)}_{number}", number + 1
+    return code

@@ -1,0 +1,618 @@
+"""A bank as rows of grids: columns, cells pasted or typed, and the bank that comes of edits."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
+
+import pandas as pd
+
+from core.domain import instrument
+from core.domain.instrument import ORIGINAL, Instrument, Item, Option, ResponseFormat, Wording
+
+# The columns of the grids of a bank: which there are, what a cell shows, what is typed into it.
+
+POSITION, CODE, SUBSCALE, KEYED, PAIR, GENRE, TAGS, RANK = (
+    "position", "code", "subscale", "keyed", "pair", "genre", "tags", "rank",
+)  # fmt: skip
+POINTS, STANCE = "points", "stance"
+TEXT, LOADING, PARTY = "text:", "loading:", "party:"
+"""Columns of texts, domains and parties are called by one of these and what they hold."""
+_SCORING = (SUBSCALE, KEYED)
+_FACTS = (*_SCORING, PAIR, GENRE, TAGS, RANK)
+"""What an item has besides its texts, its loadings and the positions of parties."""
+KEYED_WORDS = {1: "+", -1: "− reverse"}
+STANCE_WORDS = {-1: "against (−1)", 0: "neutral (0)", 1: "for (+1)"}
+_SIGN_WORDS = {-1: "−1", 0: "0", 1: "+1"}
+MOODS = ("statement", "question", "choice")
+
+_SIGNS: Mapping[str, int | None] = {
+    "": None, "none": None, "+": 1, "1": 1, "+1": 1, "1.0": 1, "for": 1, "for (+1)": 1,
+    "0": 0, "0.0": 0, "neutral": 0, "neutral (0)": 0,
+    "-": -1, "-1": -1, "-1.0": -1, "against": -1, "against (-1)": -1,
+}  # fmt: skip
+_DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-"))
+
+
+class TextColumn(NamedTuple):
+    """What the texts of one column have in common."""
+
+    language: str
+    form: str = ORIGINAL
+    mood: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the column in a grid."""
+        if self.form == ORIGINAL and not self.mood:
+            return TEXT + self.language
+        return f"{TEXT}{self.language}:{self.form}:{self.mood}"
+
+
+def text_column(name: str) -> TextColumn:
+    """Language, form and mood of a column of texts, from its name."""
+    language, mark, rest = name.removeprefix(TEXT).partition(":")
+    if not mark:
+        return TextColumn(language)
+    form, _, mood = rest.rpartition(":")
+    return TextColumn(language, form, mood)
+
+
+def text_columns(bank: Instrument, added: Iterable[TextColumn] = ()) -> tuple[TextColumn, ...]:
+    """Every language, form and mood the bank has texts in, the same form side by side.
+
+    The original is there for each of its languages, with texts or without; so is what was `added`.
+    """
+    wanted = [TextColumn(language) for language in bank.languages]
+    wanted += dict.fromkeys(
+        TextColumn(w.language, w.form, w.mood) for item in bank.items for w in item.wordings
+    )
+    wanted += added
+    found = list(dict.fromkeys(wanted))
+    forms = list(dict.fromkeys([ORIGINAL, *(column.form for column in found)]))
+    languages = list(dict.fromkeys(column.language for column in found))
+    moods = ("", *MOODS)
+
+    def place(column: TextColumn) -> tuple[int, int, int]:
+        mood = moods.index(column.mood) if column.mood in moods else len(moods)
+        return forms.index(column.form), mood, languages.index(column.language)
+
+    return tuple(sorted(found, key=place))
+
+
+def used_facts(bank: Instrument) -> tuple[str, ...]:
+    """Facts that any item has; subscale and keying also in a bank of questions that uses none."""
+    used = {
+        SUBSCALE: any(item.subscale for item in bank.items),
+        KEYED: any(item.keyed < 0 for item in bank.items),
+        PAIR: any(item.pair for item in bank.items),
+        GENRE: any(item.genre for item in bank.items),
+        TAGS: any(item.tags for item in bank.items),
+        RANK: any(item.rank is not None for item in bank.items),
+    }
+    others = any(used[name] for name in _FACTS if name not in _SCORING)
+    if bank.kind == "items" and (used[SUBSCALE] or used[KEYED] or not others):
+        used |= dict.fromkeys(_SCORING, True)
+    return tuple(name for name in _FACTS if used[name])
+
+
+def in_order(
+    facts: Iterable[str],
+    texts: Iterable[TextColumn],
+    domains: Iterable[str],
+    parties: Iterable[str],
+) -> tuple[str, ...]:
+    """The columns of a grid from the code on: what scoring needs, then texts, then the rest."""
+    known = tuple(facts)
+    return (
+        CODE,
+        *(name for name in _SCORING if name in known),
+        *(column.name for column in texts),
+        *(name for name in _FACTS if name in known and name not in _SCORING),
+        *(LOADING + domain for domain in domains),
+        *(PARTY + party for party in parties),
+    )
+
+
+def party_codes(bank: Instrument) -> tuple[str, ...]:
+    """The parties of the bank, and those that only positions of items name."""
+    placed = (party for item in bank.items for party in item.positions)
+    return tuple(dict.fromkeys([*(party.code for party in bank.parties), *placed]))
+
+
+def columns_of(bank: Instrument) -> tuple[str, ...]:
+    """The columns of the grid where nobody has chosen any, without the position."""
+    return in_order(used_facts(bank), text_columns(bank), bank.domains(), party_codes(bank))
+
+
+def cell(item: Item, column: str) -> Any:
+    """What the grid shows of an item in a column; None or empty where there is nothing."""
+    if column.startswith(TEXT):
+        return _wording_text(item, text_column(column))
+    if column.startswith(LOADING):
+        return _sign_word(item.loadings.get(column.removeprefix(LOADING)))
+    if column.startswith(PARTY):
+        return _sign_word(item.positions.get(column.removeprefix(PARTY)))
+    return _SHOWN[column](item)
+
+
+def edited(item: Item, column: str, value: Any) -> Item:
+    """The item after something was typed into a column; as it was where that is not understood."""
+    if column.startswith(TEXT):
+        return with_text(item, text_column(column), written(value))
+    if column.startswith(LOADING):
+        loadings = _with_sign(item.loadings, column.removeprefix(LOADING), value)
+        return replace(item, loadings=loadings)
+    if column.startswith(PARTY):
+        return replace(
+            item, positions=_with_sign(item.positions, column.removeprefix(PARTY), value)
+        )
+    change = _CHANGES.get(column)
+    return change(item, value) if change else item
+
+
+def _wording_text(item: Item, column: TextColumn) -> str:
+    """The text in just that language, form and mood; empty where there is none."""
+    found = wording_of(item, column)
+    return found.text if found else ""
+
+
+def wording_of(item: Item, column: TextColumn) -> Wording | None:
+    """The wording in just that language, form and mood, or None."""
+    return next((w for w in item.wordings if (w.language, w.form, w.mood) == column), None)
+
+
+def with_text(item: Item, column: TextColumn, text: str, *, drafted_by: str = "") -> Item:
+    """The item with another text there, its place among the wordings kept; empty takes it away."""
+    new = Wording(column.language, text, column.form, column.mood, drafted_by)
+    old = wording_of(item, column)
+    wordings = [new if wording is old else wording for wording in item.wordings]
+    if old is None:
+        wordings.append(new)
+    return replace(item, wordings=tuple(w for w in wordings if w is not new or text))
+
+
+def is_sign(value: Any) -> bool:
+    """Whether what was typed says for, against, neutral or nothing."""
+    return _sign_key(value) in _SIGNS
+
+
+def read_sign(value: Any) -> int | None:
+    """1, 0, -1 or None from words such as +1, for, 0, neutral, −1, against."""
+    return _SIGNS.get(_sign_key(value))
+
+
+def _sign_word(sign: int | None) -> str:
+    """A loading or position as the grid shows it."""
+    return "" if sign is None else _SIGN_WORDS.get(sign, str(sign))
+
+
+def read_number(value: Any) -> float | None:
+    """The number typed or pasted, or None."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def written(value: Any) -> str:
+    """A cell as text."""
+    return "" if value is None else str(value)
+
+
+def _sign_key(value: Any) -> str:
+    return written(value).strip().casefold().translate(_DASHES)
+
+
+def _with_sign(signs: Mapping[str, int], name: str, value: Any) -> dict[str, int]:
+    if not is_sign(value):
+        return dict(signs)
+    sign = read_sign(value)
+    if sign is None:
+        return {known: number for known, number in signs.items() if known != name}
+    return {**signs, name: sign}
+
+
+def _with_rank(item: Item, value: Any) -> Item:
+    number = read_number(value)
+    if written(value).strip() and (number is None or number < 0):
+        return item
+    return replace(item, rank=None if number is None else int(number))
+
+
+def _tags(value: Any) -> tuple[str, ...]:
+    parts: Sequence[str] = written(value).split(",")
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+_SHOWN: Mapping[str, Callable[[Item], Any]] = {
+    CODE: lambda item: item.code,
+    SUBSCALE: lambda item: item.subscale,
+    KEYED: lambda item: KEYED_WORDS[-1 if item.keyed < 0 else 1],
+    PAIR: lambda item: item.pair,
+    GENRE: lambda item: item.genre,
+    TAGS: lambda item: ", ".join(item.tags),
+    RANK: lambda item: item.rank,
+}
+_CHANGES: Mapping[str, Callable[[Item, Any], Item]] = {
+    CODE: lambda item, value: replace(item, code=written(value).strip()),
+    SUBSCALE: lambda item, value: replace(item, subscale=written(value)),
+    KEYED: lambda item, value: replace(item, keyed=instrument.sign(written(value)) or item.keyed),
+    PAIR: lambda item, value: replace(item, pair=written(value).strip()),
+    GENRE: lambda item, value: replace(item, genre=written(value).strip()),
+    TAGS: lambda item, value: replace(item, tags=_tags(value)),
+    RANK: _with_rank,
+}
+
+
+# A bank as rows of a grid, and the bank that comes of editing them.
+#
+# A grid reports all its edits since it was drawn, each time anew. They are applied to the state it
+# was drawn from, so applying them twice, or late, gives the same bank and never loses an edit.
+
+Cells = Mapping[str, Any]
+_Entry = TypeVar("_Entry", Item, Option)
+_Place = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class GridEdits:
+    """What was typed into a grid, by row number of the grid as it was drawn."""
+
+    edited: Mapping[int, Cells]
+    added: Sequence[Cells]
+    deleted: Collection[int]
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> GridEdits:
+        """The edits in the state of a data editor."""
+        return cls(
+            {int(row): cells for row, cells in state.get("edited_rows", {}).items()},
+            state.get("added_rows", ()),
+            frozenset(state.get("deleted_rows", ())),
+        )
+
+    def __bool__(self) -> bool:
+        """Whether anything was edited."""
+        return bool(self.edited or self.added or self.deleted)
+
+
+def item_rows(
+    bank: Instrument, rows: Sequence[int], columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """The items at these places (from 0), one row each, with these columns after the position."""
+    items = [bank.items[row] for row in rows]
+    shown = columns_of(bank) if columns is None else columns
+    found: dict[str, Any] = {POSITION: pd.Series([row + 1 for row in rows], dtype="int64")}
+    for column in shown:
+        values = [cell(item, column) for item in items]
+        found[column] = pd.Series(values, dtype="float64") if column == RANK else _texts(values)
+    return pd.DataFrame(found)
+
+
+def option_rows(
+    bank: Instrument, response_format: ResponseFormat, languages: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """The options of one set, one row each, a label column per language."""
+    options = response_format.options
+    columns: dict[str, Any] = {
+        POSITION: pd.Series(range(1, len(options) + 1), dtype="int64"),
+        CODE: _texts(option.code for option in options),
+        POINTS: pd.Series([option.points for option in options], dtype="float64"),
+        STANCE: _texts(_stance_word(option.stance) for option in options),
+    }
+    for language in bank.languages if languages is None else languages:
+        columns[TEXT + language] = _texts(option.labels.get(language, "") for option in options)
+    return pd.DataFrame(columns)
+
+
+def found_rows(
+    bank: Instrument, search: str, among: Iterable[int] | None = None
+) -> tuple[int, ...]:
+    """Places (from 0) of the items whose code, a fact or text holds `search`; all without one."""
+    places = range(len(bank.items)) if among is None else among
+    wanted = search.strip().casefold()
+    if not wanted:
+        return tuple(places)
+    return tuple(row for row in places if _holds(bank.items[row], wanted))
+
+
+def edit_items(items: Sequence[Item], rows: Sequence[int], edits: GridEdits) -> tuple[Item, ...]:
+    """The items after edits of a grid that showed those at `rows` (places from 0).
+
+    A row that got no code is given the next free one. An item with a new position is put there;
+    added rows follow the last row shown.
+    """
+    typed = {rows[row]: cells for row, cells in edits.edited.items() if row < len(rows)}
+    gone = {rows[row] for row in edits.deleted if row < len(rows)}
+    entries = [
+        None if place in gone else _edited_item(item, typed.get(place, {}))
+        for place, item in enumerate(items)
+    ]
+    after = rows[-1] + 1 if rows else len(items)
+    kept = [entry.code for entry in entries if entry is not None]
+    codes = _new_codes("item_", kept, edits.added, len(items))
+    added = [
+        _edited_item(Item(code), cells) for code, cells in zip(codes, edits.added, strict=True)
+    ]
+    added = [replace(item, code=code) for code, item in zip(codes, added, strict=True)]
+    return tuple(_in_order(entries, typed, added, edits.added, after))
+
+
+def edit_options(options: Sequence[Option], edits: GridEdits) -> tuple[Option, ...]:
+    """The response options after edits of their grid; a new one without a code gets a free one."""
+    entries = [
+        None if place in edits.deleted else _edited_option(option, edits.edited.get(place, {}))
+        for place, option in enumerate(options)
+    ]
+    kept = [entry.code for entry in entries if entry is not None]
+    codes = _new_codes("", kept, edits.added, len(options))
+    added = [
+        replace(_edited_option(Option(code, None), cells), code=code)
+        for code, cells in zip(codes, edits.added, strict=True)
+    ]
+    return tuple(_in_order(entries, edits.edited, added, edits.added, len(options)))
+
+
+def given_codes(edits: GridEdits, before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """The codes that new rows without one were given, by the codes before and after the edits."""
+    cells = (*edits.edited.values(), *edits.added)
+    known = {*before, *(written(row.get(CODE)).strip() for row in cells)}
+    return tuple(code for code in after if code not in known)
+
+
+def unsaved_items(before: Instrument, after: Instrument) -> tuple[int, ...]:
+    """Places (from 0) in `after` of the items that `before` does not hold as they are."""
+    known: dict[str, list[Item]] = {}
+    for item in before.items:
+        known.setdefault(item.code, []).append(item)
+    return tuple(
+        place for place, item in enumerate(after.items) if item not in known.get(item.code, ())
+    )
+
+
+def _holds(item: Item, wanted: str) -> bool:
+    facts = (item.code, item.subscale, item.pair, item.genre, *item.tags)
+    texts = (*facts, *(wording.text for wording in item.wordings))
+    return any(wanted in text.casefold() for text in texts)
+
+
+def _edited_item(item: Item, cells: Cells) -> Item:
+    for column, value in cells.items():
+        item = edited(item, column, value)
+    return item
+
+
+def _edited_option(option: Option, cells: Cells) -> Option:
+    for column, value in cells.items():
+        text = written(value)
+        if column == CODE:
+            option = replace(option, code=text.strip())
+        elif column == POINTS and (read_number(value) is not None or not text.strip()):
+            option = replace(option, points=read_number(value))
+        elif column == STANCE and is_sign(value):
+            option = replace(option, stance=read_sign(value))
+        elif column.startswith(TEXT):
+            labels = {**option.labels, column.removeprefix(TEXT): text}
+            option = replace(option, labels={k: v for k, v in labels.items() if v})
+    return option
+
+
+def _new_codes(
+    stem: str, taken: Sequence[str], added: Sequence[Cells], n_before: int
+) -> tuple[str, ...]:
+    """The code of each added row: as typed, or the next free one."""
+    typed = [written(cells.get(CODE)).strip() for cells in added]
+    used = {code.casefold() for code in (*taken, *typed)}
+    codes, number = [], n_before
+    for code in typed:
+        if not code:
+            number += 1
+            while f"{stem}{number}" in used:
+                number += 1
+            code = f"{stem}{number}"
+        codes.append(code)
+    return tuple(codes)
+
+
+def _in_order(
+    entries: Sequence[_Entry | None],
+    typed: Mapping[int, Cells],
+    added: Sequence[_Entry],
+    added_cells: Sequence[Cells],
+    after: int,
+) -> Iterator[_Entry]:
+    """Entries that are left, moved ones at the position typed for them, added ones after `after`.
+
+    A place is (position as drawn, 0 before / 1 at / 2 after the entry drawn there, order).
+    """
+    placed: list[tuple[_Place, _Entry]] = []
+    for place, entry in enumerate(entries):
+        if entry is not None:
+            own = place + 1
+            wished = _position(typed.get(place, {}), own)
+            side = 1 + (wished > own) - (wished < own)
+            placed.append(((wished, side, place), entry))
+    for number, (entry, cells) in enumerate(zip(added, added_cells, strict=True)):
+        wished = _position(cells, 0)
+        where, side = (wished, 0) if wished else (after, 3)
+        placed.append(((where, side, len(entries) + number), entry))
+    return (entry for _, entry in sorted(placed, key=lambda found: found[0]))
+
+
+def _position(cells: Cells, otherwise: int) -> int:
+    """The position typed, or `otherwise`."""
+    number = read_number(cells.get(POSITION))
+    return otherwise if number is None else int(number)
+
+
+def _stance_word(stance: int | None) -> str:
+    return "" if stance is None else STANCE_WORDS.get(stance, str(stance))
+
+
+def _texts(values: Iterable[str | None]) -> pd.Series:
+    return pd.Series(list(values), dtype="object")
+
+
+# Cells pasted or typed into a grid: spread over the grid, and what cannot be read.
+#
+# A block copied in a spreadsheet and pasted while one cell is open for typing arrives as a single
+# text with tabs and line breaks. In a new row it is spread over the cells and rows it came from.
+
+_CELL = re.compile(r'(?:"((?:[^"]|"")*)"(?=[\t\n]|\Z)|([^\t\n]*))([\t\n]|\Z)')
+_BREAKS = re.compile(r"[\t\r\n]")
+
+
+def spread(edits: GridEdits, columns: Sequence[str]) -> GridEdits:
+    """The edits with each block pasted into one cell of a new row as rows of cells.
+
+    `columns` are those the grid shows, from the code on.
+    """
+    added = [row for cells in edits.added for row in _rows(cells, columns)]
+    return replace(edits, added=added)
+
+
+def has_block(edits: GridEdits, columns: Sequence[str]) -> bool:
+    """Whether a new row holds a block that `spread` takes apart."""
+    return any(_block_column(cells, columns) is not None for cells in edits.added)
+
+
+def remarks(
+    edits: GridEdits, columns: Sequence[str], items: Sequence[Item], rows: Sequence[int]
+) -> tuple[str, ...]:
+    """What was typed and not taken as written, by item; `rows` are the places the grid shows."""
+    found: list[str] = []
+    for row, cells in edits.edited.items():
+        if row < len(rows) and row not in edits.deleted:
+            item = items[rows[row]]
+            code = _written(cells.get(CODE)) or item.code
+            found += _cell_remarks(f"Item {_in_a_line(code)}", cells, item.keyed)
+    for cells in spread(edits, columns).added:
+        code = _written(cells.get(CODE))
+        found += _cell_remarks(f"Item {_in_a_line(code)}" if code else "New item", cells, 1)
+    return (*found, *_left_out(edits, columns))
+
+
+def option_remarks(
+    edits: GridEdits, columns: Sequence[str], codes: Sequence[str]
+) -> tuple[str, ...]:
+    """What was typed into the grid of response options and not taken as written, by option."""
+    found: list[str] = []
+    for row, cells in edits.edited.items():
+        if row < len(codes) and row not in edits.deleted:
+            found += _option_cell_remarks(_in_a_line(codes[row]), cells)
+    for cells in spread(edits, columns).added:
+        found += _option_cell_remarks(_in_a_line(_written(cells.get(CODE))), cells)
+    return (*found, *_left_out(edits, columns))
+
+
+def _left_out(edits: GridEdits, columns: Sequence[str]) -> Iterator[str]:
+    n_beyond = sum(_n_beyond(cells, columns) for cells in edits.added)
+    if n_beyond:
+        yield (
+            f"Pasted rows: what stood to the right of the last column of this table was left out "
+            f"(cells: {n_beyond:,}). Show the missing column first, then paste again."
+        )
+
+
+def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
+    keying_word = _written(cells.get(KEYED))
+    if instrument.sign(keying_word) is None:
+        yield (
+            f"{where}: “{_in_a_line(keying_word)}” under Keyed is not known, so the item stays "
+            f"“{KEYED_WORDS[-1 if keyed < 0 else 1]}”. Write + or 1, or for a reverse-keyed item "
+            "−, -1, R or reverse."
+        )
+    if _BREAKS.search(_written(cells.get(CODE))):
+        yield (
+            f"{where}: several cells were pasted into one code. Press Undo, click the cell only "
+            "once, and paste again."
+        )
+    rank = _written(cells.get(RANK))
+    number = read_number(rank)
+    if rank and (number is None or number < 0):
+        yield f"{where}: “{_in_a_line(rank)}” under Rank is no number from 0 up; nothing changed."
+    yield from _sign_remarks(where, cells)
+
+
+def _option_cell_remarks(code: str, cells: Cells) -> Iterator[str]:
+    points = _written(cells.get(POINTS))
+    if points and read_number(points) is None:
+        yield f"Option {code}: “{_in_a_line(points)}” under Points is no number, such as 2.5."
+    yield from _sign_remarks(f"Option {code}", cells)
+
+
+def _sign_remarks(where: str, cells: Cells) -> Iterator[str]:
+    """Cells that should say for, against or neutral, and do not."""
+    for column, value in cells.items():
+        if (column.startswith((LOADING, PARTY)) or column == STANCE) and not is_sign(value):
+            yield (
+                f"{where}: “{_in_a_line(_written(value))}” under "
+                f"{_in_a_line(column.partition(':')[2]) or 'Stance'} is not known, so nothing "
+                "changed there. Write +1, 0 or −1, or leave it empty."
+            )
+
+
+def _block_column(cells: Cells, columns: Sequence[str]) -> int | None:
+    """Which column holds a block; a line break alone may belong to the text of an item."""
+    for place, column in enumerate(columns):
+        written = _written(cells.get(column))
+        if "\t" in written or (not column.startswith(TEXT) and _BREAKS.search(written)):
+            return place
+    return None
+
+
+def _rows(cells: Cells, columns: Sequence[str]) -> list[Cells]:
+    place = _block_column(cells, columns)
+    if place is None:
+        return [cells]
+    block = _block(str(cells[columns[place]]))
+    rows: list[dict[str, Any]] = [
+        dict(zip(columns[place:], values, strict=False)) for values in block
+    ]
+    others = {column: value for column, value in cells.items() if column != columns[place]}
+    if not rows:
+        return [others]
+    position = {POSITION: cells[POSITION]} if POSITION in cells else {}
+    return [{**others, **rows[0]}, *({**position, **row} for row in rows[1:])]
+
+
+def _n_beyond(cells: Cells, columns: Sequence[str]) -> int:
+    place = _block_column(cells, columns)
+    if place is None:
+        return 0
+    room = len(columns) - place
+    block = _block(str(cells[columns[place]]))
+    return sum(bool(value.strip()) for values in block for value in values[room:])
+
+
+def _block(text: str) -> list[list[str]]:
+    """Rows of cells as a spreadsheet puts them on the clipboard; blank rows are left out."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    rows: list[list[str]] = [[]]
+    for match in _CELL.finditer(text):
+        quoted, plain, end = match.groups()
+        rows[-1].append(plain if quoted is None else _unquoted(quoted))
+        if not end:
+            break
+        if end == "\n":
+            rows.append([])
+    return [row for row in rows if any(cell.strip() for cell in row)]
+
+
+def _unquoted(inside: str) -> str:
+    """A cell found in quotation marks, which are its own unless it needed them."""
+    return inside.replace('""', '"') if _BREAKS.search(inside) else f'"{inside}"'
+
+
+def _in_a_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"
+
+
+def _written(value: Any) -> str:
+    return "" if value is None else str(value).strip()

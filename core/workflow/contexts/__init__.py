@@ -1,0 +1,1 @@
+"""Contexts: sets of personas and conversations, and rewriting them with a model."""

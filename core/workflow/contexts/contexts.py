@@ -1,0 +1,503 @@
+"""Sets of contexts: save, edit as a grid, and choose contexts by a score."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+
+from core.domain.frames import ITEM_SCORES, check_frame
+from core.domain.identifiers import language_code, stable_id
+from core.domain.study import FACTORS, Context, Message, cropped, describe, of_language, sampled
+from core.errors import ConflictError, DesignError, NotEnoughData
+from core.files.contexts import contexts_csv, contexts_jsonl, parse_personas, read_contexts
+from core.files.writing import csv_fault
+from core.stats.distributions import quantile_groups
+from core.stats.scores import ScoreRule, scale_scores
+from core.store import drafts, frames, studies
+from core.workflow.banks.grid import GridEdits
+from core.workflow.workspace import Workspace
+
+__all__ = [
+    "Making",
+    "SetSummary",
+    "contexts_csv",
+    "contexts_jsonl",
+    "describe",
+    "language_code",
+    "load",
+    "make",
+    "parse_personas",
+    "read_contexts",
+    "save",
+    "sets",
+    "suggested_name",
+    "summaries",
+]
+
+
+# Contexts as rows of a grid, and the contexts that come of editing them.
+#
+# As for banks, a grid reports all its edits since it was drawn, and they are applied to the state
+# it was drawn from: applying them twice gives the same contexts.
+
+CODE, TEXT, LANGUAGE, VARIANT_OF = "code", "text", "language", "variant_of"
+ROLE, CONTENT = "role", "content"
+ROLES = ("user", "assistant", "system")
+
+
+def persona_rows(personas: Sequence[Context]) -> pd.DataFrame:
+    """One persona a row: code, text, language and, where there is one, the original's code."""
+    names = [CODE, TEXT, LANGUAGE]
+    names += [VARIANT_OF] if any(persona.variant_of for persona in personas) else []
+    return pd.DataFrame(
+        {name: pd.Series([getattr(p, name) for p in personas], dtype="object") for name in names}
+    )
+
+
+def message_rows(conversation: Context) -> pd.DataFrame:
+    """One message a row: who says it, and what."""
+    return pd.DataFrame(
+        {
+            name: pd.Series([message[name] for message in conversation.messages], dtype="object")
+            for name in (ROLE, CONTENT)
+        }
+    )
+
+
+def edit_personas(base: Sequence[Context], edits: GridEdits) -> tuple[Context, ...]:
+    """The personas after edits of a grid that showed `base`.
+
+    A persona without a code gets the next free one. Rewritings keep the link to an original whose
+    code was changed. A new row without a text is not taken yet.
+
+    Raises
+    ------
+    DesignError
+        A text cannot be kept; names the code.
+    """
+    typed = [
+        _edited(persona, edits.edited.get(row, {}))
+        for row, persona in enumerate(base)
+        if row not in edits.deleted
+    ]
+    added = [_edited(Context(""), cells) for cells in edits.added if _written(cells.get(TEXT))]
+    taken = [persona.code for persona in (*typed, *added) if persona.code]
+    personas = [_with_code(persona, taken) for persona in (*typed, *added)]
+    _refuse(personas)
+    kept = [persona for row, persona in enumerate(base) if row not in edits.deleted]
+    renamed = {
+        old.code: new.code for old, new in zip(kept, personas, strict=False) if old.code != new.code
+    }
+    return tuple(replace(p, variant_of=renamed.get(p.variant_of, p.variant_of)) for p in personas)
+
+
+def edit_messages(base: Context, edits: GridEdits) -> Context:
+    """The conversation after edits of a grid that showed the messages of `base`.
+
+    A new row without a text is not taken yet; one without a role follows the message before.
+
+    Raises
+    ------
+    DesignError
+        A message was emptied, or none is left.
+    """
+    messages: list[Message] = []
+    for row, message in enumerate(base.messages):
+        if row not in edits.deleted:
+            messages.append(_message(base, row, message, edits.edited.get(row, {})))
+    for cells in edits.added:
+        content = _written(cells.get(CONTENT))
+        if content.strip():
+            role = cells.get(ROLE) or _next_role(messages)
+            messages.append({"role": role, "content": content})
+    if not messages:
+        raise DesignError(
+            f"Conversation {base.code} has no message left.", "Keep at least one message in it."
+        )
+    edited = replace(base, messages=tuple(messages))
+    _refuse([edited])
+    return edited
+
+
+def replaced(contexts: Iterable[Context], code: str, edited: Context) -> tuple[Context, ...]:
+    """The contexts with another one in the place of that code; links to it follow its new code."""
+    return tuple(
+        edited
+        if context.code == code
+        else replace(context, variant_of=edited.code)
+        if context.variant_of == code
+        else context
+        for context in contexts
+    )
+
+
+def without(contexts: Iterable[Context], code: str) -> tuple[Context, ...]:
+    """The contexts but for the one of that code."""
+    return tuple(context for context in contexts if context.code != code)
+
+
+def _edited(persona: Context, cells: Mapping[str, Any]) -> Context:
+    said = {name: _written(value).strip() for name, value in cells.items()}
+    return replace(
+        persona,
+        code=said.get(CODE, persona.code),
+        text=said.get(TEXT, persona.text),
+        language=language_code(said.get(LANGUAGE, persona.language)),
+    )
+
+
+def _message(base: Context, row: int, message: Message, cells: Mapping[str, Any]) -> Message:
+    changed = {
+        "role": cells.get(ROLE) or message["role"],
+        "content": _written(cells[CONTENT]) if CONTENT in cells else message["content"],
+    }
+    if not changed["content"].strip():
+        raise DesignError(
+            f"Message {row + 1} of {base.code} has no text.", "Type it, or delete the row."
+        )
+    return changed
+
+
+def _next_role(messages: Sequence[Message]) -> str:
+    return "assistant" if messages and messages[-1]["role"] == "user" else "user"
+
+
+def _with_code(persona: Context, taken: list[str]) -> Context:
+    if persona.code:
+        return persona
+    number = len(taken) + 1
+    while (code := f"p{number:03d}") in taken:
+        number += 1
+    taken.append(code)
+    return replace(persona, code=code)
+
+
+def _refuse(contexts: Sequence[Context]) -> None:
+    for context in contexts:
+        said = (context.code, context.text, context.language)
+        for text in (*said, *(message["content"] for message in context.messages)):
+            if fault := csv_fault(text):
+                raise DesignError(f"{context.code}: a text has {fault}.", "Shorten or retype it.")
+
+
+def _written(value: object) -> str:
+    """What stands in a cell; an emptied one reports None."""
+    return "" if value is None else str(value)
+
+
+# Sets of contexts: personas and conversations that designs can use.
+
+_ABOUT = "context_set:"
+_writing = threading.Lock()  # what a set holds is compared and then replaced
+
+
+@dataclass(frozen=True)
+class SetSummary:
+    """A set as it stands in a list. `made` says how it came about; None: saved at an unknown time.
+
+    `lengths` is the smallest and the largest number of messages of its conversations.
+    """
+
+    name: str
+    kind: str
+    n_contexts: int
+    n_variants: int
+    languages: tuple[str, ...]
+    lengths: tuple[int, int] | None
+    made: str
+    saved_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a set is made from another: a language, then the first exchanges, then a random draw.
+
+    None leaves a step out. An empty language stands for contexts whose language is not stated.
+    """
+
+    language: str | None = None
+    exchanges: int | None = None
+    count: int | None = None
+    seed: int = 1
+
+
+def sets(workspace: Workspace) -> dict[str, tuple[Context, ...]]:
+    """The sets kept in the database, by name."""
+    return drafts.context_sets(workspace.database)
+
+
+def load(workspace: Workspace, name: str) -> tuple[Context, ...]:
+    """The contexts of one set."""
+    found = sets(workspace).get(name)
+    if found is None:
+        raise DesignError(f"There is no set '{name}'.", "Choose one from the list of sets.")
+    return found
+
+
+def summaries(workspace: Workspace) -> tuple[SetSummary, ...]:
+    """Every set with its kind, size and languages, by name."""
+    return tuple(_summary(workspace, name, found) for name, found in sets(workspace).items())
+
+
+def save(
+    workspace: Workspace,
+    name: str,
+    contexts: tuple[Context, ...],
+    *,
+    made: str = "",
+    expected: tuple[Context, ...] | None = None,
+) -> None:
+    """Keep a set; studies hold their own copy, so replacing one changes no study.
+
+    `made` says how it came about; empty leaves what was said. `expected` is what the set held
+    when the change was begun.
+
+    Raises
+    ------
+    DesignError
+        There is no name or no context, or two contexts share a code; nothing is kept.
+    ConflictError
+        The set no longer holds what was expected; nothing is kept.
+    """
+    name = name.strip()
+    if not name:
+        raise DesignError("The set has no name.", "Type a name.")
+    _check(contexts)
+    with _writing, workspace.database.all_or_nothing():
+        if expected is not None and sets(workspace).get(name) != expected:
+            raise ConflictError(
+                f"The set '{name}' was changed in another tab meanwhile.",
+                "The newer state is shown; make the change again.",
+            )
+        about = drafts.recall(workspace.database, _ABOUT + name)
+        kept = made or (about[0] or {}).get("made", "") if about else made
+        drafts.save_context_set(workspace.database, name, contexts)
+        drafts.remember(workspace.database, _ABOUT + name, {"made": kept})
+
+
+def make(contexts: Sequence[Context], making: Making) -> tuple[Context, ...]:
+    """What is left of a set after filtering, cropping and drawing, in its order."""
+    found = tuple(contexts)
+    if making.language is not None:
+        found = of_language(found, making.language)
+    if making.exchanges is not None:
+        found = cropped(found, making.exchanges)
+    if making.count is not None:
+        found = sampled(found, making.count, making.seed)
+    return found
+
+
+def suggested_name(name: str, making: Making) -> str:
+    """A name that says from which set a new one was made, and how."""
+    parts = [name]
+    if making.language is not None:
+        parts.append(making.language or "language not stated")
+    if making.exchanges is not None:
+        many = making.exchanges > 1
+        parts.append(f"first {making.exchanges} exchanges" if many else "first exchange")
+    if making.count is not None:
+        parts.append(f"{making.count} drawn with seed {making.seed}")
+    return ", ".join(parts)
+
+
+def _check(contexts: tuple[Context, ...]) -> None:
+    if not contexts:
+        raise DesignError(
+            "The set would be empty.", "Keep at least one context in it; nothing was changed."
+        )
+    seen: set[str] = set()
+    for context in contexts:
+        if context.code in seen:
+            raise DesignError(
+                f"The code '{context.code}' stands twice.", "Give one of the two another code."
+            )
+        seen.add(context.code)
+
+
+def _summary(workspace: Workspace, name: str, contexts: tuple[Context, ...]) -> SetSummary:
+    lengths = [len(context.messages) for context in contexts if context.messages]
+    kinds = (
+        *(("personas",) if len(lengths) < len(contexts) else ()),
+        *(("conversations",) if lengths else ()),
+    )
+    about = drafts.recall(workspace.database, _ABOUT + name)
+    return SetSummary(
+        name=name,
+        kind=" and ".join(kinds),
+        n_contexts=len(contexts),
+        n_variants=sum(bool(context.variant_of) for context in contexts),
+        languages=tuple(sorted({c.language for c in contexts if c.language})),
+        lengths=(min(lengths), max(lengths)) if lengths else None,
+        made=(about[0] or {}).get("made", "") if about else "",
+        saved_at=about[1] if about else None,
+    )
+
+
+# Contexts chosen by a score that was measured under them: so many from each quantile group.
+
+ALL_ITEMS = ""
+"""What stands for all items where a subscale could be named; no subscale has this name."""
+RULES: dict[ScoreRule, str] = {
+    "listwise": "Only contexts without a gap",
+    "half": "Mean of the answers, where half of the items have one",
+    "available": "Mean of the answers there are",
+}
+_DIGITS = 10  # sums in another order differ in the last digits, which must not break a tie
+
+
+@dataclass(frozen=True)
+class ContextScore:
+    """The mean item score measured under one context; NaN where the rule gives none."""
+
+    code: str
+    score: float
+    n_answers: int
+    n_missing: int
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of every context of a study for one respondent, and what to know about them."""
+
+    contexts: tuple[Context, ...]
+    scores: tuple[ContextScore, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def n_unscored(self) -> int:
+        """How many contexts have no score."""
+        return sum(math.isnan(found.score) for found in self.scores)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One quantile group: its scores, lowest first, and the codes drawn from it."""
+
+    number: int
+    members: tuple[ContextScore, ...]
+    drawn: tuple[str, ...]
+
+
+def subscales(workspace: Workspace, study: str, respondent: str) -> tuple[str, ...]:
+    """The named subscales that were asked in a study, in bank order."""
+    frame = frames.item_scores(workspace.database, [study], {"respondent": [respondent]})
+    return tuple(str(name) for name in frame["subscale"].unique() if name)
+
+
+def scores(
+    workspace: Workspace,
+    study: str,
+    respondent: str,
+    *,
+    subscale: str = ALL_ITEMS,
+    rule: ScoreRule = "listwise",
+) -> Scores:
+    """The mean item score, after reverse-keying, under each context of a study.
+
+    Raises
+    ------
+    NotEnoughData
+        The study has no contexts, or no answers of this respondent and subscale.
+    """
+    contexts = tuple(c for c in studies.get(workspace.database, study).design.contexts if c.code)
+    if not contexts:
+        raise NotEnoughData(
+            f"The study '{study}' has no contexts whose texts are on file.",
+            "Choose a study that was designed here with personas or conversations.",
+        )
+    frame = frames.item_scores(workspace.database, [study], {"respondent": [respondent]})
+    check_frame(frame, ITEM_SCORES)
+    if subscale != ALL_ITEMS:
+        frame = frame[frame["subscale"] == subscale]
+    if frame["score"].notna().sum() == 0:
+        raise NotEnoughData(
+            f"'{respondent}' has no usable answer in the study '{study}'.",
+            "Collect answers first, or choose another respondent or subscale.",
+        )
+    means = mean_scores(frame, [context.code for context in contexts], rule)
+    return Scores(contexts, means, _notes(frame))
+
+
+def mean_scores(
+    item_scores: pd.DataFrame, codes: Sequence[str], rule: ScoreRule
+) -> tuple[ContextScore, ...]:
+    """The mean of all item scores under each context; NaN where `rule` gives none."""
+    grouped = item_scores.astype({"context": "str"}).groupby("context")["score"]
+    counts = grouped.agg(["sum", "count", "size"]).reindex(list(codes), fill_value=0)
+    found = []
+    for code, total, answers, planned in counts.itertuples():
+        score = round(float(scale_scores(total, answers, planned, rule)), _DIGITS)
+        found.append(ContextScore(str(code), score, int(answers), int(planned - answers)))
+    return tuple(found)
+
+
+def draw(
+    scores: Sequence[ContextScore], *, n_groups: int = 4, per_group: int = 10, seed: int = 1
+) -> tuple[Group, ...]:
+    """So many contexts from each quantile group of the scores; all of a group that has no more.
+
+    Raises
+    ------
+    NotEnoughData
+        Fewer contexts than groups have a score.
+    """
+    scored = [found for found in scores if not math.isnan(found.score)]
+    if len(scored) < n_groups:
+        raise NotEnoughData(
+            f"{len(scored)} contexts have a score, too few for {n_groups} groups.",
+            "Make fewer groups, collect more answers, or take the mean of the answers there are.",
+        )
+    numbers = quantile_groups([found.score for found in scored], n_groups, digits=_DIGITS)
+    groups = []
+    for number in range(1, n_groups + 1):
+        members = [found for found, own in zip(scored, numbers, strict=True) if own == number]
+        # By place in the study, so that the draw does not hang on how equal scores are sorted.
+        codes = [Context(found.code) for found in members]
+        drawn = sampled(codes, per_group, stable_id("quantile group", seed, number))
+        members.sort(key=lambda found: found.score)
+        groups.append(Group(number, tuple(members), tuple(context.code for context in drawn)))
+    return tuple(groups)
+
+
+def remarks(found: Scores, groups: Sequence[Group], per_group: int) -> tuple[str, ...]:
+    """What is to be known about a draw: contexts without a score, ties, groups too small."""
+    said = list(found.notes)
+    if found.n_unscored:
+        said.append(
+            f"{found.n_unscored:,} of {len(found.scores):,} contexts have no score because of "
+            "missing answers, and are in no group."
+        )
+    values = [member.score for group in groups for member in group.members]
+    n_tied = sum(count for count in pd.Series(values).value_counts() if count > 1)
+    if n_tied:
+        said.append(
+            f"{n_tied:,} contexts share their score with another. Equal scores stay in one group, "
+            "so the groups may differ in size."
+        )
+    said += [
+        f"Group {group.number} has {len(group.members)} contexts, fewer than the {per_group} "
+        "wished for: all of them are taken."
+        for group in groups
+        if len(group.members) < per_group
+    ]
+    return tuple(said)
+
+
+def chosen(found: Scores, groups: Sequence[Group]) -> tuple[Context, ...]:
+    """The contexts that were drawn, in the order of the study."""
+    drawn = {code for group in groups for code in group.drawn}
+    return tuple(context for context in found.contexts if context.code in drawn)
+
+
+def _notes(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Which other factors a context's score is pooled over."""
+    pooled = [name for name in FACTORS if name not in ("respondent", "model", "context")]
+    counts = {name.replace("_", " "): len(frame[name].unique()) for name in pooled}
+    varied = [f"{count} levels of {name}" for name, count in counts.items() if count > 1]
+    return (f"Each score is a mean over {', '.join(varied)}.",) if varied else ()

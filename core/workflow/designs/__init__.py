@@ -1,0 +1,1 @@
+"""Designs: forms, files, checks, size, presets, and freezing into studies."""

@@ -1,0 +1,519 @@
+"""Problems and cautions of a design, and its size: calls, tokens, cost."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.collect import budget
+from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
+from core.collect.client import ChatRequest, Question
+from core.domain.identifiers import name_fault
+from core.domain.instrument import ORIGINAL, Instrument, Item, problems
+from core.domain.study import Context, Design, Respondent
+from core.domain.templates import placeholders
+from core.domain.wording import counted
+from core.errors import DesignError
+from core.workflow.prompts import Asked, shown
+
+# How large a design is before anything is asked: calls, tokens and cost.
+
+_SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
+
+
+@dataclass(frozen=True)
+class RespondentSize:
+    """What a design asks of one respondent at one temperature. Costs in US dollars."""
+
+    label: str
+    calls: int
+    tokens_low: int
+    tokens_high: int
+    cost_low: float | None  # None: the prices are not known
+    cost_high: float | None
+
+
+@dataclass(frozen=True)
+class PlanSize:
+    """What a design comes to before anything is asked.
+
+    `missing` counts the trials left out because an item has no text in a language and form.
+    """
+
+    trials: int
+    calls: int
+    administrations: int
+    prompts: int  # different ones that each respondent gets; repetitions ask the same again
+    missing: int
+    factors: tuple[tuple[str, int], ...]
+    respondents: tuple[RespondentSize, ...]
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Respondents whose cost cannot be said."""
+        return tuple(person.label for person in self.respondents if person.cost_high is None)
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """Dollars at least and at most, of the respondents whose prices are known."""
+        return (
+            sum(person.cost_low or 0.0 for person in self.respondents),
+            sum(person.cost_high or 0.0 for person in self.respondents),
+        )
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """One repetition of a design for one respondent: its conditions, and what each of them asks.
+
+    Conditions are numbered in the order of asking, so that any request can be shown without
+    writing out the others.
+    """
+
+    asked: Asked
+
+    @property
+    def conditions(self) -> tuple[tuple[str, int], ...]:
+        """Each factor but respondent and repetition, with its number of levels."""
+        design = self.asked.design
+        return (
+            ("languages", len(design.languages)),
+            ("forms", len(design.forms)),
+            ("formats", len(design.formats)),
+            ("templates", len(design.templates)),
+            ("label orders", len(design.label_orders)),
+            ("pairs" if design.pairs else "entities", len(self._entities)),
+            ("contexts", len(self._contexts)),
+        )
+
+    def items(self, language: str, form: str) -> tuple[Item, ...]:
+        """The items that have a text there, in bank order."""
+        return tuple(
+            item
+            for item in self.asked.bank.items
+            if any(
+                w.text.strip() for w in item.wordings if (w.language, w.form) == (language, form)
+            )
+        )
+
+    def item_counts(self) -> Mapping[tuple[str, str], int]:
+        """How many items have a text, by language and form."""
+        design = self.asked.design
+        counts = {(la, form): 0 for la in design.languages for form in design.forms}
+        for item in self.asked.bank.items:
+            worded = {(w.language, w.form) for w in item.wordings if w.text.strip()}
+            for place in worded & counts.keys():
+                counts[place] += 1
+        return counts
+
+    @property
+    def per_wording(self) -> int:
+        """Conditions for each language and form."""
+        return math.prod(count for _, count in self.conditions[2:])
+
+    def trials_and_calls(self) -> tuple[int, int]:
+        """Trials and calls of one repetition for one respondent."""
+        counts = self.item_counts().values()
+        calls = sum(map(self._blocks, counts))
+        return sum(counts) * self.per_wording, calls * self.per_wording
+
+    def calls_in(self, language: str) -> int:
+        """Calls in one language, of one repetition for one respondent."""
+        own = (count for (of, _), count in self.item_counts().items() if of == language)
+        return sum(map(self._blocks, own)) * self.per_wording
+
+    def _blocks(self, items: int) -> int:
+        """Calls that put that many items once."""
+        return -(-items // (self.asked.design.items_per_call or max(items, 1)))
+
+    def request(self, person: Respondent, number: int) -> ChatRequest:
+        """The n-th request, counted from 0 in the order of the plan, items in bank order."""
+        return self.asked.request(person, self._question(number))
+
+    def _question(self, number: int) -> Question:
+        for language, form in self._wordings():
+            items = self.items(language, form)
+            block = self.asked.design.items_per_call or max(len(items), 1)
+            blocks = self._blocks(len(items))
+            if number >= blocks * self.per_wording:
+                number -= blocks * self.per_wording
+                continue
+            rest, place = divmod(number, blocks)
+            chosen = items[place * block : (place + 1) * block]
+            return self._conditioned(rest, language, form, chosen)
+        raise DesignError("There is nothing to show.", "Choose items that have a text.")
+
+    def _wordings(self) -> Iterator[tuple[str, str]]:
+        design = self.asked.design
+        return ((language, form) for language in design.languages for form in design.forms)
+
+    def _conditioned(
+        self, number: int, language: str, form: str, items: tuple[Item, ...]
+    ) -> Question:
+        design = self.asked.design
+        number, context = divmod(number, len(self._contexts))
+        number, pair = divmod(number, len(self._entities))
+        number, order = divmod(number, len(design.label_orders))
+        response_format, template = divmod(number, len(design.templates))
+        entities = self._entities[pair]
+        return Question(
+            items,
+            shown(
+                self.asked.formats[design.formats[response_format]],
+                design.label_orders[order],
+                None,
+                entities=entities,
+            ),
+            language,
+            self._contexts[context].code,
+            *entities,
+            form,
+            design.templates[template],
+        )
+
+    @property
+    def _entities(self) -> tuple[tuple[str, str], ...]:
+        design = self.asked.design
+        return design.pairs or tuple((name, "") for name in design.entities) or (("", ""),)
+
+    @property
+    def _contexts(self) -> tuple[Context, ...]:
+        return self.asked.design.contexts or (Context(""),)
+
+
+def size_of(crossing: Crossing, people: list[Respondent], *, renderable: bool) -> PlanSize:
+    """What a design comes to; tokens and cost are of a sample of the prompts, if `renderable`."""
+    design = crossing.asked.design
+    trials, calls = crossing.trials_and_calls()
+    counts = crossing.item_counts()
+    administrations = sum(count > 0 for count in counts.values()) * crossing.per_wording
+    full = len(crossing.asked.bank.items) * len(counts) * crossing.per_wording
+    times = design.repetitions * len(people)
+    crossed = (
+        ("respondents x temperatures", len(people)),
+        *crossing.conditions,
+        ("repetitions", design.repetitions),
+    )
+    per_person = calls * design.repetitions
+    return PlanSize(
+        trials=trials * times,
+        calls=calls * times,
+        administrations=administrations * times,
+        prompts=calls,
+        missing=(full - trials) * times,
+        factors=(*crossed, ("items", len(crossing.asked.bank.items))),
+        respondents=tuple(
+            _of_person(crossing, person, per_person, calls if renderable else 0)
+            for person in people
+        ),
+    )
+
+
+def _of_person(crossing: Crossing, person: Respondent, calls: int, distinct: int) -> RespondentSize:
+    if not calls or not distinct:
+        return RespondentSize(person.label, calls, 0, 0, None, None)
+    numbers = range(0, distinct, max(distinct // _SAMPLED_PROMPTS, 1))
+    sample = [crossing.request(person, number) for number in numbers]
+    scale = calls / len(sample)
+    again = 1 + crossing.asked.design.ask_again
+    characters = sum(len(m["content"]) for request in sample for m in request.messages)
+    longest = sum(budget.longest_reply(request.sampling) for request in sample)
+    answers = sum(len(request.question.items) for request in sample)
+    costs = [budget.estimate(request) for request in sample]
+    known = [cost for cost in costs if cost is not None]
+    priced = len(known) == len(costs)
+    return RespondentSize(
+        label=person.label,
+        calls=calls,
+        tokens_low=round(scale * (characters / 5 + answers)),
+        tokens_high=round(scale * again * (characters / 3 + longest)),
+        cost_low=scale * sum(low for low, _ in known) if priced else None,
+        cost_high=scale * again * sum(high for _, high in known) if priced else None,
+    )
+
+
+# What stands in the way of a design, and what a reader of its results should know beforehand.
+
+_MOST_TRIALS = 20_000_000
+HIGHEST_TEMPERATURE = 2.0
+_MOST_PROBLEMS_NAMED = 20  # a bank of thousands of broken items would fill the page otherwise
+
+
+def obstacles(asked: Asked) -> tuple[str, ...]:
+    """Everything that stands in the way of freezing, in plain words; empty when it can be."""
+    bank, design = asked.bank, asked.design
+    found = [*_missing_choices(design)]
+    blocking = [f"{p.where}: {p.what}." for p in problems(bank) if p.blocks]
+    found.extend(blocking[:_MOST_PROBLEMS_NAMED])
+    if len(blocking) > _MOST_PROBLEMS_NAMED:
+        found.append(
+            f"And {counted(len(blocking) - _MOST_PROBLEMS_NAMED, 'more problem')} in the bank."
+        )
+    found.extend(_missing_texts(bank, design))
+    for what, values in _levels(design).items():
+        found.extend(_bad_levels(what, values))
+    found.extend(_entity_trouble(bank, design))
+    found.extend(_unknown_levels(asked))
+    found.extend(_block_trouble(asked))
+    found.extend(_too_many(asked))
+    return tuple(found)
+
+
+def unspeakable(bank: Instrument, asked: Asked) -> bool:
+    """Whether something cannot be put into words as designed."""
+    design = asked.design
+    names = (*design.entities, *(name for pair in design.pairs for name in pair))
+    return bool(
+        not bank.formats
+        or not all(name.strip() for name in names)
+        or _missing_texts(bank, design)
+        or _entity_trouble(bank, design)
+        or [*_unknown_levels(asked)]
+        or [*_block_trouble(asked)]
+    )
+
+
+def _missing_texts(bank: Instrument, design: Design) -> list[str]:
+    """Languages and forms of the design in which items have no text and are not to be left out."""
+    found = []
+    for language in design.languages:
+        for form in design.forms:
+            missing = [i.code for i in bank.items if not _is_worded(i, language, form)]
+            if missing and (not design.skip_missing or len(missing) == len(bank.items)):
+                some = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
+                which = "" if form == ORIGINAL else f", form '{form}'"
+                lack = counted(len(missing), "item has no text", "items have no text")
+                found.append(f"{lack} in '{language}'{which}: {some}.")
+    return found
+
+
+def _is_worded(item: Item, language: str, form: str) -> bool:
+    return any(w.text.strip() for w in item.wordings if (w.language, w.form) == (language, form))
+
+
+def _entity_trouble(bank: Instrument, design: Design) -> list[str]:
+    """Items that name an entity where none is given, or the other way round."""
+    if any(found.ratings for found in bank.formats):
+        return []
+
+    def first_naming(placeholder: str) -> str:
+        return next(
+            (
+                item.code
+                for item in bank.items
+                for w in item.wordings
+                if w.language in design.languages and w.form in design.forms
+                and placeholder in w.text
+            ),
+            "",
+        )  # fmt: skip
+
+    one, other = first_naming("{entity}"), first_naming("{entity_b}")
+    if other and not design.pairs:
+        return [f"Items name {{entity_b}} ({other} for one), and no pair of entities is given."]
+    if one and not (design.entities or design.pairs):
+        return [f"Items name an {{entity}} ({one} for one), and no entity is given."]
+    if design.entities and design.pairs:
+        return ["Both entities and pairs of entities are given; a study crosses one of them."]
+    if (design.entities or design.pairs) and not one:
+        return ["Entities are given, but no item names {entity}."]
+    return []
+
+
+def cautions(bank: Instrument, design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
+    """What does not stand in the way of freezing and should still be known, in plain words."""
+    found = [*_unreviewed(bank, design)]
+    if design.repetitions > 1:
+        fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
+        if fixed:
+            found.append(
+                f"At temperature 0 a model says the same again: the repetitions of "
+                f"{_some(fixed)} will be copies (or nearly), not independent answers."
+            )
+    found.extend(_asking_cautions(design, people))
+    others = [language for language in design.languages if language.split("-")[0] != "en"]
+    local = list(dict.fromkeys(p.label for p in people if p.kind == "local" and not p.base_url))
+    if local and others:
+        found.append(
+            f"The model that came along understands English only; you ask {_some(local)} "
+            f"in {_some(others)} as well."
+        )
+    if design.temperatures and any(p.kind == "simulated" for p in people):
+        found.append("Temperatures mean nothing to simulated respondents: each is asked once.")
+    return tuple(found)
+
+
+def context_cautions(crossing: Crossing, n_people: int) -> Iterator[str]:
+    """Contexts in another language than the items they stand before, and those of no stated one."""
+    design = crossing.asked.design
+    calls, pairs = 0, Counter[str]()
+    for language in design.languages:
+        of_one = crossing.calls_in(language) // max(len(design.contexts), 1)
+        for context in design.contexts:
+            if context.language and _tongue(context.language) != _tongue(language):
+                calls += of_one * design.repetitions * n_people
+                pairs[f"{context.language} before {language}"] += 1
+    if calls:
+        total = crossing.trials_and_calls()[1] * design.repetitions * n_people
+        yield (
+            f"{calls:,} of {counted(total, 'call puts', 'calls put')} a context in one language "
+            f"before items in another ({_some(list(pairs))}). Choose contexts in the language of "
+            "the items, or plan a study for each language."
+        )
+    unstated = sum(not c.language for c in design.contexts if c.text.strip() or c.messages)
+    if unstated and len({_tongue(language) for language in design.languages}) > 1:
+        yield (
+            f"The design asks in several languages, and {counted(unstated, 'context')} without a "
+            "stated language may not fit all of them. State it on the page Contexts, so that it "
+            "can be compared with the language of the items."
+        )
+
+
+def _tongue(language: str) -> str:
+    """A language without its region: en for en-GB."""
+    return language.replace("_", "-").split("-")[0].lower()
+
+
+def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[str]:
+    """What asking again, and probabilities of first tokens, cannot do."""
+    fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
+    if design.ask_again and fixed:
+        yield (
+            f"At temperature 0 a model says the same again: asking {_some(fixed)} anew for an "
+            "unusable answer will hardly help."
+        )
+    services = [p.label for p in people if p.kind == "api"]
+    unlimited = [p.label for p in people if p.kind == "api" and reply_limit(p.sampling) is None]
+    if unlimited:
+        yield (
+            f"{_some(unlimited)} may reply at any length. The upper end of tokens and cost counts "
+            f"{TOKENS_WITHOUT_LIMIT:,} tokens for each call, and a model that thinks first can "
+            "write more: set a cost cap on the page Collect, or a longest reply on the page "
+            "Respondents."
+        )
+    if design.first_token and design.answering == "enforced" and services:
+        yield (
+            f"Answers of {_some(services)} held to a schema begin with a brace, so their first "
+            "token says nothing about the option."
+        )
+
+
+def _unreviewed(bank: Instrument, design: Design) -> list[str]:
+    """How many wordings of the design are a model's drafts that nobody has accepted."""
+    drafts = [
+        w
+        for item in bank.items
+        for w in item.wordings
+        if w.drafted_by and w.language in design.languages and w.form in design.forms
+    ]
+    if not drafts:
+        return []
+    models = _some(list(dict.fromkeys(w.drafted_by for w in drafts)))
+    many = counted(len(drafts), "wording is an unreviewed draft", "wordings are unreviewed drafts")
+    return [f"{many} of a model ({models})."]
+
+
+def _missing_choices(design: Design) -> Iterator[str]:
+    if not design.study.strip():
+        yield "The study has no name."
+    elif fault := name_fault(design.study):
+        yield f"The name of the study {fault}."
+    if not design.respondents:
+        yield "No respondent is chosen."
+    if not design.languages:
+        yield "No language is chosen."
+    if design.repetitions < 1:
+        yield "There must be at least one repetition."
+    yield from _wrong_values(design)
+    if any(not 0 <= temperature <= HIGHEST_TEMPERATURE for temperature in design.temperatures):
+        yield f"Temperatures must lie between 0 and {HIGHEST_TEMPERATURE:g}."
+    if len(set(design.temperatures)) < len(design.temperatures):
+        yield "A temperature stands twice."
+
+
+def _wrong_values(design: Design) -> Iterator[str]:
+    if design.items_per_call < 0 or design.ask_again < 0:
+        yield "Items per call and the number of times to ask again cannot be negative."
+    if design.swap_halves and design.repetitions < 2:
+        yield "To name the second entity first in half of the repetitions, there must be two."
+
+
+def _levels(design: Design) -> dict[str, Sequence[str]]:
+    """What a design crosses, by the word for one level; none may repeat or be empty."""
+    return {
+        "respondent": design.respondents,
+        "language": design.languages,
+        "form": design.forms,
+        "answer format": design.formats,
+        "template": design.templates,
+        "label order": design.label_orders,
+        "context code": [context.code for context in design.contexts],
+        "entity": design.entities,
+        "pair of entities": [" and ".join(pair) if all(pair) else "" for pair in design.pairs],
+    }
+
+
+def _unknown_levels(asked: Asked) -> Iterator[str]:
+    """Formats, forms, templates and orders that are not there."""
+    design, bank = asked.design, asked.bank
+    for code in design.formats:
+        if bank.format(code) is None:
+            yield f"The bank has no answer format '{code}'."
+    for form in design.forms:
+        if form not in bank.forms():
+            yield f"The bank has no form '{form}'."
+    yield from _unfit_templates(asked)
+    for first, second in design.pairs:
+        if first == second:
+            yield f"The pair '{first}' and '{second}' names the same entity twice."
+
+
+def _unfit_templates(asked: Asked) -> Iterator[str]:
+    """Templates that are not there, or that are for a second phase."""
+    for code in asked.design.templates:
+        template = asked.wordings.templates.get(code)
+        if template is None:
+            yield f"There is no prompt template '{code}'."
+        elif "opinion" in placeholders(template.text("en").single):
+            yield f"The template '{code}' tells an opinion; it is for a second phase."
+
+
+def _block_trouble(asked: Asked) -> Iterator[str]:
+    """What cannot be asked several items at a time."""
+    design = asked.design
+    if design.items_per_call == 1:
+        return
+    for code in design.templates:
+        template = asked.wordings.templates.get(code)
+        if template and not all(template.text(la).block for la in design.languages):
+            yield f"The template '{code}' puts one item at a time, and the design asks several."
+    for code in design.formats:
+        found = asked.bank.format(code)
+        if found and not found.is_choice:
+            yield "Texts and ratings are asked for one at a time."
+
+
+def _too_many(asked: Asked) -> list[str]:
+    design = asked.design
+    factors = (*_levels(design).values(), design.temperatures)
+    count = len(asked.bank.items) * design.repetitions
+    for levels in factors:
+        count *= max(len(levels), 1)
+    if count <= _MOST_TRIALS:
+        return []
+    return [f"{count:,} calls are too many for one study (at most {_MOST_TRIALS:,}). Split it."]
+
+
+def _bad_levels(what: str, values: Iterable[str]) -> list[str]:
+    counts = Counter(values)
+    repeated = sorted(value for value, count in counts.items() if count > 1)
+    found = [f"The {what} '{value}' stands twice." for value in repeated]
+    if any(not value.strip() for value in counts):
+        found.append(f"There is an empty {what}.")
+    return found
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")

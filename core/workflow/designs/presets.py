@@ -1,0 +1,313 @@
+"""Designs of published studies, and starting a study from one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.domain.instrument import Instrument, Item, content_hash
+from core.domain.study import Context, Design, cropped, of_language
+from core.errors import BankError, DesignError
+from core.files.banks.files import read_instrument
+from core.files.contexts import read_contexts
+from core.store import banks as store
+from core.workflow.banks import editing
+from core.workflow.contexts import contexts
+from core.workflow.designs import forms
+from core.workflow.workspace import Workspace
+
+__all__ = ["PRESETS", "Preset"]
+
+
+# Designs of published studies, to be asked with question banks of our own.
+
+PERSONAS = "Personas (60)"
+CONVERSATIONS = "Conversations (30 English, first exchange)"
+"""Sets of contexts that presets need; core.workflow.designs.presets reads them from their files."""
+
+_BRANDS = ("Apple", "Samsung", "Huawei")
+_OWN_ITEMS = (
+    "The items are our own in the same structure, so figures are not comparable with the published."
+)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A published design. `differs` says in whole sentences what is not as it was published.
+
+    `contexts` names one of the sets above; its contexts are no part of `design`, whose study is
+    the code of the preset. `small` is how many items the short variant asks.
+    """
+
+    title: str
+    sentence: str
+    source: str
+    differs: tuple[str, ...]
+    design: Design
+    contexts: str = ""
+    small: int = 10
+
+    @property
+    def code(self) -> str:
+        """Its name in lists and the first name of a study made from it."""
+        return self.design.study
+
+
+_BRAND = "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona"
+_BRAND_DIFFERS = (
+    _OWN_ITEMS,
+    "One wording of the instructions serves all formats.",
+    "Unusable replies are asked for again five times at most; the study went on until one was "
+    "usable. The first replies are kept and counted.",
+    "The study also set top_p to 0.95 and 1,000 tokens a reply: set both at the respondent, with "
+    "more tokens where replies end early.",
+)
+_SCALE = "Jung (2025), MSc thesis, University of Mannheim"
+_SCALE_OWN_ITEMS = "The 22 statements are our own on another subject, with two subscales of 11."
+_SCALE_CROSSING = (
+    "Forms and option orders are crossed, so the alternate form also comes in random order; the "
+    "study varied one at a time."
+)
+_WORDS = "Core Sentiment Inventory, anonymous submission to ACL"
+_WORDS_DIFFERS = (
+    "The words come from another count of frequencies, and names and coarse words are left out.",
+    "The instructions are in the language of the words; the study also crossed the two.",
+    "The stories by which the study tested validity are not part of this design.",
+)
+_SENTENCE_OF_WORDS = (
+    "5,000 frequent {language} words, thirty in a call, are each put to comedy or tragedy, twice "
+    "among other neighbors."
+)
+
+
+def _words(code: str, language: str, name: str) -> Preset:
+    return Preset(
+        f"Words by first reaction, {name}",
+        _SENTENCE_OF_WORDS.format(language=name),
+        _WORDS,
+        _WORDS_DIFFERS,
+        Design(
+            code, f"words_{language}_5000", (), (language,), formats=("comedy_tragedy",),
+            templates=("association",), temperatures=(0.0,), repetitions=2, items_per_call=30,
+            item_order="shuffled",
+        ),
+        small=60,
+    )  # fmt: skip
+
+
+PRESETS = (
+    Preset(
+        "Image of a brand in four formats",
+        "What a model thinks of each brand, whether it says so again, and whether the answer "
+        "format changes it.",
+        _BRAND,
+        _BRAND_DIFFERS,
+        Design(
+            "brand_image", "brand_100", (),
+            formats=("yes_no", "a_b", "likert_4", "likert_5"), templates=("question",),
+            entities=_BRANDS, temperatures=(1.0,), repetitions=30, items_per_call=0, ask_again=5,
+        ),
+    ),
+    Preset(
+        "Which of two brands is preferred",
+        "Every two brands compared in five formats; half of the repetitions name the second one "
+        "first.",
+        _BRAND,
+        _BRAND_DIFFERS,
+        Design(
+            "brand_preference", "brand_100_preference", (),
+            formats=("name_entity", "yes_no", "a_b", "likert_4", "likert_5"),
+            templates=("question",), pairs=(_BRANDS[:2], _BRANDS[::2], _BRANDS[1:]),
+            swap_halves=True, temperatures=(1.0,), repetitions=30, items_per_call=0, ask_again=5,
+        ),
+    ),
+    Preset(
+        "Reliability of a scale, by personas",
+        "An attitude scale and its alternate form, with options in fixed and in random order; "
+        "every persona counts as one person.",
+        _SCALE,
+        (_SCALE_OWN_ITEMS, "60 personas of our own instead of 296.", _SCALE_CROSSING),
+        Design(
+            "scale_personas", "attitude_22", (), forms=("original", "alternate"),
+            label_orders=("as_is", "random"), temperatures=(0.0,),
+        ),
+        PERSONAS,
+    ),
+    Preset(
+        "Reliability of a scale, by conversations",
+        "The same scale after an earlier conversation; every conversation counts as one person.",
+        _SCALE,
+        (
+            _SCALE_OWN_ITEMS,
+            "30 short conversations of our own instead of 300 from a public collection.",
+            _SCALE_CROSSING,
+            "The ablation is not included: it needs conversations rewritten toward the attitude.",
+        ),
+        Design(
+            "scale_conversations", "attitude_22", (), forms=("original", "alternate"),
+            templates=("conversation",), label_orders=("as_is", "random"), temperatures=(0.0,),
+        ),
+        CONVERSATIONS,
+    ),
+    Preset(
+        "Companion scale for convergence",
+        "A second, shorter scale for the same personas, to see whether both scores rise together.",
+        _SCALE,
+        (
+            "The 8 statements are our own, set beside our 22.",
+            "60 personas of our own instead of 296.",
+        ),
+        Design("scale_companion", "attitude_companion_8", (), temperatures=(0.0,)),
+        PERSONAS,
+        small=4,
+    ),
+    Preset(
+        "Opinions by yes or no, in six languages",
+        "Which opinions a model holds, how firmly, and in which language: ten rounds, each in an "
+        "order of its own. The second phase, with a user of the opposite opinion, is planned "
+        "once this one is answered.",
+        "Hirose & Uchida (2025), arXiv:2505.12183",
+        (
+            "60 questions of our own (15 of them in both directions) instead of 436.",
+            "Six languages instead of four (Japanese, English, Spanish, French).",
+            "Temperature 1 is our choice.",
+        ),
+        Design(
+            "opinions_six_languages", "debates_60", (), ("en", "es", "fr", "de", "ja", "zh"),
+            templates=("question",), temperatures=(1.0,), repetitions=10, item_order="shuffled",
+        ),
+    ),
+    _words("words_english", "en", "English"),
+    _words("words_chinese", "zh", "Chinese"),
+    Preset(
+        "Reliable political stances",
+        "On which statements a stance holds under paraphrase, negation, the opposite, inverted "
+        "labels and other instructions, each asked thirty times.",
+        "Ceron et al. (2024), doi:10.1162/tacl_a_00710",
+        (
+            "60 statements of our own, with invented parties, instead of 239 from voting advice.",
+            "One pair of labels for all templates; the study gave each template a pair of its own. "
+            "The bank has other pairs: choose them as further answer formats.",
+            "Temperature 1 is our choice; the study drew by top-p, which is set at the respondent.",
+        ),
+        Design(
+            "policy_stances", "policy_60", (), formats=("agree_disagree",),
+            forms=(
+                "original", "paraphrase_1", "paraphrase_2", "paraphrase_3", "negation", "opposite",
+            ),
+            templates=(
+                "personal_1", "personal_2", "personal_3",
+                "impersonal_1", "impersonal_2", "impersonal_3",
+            ),
+            label_orders=("as_is", "inverted"), temperatures=(1.0,), repetitions=30,
+        ),
+    ),
+)  # fmt: skip
+"""Every preset, in the order a page lists them."""
+
+
+# Starting from a published study: its design on our own banks, in full or short.
+
+SMALL_CONTEXTS, SMALL_REPETITIONS = 5, 2
+_FILES = {PERSONAS: "personas_60.csv", CONVERSATIONS: "conversations_40.jsonl"}
+
+
+def by_code(code: str) -> Preset:
+    """The preset of that code."""
+    for preset in PRESETS:
+        if preset.code == code:
+            return preset
+    raise DesignError(f"There is no published design '{code}'.", "Choose one from the list.")
+
+
+def design(workspace: Workspace, preset: Preset, *, first_items: int | None = None) -> Design:
+    """The design of a preset, without respondents, on banks and contexts kept in the database.
+
+    Banks and sets of contexts that are not there yet are read from the files that come along.
+    With `first_items` it is a short variant for a trial run: a bank of its own with the first
+    items, at most five contexts, two repetitions, and of several templates the first and last.
+    """
+    found = preset.design
+    bank = _bank(workspace, found.instrument)
+    if preset.contexts:
+        found = replace(found, contexts=_contexts(workspace, preset.contexts))
+    if first_items is not None:
+        bank = _shortened(workspace, bank, first_items)
+        found = replace(
+            found,
+            instrument=bank.code,
+            contexts=found.contexts[:SMALL_CONTEXTS],
+            repetitions=min(found.repetitions, SMALL_REPETITIONS),
+            templates=tuple(dict.fromkeys((found.templates[0], found.templates[-1]))),
+        )
+    editing.set_archived(workspace, bank.code, archived=False)
+    return found
+
+
+def fields(
+    workspace: Workspace, preset: Preset, *, first_items: int | None = None
+) -> dict[str, Any]:
+    """The fields of the design page for a preset; respondents stay as they are chosen."""
+    found = design(workspace, preset, first_items=first_items)
+    body, _ = forms.from_design(workspace, found)
+    del body["respondents"]
+    return body | {"study": forms.free_name(workspace, found.study)}
+
+
+def _bank(workspace: Workspace, code: str) -> Instrument:
+    """The working copy of a starter bank, imported again where it is not in the database."""
+    try:
+        return editing.load(workspace, code).instrument
+    except BankError:
+        file = workspace.data_directory / "banks" / f"{code}.csv"
+        draft = read_instrument(file.name, file.read_bytes())
+        return editing.import_bank(workspace, draft).instrument
+
+
+def _contexts(workspace: Workspace, name: str) -> tuple[Context, ...]:
+    """The contexts that come along, kept as a set unless they are or the name is taken."""
+    file = workspace.data_directory / _FILES[name]
+    found = read_contexts(file.name, file.read_bytes())
+    if name == CONVERSATIONS:
+        found = cropped(of_language(found, "en"))
+    kept = contexts.sets(workspace)
+    if name not in kept and found not in kept.values():
+        contexts.save(workspace, name, found)
+    return found
+
+
+def _shortened(workspace: Workspace, bank: Instrument, count: int) -> Instrument:
+    """A bank of its own with the first items of another; the same again where it is there."""
+    if count < 1:
+        raise DesignError("A short variant needs at least one item.", "Type a larger number.")
+    if len(bank.items) <= count:
+        return bank
+    short = replace(
+        bank,
+        code=f"{bank.code}_first{count}",
+        title=f"{bank.title}: first {count}",
+        items=_first(bank.items, count),
+    )
+    known = {state.instrument.code: state.instrument for state in store.drafts(workspace.database)}
+    wish, number = short.code, 1
+    while short.code in known:
+        if content_hash(known[short.code]) == content_hash(short):
+            return known[short.code]
+        number += 1
+        short = replace(short, code=f"{wish}_{number}")
+    store.save_draft(
+        workspace.database, short, expected_revision=None, summary=f"First items of {bank.code}"
+    )
+    return short
+
+
+def _first(items: Sequence[Item], count: int) -> tuple[Item, ...]:
+    """The first items, linked pairs whole: an item whose other half finds no room is left out."""
+    by_code = {item.code: item for item in items}
+    taken: set[str] = set()
+    for item in items:
+        together = {item.code, *([item.pair] if item.pair in by_code else [])} - taken
+        if len(taken) + len(together) <= count:
+            taken |= together
+    return tuple(item for item in items if item.code in taken)

@@ -1,0 +1,252 @@
+"""Designs: freezing them into studies, their prompts, and designs as YAML."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from dataclasses import replace
+
+import yaml
+
+from core.collect.client import ChatRequest
+from core.domain.instrument import Instrument
+from core.domain.study import DESIGN, Design, Respondent, as_json_values
+from core.errors import DesignError
+from core.files.shapes import read_shape
+from core.files.writing import csv_line
+from core.store import banks as bank_store
+from core.store import respondents, studies
+from core.store import studies as store
+from core.store.studies import StudyRecord
+from core.workflow import prompts
+from core.workflow.banks import editing
+from core.workflow.designs import checks
+from core.workflow.designs.checks import Crossing, PlanSize, size_of
+from core.workflow.prompts import Asked
+from core.workflow.respondents import respondents as prices
+from core.workflow.respondents.respondents import by_label
+from core.workflow.workspace import Workspace
+
+__all__ = ["PlanSize", "StudyRecord", "design_of_yaml", "design_yaml"]
+
+
+# A design as YAML: written by the design page, or by hand for the command line.
+
+
+def design_yaml(design: Design) -> str:
+    """A design as YAML, readable and editable; `design_of_yaml` reads it back."""
+    return yaml.safe_dump(as_json_values(design), allow_unicode=True, sort_keys=False)
+
+
+def design_of_yaml(data: bytes | str, *, name: str = "the design") -> Design:
+    """The design that a YAML text, or a file in UTF-8, describes.
+
+    Raises
+    ------
+    FileError
+        The file is too large, not UTF-8 or not YAML, or a key is missing, unknown, repeated or of
+        the wrong kind.
+    """
+    return read_shape(
+        DESIGN,
+        name,
+        data,
+        compare="Compare it with a design saved by the design page.",
+    )
+
+
+# Designs: how large they are, what they will ask, and freezing them into plans.
+
+_freezing = threading.Lock()  # two tabs that freeze the same name: the second is told
+
+
+def listed(workspace: Workspace) -> tuple[StudyRecord, ...]:
+    """Every study, oldest first."""
+    return store.studies(workspace.database)
+
+
+def load(workspace: Workspace, code: str) -> StudyRecord:
+    """One study by its code."""
+    return store.get(workspace.database, code)
+
+
+def size(workspace: Workspace, design: Design) -> PlanSize:
+    """Number of calls, and a range of tokens and cost from a sample of the prompts."""
+    bank = _bank(workspace, design)
+    crossing = Crossing(_asked(workspace, design, bank))
+    renderable = not checks.unspeakable(bank, crossing.asked)
+    people = [prices.priced(workspace, person) for person in _people(workspace, design)]
+    return size_of(crossing, people, renderable=renderable)
+
+
+def check(workspace: Workspace, design: Design) -> tuple[str, ...]:
+    """Everything that stands in the way of freezing, in plain words; empty when it can be."""
+    bank = _bank(workspace, design)
+    found = checks.obstacles(_asked(workspace, design, bank))
+    if design.study.strip() in {study.code for study in listed(workspace)}:
+        return (f"There is a study called '{design.study.strip()}' already.", *found)
+    return found
+
+
+def cautions(workspace: Workspace, design: Design) -> tuple[str, ...]:
+    """What does not stand in the way of freezing and should still be known, in plain words."""
+    bank = _bank(workspace, design)
+    people = _people(workspace, design)
+    crossing = Crossing(_asked(workspace, design, bank))
+    return (
+        *checks.cautions(bank, design, people),
+        *checks.context_cautions(crossing, len(people)),
+    )
+
+
+def example(workspace: Workspace, design: Design, number: int = 0) -> ChatRequest:
+    """The request of the n-th planned call to the first respondent, in the order of asking.
+
+    Counted through items, contexts, entities and so on, then from the first one again. Orders
+    that are drawn at random are shown as they stand in the bank.
+    """
+    bank = _bank(workspace, design)
+    people = _people(workspace, design)
+    crossing = Crossing(_asked(workspace, design, bank))
+    _, total = crossing.trials_and_calls() if bank.formats else (0, 0)
+    if not total or not people:
+        raise DesignError(
+            "There is nothing to show yet.", "Choose a bank with items, a language, and a model."
+        )
+    return crossing.request(people[0], number % total)
+
+
+def freeze(workspace: Workspace, design: Design) -> StudyRecord:
+    """Turn a design into a plan that does not change any more; nothing is asked yet.
+
+    The bank's working copy is published as a version where it has changed.
+
+    Raises
+    ------
+    DesignError
+        Something in the design is missing or contradictory; nothing is kept.
+    """
+    with _freezing, workspace.database.all_or_nothing():
+        return _freeze(workspace, design)
+
+
+def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
+    trouble = check(workspace, design)
+    if trouble:
+        raise DesignError(" ".join(trouble[:5]), "Change the design, then freeze it again.")
+    bank = _bank(workspace, design)
+    published = (
+        editing.publish(workspace, design.instrument)
+        if design.version is None
+        else next(
+            v for v in editing.versions(workspace, design.instrument) if v.version == design.version
+        )
+    )
+    people = _people(workspace, design)
+    for person in people:
+        respondents.add(workspace.database, person)
+    asked = _asked(workspace, design, bank)
+    settled = replace(asked.design, version=published.version, study=design.study.strip())
+    kept = prompts.to_keep(asked.wordings, settled.templates)
+
+    def plan_hash_of(n_trials: int, fingerprint: int) -> str:
+        body = {
+            "design": as_json_values(settled),
+            "instrument": published.content_hash,
+            "respondents": sorted(person.respondent_id for person in people),
+            "templates": kept,
+            "trials": [n_trials, fingerprint],
+        }
+        text = json.dumps(body, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    return store.freeze(
+        workspace.database,
+        settled,
+        instrument_id=published.instrument_id,
+        respondent_ids=[person.respondent_id for person in people],
+        plan_hash_of=plan_hash_of,
+        templates=kept,
+    )
+
+
+def people(workspace: Workspace, study: str) -> tuple[Respondent, ...]:
+    """Who a planned study asks, as frozen; nobody where its answers were imported."""
+    record = load(workspace, study)
+    if record.kind == "imported":
+        return ()
+    ids = store.respondent_ids(workspace.database, record.study_id)
+    return tuple(respondents.get(workspace.database, respondent_id) for respondent_id in ids)
+
+
+def people_as_amended(workspace: Workspace, study_id: int) -> dict[int, Respondent]:
+    """Who a study asks, as amended, by the ids under which the plan knows them."""
+    found = {
+        respondent_id: respondents.get(workspace.database, respondent_id)
+        for respondent_id in store.respondent_ids(workspace.database, study_id)
+    }
+    for amendment in studies.amendments(workspace.database, study_id):
+        found[amendment.respondent_id] = amendment.respondent
+    return found
+
+
+def frozen_bank(workspace: Workspace, study: str) -> Instrument:
+    """The bank as a study asked it."""
+    return bank_store.instrument(workspace.database, load(workspace, study).instrument_id)
+
+
+def plan_csv(workspace: Workspace, study: str) -> bytes:
+    """The plan with its hash and time, for preregistration before the first call."""
+    record = load(workspace, study)
+    plan = store.plan(workspace.database, record.study_id)
+    # one cell: whatever the study is called, no part of its name begins a cell of its own
+    head = csv_line(
+        [f"# plan {record.plan_hash} of study {record.code} frozen {record.frozen_at.isoformat()}"]
+    )
+    columns = [map(str, column.to_pylist()) for column in plan.columns]  # ids keep every digit
+    rows = map(csv_line, zip(*columns, strict=True))
+    return "".join([head, csv_line(plan.column_names), *rows]).encode("utf-8", "surrogatepass")
+
+
+def asked_of(workspace: Workspace, study_id: int) -> Asked:
+    """All that the words of a frozen study are made of."""
+    record = next(s for s in store.studies(workspace.database) if s.study_id == study_id)
+    return Asked(
+        record.design,
+        bank_store.instrument(workspace.database, record.instrument_id),
+        store.contexts(workspace.database, study_id),
+        prompts.of_study(workspace, study_id),
+    )
+
+
+def _asked(workspace: Workspace, design: Design, bank: Instrument) -> Asked:
+    """The design with the bank's first format where it names none."""
+    chosen = design.formats or tuple(found.code for found in bank.formats[:1])
+    return Asked(
+        replace(design, formats=chosen),
+        bank,
+        {context.code: context for context in design.contexts},
+        prompts.offered(workspace),
+    )
+
+
+def _bank(workspace: Workspace, design: Design) -> Instrument:
+    return editing.content(workspace, design.instrument, design.version)
+
+
+def _people(workspace: Workspace, design: Design) -> list[Respondent]:
+    """One respondent per chosen respondent and temperature; the label tells them apart."""
+    chosen = [by_label(workspace, label) for label in design.respondents]
+    if not design.temperatures:
+        return chosen
+    crossed: dict[int, Respondent] = {}
+    for person in chosen:
+        for temperature in design.temperatures:
+            if person.kind == "simulated" or person.sampling.temperature == temperature:
+                crossed[person.respondent_id] = person
+                continue
+            sampling = replace(person.sampling, temperature=temperature)
+            other = replace(person, label=f"{person.label} T={temperature!r}", sampling=sampling)
+            crossed[other.respondent_id] = other
+    return list(crossed.values())

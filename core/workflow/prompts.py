@@ -1,0 +1,174 @@
+"""Prompt templates, and the request that puts a planned call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from core.collect.client import ChatRequest, Question
+from core.collect.prompts import choices, render
+from core.domain import formats
+from core.domain.instrument import Instrument, Item, ResponseFormat
+from core.domain.json_values import plain
+from core.domain.study import Context, Design, Respondent, SamplingSettings
+from core.domain.templates import REPLIES, TEMPLATE, PromptTemplate, ReplyWords, problems
+from core.errors import DesignError
+from core.files import templates as template_files
+from core.store import drafts, studies
+from core.store.collection import PlannedCall
+from core.workflow.workspace import Workspace
+
+# Prompt templates: those that come with Inkblot, and those of the user.
+
+_SENTENCES = ""  # under this code a study keeps the sentences that ask for a reply
+
+
+@dataclass(frozen=True)
+class Wordings:
+    """Templates by their codes, and how each language asks for a reply."""
+
+    templates: Mapping[str, PromptTemplate]
+    replies: Mapping[str, ReplyWords]
+
+
+def offered(workspace: Workspace) -> Wordings:
+    """Every template a design can choose; one of the user's replaces the built-in of its code."""
+    built_in = template_files.built_in()
+    found = {template.code: template for template in built_in.templates}
+    for code, body in drafts.saved_templates(workspace.database).items():
+        found[code] = TEMPLATE.validate_json(body)
+    return Wordings(found, built_in.replies)
+
+
+def save_template(workspace: Workspace, template: PromptTemplate) -> None:
+    """Keep a template; studies that are frozen hold their own copy of the one before.
+
+    Raises
+    ------
+    DesignError
+        A placeholder is unknown or missing; nothing is kept.
+    """
+    trouble = problems(template)
+    if trouble:
+        raise DesignError(
+            f"The template '{template.code}' cannot be used: {trouble[0]}.", "Mend its text."
+        )
+    drafts.save_template(
+        workspace.database, template.code, json.dumps(plain(template), ensure_ascii=False)
+    )
+
+
+def to_keep(wordings: Wordings, codes: Iterable[str]) -> dict[str, str]:
+    """What a study keeps of the wordings: the templates it uses and the reply sentences."""
+    kept = {code: _json(wordings.templates[code]) for code in codes}
+    return kept | {_SENTENCES: _json(wordings.replies)}
+
+
+def of_study(workspace: Workspace, study_id: int) -> Wordings:
+    """The wordings as a study was frozen with; of an earlier Inkblot, those that come along."""
+    kept = studies.templates(workspace.database, study_id)
+    if not kept:
+        built_in = template_files.built_in()
+        return Wordings({t.code: t for t in built_in.templates}, built_in.replies)
+    replies = REPLIES.validate_json(kept.pop(_SENTENCES))
+    return Wordings({code: TEMPLATE.validate_json(body) for code, body in kept.items()}, replies)
+
+
+def _json(value: object) -> str:
+    return json.dumps(plain(value), ensure_ascii=False, sort_keys=True)
+
+
+# From a planned call to the request that puts it: the words, and what is shown in which order.
+
+_NO_CONTEXT = Context("")
+_TOKENS_PER_LINE = 16
+"""Room in a reply for each item of a block, where the respondent's own limit leaves less."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """All that the words of a study's calls are made of."""
+
+    design: Design
+    bank: Instrument
+    contexts: Mapping[str, Context]
+    wordings: Wordings
+
+    @cached_property
+    def items(self) -> Mapping[str, Item]:
+        """The items by their codes."""
+        return {item.code: item for item in self.bank.items}
+
+    @cached_property
+    def formats(self) -> Mapping[str, ResponseFormat]:
+        """The response formats by their codes."""
+        return {found.code: found for found in self.bank.formats}
+
+    def question(self, call: PlannedCall) -> Question:
+        """What a planned call asks, its options in the order they are shown."""
+        return Question(
+            tuple(self.items[planned.item] for planned in call.items),
+            shown(
+                self.formats[call.format],
+                call.label_order,
+                call.option_order,
+                entities=(call.entity, call.entity_b),
+            ),
+            call.language,
+            call.context,
+            call.entity,
+            call.entity_b,
+            call.form,
+            call.template,
+            call.phase,
+            call.repetition,
+            call.opinion,
+        )
+
+    def request(self, respondent: Respondent, question: Question) -> ChatRequest:
+        """The request that puts a question to a respondent.
+
+        A seed is moved on by the repetition, so that repetitions are independent draws.
+        """
+        sampling = _roomy(respondent.sampling, len(question.items))
+        messages = render(
+            question,
+            self.wordings.templates[question.template],
+            self.wordings.replies,
+            context=self.contexts.get(question.context, _NO_CONTEXT),
+            system_prompt=sampling.system_prompt,
+        )
+        seed = None if sampling.seed is None else sampling.seed + question.repetition - 1
+        enforced = sampling.only_options or self.design.answering == "enforced"
+        held = enforced and question.response_format.is_choice
+        allowed = choices(question.response_format, question.language) if held else ()
+        return ChatRequest(
+            respondent.model, messages, sampling, question, seed, allowed, self.design.first_token
+        )
+
+
+def _roomy(sampling: SamplingSettings, items: int) -> SamplingSettings:
+    """The settings with room for a line of reply to each item of a block."""
+    if items == 1 or sampling.max_tokens is None:
+        return sampling
+    return replace(sampling, max_tokens=max(sampling.max_tokens, _TOKENS_PER_LINE * items))
+
+
+def shown(
+    response_format: ResponseFormat,
+    label_order: str,
+    option_order: tuple[str, ...] | None,
+    *,
+    entities: tuple[str, str],
+) -> ResponseFormat:
+    """The format as one call shows it: its options in their order, with the names of entities."""
+    found = response_format
+    if any("{" in label for option in found.options for label in option.labels.values()):
+        found = formats.filled(found, *entities)
+    if option_order is not None:
+        return formats.ordered(found, option_order)
+    if label_order == "inverted":
+        return formats.ordered(found, [option.code for option in reversed(found.options)])
+    return found

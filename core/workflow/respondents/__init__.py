@@ -1,0 +1,1 @@
+"""Respondents: models on offer, their settings, prices, keys and connection tests."""

@@ -1,0 +1,192 @@
+"""A respondent as the fields of a form, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import PurePath
+from typing import Any
+
+import yaml
+
+from core.collect.endpoints import PRESETS
+from core.domain.study import Respondent, RespondentKind, SamplingSettings, SimulationSettings
+from core.errors import CollectionError, FileError
+from core.files.yaml_files import read_yaml
+from core.workflow.drafts import looks_like_key
+from core.workflow.respondents.respondents import LOCAL, SIMULATED, refuse_key_names
+
+_EXTRA = "extra_text"
+_SIMULATION = "simulation_"
+_OWN_FIELDS = frozenset({"model", "messages", "stream"})
+_LONGEST_EXTRA = 20_000  # characters of additional settings
+# Lowest and highest value of the settings that are numbers.
+_DECIMAL: Mapping[str, tuple[float, float]] = {
+    "temperature": (0, 2), "top_p": (0, 1), "timeout_s": (1, 3600), "price_in": (0, math.inf),
+    "price_out": (0, math.inf),
+}  # fmt: skip
+_WHOLE: Mapping[str, tuple[float, float]] = {
+    "max_tokens": (1, math.inf), "seed": (0, math.inf), "at_once": (1, 256),
+    "per_minute": (1, math.inf),
+}  # fmt: skip
+_EXAMPLE = "Write one setting on each line, for example 'reasoning_effort: low'."
+
+
+def empty_fields(kind: RespondentKind) -> dict[str, Any]:
+    """The fields of a respondent of that kind before anything is typed."""
+    if kind == "simulated":
+        return fields_of(replace(SIMULATED, label="", simulation=SimulationSettings()))
+    if kind == "local":
+        return fields_of(replace(LOCAL, label=""))
+    preset = PRESETS[0]
+    return fields_of(Respondent("", "api", "", preset.base_url, preset.key_variable))
+
+
+def fields_of(respondent: Respondent) -> dict[str, Any]:
+    """Every setting of a respondent as one flat set of fields."""
+    sampling = asdict(respondent.sampling)
+    extra = sampling.pop("extra_body")
+    fields = {
+        "label": respondent.label,
+        "model": respondent.model,
+        "base_url": respondent.base_url,
+        "key_variable": respondent.key_variable,
+        **sampling,
+        _EXTRA: yaml.safe_dump(dict(extra), allow_unicode=True, sort_keys=False) if extra else "",
+    }
+    if respondent.simulation:
+        truth = asdict(respondent.simulation)
+        fields |= {f"{_SIMULATION}{name}": value for name, value in truth.items()}
+    return fields
+
+
+def fields_of_settings(settings: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of a service with settings as typed on the command line; empty leaves one out.
+
+    Settings that have no field of their own are sent along as they are.
+
+    Raises
+    ------
+    CollectionError
+        A setting that is a number is none.
+    """
+    fields = empty_fields("api")
+    extra = []
+    for name, text in settings.items():
+        if name in _WHOLE or name in _DECIMAL:
+            fields[name] = _number(name, text)
+        elif name == "system_prompt":
+            fields[name] = text
+        else:
+            extra.append(f"{name}: {text}")
+    fields[_EXTRA] = "\n".join(extra)
+    return fields
+
+
+def _number(name: str, text: str) -> float | int | None:
+    if not text:
+        return None
+    try:
+        found = float(text) if name in _DECIMAL else int(text)
+    except ValueError:
+        found = math.nan
+    low, high = _DECIMAL.get(name) or _WHOLE[name]
+    if not low <= found <= high:
+        kind = "a number" if name in _DECIMAL else "a whole number"
+        upper = f" to {high:g}" if math.isfinite(high) else " up"
+        raise CollectionError(
+            f"The setting {name} is '{text}'.", f"Give {kind} from {low:g}{upper}."
+        )
+    return found
+
+
+def to_respondent(kind: RespondentKind, fields: Mapping[str, Any]) -> Respondent:
+    """The respondent that the fields describe.
+
+    Raises
+    ------
+    CollectionError
+        The additional settings cannot be read, or shares of a simulation do not fit together.
+    """
+    names = set(SamplingSettings.__dataclass_fields__) - {"extra_body"}
+    chosen = {name: fields[name] for name in names if name in fields}
+    sampling = SamplingSettings(**chosen, extra_body=parse_extra(fields.get(_EXTRA) or ""))
+    base_url = (fields.get("base_url") or "").strip()
+    return Respondent(
+        label=(fields.get("label") or "").strip(),
+        kind=kind,
+        model=_model(kind, fields, base_url),
+        base_url=base_url,
+        key_variable=(fields.get("key_variable") or "").strip(),
+        sampling=sampling,
+        simulation=_simulation(fields) if kind == "simulated" else None,
+    )
+
+
+def parse_extra(text: str) -> dict[str, Any]:
+    """Additional settings typed as 'name: value' lines (YAML).
+
+    Raises
+    ------
+    CollectionError
+        They cannot be read, repeat what has a field of its own, or hold a key.
+    """
+    if not text.strip():
+        return {}
+    try:
+        body = read_yaml("The additional settings cannot be read", text, longest=_LONGEST_EXTRA)
+    except FileError as error:
+        raise CollectionError(error.problem, _EXAMPLE) from error
+    if not isinstance(body, dict) or not all(isinstance(name, str) for name in body):
+        raise CollectionError("The additional settings are not 'name: value' lines.", _EXAMPLE)
+    _refuse_fields(body)
+    refuse_key_names(body)
+    if looks_like_key(text):
+        raise CollectionError(
+            "The additional settings hold a key, and they are saved in the database.",
+            "Take it out here and type it into the field for the key, which is saved nowhere.",
+        )
+    try:
+        json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError):
+        raise CollectionError(
+            "The additional settings hold a date or another value that no service understands.",
+            "Put it in quotation marks.",
+        ) from None
+    return body
+
+
+def _refuse_fields(body: Mapping[str, Any]) -> None:
+    for name in body:
+        if name in _OWN_FIELDS:
+            raise CollectionError(
+                f"The additional settings may not contain '{name}'; Inkblot fills it in.",
+                "Delete that line.",
+            )
+
+
+def _model(kind: RespondentKind, fields: Mapping[str, Any], weights: str) -> str:
+    if kind == "local":
+        # Windows and POSIX separators alike: the path may have been typed on either
+        return PurePath(weights.replace("\\", "/")).stem if weights else LOCAL.model
+    if kind == "simulated":
+        return str(fields.get("model") or SIMULATED.model)
+    return (fields.get("model") or "").strip()
+
+
+def _simulation(fields: Mapping[str, Any]) -> SimulationSettings:
+    truth = {
+        name: fields[f"{_SIMULATION}{name}"]
+        for name in SimulationSettings.__dataclass_fields__
+        if f"{_SIMULATION}{name}" in fields
+    }
+    simulation = SimulationSettings(**truth)
+    if simulation.noise + simulation.position_bias > 1:
+        raise CollectionError(
+            "Answers at random and answers that take the first option add up to more than all "
+            "answers.",
+            "Lower one of the two shares.",
+        )
+    return simulation

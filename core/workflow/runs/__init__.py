@@ -1,0 +1,1 @@
+"""Runs: planned calls, the collector, the second phase, amendments of frozen studies."""

@@ -1,0 +1,123 @@
+"""Changing how a respondent of a frozen study is asked, where its service does not take a setting.
+
+The plan and its hash stay. Each change is kept with its time and reason, holds for the calls made
+after it, and is told wherever the methods of the study are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.domain.study import Respondent
+from core.errors import DesignError
+from core.store import studies
+from core.store import studies as store
+from core.store.studies import Amendment
+from core.workflow.designs.studies import people_as_amended
+from core.workflow.respondents.connection import PARAMETERS, in_use, with_completion_limit, without
+from core.workflow.runs import collection
+from core.workflow.workspace import Workspace
+
+__all__ = ["Amendment"]
+
+
+def listed(workspace: Workspace, study: str) -> tuple[Amendment, ...]:
+    """The amendments of a study, oldest first."""
+    return store.amendments(workspace.database, studies.get(workspace.database, study).study_id)
+
+
+def can_leave_out(workspace: Workspace, study: str, label: str) -> tuple[str, ...]:
+    """The settings that the study sends to a service and that an amendment can leave out.
+
+    Temperature is not among them where the study compares temperatures.
+    """
+    record = studies.get(workspace.database, study)
+    person = _person(workspace, study, label)[1]
+    sent = set(in_use(person.sampling))
+    held = record.design.answering == "enforced"
+    asked_for = {"logprobs": record.design.first_token, "response_format": held}
+    extra = person.sampling.extra_body
+    sent |= {name for name, asked in asked_for.items() if asked and name not in extra}
+    if record.design.temperatures:
+        sent.discard("temperature")
+    return tuple(name for name in PARAMETERS if name in sent)
+
+
+def amend(
+    workspace: Workspace,
+    study: str,
+    label: str,
+    *,
+    leave_out: Sequence[str],
+    reason: str,
+    completion_limit: bool = False,
+) -> Amendment:
+    """Leave settings out of the calls of one respondent from now on, and keep time and reason.
+
+    With `completion_limit`, its longest reply is sent as max_completion_tokens from now on.
+
+    Raises
+    ------
+    DesignError
+        The study is being asked or is imported, the respondent is not one of its services, a
+        setting is not sent or is compared, nothing would change, or no reason is given.
+    CollectionError
+        No longest reply is set that could be sent under another name.
+    """
+    if collection.progress(workspace, study).state in collection.UNDER_WAY:
+        raise DesignError(f"'{study}' is being asked.", "Pause it, then amend it.")
+    key, person = _person(workspace, study, label)
+    if not reason.strip():
+        raise DesignError("The amendment has no reason.", "Say in a sentence why it is needed.")
+    if not leave_out and not completion_limit:
+        raise DesignError("The amendment changes nothing.", "Choose a setting to leave out.")
+    _refuse_others(can_leave_out(workspace, study, label), leave_out)
+    sampling = person.sampling
+    changes = [f"{PARAMETERS[name]} left to the service" for name in leave_out]
+    if completion_limit:
+        sampling = with_completion_limit(sampling)
+        changes.append("longest reply sent as max_completion_tokens")
+    for name in leave_out:
+        sampling = without(sampling, name)
+    store.add(
+        workspace.database,
+        studies.get(workspace.database, study).study_id,
+        key,
+        replace(person, sampling=sampling),
+        change="; ".join(changes),
+        reason=" ".join(reason.split()),
+    )
+    return listed(workspace, study)[-1]
+
+
+def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
+    """Each amendment of a study as a sentence for its methods, oldest first."""
+    return tuple(
+        f"Study '{study}' was amended on {one.amended_at.astimezone():%Y-%m-%d %H:%M}: "
+        f"{one.respondent.label}, {one.change}. Reason: {one.reason.rstrip('.')}."
+        for one in listed(workspace, study)
+    )
+
+
+def _person(workspace: Workspace, study: str, label: str) -> tuple[int, Respondent]:
+    """A service that a study asks, as it is asked now, and the id of the plan for it."""
+    record = studies.get(workspace.database, study)
+    asked = people_as_amended(workspace, record.study_id)
+    services = {p.label: (key, p) for key, p in asked.items() if p.kind == "api"}
+    if record.kind != "planned" or label not in services:
+        names = ", ".join(services) or "none"
+        raise DesignError(
+            f"'{study}' asks no service '{label}'.", f"Services that it asks: {names}."
+        )
+    return services[label]
+
+
+def _refuse_others(possible: Sequence[str], leave_out: Sequence[str]) -> None:
+    for name in leave_out:
+        if name not in possible:
+            raise DesignError(
+                f"The setting '{name}' cannot be left out: the study does not send it, or compares "
+                "its values.",
+                f"Settings that can be left out: {', '.join(possible) or 'none'}.",
+            )

@@ -1,0 +1,243 @@
+"""What the trials of a call come to, from its replies; and the calls of the second phase."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+
+from core.collect import prompts
+from core.collect.client import Question, Reply
+from core.collect.replies import reader
+from core.collect.replies.judgement import Parsed
+from core.domain.json_values import plain
+from core.domain.study import CONTENT_FILTER, REFUSAL, Status
+from core.domain.templates import placeholders
+from core.errors import DesignError
+from core.store import plans as store
+from core.store import studies
+from core.store.collection import Coding, PlannedCall
+from core.store.plans import Phases
+from core.workflow import prompts as templates
+from core.workflow.workspace import Workspace
+
+__all__ = ["Phases"]
+
+
+# What the trials of a call come to, from its replies.
+
+_MOST_SHARED = 0.01  # of the probability, of tokens that could begin several options
+
+
+class Reader:
+    """Reads the replies to one call, which may be asked for several times.
+
+    A trial takes the first reply in which its answer is usable; where none is, the last one. A
+    reply that a content filter withheld is the last, unless `filter_ends` is False.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        call: PlannedCall,
+        *,
+        most_replies: int,
+        filter_ends: bool = True,
+    ) -> None:
+        self.most_replies = most_replies
+        self._filter_ends = filter_ends
+        self.respondent_id = call.respondent_id
+        self._question = question
+        self._trials = [planned.trial_id for planned in call.items]
+        self._waiting = {planned.trial_id for planned in call.items if planned.waiting}
+        self._replies = call.replies
+        self._coded: tuple[Coding, ...] = ()
+        self._statuses: tuple[Status, ...] = ()
+
+    def judge(self, reply: Reply) -> bool:
+        """Read a reply; whether nothing is left to ask for."""
+        self._replies += 1
+        self._coded, self._statuses = (), ()
+        withheld = self._filter_ends and reply.finish_reason == CONTENT_FILTER
+        last = withheld or self._replies >= self.most_replies
+        parsed = dict(zip(self._trials, read(reply, self._question), strict=True))
+        self._statuses = tuple(found.status for found in parsed.values())
+        self._coded = tuple(
+            Coding(
+                trial_id=trial_id,
+                status=str(found.status),
+                option=found.option,
+                parser=reader.PARSER_VERSION,
+                tries=self._replies,
+                chance=_chance(reply, self._question, found.option),
+            )
+            for trial_id, found in parsed.items()
+            if trial_id in self._waiting and (last or found.status.usable)
+        )
+        self._waiting -= {coding.trial_id for coding in self._coded}
+        return not self._waiting
+
+    def codings(self) -> tuple[Coding, ...]:
+        """What was settled by the reply judged last."""
+        return self._coded
+
+    def statuses(self) -> tuple[Status, ...]:
+        """What each trial came to in the reply judged last; empty where it could not be read."""
+        return self._statuses
+
+
+def read(reply: Reply, question: Question) -> tuple[Parsed, ...]:
+    """What each item of a question comes to in a reply, in the order asked."""
+    return read_text(reply.text, question, finish_reason=reply.finish_reason)
+
+
+def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Parsed, ...]:
+    """As `read`, from the words of a reply.
+
+    A reply that the provider's content filter withheld or cut off is a refusal, as is one that the
+    service itself calls so, whatever its words.
+    """
+    if finish_reason in (CONTENT_FILTER, REFUSAL):
+        return (Parsed(Status.REFUSED, None),) * len(question.items)
+    if question.response_format.is_free_text:
+        return (_free_text(text, finish_reason),) * len(question.items)
+    if question.response_format.ratings:
+        rated = reader.parse_rating(
+            text, question.response_format.ratings, finish_reason=finish_reason
+        )
+        return (Parsed(rated.status, None),)
+    if len(question.items) == 1:
+        said = _unwrapped(text)
+        return (
+            reader.parse(
+                said, question.response_format, question.language, finish_reason=finish_reason
+            ),
+        )
+    texts = [prompts.item_text(item, question) for item in question.items]
+    return reader.parse_block(
+        text, question.response_format, question.language, texts, finish_reason=finish_reason
+    )
+
+
+def _unwrapped(text: str) -> str:
+    """What stands under the one key of a JSON object, as answers held to a schema come; else all.
+
+    A reply that is no such object is left as it is.
+    """
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    values = list(found.values()) if isinstance(found, dict) else []
+    return str(values[0]) if len(values) == 1 and isinstance(values[0], str | int) else text
+
+
+def _free_text(text: str, finish_reason: str) -> Parsed:
+    """A text is kept as it is; only an empty or an unfinished one is not usable."""
+    if not text.strip():
+        return Parsed(Status.NO_ANSWER, None)
+    return Parsed(Status.TRUNCATED if finish_reason == "length" else Status.ANSWERED, None)
+
+
+def _chance(reply: Reply, question: Question, option: str | None) -> float | None:
+    """Probability of the option by the first token of the answer, among the options' tokens.
+
+    None where it was not recorded, where several items were asked, or where the tokens of the
+    options cannot be told apart.
+    """
+    if not reply.first_token or option is None or len(question.items) > 1:
+        return None
+    texts = prompts.choices(question.response_format, question.language)
+    codes = [found.code for found in question.response_format.options]
+    return first_token_chances(reply, dict(zip(codes, texts, strict=True))).get(option)
+
+
+def first_token_chances(reply: Reply, texts: dict[str, str]) -> dict[str, float]:
+    """Share of each option, by its code, in the probability of tokens that begin an option.
+
+    `texts` holds what the model was to type for each option. Tokens are compared without the
+    space before them and without regard to case. Empty where no token begins just one option, or
+    where more than a hundredth of that probability is of tokens that begin several ("Strong" for
+    "Strongly agree" and "Strongly disagree").
+    """
+    mass = dict.fromkeys(texts, 0.0)
+    shared = 0.0
+    for chance in reply.first_token:
+        token = chance.token.strip().casefold()
+        begun = [code for code, text in texts.items() if text.casefold().startswith(token)]
+        if token and len(begun) == 1:
+            mass[begun[0]] += math.exp(chance.logprob)
+        elif token and begun:
+            shared += math.exp(chance.logprob)
+    total = math.fsum(mass.values())
+    if total <= 0 or shared > _MOST_SHARED * (total + shared):
+        return {}
+    return {code: share / total for code, share in mass.items()}
+
+
+# The second phase: asking again with an opinion opposite to what was answered first.
+
+_OPINION = "opinion"
+
+
+def state(workspace: Workspace, study: str) -> Phases:
+    """How far the phases of a study are."""
+    record = studies.get(workspace.database, study)
+    return store.state(workspace.database, record.study_id)
+
+
+def fitting_templates(workspace: Workspace) -> dict[str, str]:
+    """Titles of the templates that tell an opinion, by their codes."""
+    return {
+        code: template.title
+        for code, template in templates.offered(workspace).templates.items()
+        if _OPINION in placeholders(template.text("en").single)
+    }
+
+
+def can_have_opposing(workspace: Workspace, study: str) -> bool:
+    """Whether a second phase makes sense: a planned study that asks one item at a time."""
+    record = studies.get(workspace.database, study)
+    return record.kind == "planned" and record.design.items_per_call == 1
+
+
+def plan_opposing(workspace: Workspace, study: str, template: str) -> Phases:
+    """Plan the second phase from the coded answers of the first; nothing is asked yet.
+
+    Raises
+    ------
+    DesignError
+        The study asks several items a call, the template tells no opinion, or as in
+        `core.store.plans.add_opposing`. Nothing is changed then.
+    """
+    record = studies.get(workspace.database, study)
+    if not can_have_opposing(workspace, study):
+        raise DesignError(
+            "A second phase needs a planned study that asks one item at a time.",
+            "Freeze a study with one item a call.",
+        )
+    if template not in fitting_templates(workspace):
+        raise DesignError(
+            f"The template '{template}' does not tell an opinion.",
+            "Choose one whose text holds {opinion}.",
+        )
+    body = json.dumps(
+        plain(templates.offered(workspace).templates[template]),
+        ensure_ascii=False, sort_keys=True,
+    )  # fmt: skip
+
+    def plan_hash_of(count: int, mark: int) -> str:
+        text = json.dumps([record.plan_hash, template, body, count, str(mark)])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    store.add_opposing(
+        workspace.database,
+        record.study_id,
+        instrument_id=record.instrument_id,
+        template=template,
+        body=body,
+        plan_hash_of=plan_hash_of,
+    )
+    return state(workspace, study)

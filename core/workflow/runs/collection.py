@@ -1,0 +1,346 @@
+"""Runs: start, pause, continue, stop, and how far they are.
+
+Requests and reports go through the database (core/store/runs.py), so that any page, tab or process
+sees the same. The collector (core/workflow/runs/collector.py) is the one thread that asks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from core.collect.client import PAUSES, FailureKind
+from core.domain.study import Status
+from core.errors import CollectionError
+from core.files.writing import csv_line
+from core.store import collection as store
+from core.store import respondents as respondent_store
+from core.store import runs, studies
+from core.workflow.respondents import respondents
+from core.workflow.runs import collector
+from core.workflow.workspace import Workspace
+
+State = Literal[
+    "not_started", "queued", "running", "pausing", "stopping", "paused", "stopped", "finished",
+    "interrupted",
+]  # fmt: skip
+
+STATE_WORDS: Mapping[State, str] = {
+    "not_started": "not started",
+    "queued": "waiting in the queue",
+    "running": "running",
+    "pausing": "pausing",
+    "stopping": "stopping",
+    "paused": "paused",
+    "stopped": "stopped",
+    "finished": "finished",
+    "interrupted": "interrupted",
+}
+_ASKING: frozenset[State] = frozenset({"running", "pausing", "stopping"})
+UNDER_WAY: frozenset[State] = _ASKING | {"queued"}
+EVENT_WORDS: Mapping[str, str] = {
+    "start": "Start was pressed",
+    "running": "Asking began",
+    "pause": "Pause was pressed",
+    "stop": "Stop was pressed",
+    "paused": "Paused",
+    "stopped": "Stopped",
+    "finished": "Finished",
+}
+
+FAILURE_WORDS: Mapping[str, str] = {
+    FailureKind.KEY: "The service refused the key",
+    FailureKind.PAYMENT: "The service asks for payment",
+    FailureKind.NOT_FOUND: "The model or the address was not found",
+    FailureKind.RATE_LIMIT: "The service asked to go slower",
+    FailureKind.SERVER: "The service had a fault of its own",
+    FailureKind.TIMEOUT: "No reply in time",
+    FailureKind.UNREACHABLE: "The service could not be reached",
+    FailureKind.BROKEN_REPLY: "The reply arrived broken",
+    FailureKind.PROTOCOL: "The address does not answer as a chat service does",
+    FailureKind.REJECTED: "The service rejected the request",
+}
+
+
+@dataclass(frozen=True)
+class Failures:
+    """How often something went wrong, in plain words."""
+
+    what: str
+    detail: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is. Costs in US dollars, rate in answers a second.
+
+    Calls sent are `n_attempts` with a reply or a failure on file and `no_answer_kept` without:
+    Inkblot was killed before their answers were written. Their estimated cost is part of `cost`.
+    """
+
+    study: str
+    state: State
+    reason: str
+    n_trials: int
+    n_done: int
+    n_attempts: int
+    failures: tuple[Failures, ...]
+    tokens_in: int
+    tokens_out: int
+    cost: float
+    cost_unknown: int  # attempts whose cost is not known
+    cost_estimated: bool
+    rate: float | None
+    seconds_left: float | None
+    since: datetime | None
+    no_answer_kept: int = 0
+    no_answer_cost: float = 0.0
+    statuses: Mapping[str, int] = field(default_factory=dict)  # of the trials with a response
+    n_failed: int = 0  # trials asked without a reply so far
+    cause: str = ""  # what kind of thing paused the run, where its report says
+
+    @property
+    def n_sent(self) -> int:
+        """Calls that were sent, whatever came of them."""
+        return self.n_attempts + self.no_answer_kept
+
+    @property
+    def share(self) -> float:
+        """Done of planned, 0 to 1."""
+        return self.n_done / self.n_trials if self.n_trials else 0.0
+
+    @property
+    def n_usable(self) -> int:
+        """Trials whose answer is an option."""
+        return sum(n for status, n in self.statuses.items() if Status(status).usable)
+
+    @property
+    def n_asked(self) -> int:
+        """Trials that were asked, whether or not a reply came."""
+        return self.n_done + self.n_failed
+
+
+@dataclass(frozen=True)
+class StudyState:
+    """One study in the list of all runs. `place` counts from 1 in the queue, if it waits there."""
+
+    study: str
+    kind: str
+    state: State
+    place: int | None
+    n_trials: int
+    n_done: int
+    since: datetime | None
+    n_usable: int = 0
+    n_asked: int = 0
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it runs, or will without anybody doing anything."""
+        return self.state in UNDER_WAY
+
+
+def start(workspace: Workspace, study: str, *, cost_cap: float | None = None) -> bool:
+    """Queue a study, or continue it; False where it is queued or running already.
+
+    Raises
+    ------
+    CollectionError
+        A cost cap is set and a respondent's prices are not known, or every answer is in.
+    """
+    record = studies.get(workspace.database, study)
+    if record.kind == "imported":
+        raise CollectionError(
+            f"'{study}' holds imported answers.", "Plan a study of its own to ask a model."
+        )
+    if cost_cap is not None:
+        for respondent_id in studies.respondent_ids(workspace.database, record.study_id):
+            person = respondents.priced(
+                workspace, respondent_store.get(workspace.database, respondent_id)
+            )
+            if person.sampling.price_in is None or person.sampling.price_out is None:
+                raise CollectionError(
+                    f"The prices of '{person.label}' are not known, so a cost cap cannot hold.",
+                    f"Enter the prices of {person.model} under Prices on the page Respondents, "
+                    "or start without a cap.",
+                )
+    return collector.request_start(workspace, record.study_id, {"cost_cap": cost_cap})
+
+
+def pause(workspace: Workspace, study: str) -> None:
+    """Ask the run to pause: calls under way are finished and kept, no new one is sent."""
+    _request(workspace, study, "pause")
+
+
+def stop(workspace: Workspace, study: str) -> None:
+    """Ask the run to stop. What is answered stays; it can be continued later."""
+    _request(workspace, study, "stop")
+
+
+def progress(workspace: Workspace, study: str) -> Progress:
+    """How far a study is, read from the database."""
+    record = studies.get(workspace.database, study)
+    event = runs.last(workspace.database, record.study_id)
+    n_trials, n_done = store.progress(workspace.database, record.study_id)
+    summaries = store.attempt_summaries(workspace.database, record.study_id)
+    state = _state(event, workspace.process)
+    lost = runs.lost(workspace.database, record.study_id, ended=state not in _ASKING)
+    rate = store.recent_rate(workspace.database, record.study_id) if state == "running" else None
+    return Progress(
+        study=study,
+        state="finished" if record.kind == "imported" else state,
+        reason=collector.trouble.get(record.study_id)
+        or (str(event.detail.get("reason", "")) if event else ""),
+        n_trials=n_trials,
+        n_done=n_done,
+        n_attempts=sum(s.count for s in summaries),
+        failures=tuple(
+            Failures(FAILURE_WORDS.get(s.outcome, s.outcome), s.message, s.count)
+            for s in summaries
+            if s.outcome != "reply"
+        ),
+        tokens_in=sum(s.tokens_in for s in summaries),
+        tokens_out=sum(s.tokens_out for s in summaries),
+        cost=sum(s.cost for s in summaries) + lost.cost,
+        cost_unknown=sum(s.cost_unknown for s in summaries) + lost.cost_unknown,
+        cost_estimated=any(s.cost_estimated for s in summaries) or lost.cost > 0,
+        rate=rate,
+        seconds_left=(n_trials - n_done) / rate if rate else None,
+        since=event.at if event else None,
+        no_answer_kept=lost.count,
+        no_answer_cost=lost.cost,
+        statuses=store.statuses(workspace.database, record.study_id),
+        n_failed=store.n_failed(workspace.database, record.study_id),
+        cause=str(event.detail.get("cause", "")) if event else "",
+    )
+
+
+def overview(workspace: Workspace) -> tuple[StudyState, ...]:
+    """Every planned study with its state and its place in the queue, oldest first."""
+    events = runs.latest(workspace.database)
+    waiting = [study_id for study_id, _ in runs.queued(workspace.database, workspace.process)]
+    found = []
+    for record in studies.studies(workspace.database):
+        if record.kind == "imported":
+            continue
+        event = events.get(record.study_id)
+        state = _state(event, workspace.process)
+        place = waiting.index(record.study_id) + 1 if record.study_id in waiting else None
+        since = event.at if event else None
+        found.append(
+            StudyState(
+                record.code,
+                record.kind,
+                state,
+                place,
+                record.n_trials,
+                record.n_responses,
+                since,
+                record.n_usable,
+                record.n_asked,
+            )
+        )
+    return tuple(found)
+
+
+def calls_csv(workspace: Workspace, study: str) -> bytes:
+    """Every call that was sent, with what came of it and what it cost."""
+    record = studies.get(workspace.database, study)
+    state = _state(runs.last(workspace.database, record.study_id), workspace.process)
+    calls = runs.calls(workspace.database, record.study_id, ended=state not in _ASKING)
+    rows = zip(*(column.to_pylist() for column in calls.columns), strict=True)
+    return "".join(map(csv_line, [calls.column_names, *rows])).encode("utf-8", "surrogatepass")
+
+
+def no_answer_words(now: Progress) -> str:
+    """How many calls were sent without an answer on file, and what they cost; empty: none."""
+    if not now.no_answer_kept:
+        return ""
+    one = now.no_answer_kept == 1
+    priced = f"{'It counts' if one else 'They count'} with an estimated cost of"
+    return (
+        f"{now.no_answer_kept:,} call{' was' if one else 's were'} sent, no answer kept: Inkblot "
+        f"ended before {'its answer' if one else 'their answers'} could be saved. "
+        f"{priced} ${now.no_answer_cost:,.4f}."
+    )
+
+
+def replied_words(now: Progress | StudyState) -> str:
+    """How many trials have a reply, and how many of those asked have a usable answer."""
+    return f"{now.n_done:,} of {now.n_trials:,} replied, {usable_words(now.n_usable, now.n_asked)}"
+
+
+def usable_words(n_usable: int, n_asked: int) -> str:
+    """How many answers are an option, of the trials that were asked."""
+    return f"{n_usable:,} of {n_asked:,} usable"
+
+
+def pause_cause(now: Progress) -> str | None:
+    """The kind of failure that paused a run: a value of FailureKind, or `unreadable`.
+
+    None for other reasons.
+    """
+    if now.state != "paused":
+        return None
+    if now.cause:
+        return now.cause
+    for kind in (*PAUSES, FailureKind.REJECTED):
+        words = FAILURE_WORDS[kind]
+        if any(f.what == words and f.detail and f.detail in now.reason for f in now.failures):
+            return kind.value
+    return None
+
+
+def history(workspace: Workspace, study: str) -> list[tuple[datetime, str, Any]]:
+    """What happened to the run, newest first."""
+    record = studies.get(workspace.database, study)
+    return runs.history(workspace.database, record.study_id)
+
+
+def wait(
+    workspace: Workspace,
+    study: str,
+    *,
+    report: Callable[[Progress], None] | None = None,
+    every_s: float = 0.5,
+) -> Progress:
+    """Block until the run has ended; `report(progress)` is called now and then."""
+    while True:
+        now = progress(workspace, study)
+        if report is not None:
+            report(now)
+        if now.state not in UNDER_WAY:
+            return now
+        collector.ensure_running(workspace)
+        time.sleep(every_s)
+
+
+def _request(workspace: Workspace, study: str, kind: str) -> None:
+    record = studies.get(workspace.database, study)
+    event = runs.last(workspace.database, record.study_id)
+    state = _state(event, workspace.process)
+    if state == "queued":
+        runs.report(
+            workspace.database, record.study_id, {"pause": "paused", "stop": "stopped"}[kind],
+            workspace.process, {"reason": "Taken out of the queue"},
+        )  # fmt: skip
+    elif state in ("running", "pausing"):
+        runs.report(workspace.database, record.study_id, kind, workspace.process, {})
+    elif kind == "stop" and state in ("paused", "interrupted"):
+        runs.report(workspace.database, record.study_id, "stopped", workspace.process, {})
+
+
+def _state(event: runs.RunEvent | None, process: str) -> State:
+    if event is None:
+        return "not_started"
+    under_way: dict[str, State] = {
+        "start": "queued", "running": "running", "pause": "pausing", "stop": "stopping",
+    }  # fmt: skip
+    if event.kind in under_way:
+        return under_way[event.kind] if event.process == process else "interrupted"
+    ended: dict[str, State] = {"paused": "paused", "stopped": "stopped", "finished": "finished"}
+    return ended[event.kind]

@@ -1,0 +1,419 @@
+"""The one thread that asks models, and writes what they say.
+
+It is kept in a table of this module, not in Streamlit's caches: clearing a cache must not start a
+second one. What remains to be asked is read from the database each time, never remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.collect.budget import Budget
+from core.collect.client import ChatClient, Reply
+from core.collect.endpoints import KeyRing
+from core.collect.runner import Attempt, Control, Lane, Outcome, RetryPolicy, RunResult, Task, run
+from core.domain.identifiers import stable_id
+from core.domain.study import Respondent, Status
+from core.domain.wording import counted
+from core.errors import StoreError, UserError
+from core.store import collection as store
+from core.store import runs
+from core.workflow.designs.studies import asked_of, people_as_amended
+from core.workflow.prompts import Asked
+from core.workflow.respondents import respondents
+from core.workflow.respondents.respondents import client_for
+from core.workflow.runs.calls import Reader
+from core.workflow.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+_BATCH = 500
+FLUSH_S = 1.0
+_ANNOUNCE_S = 0.01  # between two writings of what is about to be sent
+_PAGE = 5000
+RETRY_POLICY = RetryPolicy()
+
+RETRY_WRITING_S = 3.0
+_FIRST_REPLIES = 20
+_UNREADABLE = "unreadable"
+"""The cause of a pause: the first replies of a run hold no answer that can be read."""
+
+trouble: dict[int, str] = {}
+"""What keeps a run from writing, by study id; the database cannot tell when it is what fails."""
+
+_threads: dict[str, threading.Thread] = {}
+_keys: dict[tuple[str, int], KeyRing] = {}
+"""The keys of each queued run, by process and study: those of the session that started it."""
+_guard = threading.Lock()
+
+
+def ensure_running(workspace: Workspace) -> None:
+    """Start the collector of this process where it is not running; at most one per database."""
+    with _guard:
+        thread = _threads.get(workspace.process)
+        if thread is not None and thread.is_alive():
+            return
+        thread = threading.Thread(
+            target=_work_off_queue, args=(workspace,), name="inkblot-collector", daemon=True
+        )
+        _threads[workspace.process] = thread
+        thread.start()
+
+
+def request_start(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> bool:
+    """Queue a run once, however many tabs press Start at the same moment."""
+    with _guard:
+        started = runs.request_start(workspace.database, study_id, workspace.process, detail)
+        if started:
+            _keys[workspace.process, study_id] = workspace.keys.for_run()
+    ensure_running(workspace)
+    return started
+
+
+def _work_off_queue(workspace: Workspace) -> None:
+    """Run queued studies one after the other until the queue is empty."""
+    while True:
+        with _guard:
+            waiting = runs.queued(workspace.database, workspace.process)
+            if not waiting:
+                _threads.pop(workspace.process, None)
+                for stopped in [run for run in _keys if run[0] == workspace.process]:
+                    del _keys[stopped]
+                return
+            study_id, detail = waiting[0]
+            # This thread was started with the keys of one session, and serves the runs of all.
+            keys = _keys.pop((workspace.process, study_id), None) or workspace.keys.for_session()
+        _run_reported(workspace.with_keys(keys), study_id, detail)
+
+
+def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> None:
+    """Run one study and write how it ended, whatever happens."""
+    number = runs.report(workspace.database, study_id, "running", workspace.process, detail)
+    cause = ""
+    try:
+        started = _Run(workspace, study_id, number, detail.get("cost_cap"))
+        result = asyncio.run(started.go())
+        cause = _UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
+        kind, reason = str(result.outcome), result.reason
+        if result.failed and kind == "finished":
+            reason = f"{counted(result.failed, 'call')} got no reply; continue to ask again."
+    except UserError as error:
+        kind, reason = "paused", str(error)
+    except Exception as error:  # noqa: BLE001  # told on the page; a key in its words is not logged
+        log.error("the run of study %s failed: %s\n%s", study_id, type(error).__name__,
+                  "".join(traceback.format_tb(error.__traceback__)))  # fmt: skip
+        kind, reason = "paused", "A fault in Inkblot stopped the run; the log has the details."
+    _report_end(workspace, study_id, kind, workspace.keys.redact(reason), cause)
+
+
+def _report_end(
+    workspace: Workspace, study_id: int, kind: str, reason: str, cause: str = ""
+) -> None:
+    """Write how a run ended; where the disk is full, as soon as it can be written."""
+    database = workspace.database
+    while not database.closed:
+        try:
+            lost = runs.lost(database, study_id, ended=True)
+            detail: dict[str, Any] = {"reason": reason}
+            detail |= {"no_answer_kept": lost.count} if lost.count else {}
+            detail |= {"cause": cause} if cause else {}
+            runs.report(database, study_id, kind, workspace.process, detail)
+        except StoreError as error:
+            log.warning("the end of the run of study %s is not written yet: %s", study_id, error)
+            trouble[study_id] = f"{reason} {error}"
+            time.sleep(RETRY_WRITING_S)
+        else:
+            trouble.pop(study_id, None)
+            return
+
+
+@dataclass(eq=False)
+class _Run:
+    """One run of one study."""
+
+    workspace: Workspace
+    study_id: int
+    number: int  # of the event that reported its start
+    cost_cap: float | None
+    control: Control = field(default_factory=Control)
+    batch: list[store.AttemptRow] = field(default_factory=list)
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    full: str = ""  # why answers could not be written, if they could not
+    unreadable: str = ""  # what the first replies came to, if none could be read
+    first: _FirstReplies | None = None  # None: the study has paused for them before
+    asked: Asked = field(init=False)
+    readers: dict[int, Reader] = field(default_factory=dict)  # of calls under way, by call id
+
+    async def go(self) -> RunResult:
+        """Ask everything that remains; returns when done, paused or stopped."""
+        database = self.workspace.database
+        people = {
+            respondent_id: respondents.priced(self.workspace, person)
+            for respondent_id, person in people_as_amended(self.workspace, self.study_id).items()
+        }
+        self.asked = asked_of(self.workspace, self.study_id)
+        if not runs.has_paused_for(database, self.study_id, _UNREADABLE):
+            self.first = _FirstReplies({key: person.label for key, person in people.items()})
+        spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
+        spent += runs.lost(database, self.study_id, ended=True).cost
+        clients, lanes = self._lanes(people)
+        helpers = [
+            asyncio.create_task(self._watch_requests()),
+            asyncio.create_task(self._flush_now_and_then()),
+        ]
+        try:
+            result = await run(
+                lanes,
+                record=self._record,
+                control=self.control,
+                policy=RETRY_POLICY,
+                budget=Budget(self.cost_cap, spent),
+                random=random.Random(),
+            )
+        finally:
+            # A write that is cancelled goes on in its thread and clashes with the next one.
+            async with self.writing:
+                for helper in helpers:
+                    helper.cancel()
+            await asyncio.gather(*helpers, return_exceptions=True)
+            for client in clients:
+                await client.close()
+        await self._flush_until_written()
+        if self.full:
+            return replace(result, reason=self.full)
+        return self._with_first_replies(result) if self.unreadable else result
+
+    def _with_first_replies(self, result: RunResult) -> RunResult:
+        """The end of a run whose first replies could not be read: a pause, if anything is left."""
+        n_trials, n_done = store.progress(self.workspace.database, self.study_id)
+        if n_done == n_trials:
+            return replace(result, outcome=Outcome.FINISHED, reason="")
+        if result.outcome is Outcome.PAUSED:
+            return replace(result, reason=self.unreadable)
+        return result
+
+    def _lanes(self, people: Mapping[int, Respondent]) -> tuple[list[ChatClient], list[Lane]]:
+        """One lane per endpoint, so that a slow service does not hold up another."""
+        by_endpoint: dict[str, dict[int, Respondent]] = {}
+        for respondent_id, person in people.items():
+            place = person.base_url or person.model
+            name = f"simulated:{respondent_id}" if person.kind == "simulated" else place
+            by_endpoint.setdefault(name, {})[respondent_id] = person
+        clients, lanes = [], []
+        announcer = _Announcer(self.workspace, self.study_id, self.number)
+        for name, members in by_endpoint.items():
+            first = next(iter(members.values()))
+            limits = [p.sampling.per_minute for p in members.values() if p.sampling.per_minute]
+            client = client_for(self.workspace, first)
+            clients.append(client)
+            lanes.append(
+                Lane(
+                    name=name,
+                    client=client,
+                    tasks=self._tasks(members),
+                    at_once=min(person.sampling.at_once for person in members.values()),
+                    per_minute=min(limits) if limits else None,
+                    announce=None if first.kind == "simulated" else announcer,
+                )
+            )
+        return clients, lanes
+
+    async def _tasks(self, people: Mapping[int, Respondent]) -> AsyncIterator[Task]:
+        """Calls with something left to answer, a page at a time, in the order of the plan."""
+        after = 0
+        while True:
+            page = await asyncio.to_thread(
+                store.remaining, self.workspace.database, self.study_id, list(people),
+                after=after, limit=_PAGE,
+            )  # fmt: skip
+            if not page:
+                return
+            for call in page:
+                after = call.last_ordinal
+                question = self.asked.question(call)
+                reader = Reader(question, call, most_replies=1 + self.asked.design.ask_again)
+                self.readers[call.call_id] = reader
+                yield Task(
+                    call.call_id,
+                    self.asked.request(people[call.respondent_id], question),
+                    call.tries,
+                    reader.judge,
+                    max(reader.most_replies - call.replies, 1),
+                )
+
+    async def _record(self, attempt: Attempt) -> None:
+        """Take one attempt into the batch; full batches are written before more is asked."""
+        reader = self.readers[attempt.call_id]
+        if attempt.final:
+            del self.readers[attempt.call_id]
+        codings = reader.codings() if attempt.reply is not None else ()
+        if attempt.reply is not None and self.first is not None and not self.unreadable:
+            self.unreadable = self.first.add(reader.respondent_id, attempt.reply, reader.statuses())
+            if self.unreadable:
+                self.control.request_stop("pause")
+        self.batch.append(_row(self.study_id, attempt, codings, self.workspace.keys.redact))
+        if len(self.batch) >= _BATCH:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        async with self.writing:
+            batch, self.batch = self.batch, []
+            try:
+                await asyncio.to_thread(store.append, self.workspace.database, batch)
+            except BaseException:
+                self.batch = batch + self.batch
+                raise
+
+    async def _flush_until_written(self) -> None:
+        """Hold on to answers that could not be written (a full disk) until they can be."""
+        while True:
+            try:
+                await self._flush()
+            except StoreError as error:
+                waiting = (
+                    counted(len(self.batch), "answer waits", "answers wait")
+                    + " in memory to be written."
+                )
+                trouble[self.study_id] = f"{error} {waiting} Do not close Inkblot."
+                await asyncio.sleep(RETRY_WRITING_S)
+            else:
+                trouble.pop(self.study_id, None)
+                return
+
+    async def _flush_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_S)
+            try:
+                await self._flush()
+            except StoreError as error:  # the next full batch, or the end, raises it to the run
+                log.warning("answers could not be written yet: %s", error)
+                self.full = f"Paused because answers could not be written: {error}"
+                self.control.request_stop("pause")
+
+    async def _watch_requests(self) -> None:
+        """Hand pause and stop over from the database, where any tab may have put them."""
+        while True:
+            event = await asyncio.to_thread(runs.last, self.workspace.database, self.study_id)
+            if event is not None and event.kind in ("pause", "stop"):
+                self.control.request_stop("pause" if event.kind == "pause" else "stop")
+            await asyncio.sleep(0.3)
+
+
+class _FirstReplies:
+    """Looks at the first replies of a run, and of each respondent in it, until one can be read."""
+
+    def __init__(self, labels: Mapping[int, str]) -> None:
+        self._labels = labels
+        self._seen: dict[int | None, Counter[str] | None] = {}  # None: one could be read
+
+    def add(self, respondent_id: int, reply: Reply, statuses: Sequence[Status]) -> str:
+        """Count a reply; why the run should pause, or nothing."""
+        readable = any(status.readable for status in statuses)
+        for key in (None, respondent_id):
+            seen = self._seen.setdefault(key, Counter())
+            if readable:
+                self._seen[key] = None
+            elif seen is not None:
+                seen[_without_answer(reply)] += 1
+                if seen.total() == _FIRST_REPLIES:
+                    return self._reason(key, seen)
+        return ""
+
+    def _reason(self, respondent_id: int | None, seen: Counter[str]) -> str:
+        whose = "" if respondent_id is None else f" of '{self._labels[respondent_id]}'"
+        counts = ", ".join(f"{count} {words}" for words, count in seen.most_common())
+        return (
+            f"The first {_FIRST_REPLIES} replies{whose} hold no answer that can be read: {counts}. "
+            "Read some of them on the page Answers. A model that reasons before it answers, or "
+            "that is cut off, needs a higher limit of tokens. Continue goes on all the same, and "
+            "the study does not pause for this again."
+        )
+
+
+def _without_answer(reply: Reply) -> str:
+    """Why a reply holds no answer, as far as it shows."""
+    if reply.finish_reason == "length":
+        return "cut off"
+    return "unreadable" if reply.text.strip() else "empty"
+
+
+class _Announcer:
+    """Writes what is about to be sent, several calls at once, and lets them go when it is written.
+
+    A single call is written at once. Others wait at most ANNOUNCE_S and are written together.
+    """
+
+    def __init__(self, workspace: Workspace, study_id: int, run: int) -> None:
+        self._database = workspace.database
+        self._study_id, self._run = study_id, run
+        self._next: list[runs.Sending] = []
+        self._writing: asyncio.Task[None] | None = None  # of what is in `_next`
+        self._turn = asyncio.Lock()
+        self._last = 0.0
+
+    async def __call__(self, call_id: int, number: int, cost: float | None) -> None:
+        """Return when the try is on file."""
+        self._next.append(runs.Sending(call_id, number, cost))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        await asyncio.shield(self._writing)
+
+    async def _write(self) -> None:
+        async with self._turn:
+            await asyncio.sleep(self._last + _ANNOUNCE_S - time.monotonic())
+            batch, self._next, self._writing = self._next, [], None
+            await asyncio.to_thread(runs.write, self._database, self._study_id, self._run, batch)
+            self._last = time.monotonic()
+
+
+def _row(
+    study_id: int,
+    attempt: Attempt,
+    codings: tuple[store.Coding, ...],
+    redact: Callable[[str], str],
+) -> store.AttemptRow:
+    """An attempt as it is kept, with what its trials came to."""
+    request, reply, failure = attempt.request, attempt.reply, attempt.failure
+    said = failure or reply
+    return store.AttemptRow(
+        study_id=study_id,
+        call_id=attempt.call_id,
+        number=attempt.number,
+        messages=request.messages,
+        request_hash=stable_id(
+            request.model,
+            [dict(m) for m in request.messages],
+            request.sampling,
+            request.seed,
+            request.choices,
+            request.first_token,
+        ),
+        sent_at=attempt.sent_at,
+        latency_s=attempt.latency_s,
+        outcome="reply" if failure is None else str(failure.kind),
+        http_status=said.http_status if said else None,
+        message=redact(said.message) if said else "",
+        reply=reply.text if reply else None,
+        finish_reason=reply.finish_reason if reply else "",
+        model=reply.model if reply else "",
+        body=said.body if said else "",
+        reasoning=reply.reasoning if reply else "",
+        tool_calls=reply.tool_calls if reply else "",
+        refusal=reply.refusal if reply else "",
+        tokens_reasoning=reply.tokens_reasoning if reply else None,
+        tokens_in=reply.tokens_in if reply else None,
+        tokens_out=reply.tokens_out if reply else None,
+        cost=attempt.cost,
+        cost_estimated=attempt.cost_estimated,
+        codings=codings,
+        first_token=tuple((c.token, c.logprob) for c in reply.first_token) if reply else (),
+    )

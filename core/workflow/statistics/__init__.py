@@ -1,0 +1,1 @@
+"""Statistics: running analyses, their frames, computing in the background, factor models."""

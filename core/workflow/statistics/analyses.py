@@ -1,0 +1,305 @@
+"""Analyses: what there is, what a person has chosen, running one, and the known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+
+import pandas as pd
+
+from core import analysis as _registered  # importing the package registers every analysis
+from core import export
+from core.analysis.shared.matrices import group_name
+from core.analysis.shared.registry import (
+    Analysis,
+    AnalysisOption,
+    Choice,
+    NotAllowed,
+    all_analyses,
+    parse_option,
+)
+from core.analysis.shared.rows import averaged
+from core.collect import simulated
+from core.domain.frames import ITEM_SCORES, check_frame
+from core.domain.results import AnalysisResult, ResultTable, TextFile
+from core.errors import DesignError, NotEnoughData
+from core.store import audits, runs, studies
+from core.store import collection as collection_store
+from core.workflow import drafts
+from core.workflow.answers import answers, bank_attachment
+from core.workflow.designs import studies as studies_designs
+from core.workflow.runs import amendments
+from core.workflow.statistics import frames
+from core.workflow.statistics.frames import Where
+from core.workflow.workspace import Workspace
+
+__all__ = ["AnalysisResult", "ResultTable", "export"]
+
+
+# What a person has chosen for an analysis of a study, so that a reload or another day finds it.
+
+_COMPARED = "factor"
+"""The option of analyses that compare the levels of a factor."""
+
+
+def recall(workspace: Workspace, study: str, analysis: Analysis) -> dict[str, Any]:
+    """Every option with the value last chosen for this study, or its default."""
+    found = drafts.recall(workspace, _name(study, analysis))
+    kept = found.value if found and isinstance(found.value, dict) else {}
+    found_here = {
+        option.name: _fitting(option, kept.get(option.name)) for option in analysis.options
+    }
+    if _COMPARED in found_here and _COMPARED not in kept:
+        found_here[_COMPARED] = _varying(workspace, study, analysis) or found_here[_COMPARED]
+    return found_here
+
+
+def keep(workspace: Workspace, study: str, analysis: Analysis, option: str, value: Any) -> None:
+    """Keep the value of one option.
+
+    Raises
+    ------
+    DesignError
+        A text looks like the key of a service, which must not be stored.
+    """
+    if isinstance(value, str) and drafts.looks_like_key(value):
+        raise DesignError(
+            "This text looks like the key of a service and was not kept.", "Take it out."
+        )
+    drafts.amend(workspace, _name(study, analysis), {option: value})
+
+
+def _varying(workspace: Workspace, study: str, analysis: Analysis) -> str:
+    """The first factor on offer for comparison in which this study varies; empty where none."""
+    kind = next(option.kind for option in analysis.options if option.name == _COMPARED)
+    levels = answers.levels(workspace, study)
+    codes = [code for code, _ in kind.choices] if isinstance(kind, Choice) else []
+    return next((code for code in codes if len(levels.get(code, ())) > 1), "")
+
+
+def _name(study: str, analysis: Analysis) -> str:
+    return f"analysis:{study}:{analysis.name}"
+
+
+def _fitting(option: AnalysisOption, value: Any) -> Any:
+    """The kept value as the option takes it; what it has at first where it no longer does."""
+    try:
+        return option.kind.restore(value, option.default)
+    except NotAllowed:
+        return option.initial
+
+
+# Analyses: what there is, running one, and what a result looks like in a file.
+
+del _registered
+
+_APART_NOTE = (
+    "Answers were given in several formats, whose points cannot be compared: each format is shown "
+    "by itself."
+)
+
+
+def analyses() -> tuple[Analysis, ...]:
+    """Every analysis on offer."""
+    return all_analyses()
+
+
+def by_name(name: str) -> Analysis:
+    """The analysis of that name."""
+    for analysis in all_analyses():
+        if analysis.name == name:
+            return analysis
+    names = ", ".join(a.name for a in all_analyses())
+    raise NotEnoughData(f"There is no analysis '{name}'.", f"Choose one of: {names}.")
+
+
+def options_from_text(analysis: Analysis, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Options as typed on the command line, checked against what the analysis accepts."""
+    known = {option.name: option for option in analysis.options}
+    for name in texts:
+        if name not in known:
+            raise NotEnoughData(
+                f"'{analysis.name}' has no option '{name}'.",
+                f"It has: {', '.join(known) or 'none'}.",
+            )
+    return {name: parse_option(known[name], text) for name, text in texts.items()}
+
+
+def revision(workspace: Workspace, study_codes: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Something that changes when the answers of these studies do; for caches only."""
+    found = []
+    for code in study_codes:
+        record = studies.get(workspace.database, code)
+        _, done = collection_store.progress(workspace.database, record.study_id)
+        event = runs.last(workspace.database, record.study_id)
+        recoded = audits.newest(workspace.database, record.study_id)
+        about = f"{event.kind if event else ''}:{recoded}:{record.instrument_id}"
+        found.append((f"{code}:{about}", done))
+    return tuple(found)
+
+
+def run(
+    workspace: Workspace,
+    name: str,
+    study_codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Where,
+    over: Sequence[str] = (),
+) -> AnalysisResult:
+    """Run an analysis over the answers of some studies that pass the filters.
+
+    `over` are factors to average administrations over first, so that a row is one combination of
+    the others; those that the analysis itself sets side by side or compares are not averaged.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no answers, a filter names an unknown factor, or nothing can be computed.
+    """
+    analysis = by_name(name)
+    given = options
+    frame, options, notes, words = _prepared(workspace, analysis, study_codes, options, where, over)
+    result = analysis.run(frame, **options)
+    result = bank_attachment.in_true_words(
+        workspace, result, frames.studies_behind(analysis, study_codes, given)
+    )
+    amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
+    return replace(
+        result,
+        unit=result.unit + words,
+        notes=(*notes, *result.notes),
+        method=" ".join([result.method, *amended]),
+    )
+
+
+def scripts(
+    workspace: Workspace,
+    name: str,
+    study_codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Where,
+    over: Sequence[str] = (),
+) -> tuple[TextFile, ...]:
+    """Scripts for other software that compute the same, with their data.
+
+    Raises
+    ------
+    NotEnoughData
+        The analysis offers none, or its data do not allow one.
+    """
+    analysis = by_name(name)
+    if analysis.scripts is None:
+        raise NotEnoughData(f"'{name}' offers no scripts.", "Export its tables instead.")
+    frame, options, _, _ = _prepared(workspace, analysis, study_codes, options, where, over)
+    return analysis.scripts(frame, **options)
+
+
+def _prepared(
+    workspace: Workspace,
+    analysis: Analysis,
+    study_codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Where,
+    over: Sequence[str] = (),
+) -> tuple[pd.DataFrame, dict[str, Any], tuple[str, ...], str]:
+    """Frame and options as the analysis takes them, notes on them, and words for its unit."""
+    for code in study_codes:
+        studies.get(workspace.database, code)
+    by = tuple(options.get("by", next((o.default for o in analysis.options if o.name == "by"), ())))
+    frame = frames.frame_of(workspace, analysis, study_codes, where, by)
+    check_frame(frame, analysis.needs)
+    chosen = frames.in_place_of_names(workspace, analysis, options)
+    apart = _apart(analysis, frame, chosen)
+    chosen |= apart
+    notes = (_APART_NOTE,) if apart else ()
+    if analysis.needs is not ITEM_SCORES:
+        return frame, chosen, notes, ""
+    taken = frames.averaging(analysis, chosen, over)
+    rows = averaged(frame, taken)
+    said = frames.cautions(workspace, analysis, rows, chosen)
+    return (
+        rows,
+        chosen,
+        (*notes, *said, *frames.averaging_notes(frame, rows, taken)),
+        frames.words(frame, taken),
+    )
+
+
+def _apart(
+    analysis: Analysis, frame: pd.DataFrame, options: Mapping[str, Any]
+) -> dict[str, tuple[str, ...]]:
+    """The groups to set side by side where answer formats differ, if not by format already."""
+    by = next((option for option in analysis.options if option.name == "by"), None)
+    if by is None or "format" not in frame or frame["format"].nunique() < 2:
+        return {}
+    chosen = tuple(options.get("by", by.default))
+    if "format" in chosen or options.get("factor") == "format":
+        return {}
+    return {"by": (*chosen, "format")}
+
+
+def verdicts(report: AnalysisResult) -> list[tuple[str, bool | None, str]]:
+    """Of a validation report, each group's name, whether it passed, and the verdict.
+
+    None where a criterion that decides it has no coefficient.
+    """
+    table = next(table for table in report.tables if table.name == "verdicts")
+    columns = list(table.frame.columns)
+    factors = columns[: columns.index("reliable")]
+    return [
+        (group_name([row[name] for name in factors]), _passed(row), str(row["verdict"]))
+        for row in table.frame.to_dict("records")
+    ]
+
+
+def _passed(row: Mapping[Any, Any]) -> bool | None:
+    """Whether a scale is reliable and valid, as far as that is known."""
+    if "no" in (row["reliable"], row["valid"]):
+        return False
+    return True if row["valid"] == "yes" else None
+
+
+def software() -> dict[str, str]:
+    """Versions that a result depends on."""
+    return {name: version(name) for name in ("numpy", "scipy", "pandas", "duckdb")}
+
+
+# What is true of simulated respondents, to set beside what the statistics say of them.
+
+
+@dataclass(frozen=True, eq=False)
+class KnownTruth:
+    """The truth behind one simulated respondent of a study.
+
+    `items`: item, subscale, keyed, loading (standardized, of the latent answer on its trait) and
+    difficulty (in SDs of the latent answer). `alphas`: subscale and the alpha to expect of scored
+    answers, by Monte Carlo (20,000 administrations).
+    """
+
+    respondent: str
+    items: pd.DataFrame
+    alphas: pd.DataFrame
+
+
+def known_truth(workspace: Workspace, study: str) -> tuple[KnownTruth, ...]:
+    """The truth of each simulated respondent of a study; none where it has none."""
+    bank = studies_designs.frozen_bank(workspace, study)
+    record = studies_designs.load(workspace, study)
+    chosen = record.design.formats
+    response_format = bank.format(chosen[0]) if len(chosen) == 1 else None
+    found = []
+    for person in studies_designs.people(workspace, study):
+        if person.simulation is None or response_format is None:
+            continue
+        items = simulated.item_truth(person.simulation, bank.items)
+        alphas = simulated.expected_alpha(person.simulation, bank.items, response_format)
+        found.append(
+            KnownTruth(
+                person.label,
+                pd.DataFrame([vars(item) for item in items]),
+                pd.DataFrame({"subscale": list(alphas), "alpha": list(alphas.values())}),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,152 @@
+"""Analyses computed in the background: started once, watched from any page, stopped when asked.
+
+A computation is known by everything its result depends on, so a reload or a second tab finds the
+one under way, or its result, instead of starting another.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from core.analysis.shared.progress import Cancelled, watched
+from core.domain.results import AnalysisResult
+from core.workflow.statistics import analyses, frames
+from core.workflow.workspace import Workspace
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+AT_ONCE = 2  # more would only slow each other down
+KEPT = 60  # results, the least recently wanted go first
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be computed: an analysis of some studies with its options."""
+
+    analysis: str
+    studies: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    over: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class Computation:
+    """One analysis under way or finished. Pages read it; the thread that computes writes it."""
+
+    question: Question
+    state: State = "waiting"
+    done: int = 0
+    total: int = 0
+    what: str = ""
+    result: AnalysisResult | None = None
+    error: Exception | None = None
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is nothing more to wait for."""
+        return self._ended.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end, at most so long; whether it has ended."""
+        return self._ended.wait(seconds)
+
+    def cancel(self) -> None:
+        """Give it up at once; what is under way stops before its next step and is not kept."""
+        with _guard:
+            if not self.ended:
+                self.state = "cancelled"
+                self._stop.set()
+                self._ended.set()
+
+    def end(
+        self, state: State, result: AnalysisResult | None = None, error: Exception | None = None
+    ) -> None:
+        """Take the end of the computation, unless it was given up before."""
+        with _guard:
+            if not self.ended:
+                self.state, self.result, self.error = state, result, error
+                self._ended.set()
+
+    def value(self) -> AnalysisResult:
+        """The result; raises what kept it from being computed."""
+        if self.error is not None:
+            raise self.error
+        if self.result is None:
+            raise RuntimeError(f"the computation is {self.state}")
+        return self.result
+
+    def watch(self, done: int, total: int, what: str) -> None:
+        """Take how far it is; stops the analysis where it was given up."""
+        if self._stop.is_set():
+            raise Cancelled
+        self.done, self.total, self.what = done, total, what
+
+
+_guard = threading.Lock()
+_slots = threading.Semaphore(AT_ONCE)
+_found: OrderedDict[str, Computation] = OrderedDict()
+
+
+def request(workspace: Workspace, question: Question) -> Computation:
+    """The computation of a question over the answers as they are now, begun if it is not yet."""
+    key = _key(workspace, question)
+    with _guard:
+        computation = _found.get(key)
+        if computation is None:
+            computation = _found[key] = Computation(question)
+            threading.Thread(
+                target=_compute, args=(workspace, computation), name="inkblot-analysis", daemon=True
+            ).start()
+        _found.move_to_end(key)
+        _forget_oldest()
+    return computation
+
+
+def forget(workspace: Workspace, question: Question) -> None:
+    """Let the question be computed anew, after it was cancelled."""
+    with _guard:
+        _found.pop(_key(workspace, question), None)
+
+
+def _compute(workspace: Workspace, computation: Computation) -> None:
+    """Compute and keep the result, or what kept it from being computed."""
+    asked = computation.question
+    with _slots:
+        if computation.ended:  # given up while it waited
+            return
+        computation.state = "running"
+        try:
+            with watched(computation.watch):
+                found = analyses.run(
+                    workspace, asked.analysis, asked.studies, asked.options, asked.where, asked.over
+                )
+            computation.end("done", found)
+        except Cancelled:
+            computation.end("cancelled")
+        except Exception as error:  # noqa: BLE001  # raised again where the result is asked for
+            computation.end("failed", error=error)
+
+
+def _key(workspace: Workspace, question: Question) -> str:
+    """Everything the result depends on, as text."""
+    analysis = analyses.by_name(question.analysis)
+    behind = frames.studies_behind(analysis, question.studies, question.options)
+    revision = analyses.revision(workspace, behind)
+    parts = [
+        workspace.process, question.analysis, question.studies, dict(question.options),
+        {name: list(values) for name, values in question.where.items()}, question.over, revision,
+    ]  # fmt: skip
+    return json.dumps(parts, sort_keys=True, default=str)
+
+
+def _forget_oldest() -> None:
+    """Drop the results that were not wanted for longest; what is under way stays."""
+    for key in [key for key, one in _found.items() if one.ended][: max(len(_found) - KEPT, 0)]:
+        del _found[key]

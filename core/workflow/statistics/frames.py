@@ -1,0 +1,446 @@
+"""The frames an analysis works on, other data it takes, and what a row stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.registry import Analysis, OtherData
+from core.analysis.shared.rows import of_people
+from core.domain.frames import (
+    CONTEXT_SET,
+    HIGHEST,
+    ITEM_SCORES,
+    LOWEST,
+    OPTION_COUNTS,
+    OPTION_POINTS,
+    ORIGIN,
+    PEOPLE,
+    REWRITING,
+    TEXTS,
+)
+from core.domain.study import FACTORS, Context
+from core.errors import NotEnoughData
+from core.stats.inputs import listed
+from core.store import banks as bank_store
+from core.store import frames, studies
+from core.store import studies as study_store
+from core.workflow.answers import texts
+from core.workflow.banks import editing
+from core.workflow.designs import studies as studies_designs
+from core.workflow.workspace import Workspace
+
+# The frames an analysis works on, of the studies asked for.
+
+Where = Mapping[str, Sequence[Any]]
+
+
+def frame_of(
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    where: Where,
+    by: Sequence[str] = (),
+) -> pd.DataFrame:
+    """The frame that an analysis needs, of some studies and the answers that pass the filters.
+
+    Counts are kept apart by the factors in `by`; other frames hold every factor anyway.
+
+    Raises
+    ------
+    NotEnoughData
+        No answers pass the filters, or a filter names an unknown factor.
+    """
+    for factor in where:
+        if factor not in (*FACTORS, "item"):
+            raise NotEnoughData(
+                f"There is no factor '{factor}' to filter by.", f"Use: {', '.join(FACTORS)}, item."
+            )
+    if analysis.needs is TEXTS:
+        frame = text_frame(workspace, codes, where)
+    elif analysis.needs is ITEM_SCORES:
+        frame = item_scores(workspace, codes, where)
+    else:
+        frame = _option_counts(workspace, codes, where, by)
+    if frame.empty:
+        raise NotEnoughData(
+            "No planned answers pass these filters.", "Choose another study, or fewer filters."
+        )
+    return frame
+
+
+def item_scores(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
+    """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS)."""
+    frame = frames.item_scores(workspace.database, list(codes), where)
+    if frame.empty:
+        return frame
+    people = {PEOPLE: _of_people(workspace, frame)}
+    return frame.assign(**_about_contexts(workspace, frame), **_ends(workspace, frame), **people)
+
+
+def _of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
+    """For each row, whether it was brought in, in a study without repetitions; see PEOPLE."""
+    found = {}
+    for code, own in frame.groupby("study", observed=True)["repetition"]:
+        planned = studies.get(workspace.database, str(code)).kind == "planned"
+        found[code] = not planned and own.min() == own.max()
+    return frame["study"].map(found).to_numpy(dtype=np.bool_)
+
+
+def _option_counts(
+    workspace: Workspace, codes: Sequence[str], where: Where, by: Sequence[str]
+) -> pd.DataFrame:
+    """OPTION_COUNTS of some studies, kept apart by contexts or their kind where asked for."""
+    more = [name for name in OPTION_COUNTS.may_have if name in by]
+    if not more:
+        return frames.option_counts(workspace.database, list(codes), where)
+    frame = frames.option_counts(workspace.database, list(codes), where, by_context=True)
+    about = {n: c for n, c in _about_contexts(workspace, frame).items() if n in more}
+    cell = [*(name for name in OPTION_COUNTS.columns if name != "count"), *more]
+    counted = frame.assign(**about).groupby(cell, sort=False, observed=True, dropna=False)
+    return counted["count"].sum().reset_index()
+
+
+def _ends(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
+    """The points of the options of every row's answer format, and the lowest and highest."""
+    study, answered_in = frame["study"].astype("category"), frame["format"].astype("category")
+    names = list(answered_in.cat.categories)
+    ends = np.full((len(study.cat.categories), len(names) + 1, 2), np.nan)  # last: no format
+    every = np.full(ends.shape[:2], "", dtype=object)
+    for place, code in enumerate(study.cat.categories):
+        record = studies.get(workspace.database, str(code))
+        for found in bank_store.instrument(workspace.database, record.instrument_id).formats:
+            points = [option.points for option in found.options if option.points is not None]
+            if found.code in names and points:
+                own = place, names.index(found.code)
+                ends[own] = min(points), max(points)
+                every[own] = " ".join(map(repr, sorted({float(point) for point in points})))
+    at = study.cat.codes.to_numpy(), answered_in.cat.codes.to_numpy()
+    rows = ends[at]
+    code, texts = pd.factorize(every.ravel())
+    places: list[int] = np.asarray(code).reshape(every.shape)[at].tolist()
+    options = pd.Categorical(np.asarray(texts, dtype=object)[places], categories=texts)
+    return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
+
+
+def text_frame(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
+    """TEXTS of some studies."""
+    parts = []
+    written = texts.text_studies(workspace)
+    for code in codes:
+        if code not in written:
+            raise NotEnoughData(
+                f"The study '{code}' did not ask for texts.",
+                "Choose a study whose bank asks for free texts (see the page Texts).",
+            )
+        part = texts.of_study(workspace, code).drop(columns="trial_id")
+        part.insert(0, "study", code)
+        parts.append(part.assign(**_about_contexts(workspace, part)))
+    found = pd.concat(parts, ignore_index=True)
+    for factor, values in where.items():
+        if factor not in found:
+            raise NotEnoughData(
+                f"Texts are not kept by {factor}.", "Take the filter off, or filter by context."
+            )
+        found = found[found[factor].isin(list(values))]
+    return found.reset_index(drop=True)
+
+
+def _about_contexts(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
+    """Kind and origin of the context of every row, from the designs of the studies."""
+    study, context = frame["study"].astype("category"), frame["context"].astype("category")
+    known = {
+        (code, found.code): found
+        for code in study.cat.categories
+        for found in studies.get(workspace.database, str(code)).design.contexts
+    }
+    places = study.cat.codes.to_numpy(dtype=np.int64) * len(context.cat.categories)
+    places += context.cat.codes.to_numpy(dtype=np.int64)
+    back, cells = pd.factorize(places)
+    names = [
+        (study.cat.categories[c // len(context.cat.categories)],
+         context.cat.categories[c % len(context.cat.categories)])
+        for c in cells.tolist()
+    ]  # fmt: skip
+    about = [_about(known.get(name), str(name[1])) for name in names]
+    return {
+        column: pd.Categorical([row[number] for row in about]).take(back)
+        for number, column in enumerate((CONTEXT_SET, REWRITING, ORIGIN))
+    }
+
+
+def _about(context: Context | None, code: str) -> tuple[str, str, str]:
+    """Set, rewriting and origin of a context; imported answers have no more than its code."""
+    if context is None:
+        return "", "original", code
+    kind = "conversations" if context.messages else "personas" if context.text else ""
+    if context.variant_of:
+        return kind, "rewritten", context.variant_of
+    return kind, "original", code
+
+
+# What analyses bring in beside the answers of a study: other studies, texts, lists of words.
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where one kind of other data comes from."""
+
+    names: Callable[[Workspace], tuple[str, ...]]
+    frame: Callable[[Workspace, str], pd.DataFrame]
+    is_study: bool
+
+
+def names(workspace: Workspace, kind: OtherData) -> tuple[str, ...]:
+    """The names of what can be brought in, newest first."""
+    return _SOURCES[kind.of].names(workspace)
+
+
+def in_place_of_names(
+    workspace: Workspace, analysis: Analysis, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options, with a frame (or None) in place of the name of what is to be brought in."""
+    found = dict(options)
+    for option in analysis.options:
+        if isinstance(option.kind, OtherData) and option.name in found:
+            name = found[option.name]
+            found[option.name] = _frame(workspace, option.kind, str(name)) if name else None
+    return found
+
+
+def studies_behind(
+    analysis: Analysis, codes: Sequence[str], options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Every study whose answers the result depends on."""
+    others = [
+        str(options[option.name])
+        for option in analysis.options
+        if isinstance(option.kind, OtherData)
+        and _SOURCES[option.kind.of].is_study
+        and options.get(option.name)
+    ]
+    return tuple(dict.fromkeys((*codes, *others)))
+
+
+def _frame(workspace: Workspace, kind: OtherData, name: str) -> pd.DataFrame:
+    """What stands under that name."""
+    source = _SOURCES[kind.of]
+    found = source.frame(workspace, name)
+    if found.empty and source.is_study:
+        raise NotEnoughData(
+            f"The study '{name}' ({kind.label}) has no answers.", "Run it, or choose another."
+        )
+    return found
+
+
+def _word_banks(workspace: Workspace) -> tuple[str, ...]:
+    return tuple(bank.code for bank in editing.summaries(workspace) if bank.kind == "words")
+
+
+def _word_lists(workspace: Workspace, name: str) -> pd.DataFrame:
+    lists = texts.lists_of(editing.load(workspace, name).instrument)
+    rows = [(title, entry) for title, entries in lists.items() for entry in entries]
+    return pd.DataFrame(rows, columns=["list", "entry"])
+
+
+def _studies_of_texts(workspace: Workspace) -> tuple[str, ...]:
+    return tuple(reversed(texts.text_studies(workspace)))
+
+
+def _studies_of_scores(workspace: Workspace) -> tuple[str, ...]:
+    written = texts.text_studies(workspace)
+    codes = [record.code for record in study_store.studies(workspace.database)]
+    return tuple(code for code in reversed(codes) if code not in written)
+
+
+_SOURCES: Mapping[str, _Source] = {
+    "item_scores": _Source(
+        _studies_of_scores,
+        lambda workspace, name: item_scores(workspace, [name], {}),
+        is_study=True,
+    ),
+    "texts": _Source(
+        _studies_of_texts,
+        lambda workspace, name: text_frame(workspace, [name], {}),
+        is_study=True,
+    ),
+    "word_lists": _Source(_word_banks, _word_lists, is_study=False),
+}
+
+
+# What a row of an analysis stands for, and when rows are not the individuals they look like.
+
+_IMPLIED: Mapping[str, str] = {
+    "context": "a persona or conversation makes an individual of the model, and people would be "
+    "compared in the same way",
+    "repetition": "asking again makes a row, so what varies is chance in sampling, not individuals",
+    "entity": "what is judged makes a row, so correlations are over brands, parties or persons",
+    "entity_b": "what is judged makes a row, so correlations are over brands, parties or persons",
+    "respondent": "each model is one individual; intervals need many models",
+    "model": "each model is one individual; intervals need many models",
+}
+"""What it means that rows differ in a factor."""
+_IMPLIED_BROUGHT_IN = {
+    **_IMPLIED,
+    "context": "each context makes an individual",
+    "repetition": "what varies between them is chance or change, not individuals",
+    "respondent": "each respondent is one individual; intervals need many",
+    "model": "each respondent is one individual; intervals need many",
+}
+"""The same of answers brought in, which may be those of people."""
+_INDIVIDUAL = ("respondent", "context", "entity", "entity_b")
+_WAYS = ("form", "label_order", "template", "language", "phase")
+"""Ways of asking the same thing."""
+_WORDS = {
+    "label_order": "orders of options",
+    "entity": "entities",
+    "entity_b": "second entities",
+    "template": "instructions",
+}
+
+
+def implications(factors: Sequence[str], *, brought_in: bool = False) -> tuple[str, ...]:
+    """What it means that rows differ in these factors, in sentences."""
+    implied = _IMPLIED_BROUGHT_IN if brought_in else _IMPLIED
+    said: dict[str, list[str]] = {}
+    for name in factors:
+        if name in implied:
+            said.setdefault(implied[name], []).append(_WORDS.get(name, f"{name}s"))
+    return tuple(f"Rows differ in {' and '.join(who)}: {what}." for what, who in said.items())
+
+
+def averaging(
+    analysis: Analysis, options: Mapping[str, Any], over: Sequence[str]
+) -> tuple[str, ...]:
+    """The factors to average over: those asked for but those the analysis itself looks at."""
+    looked_at = _looked_at(analysis, options)
+    pairs = {"respondent": "model", "model": "respondent"}
+    kept = looked_at | {pairs[name] for name in looked_at if name in pairs}
+    taken = [name for name in over if name in FACTORS and name not in kept]
+    # a respondent has one model, so averaging over respondents averages over models
+    return tuple(dict.fromkeys((*taken, *(["model"] if "respondent" in taken else []))))
+
+
+def words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
+    """What to add to the unit of an analysis; empty where nothing was averaged."""
+    named = [_WORDS.get(name, f"{name}s") for name in over if _varies(item_scores, name)]
+    return f", averaged over {' and '.join(named)}" if named else ""
+
+
+def averaging_notes(
+    before: pd.DataFrame, after: pd.DataFrame, over: Sequence[str]
+) -> tuple[str, ...]:
+    """How many scores went into how many, where any were averaged."""
+    if len(after) == len(before):
+        return ()
+    return (
+        f"{before['score'].notna().sum():,} scores were averaged into "
+        f"{after['score'].notna().sum():,}{words(before, over).removeprefix(', averaged')}; counts "
+        "are of the latter.",
+    )
+
+
+def cautions(
+    workspace: Workspace, analysis: Analysis, rows: pd.DataFrame, options: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Where rows are copies of each other by design, or of kinds that had better stay apart."""
+    looked_at = _looked_at(analysis, options)
+    return (*_copies(workspace, rows, looked_at), *_pooled(analysis, rows, looked_at))
+
+
+def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tuple[str, ...]:
+    """Where a model was asked again and again."""
+    if "repetition" in looked_at or not _varies(rows, "repetition"):
+        return ()
+    fixed = sorted(
+        {
+            person.label
+            for code in rows["study"].unique()
+            for person in studies_designs.people(workspace, str(code))
+            if person.sampling.temperature == 0 and not person.simulation
+        }
+        & set(map(str, rows["respondent"].unique()))
+    )
+    if fixed:
+        return (
+            f"Rows are repetitions at temperature 0 ({listed(fixed)}): the same question "
+            "asked again gives nearly the same answer, so such rows are copies, and n counts the "
+            "same thing several times. Average over repetitions, or let contexts make the rows.",
+        )
+    if all(
+        studies_designs.load(workspace, str(code)).kind == "imported"
+        for code in rows["study"].unique()
+    ):
+        return (
+            (
+                "The same respondents answered several times: what varies between such answers is "
+                "chance or change, not individuals. Average over repetitions, or put them side by "
+                "side.",
+            )
+            if _recurring(rows, ["repetition"], looked_at)
+            else ()
+        )
+    if "context" in looked_at or not _varies(rows, "context"):
+        return (
+            "Rows are repetitions of one model: what varies is chance in sampling, not "
+            "individuals.",
+        )
+    return ()
+
+
+def _pooled(analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]) -> tuple[str, ...]:
+    """Where several ways of asking the same individual are rows of one analysis."""
+    if not analysis.pooled_rows_need_caution:
+        return ()
+    pooled = [name for name in _WAYS if name not in looked_at and _varies(rows, name)]
+    recurring = _recurring(rows, pooled, looked_at)
+    if not recurring:
+        return ()
+    named = [f"{len(rows[name].unique())} {_WORDS.get(name, f'{name}s')}" for name in recurring]
+    who = "context" if not of_people(rows) and _varies(rows, "context") else "respondent"
+    return (
+        f"Rows are pooled over {' and '.join(named)}, so that the same {who} counts "
+        "several times: n is too large, and intervals and p are too small. Put them side by side, "
+        "or choose one or average over them under Which answers.",
+    )
+
+
+def _recurring(rows: pd.DataFrame, ways: Sequence[str], looked_at: set[str]) -> list[str]:
+    """The ways in which some individual was asked more than once within what is analyzed together.
+
+    People who each answered in one language, say, are pooled over languages without recurring.
+    """
+    if not ways:
+        return []
+    # Contexts of a design are the same in all its studies; codes of people are not.
+    study = ["study"] if of_people(rows) else []
+    apart = [name for name in (*FACTORS, CONTEXT_SET, REWRITING) if name in looked_at]
+    who = list(dict.fromkeys([*study, *_INDIVIDUAL, *(name for name in apart if name in rows)]))
+    cases = rows[["administration", *who, *ways]].drop_duplicates("administration")
+    same = cases.groupby(who, observed=True, dropna=False, sort=False)
+    return [name for name in ways if (same[name].nunique(dropna=False) > 1).any()]  # noqa: PD101
+
+
+def _looked_at(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
+    """The factors that an analysis itself sets side by side or compares."""
+    found: set[str] = set()
+    for option in analysis.options:
+        value = options.get(option.name, option.default)
+        if isinstance(value, str):
+            found.add(value)
+        elif isinstance(value, tuple):
+            found |= {part for part in value if isinstance(part, str)}
+    return found
+
+
+def _varies(frame: pd.DataFrame, name: str) -> bool:
+    """Whether rows differ in a column."""
+    column = frame[name]
+    if isinstance(column.dtype, pd.CategoricalDtype) and len(column):
+        codes = column.cat.codes.to_numpy()  # nothing has a code of its own, as a value would
+        return bool(codes.min() != codes.max())
+    return len(column.unique()) > 1

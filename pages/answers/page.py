@@ -1,0 +1,207 @@
+"""Answers: counts by status, and each answer with the way it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.charts import readable
+from core.domain.results import Column, ResultTable
+from core.domain.study import FACTORS
+from core.domain.wording import counted, rounded_frame
+from core.workflow.answers import answers
+from core.workflow.designs import studies
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses
+from pages.answers import detail, table
+from pages.shared import downloads, results, widgets
+from pages.shared.widgets import factor_word
+
+# How many answers of each kind there are under each condition; a number opens the answers.
+
+_COARSE = tuple(
+    name for name in FACTORS if name not in ("context", "entity", "entity_b", "repetition")
+)
+"""Factors of few levels: one count by all of them serves several tables."""
+_AT_FIRST = ("model", "language", "format", "phase", "form")
+_HELP = {
+    "planned": "Trials: items put once each.",
+    "asked": "Trials that were sent, with or without a reply. Percentages are of these.",
+    "n": "Answers that can be scored.",
+    "missing": "All others, not asked yet included.",
+    "answered with explanation": "An option with more around it than its code or label.",
+    "neutral, non-committal": "The model declined to take a side without refusing.",
+    "refused": "The model said that it would not or could not answer.",
+}
+
+
+def status_section(study: StudyRecord, revision: object, levels: Iterable[str]) -> None:
+    """The table of statuses, by the factors that the reader chooses as rows."""
+    st.header("Statuses by condition")
+    varied = set(levels)
+    by = _choose_rows(study.code, [n for n in FACTORS if n in varied or n == "model"])
+    if not by:
+        st.info("Choose at least one factor for the rows.")
+        return
+    tally = tallied(revision, study.code, _COARSE if set(by) <= set(_COARSE) else tuple(by))
+    shown = answers.status_shares(answers.status_table(tally, by), by)
+    st.caption(
+        "Click a number to see the answers behind it in the list below (with the keyboard: "
+        f"move to it with the arrow keys). {counted(len(shown), 'row')}, "
+        f"n = {int(shown['n'].sum()):,} usable of {int(shown['planned'].sum()):,} planned trials."
+    )
+    _draw(study.code, shown, by)
+    data = analyses.export.frame_csv(shown)
+    name = f"{downloads.file_stem(study.code)}-statuses.csv"
+    widgets.download("CSV", data, name, key="answers_statuses_csv")
+
+
+def _choose_rows(study: str, offered: list[str]) -> list[str]:
+    start = [name for name in _AT_FIRST if name in offered]
+    chosen: list[str] = st.multiselect(
+        "Rows", offered, start, format_func=factor_word,
+        key=table.name_of(study, "status_rows"), persist_state="session",
+        help="One row for each combination of these factors. Besides the model, those that this "
+        "study varies are offered.",
+    )  # fmt: skip
+    return chosen
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def tallied(revision: object, study: str, by: tuple[str, ...] = _COARSE) -> pd.DataFrame:
+    """Trials by factors and status, kept as long as the answers (`revision`) stay the same."""
+    return answers.tally(widgets.workspace(), study, by)
+
+
+def _draw(study: str, shown: pd.DataFrame, by: Sequence[str]) -> None:
+    key = table.name_of(study, f"statuses:{':'.join(by)}")
+    rows = counted(len(shown), "row")
+    widgets.table(
+        rounded_frame(shown, 1, [name for name in map(str, shown) if name.endswith("%")]),
+        alt=f"Answers by {', '.join(map(factor_word, by))} and status: {rows}",
+        key=key,
+        on_select=partial(_open_number, study, key, shown, tuple(by)),
+        selection_mode="single-cell",
+        placeholder="–",
+        column_config={name: _column(name, by) for name in shown.columns},
+    )
+
+
+def _column(name: str, by: Sequence[str]) -> Any:
+    if name in by:
+        title = factor_word(name).capitalize()
+        if name == "repetition":
+            return st.column_config.NumberColumn(title, format="%d", pinned=True)
+        return st.column_config.TextColumn(title, pinned=True)
+    title = name if name == "n" else name[:1].upper() + name[1:]
+    if name.endswith("%"):
+        return st.column_config.NumberColumn(title, format="%.1f", help="Of the trials asked.")
+    return st.column_config.NumberColumn(title, format="localized", help=_HELP.get(name))
+
+
+def _open_number(study: str, key: str, shown: pd.DataFrame, by: tuple[str, ...]) -> None:
+    """Filter the list of answers to what the chosen number counts."""
+    cells = st.session_state[key]["selection"]["cells"]
+    if not cells:
+        return
+    row, column = cells[0]
+    chosen: dict[str, Sequence[Any]] = {name: [shown[name].iloc[row]] for name in by}
+    if column not in by:
+        chosen["status"] = answers.statuses_of(column)
+    table.show_only(study, chosen)
+
+
+# Read what was said and how it was understood, answer by answer.
+
+COUNTS = {
+    "Planned": "Trials: items put once each.",
+    "n": "Answers that can be scored.",
+    "Missing": "All others: refused, off the scale, not asked yet and so on. They are counted and "
+    "shown, never scored.",
+}
+
+
+def counts(study: StudyRecord, revision: object) -> None:
+    """How many answers there are of each kind, by respondent: a table and a chart."""
+    overview = answers.status_table(tallied(revision, study.code), ["respondent"])
+    st.header("What came back")
+    usable = collection.usable_words(study.n_usable, study.n_asked)
+    st.write(f"Answers: **{usable}** (an option was chosen, of the questions asked).")
+    shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
+    widgets.table(
+        shown,
+        alt=f"Answers by respondent and status: {counted(len(overview), 'respondent')}",
+        column_config={"Respondent": st.column_config.TextColumn()}
+        | {
+            name: st.column_config.NumberColumn(format="localized", help=COUNTS.get(name))
+            for name in shown.columns[1:]
+        },
+    )
+    columns = tuple(Column(name, name) for name in shown.columns)
+    data = analyses.export.table_csv(ResultTable("counts", "What came back", shown, columns))
+    name = f"{downloads.file_stem(study.code)}-what_came_back.csv"
+    widgets.download("CSV", data, name, key="answers_counts_csv")
+    theme = results.theme()
+    chart = answers.status_chart(overview, theme=theme)
+    st.altair_chart(readable(chart.spec, theme), alt=chart.alt, key="answers_chart")
+    with st.expander("The data of this chart"):
+        st.caption(widgets.plain(chart.alt))
+        widgets.table(chart.table, alt="Data of the chart: trials by respondent and status")
+
+
+def rows(study: StudyRecord, levels: dict[str, list[Any]]) -> None:
+    """The answers that pass the filters, a page at a time, and the chosen one in full."""
+    st.header("Answers")
+    view = table.choose_view(study, levels)
+    trial = table.choose_answer(study, view)
+    if trial is not None:
+        detail.show_answer(study, trial, view.factors)
+
+
+def main() -> None:
+    st.title("Answers")
+    st.caption(
+        "Every answer with the question as it was put, the reply to the letter, and how it was "
+        "read. Counts are of trials: one item put once to one respondent."
+    )
+    with widgets.error_box():
+        study = widgets.study_chooser()
+        if study is None:
+            return
+        widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.unreviewed_note(study)
+        widgets.unkeyed_note(study.code)
+        if study.n_responses == 0:
+            st.info("This study has no answers yet. Start it on the page Collect.")
+            st.page_link(
+                "pages/collect/page.py", label="Go to Collect", icon=":material/play_circle:",
+                query_params={widgets.STUDY_PARAMETER: study.code},
+            )  # fmt: skip
+        workspace = widgets.workspace()
+        revision = (workspace.process, analyses.revision(workspace, [study.code]))
+        levels = answers.levels(workspace, study.code)
+        with widgets.error_box():
+            counts(study, revision)
+        with widgets.error_box():
+            status_section(study, revision, levels)
+        with widgets.error_box():
+            rows(study, levels)
+        st.header("How far the readings can be trusted")
+        st.page_link(
+            "pages/audit.py", label="Code a sample of replies yourself (Audit)",
+            icon=":material/fact_check:", query_params={widgets.STUDY_PARAMETER: study.code},
+        )  # fmt: skip
+        with widgets.error_box():
+            detail.reading_section(study)
+        st.header("Download")
+        st.caption("The file holds every answer, not only those that pass the filters above.")
+        with widgets.error_box():
+            downloads.answers_file(study.code, "csv")
+
+
+main()

@@ -1,0 +1,343 @@
+"""The bank that is open in this browser tab, and the words the page uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.domain.instrument import ORIGINAL, Instrument, Kind
+from core.domain.wording import counted
+from core.errors import ConflictError, UserError
+from core.workflow.banks import editing
+from core.workflow.banks import grid as bank_grid
+from core.workflow.banks.editing import LANGUAGES, DraftState, Gap
+from core.workflow.banks.grid import (
+    LOADING,
+    PARTY,
+    POSITION,
+    TEXT,
+    GridEdits,
+    TextColumn,
+    given_codes,
+    text_column,
+)
+from core.workflow.opening import open_workspace
+from pages.shared import widgets
+
+# Words the parts of the Banks page share: languages, columns, counts and times.
+
+KIND_WORDS: dict[Kind, str] = {"items": "questions", "words": "words", "prompts": "prompts"}
+_MAX_CODES = 5  # named one by one
+FACT_WORDS = {
+    "subscale": "Subscale", "keyed": "Keyed", "pair": "Partner", "genre": "Genre", "tags": "Tags",
+    "rank": "Rank",
+}  # fmt: skip
+
+
+def language_name(language: str) -> str:
+    """A language as a reader calls it, with its code."""
+    name = LANGUAGES.get(language.split("-")[0].lower())
+    return f"{name} ({language})" if name else language
+
+
+def text_title(column: TextColumn) -> str:
+    """What a column of texts is called: its form, its language, and its mood where it has one."""
+    form = "Text" if column.form == ORIGINAL else form_word(column.form)
+    mood = f" ({column.mood})" if column.mood else ""
+    return f"{form}{mood}, {language_name(column.language)}"
+
+
+def form_word(form: str) -> str:
+    """A form as a reader calls it."""
+    return form.replace("_", " ").capitalize()
+
+
+def column_title(name: str) -> str:
+    """What a column of a grid is called."""
+    if name.startswith(TEXT):
+        return text_title(text_column(name))
+    for prefix in (LOADING, PARTY):
+        if name.startswith(prefix):
+            return name.removeprefix(prefix).replace("_", " ")
+    return FACT_WORDS.get(name, name.capitalize())
+
+
+def titled(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a grid with column titles as a reader knows them."""
+    return frame.rename(columns={name: column_title(name) for name in frame.columns})
+
+
+def gaps_words(gaps: tuple[Gap, ...]) -> str:
+    """Missing and unreviewed texts in a line: 'de: 3 missing, 2 unreviewed'."""
+    parts = []
+    for gap in gaps:
+        counts = [f"{gap.n_missing:,} missing"] if gap.n_missing else []
+        counts += [f"{gap.n_unreviewed:,} unreviewed"] if gap.n_unreviewed else []
+        form = "" if gap.form == ORIGINAL else f" {form_word(gap.form).lower()}"
+        parts.append(f"{gap.language}{form}: {', '.join(counts)}")
+    return " · ".join(parts) or "No text is missing in the columns shown, none is unreviewed."
+
+
+def moved_words(edits: GridEdits, kind: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """What is saved otherwise than the grid shows it, by the codes drawn and saved; else empty."""
+    found = []
+    if any(POSITION in cells for cells in (*edits.edited.values(), *edits.added)):
+        found.append(f"{kind.capitalize()}s with a new position are saved in the new order.")
+    given = given_codes(edits, before, after)
+    if given:
+        more = f" and {len(given) - _MAX_CODES:,} more" if len(given) > _MAX_CODES else ""
+        which = f"The new {kind} without a code has" if len(given) == 1 else (
+            f"The {len(given):,} new {kind}s without a code have")  # fmt: skip
+        found.append(f"{which} been given {', '.join(given[:_MAX_CODES])}{more}.")
+    return " ".join(found)
+
+
+def texts_words(n_texts: int, n_items: int) -> str:
+    """How many items have a text in a language, and how many do not."""
+    if not n_items:
+        return "no items yet"
+    missing = n_items - n_texts
+    if not missing:
+        return f"all {n_items:,} items have a text" if n_items > 1 else "the item has a text"
+    return f"{n_texts:,} of {counted(n_items, 'item')} with a text, {missing:,} without"
+
+
+def counted_word(bank: Instrument) -> str:
+    """How many items a bank has, by what they are."""
+    one = "item" if bank.kind == "items" else KIND_WORDS[bank.kind].removesuffix("s")
+    return counted(len(bank.items), one)
+
+
+def saved_words(saved_at: datetime) -> str:
+    """When the bank was last saved, as read beside the grid."""
+    local = saved_at.astimezone()
+    today = local.date() == datetime.now(local.tzinfo).date()
+    return f"Saved at {local:%H:%M:%S}" if today else f"Saved on {local:%Y-%m-%d} at {local:%H:%M}"
+
+
+# The bank on the desk of this browser tab: what its grids were drawn from, and what is saved.
+#
+# A grid keeps being drawn from one base frame, so that it never loses the cursor or a second edit;
+# each of its reports is applied to that base and saved at once. The database stays the truth: where
+# it has moved on, the desk says so and starts from the newer state.
+
+_DESK = "bank_desk"
+_NOT_SAVED = (
+    "The newer state is loaded below. What you typed last was not saved: copy it from here, and "
+    "make the change again."
+)
+_NEWER = "This bank was changed in another tab or window. The newer state is shown."
+
+Change = Callable[[Instrument], Instrument]
+
+
+@dataclass(eq=False)
+class Grid:
+    """One grid as drawn: its key, the bank it shows, and how its edits change a bank."""
+
+    key: str
+    showing: object  # page, search, set of options: whatever the frame depends on besides the bank
+    base: Instrument
+    frame: pd.DataFrame
+    apply: Callable[[Instrument, Instrument, GridEdits], Instrument]  # bank, base, edits
+    told: tuple[str, ...] = ()  # what of the grid in its place before was not taken as written
+
+    def edits(self, state: Mapping[str, Any]) -> GridEdits:
+        """What was typed into it so far."""
+        return GridEdits.of(state.get(self.key) or {})
+
+
+@dataclass(eq=False)
+class Unsaved:
+    """Edits that could not be kept: why, and the rows as they were typed."""
+
+    error: UserError
+    tables: list[tuple[str, pd.DataFrame]]
+
+
+@dataclass(eq=False)
+class Desk:
+    """A bank being edited in this tab. Callbacks change it in place."""
+
+    code: str
+    bank: Instrument
+    revision: int
+    saved_at: datetime
+    state: DraftState
+    number: int = 0  # part of every widget key; a new one draws all widgets anew
+    n_drawn: int = 0  # part of a grid's key; a new one draws this grid anew
+    grids: dict[str, Grid] = field(default_factory=dict)
+    unsaved: Unsaved | None = None
+    problem: UserError | None = None
+    note: str = ""
+    is_fresh: bool = True  # the state was read or saved within this run
+
+    def key(self, name: str) -> str:
+        """Widget key that lasts until the desk starts anew."""
+        return f"bank_{name}_{self.code}_{self.number}"
+
+    def start_from(self, state: DraftState) -> None:
+        """Show another state; whatever the grids held is forgotten."""
+        self._keep(state)
+        self.number += 1
+        self.grids.clear()
+
+    def catch_up(self) -> None:
+        """Save what the grids report and the database does not hold yet.
+
+        It is a callback and reads no st.session_state item: that is where Streamlit may break a
+        callback off when the next click is already waiting, and the edit would be gone.
+        """
+        widget_state = st.session_state.to_dict()
+        for grid in tuple(self.grids.values()):
+            edits = grid.edits(widget_state)
+            if edits and not self._save(partial(_applied, grid, edits), "Edited"):
+                return
+
+    def commit(self, change: Change, summary: str = "Edited", *, redraw: bool = False) -> bool:
+        """Save a change after everything typed before it. Returns whether that went well."""
+        self.catch_up()
+        kept = self._save(change, summary)
+        if kept and redraw:
+            self.start_from(self.state)
+        return kept
+
+    def step(self, move: Callable[..., DraftState]) -> None:
+        """Undo or redo."""
+        self.catch_up()
+        try:
+            state = move(open_workspace(), self.code, expected_revision=self.revision)
+        except ConflictError as error:
+            self.problem = error
+            self.start_from(editing.load(open_workspace(), self.code))
+        except UserError as error:
+            self.problem = error
+        else:
+            self.start_from(state)
+
+    def forget_unsaved(self) -> None:
+        """Take the note on unsaved edits away."""
+        self.unsaved = self.problem = None
+
+    def redraw(self) -> None:
+        """Draw the grids anew from what is saved."""
+        self.catch_up()
+        self.start_from(self.state)
+
+    def grid(
+        self,
+        name: str,
+        showing: object,
+        frame: Callable[[Instrument], pd.DataFrame],
+        apply: Callable[[Instrument, Instrument, GridEdits], Instrument],
+    ) -> Grid:
+        """The grid of that name: as it was drawn before, or new where it shows something else.
+
+        A grid that was out of sight (another section, another page) has lost its edits in the
+        browser; they are saved, so it is drawn from the bank as it is now.
+        """
+        found = self.grids.get(name)
+        if found is None or found.showing != showing or found.key not in st.session_state:
+            self.n_drawn += 1
+            found = Grid(
+                self.key(f"{name}_{self.n_drawn}"), showing, self.bank, frame(self.bank), apply
+            )
+            self.grids[name] = found
+        return found
+
+    def _save(self, change: Change, summary: str) -> bool:
+        changed = self.bank
+        try:
+            changed = change(self.bank)
+            if changed != self.bank:
+                self._keep(
+                    editing.save(
+                        open_workspace(), changed,
+                        expected_revision=self.revision, summary=summary,
+                    )
+                )  # fmt: skip
+        except ConflictError as error:
+            told = ConflictError(error.problem, _NOT_SAVED)
+            earlier = self.unsaved.tables if self.unsaved else []
+            self.unsaved = Unsaved(told, [*earlier, *_typed(self.bank, changed)])
+            self.start_from(editing.load(open_workspace(), self.code))
+            return False
+        except UserError as error:
+            self.problem = error
+            if changed != self.bank:
+                self.unsaved = Unsaved(error, _typed(self.bank, changed))
+            return False
+        self.problem = None
+        if self.unsaved and not isinstance(self.unsaved.error, ConflictError):
+            self.unsaved = None  # kept after all, by trying again
+        return True
+
+    def _keep(self, state: DraftState) -> None:
+        self.state, self.bank, self.revision = state, state.instrument, state.revision
+        self.saved_at, self.is_fresh = state.saved_at, True
+
+
+def open_desk(code: str) -> Desk:
+    """The desk with that bank on it, everything typed saved, and the newest state known."""
+    desk: Desk | None = st.session_state.get(_DESK)
+    if desk is None or desk.code != code:
+        if desk is not None:
+            desk.catch_up()
+        state = editing.load(widgets.workspace(), code)
+        number = desk.number + 1 if desk else 0
+        desk = Desk(code, state.instrument, state.revision, state.saved_at, state, number)
+        st.session_state[_DESK] = desk
+    desk.catch_up()
+    if not desk.is_fresh:
+        state = editing.load(widgets.workspace(), code)
+        if state.revision != desk.revision:
+            desk.note = _NEWER
+            desk.start_from(state)
+        desk.state = state
+    desk.is_fresh = False
+    return desk
+
+
+def show_messages(desk: Desk) -> None:
+    """What went wrong with the last edit, until it is seen; typed rows can be copied from it."""
+    if desk.note:
+        st.info(desk.note, icon=":material/sync:")
+        desk.note = ""
+    if desk.unsaved is not None:
+        _show_unsaved(desk, desk.unsaved)
+    elif desk.problem is not None:
+        widgets.show_problem(desk.problem)
+        desk.problem = None
+
+
+def _show_unsaved(desk: Desk, unsaved: Unsaved) -> None:
+    widgets.show_problem(unsaved.error)
+    for title, frame in unsaved.tables:
+        st.caption(f"{title} as typed, not saved: {len(frame):,}")
+        widgets.table(titled(frame), alt=f"{title} as typed, not saved: {len(frame)} rows")
+    st.button("I have copied what I need", key=desk.key("seen"), on_click=desk.forget_unsaved)
+
+
+def _applied(grid: Grid, edits: GridEdits, bank: Instrument) -> Instrument:
+    return grid.apply(bank, grid.base, edits)
+
+
+def _typed(before: Instrument, after: Instrument) -> list[tuple[str, pd.DataFrame]]:
+    """Rows of `after` that `before` does not hold as they are."""
+    tables: list[tuple[str, pd.DataFrame]] = []
+    places = bank_grid.unsaved_items(before, after)
+    if places:
+        tables.append(("Items", bank_grid.item_rows(after, places)))
+    changed = [f for f in after.formats if f not in before.formats]
+    tables += [("Response options", bank_grid.option_rows(after, f)) for f in changed]
+    names = ("title", "description", "licence", "citation")
+    about = [(n, getattr(after, n)) for n in names if getattr(after, n) != getattr(before, n)]
+    if about:
+        tables.append(("About the bank", pd.DataFrame(about, columns=["field", "text"])))
+    return tables

@@ -1,0 +1,360 @@
+"""Question banks: list, create, import; edit one with undo, versions and export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.domain import formats
+from core.domain.instrument import problems
+from core.domain.wording import counted
+from core.errors import UserError
+from core.workflow.answers import bank_attachment
+from core.workflow.banks import editing, grid
+from core.workflow.banks.editing import Arrival, BankSummary, Draft
+from core.workflow.opening import open_workspace
+from pages.banks import drafting, items, options, versions
+from pages.banks.open_bank import (
+    KIND_WORDS,
+    Desk,
+    counted_word,
+    open_desk,
+    saved_words,
+    show_messages,
+    titled,
+)
+from pages.shared import widgets
+
+# All banks in a table; new ones typed, or read from a file after a look at what is in it.
+
+BANK_PARAMETER = "bank"
+_CREATE_PROBLEM = "bank_create_problem"
+_IMPORT_PROBLEM = "bank_import_problem"
+_UPLOAD_NUMBER = "bank_upload_number"
+_UPLOAD_READ = "bank_upload_read"
+_PREVIEW_ROWS = 200
+
+
+def open_bank(code: str | None) -> None:
+    """Put a bank into the address, so that a reload shows it again; None: the list."""
+    if code is None:
+        st.query_params.pop(BANK_PARAMETER, None)
+    else:
+        st.query_params[BANK_PARAMETER] = code
+
+
+def list_section() -> None:
+    """The table of banks; choosing one opens it."""
+    found = editing.summaries(widgets.workspace())
+    n_away = sum(bank.archived for bank in found)
+    away = n_away > 0 and st.toggle(f"Show {n_away} put away", key="bank_show_archived")
+    shown = [bank for bank in found if away or not bank.archived]
+    if not shown:
+        st.info("There is no bank yet. Create one, or import one from a file, below.")
+        return
+    titles = {bank.code: f"{bank.title} ({bank.code})" for bank in shown}
+    chosen = st.selectbox(
+        "Open a bank", list(titles), index=None, format_func=titles.__getitem__,
+        placeholder=f"Choose one of {len(shown)}", key="bank_open",
+    )  # fmt: skip
+    if chosen:
+        open_bank(chosen)
+        st.rerun()
+    event = widgets.table(
+        pd.DataFrame([_row(bank, with_state=away) for bank in shown]),
+        alt=f"Question banks: {counted(len(shown), 'row')}. Choose one with the box above.",
+        key=f"bank_table_{len(shown)}",
+        column_config=_list_columns(),
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    rows = event["selection"]["rows"]
+    if rows:
+        open_bank(shown[rows[0]].code)
+        st.rerun()
+
+
+def _list_columns() -> dict[str, Any]:
+    column = st.column_config.Column
+    return {
+        "Title": column(width=210),
+        "Code": column(width=100),
+        "Problems": column(
+            width=80, help="What to look at, unreviewed drafts included; open it to see."
+        ),
+        "Kind": column(
+            width=82, help="Questions to answer, words to judge, or prompts to write to."
+        ),
+        "Items": column(width=58, help="How many questions, words or prompts."),
+        "Languages": column(width=86),
+        "Versions": column(width=74, help="Versions published for studies."),
+        "Used in": column(width=100, help="Studies that use a version of the bank."),
+        "Saved": column(width=104),
+        "State": column(width=80),
+    }
+
+
+def _row(bank: BankSummary, *, with_state: bool) -> dict[str, object]:
+    row: dict[str, object] = {
+        "Title": bank.title,
+        "Code": bank.code,
+        "Problems": bank.n_problems + bank.n_unreviewed,
+        "Kind": KIND_WORDS[bank.kind],
+        "Items": bank.n_items,
+        "Languages": ", ".join(bank.languages),
+        "Versions": bank.n_versions,
+        "Used in": bank.used_in or "no study yet",
+        "Saved": saved_words(bank.saved_at).removeprefix("Saved ").split(" at ")[0],
+    }
+    if with_state:
+        row["State"] = "put away" if bank.archived else "in use"
+    return row
+
+
+def create_section() -> None:
+    """A new, empty bank with a title and response options."""
+    codes = list(formats.BUILT_IN)
+    with st.form("bank_create", border=True):
+        left, right = st.columns([2, 1])
+        left.text_input("Title", key="bank_new_title", placeholder="Trust in institutions")
+        right.selectbox(
+            "Response options", codes, index=codes.index("likert_5"),
+            format_func=formats.titles.__getitem__,
+            key="bank_new_format",
+            help="How the items are answered. Codes, points and labels can be edited later.",
+        )  # fmt: skip
+        st.form_submit_button("Create bank", icon=":material/add:", on_click=_create)
+    problem = st.session_state.pop(_CREATE_PROBLEM, None)
+    if problem is not None:
+        widgets.show_problem(problem)
+
+
+def _create() -> None:
+    values = st.session_state.to_dict()
+    try:
+        made = editing.create(
+            open_workspace(), values.get("bank_new_title") or "",
+            response_format=values.get("bank_new_format") or "likert_5",
+        )  # fmt: skip
+    except UserError as error:
+        st.session_state[_CREATE_PROBLEM] = error
+    else:
+        open_bank(made.instrument.code)
+
+
+def import_section() -> None:
+    """A file, what is in it, what is wrong with it by row; kept only on a click."""
+    st.caption(
+        "A CSV file or an Excel workbook: as exported here, or simply a table with the columns "
+        "code and text, and if you like subscale, keyed and text_de, text_es, … "
+        "At most 50 MB and 20,000 rows. Nothing is kept before you say so."
+    )
+    number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
+    upload = st.file_uploader(
+        "Bank file", ["csv", "tsv", "txt", "xlsx", "gz"], key=f"bank_upload_{number}"
+    )
+    if upload is None:
+        st.session_state.pop(_UPLOAD_READ, None)
+        return
+    with widgets.error_box():
+        known = st.session_state.get(_UPLOAD_READ)
+        if known is None or known[0] != upload.file_id:
+            known = (upload.file_id, editing.read_instrument(upload.name, upload.getvalue()))
+            st.session_state[_UPLOAD_READ] = known
+        _preview(known[1])
+
+
+def _preview(draft: Draft) -> None:
+    bank = draft.instrument
+    if draft.errors:
+        places = counted(len(draft.errors), "place")
+        st.error(f"To mend in the file first: {places}. Nothing was kept.")
+        widgets.table(_errors(draft), alt=f"Errors by row: {len(draft.errors)}")
+    if draft.warnings:
+        st.warning(
+            "The file can be read, but look at this:" if not draft.errors else "Look at this too:"
+        )
+        for warning in draft.warnings[:50]:
+            st.text(f"• {warning}")
+    st.text(
+        f"{bank.title}: {counted(len(bank.items), 'item')}, languages {', '.join(bank.languages)}, "
+        f"response options {', '.join(f.code for f in bank.formats) or 'none'}"
+    )
+    n_shown = min(len(bank.items), _PREVIEW_ROWS)
+    if n_shown < len(bank.items):
+        st.caption(f"The first {n_shown} items:")
+    rows = titled(grid.item_rows(bank, range(n_shown)))
+    widgets.table(rows, alt=f"Items read: {n_shown} rows")
+    if not draft.errors:
+        _warn_of_twins(editing.arrival(widgets.workspace(), draft))
+        _tell_of_answers(draft)
+    problem = st.session_state.pop(_IMPORT_PROBLEM, None)
+    if problem is not None:
+        widgets.show_problem(problem)
+    if not draft.errors:
+        st.button(
+            "Import this bank", key="bank_import", type="primary", icon=":material/download_done:",
+            on_click=_import, args=(draft,),
+        )  # fmt: skip
+
+
+def _warn_of_twins(arrival: Arrival) -> None:
+    if not arrival.alike:
+        return
+    known = ", ".join(f"{bank.title} ({bank.code})" for bank in arrival.alike[:5])
+    same = "exactly the same items and response options" if arrival.identical else "other content"
+    st.warning(
+        f"You have a bank of this code or title already, with {same}: {widgets.plain(known)}. "
+        f"It stays as it is; this file would become a second bank with the code {arrival.code}."
+    )
+
+
+def _tell_of_answers(draft: Draft) -> None:
+    """Say which imported answers without a bank this one holds the items of."""
+    for study, match in bank_attachment.studies_of(widgets.workspace(), draft.instrument)[:5]:
+        st.info(
+            f"Study {widgets.plain(study)} holds imported answers to these items and has no bank: "
+            f"{widgets.plain(match.words)}. Once this bank is imported, attach it to the study on "
+            "the page Import and export."
+        )
+
+
+def _errors(draft: Draft) -> pd.DataFrame:
+    rows = [
+        {"Line": e.line, "Sheet": e.sheet, "Column": e.column, "What is wrong": e.reason}
+        for e in draft.errors[:500]
+    ]
+    frame = pd.DataFrame(rows)
+    return frame if any(e.sheet for e in draft.errors) else frame.drop(columns="Sheet")
+
+
+def _import(draft: Draft) -> None:
+    try:
+        made = editing.import_bank(open_workspace(), draft)
+    except UserError as error:
+        st.session_state[_IMPORT_PROBLEM] = error
+    else:
+        st.session_state[_UPLOAD_NUMBER] = st.session_state.get(_UPLOAD_NUMBER, 0) + 1
+        st.session_state.pop(_UPLOAD_READ, None)
+        open_bank(made.instrument.code)
+
+
+# The head of a bank's page: its title, when it was saved, and what can be done with all of it.
+
+
+def heading(title: str) -> None:
+    """The title of the bank, to the letter."""
+    # not st.subheader: Markdown makes a link of an address in a title, escaped or not
+    style = "margin:0;padding:0;overflow-wrap:anywhere"
+    st.html(f'<h2 dir="auto" style="{style}">{escape(title)}</h2>')
+
+
+def header(desk: Desk) -> None:
+    """What the bank is, and undo, redo, a copy, putting it away."""
+    bank = desk.bank
+    n_problems = len(problems(bank))
+    parts = (
+        saved_words(desk.saved_at) if desk.revision > 1 else "No changes yet",
+        bank.code, counted_word(bank), ", ".join(bank.languages),
+        *((counted(n_problems, "problem"),) if n_problems else ()),
+        *(("put away",) if desk.state.archived else ()),
+    )  # fmt: skip
+    st.text(" · ".join(parts))
+    with st.container(horizontal=True):
+        st.button(
+            "Undo", key="bank_undo", icon=":material/undo:", disabled=not desk.state.can_undo,
+            on_click=desk.step, args=(editing.undo,), help="Takes back the last change.",
+        )  # fmt: skip
+        st.button(
+            "Redo", key="bank_redo", icon=":material/redo:", disabled=not desk.state.can_redo,
+            on_click=desk.step, args=(editing.redo,), help="Bring back what was undone.",
+        )  # fmt: skip
+        st.button(
+            "Duplicate", key="bank_duplicate", icon=":material/content_copy:", on_click=_duplicate,
+            args=(desk,), help="A copy under a new code, free to edit.",
+        )  # fmt: skip
+        st.button(
+            "Bring back" if desk.state.archived else "Put away", key="bank_archive",
+            icon=":material/inventory_2:", on_click=_put_away, args=(desk,),
+            help="A bank that is put away leaves the lists. Nothing is deleted.",
+        )  # fmt: skip
+
+
+def leave(desk: Desk) -> None:
+    """Go back to the list, with everything typed saved."""
+    desk.catch_up()
+    open_bank(None)
+
+
+def _duplicate(desk: Desk) -> None:
+    desk.catch_up()
+    try:
+        copy = editing.duplicate(open_workspace(), desk.code)
+    except UserError as error:
+        desk.problem = error
+    else:
+        open_bank(copy.instrument.code)
+
+
+def _put_away(desk: Desk) -> None:
+    desk.catch_up()
+    try:
+        editing.set_archived(open_workspace(), desk.code, archived=not desk.state.archived)
+    except UserError as error:
+        desk.problem = error
+    desk.is_fresh = False
+
+
+SECTION = "bank_section"
+SECTIONS: Mapping[str, Callable[[Desk], None]] = {
+    "Items": items.items_section,
+    "Response options": options.options_section,
+    "Languages": versions.languages_section,
+    "About": versions.about_section,
+    "Drafts": drafting.drafting_section,
+    "Read an item": versions.preview_section,
+    "Problems": versions.problems_section,
+    "Versions": versions.versions_section,
+    "Export": versions.export_section,
+}
+
+
+def all_banks() -> None:
+    with widgets.error_box():
+        list_section()
+    st.header("Create a bank")
+    with widgets.error_box():
+        create_section()
+    st.header("Import a bank")
+    with widgets.error_box():
+        import_section()
+
+
+def one_bank(code: str) -> None:
+    desk = open_desk(code)
+    st.button(
+        "All banks", icon=":material/arrow_back:", key="bank_all", on_click=leave, args=(desk,)
+    )
+    heading(desk.bank.title)
+    header(desk)
+    show_messages(desk)
+    section = st.segmented_control(
+        "Part of the bank", list(SECTIONS), default="Items", required=True, key=SECTION,
+        label_visibility="collapsed", persist_state="session",
+    )  # fmt: skip
+    with widgets.error_box():
+        SECTIONS[section or "Items"](desk)
+
+
+st.title("Banks")
+st.caption("Write, translate and check the items and response options that a study will use.")
+chosen_bank = st.query_params.get(BANK_PARAMETER)
+if chosen_bank:
+    with widgets.error_box():
+        one_bank(chosen_bank)
+else:
+    all_banks()

@@ -1,0 +1,379 @@
+"""Collect: start a study, watch the answers come in, pause, stop, continue, amend it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from core.domain.study import Respondent
+from core.domain.wording import counted
+from core.errors import UserError
+from core.workflow import drafts
+from core.workflow.designs import studies
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.respondents import respondents
+from core.workflow.respondents.connection import PARAMETERS
+from core.workflow.runs import amendments, calls, collection
+from core.workflow.runs.collection import Progress, StudyState
+from pages.collect import progress as collect_progress
+from pages.shared import widgets
+from pages.shared.widgets import plain, workspace
+
+# Keys, cost cap and the buttons that start, pause and stop a run.
+
+_CONTROLS_NOTE = "collect_note"
+"""Session key of what the last button press led to, shown until the next one."""
+_KEY_FIELD = "collect_key:"
+_CAP_FIELD = "collect_cap:"
+
+_STARTS = ("not_started", "paused", "stopped", "interrupted", "finished")
+_CONTINUE_HELP = "Ask what has no answer yet. What is answered stays and is not asked again."
+
+
+def show_note(study: str) -> None:
+    """What the last button press led to: an error with its remedy, or a message."""
+    about, problem, remedy = st.session_state.get(_CONTROLS_NOTE) or ("", "", "")
+    if about == study:
+        if remedy:
+            st.error(f"**{plain(problem)}**\n\n{plain(remedy)}")
+        else:
+            st.info(plain(problem))
+
+
+def _missing_keys(study: str) -> list[Respondent]:
+    """Respondents whose service is said to need a key that is not known; one for each service."""
+    found: dict[str, Respondent] = {}
+    for person in studies.people(workspace(), study):
+        if person.kind != "api" or not person.key_variable:
+            continue
+        if not respondents.has_key(workspace(), person.base_url, person.key_variable):
+            found.setdefault(person.base_url, person)
+    return list(found.values())
+
+
+def keys(study: str) -> None:
+    """A password field for every service whose key is not known yet, or was refused."""
+    missing = _missing_keys(study)
+    for person in missing:
+        st.warning(
+            f"**There is no key for {plain(_host(person))}**, which answers for "
+            f"{plain(person.label)}. Type it below, or set {plain(person.key_variable)} in the "
+            "environment and start Inkblot again.",
+            icon=":material/key:",
+        )
+        _key_field(study, person)
+    if not missing and collection.pause_cause(collection.progress(workspace(), study)) == "key":
+        people = studies.people(workspace(), study)
+        for person in {p.base_url: p for p in people if p.kind == "api"}.values():
+            _key_field(study, person)
+
+
+def _key_field(study: str, person: Respondent) -> None:
+    field = f"{_KEY_FIELD}{person.base_url}"
+    st.text_input(
+        f"Key for {plain(_host(person))}", key=field, type="password", autocomplete="off",
+        on_change=_remember_key, args=(study, person.base_url, field),
+        help="Used by the runs you start in this tab of your browser, sent to this address "
+        "only, and written nowhere.",
+    )  # fmt: skip
+
+
+def _host(person: Respondent) -> str:
+    return urlsplit(person.base_url).hostname or person.base_url
+
+
+def cost_cap(study: str) -> None:
+    """An amount the run may not exceed, or none; kept with the study."""
+    field = f"{_CAP_FIELD}{study}"
+    kept = drafts.recall(workspace(), field)
+    if kept and field not in st.session_state:
+        st.session_state[field] = float(kept.value)
+    st.number_input(
+        "Cost cap in US dollars (optional)",
+        min_value=0.0,
+        value=None,  # a field that starts with a number cannot be emptied
+        step=0.5,
+        format="%.2f",
+        placeholder="No cap",
+        key=field,
+        on_change=_keep_cap,
+        args=(study, field),
+        width=320,
+        help="The run pauses before a call that could take the study's whole cost above this. "
+        "It needs the prices of every respondent (page Respondents).",
+    )
+
+
+def buttons(now: Progress) -> None:
+    """Start or Continue, Pause and Stop, each open when it makes sense."""
+    remaining = now.n_trials - now.n_done
+    without_key = now.state in _STARTS and bool(_missing_keys(now.study))
+    first = now.state == "not_started"
+    with st.container(horizontal=True):
+        st.button(
+            "Start" if first else "Continue", key="collect_start", type="primary",
+            icon=":material/play_arrow:", on_click=_start, args=(now.study,),
+            disabled=now.state not in _STARTS or remaining == 0 or without_key,
+            help="Type the missing key first." if without_key else
+            ("Ask everything the plan holds." if first else _CONTINUE_HELP),
+        )  # fmt: skip
+        st.button(
+            "Pause", key="collect_pause", icon=":material/pause:",
+            on_click=_request, args=(collection.pause, now.study),
+            disabled=now.state not in ("queued", "running"),
+            help="Calls under way are finished and kept; no new one is sent.",
+        )  # fmt: skip
+        st.button(
+            "Stop", key="collect_stop", icon=":material/stop:",
+            on_click=_request, args=(collection.stop, now.study),
+            disabled=now.state not in ("queued", "running", "pausing", "paused", "interrupted"),
+            help="End the run. All answers stay, and it can still be continued later.",
+        )  # fmt: skip
+
+
+def _start(study: str) -> None:
+    cap = st.session_state.get(f"{_CAP_FIELD}{study}")
+
+    def begin() -> str:
+        started = collection.start(workspace(), study, cost_cap=cap)
+        return "" if started else "It is running already: Start was pressed in another tab."
+
+    _act(study, begin)
+
+
+def _request(verb: Callable[..., None], study: str) -> None:
+    def ask() -> str:
+        verb(workspace(), study)
+        return ""
+
+    _act(study, ask)
+
+
+def _remember_key(study: str, base_url: str, field: str) -> None:
+    typed = st.session_state.get(field, "")
+    st.session_state[field] = ""  # what was typed is not sent back to the browser
+
+    def remember() -> str:
+        respondents.remember_key(workspace(), base_url, typed)
+        return "The key is known in this tab of your browser."
+
+    if typed.strip():
+        _act(study, remember)
+
+
+def _keep_cap(study: str, field: str) -> None:
+    def keep() -> str:
+        drafts.remember(workspace(), field, st.session_state.get(field))
+        return ""
+
+    _act(study, keep)
+
+
+def _act(study: str, action: Callable[[], str]) -> None:
+    """Do what a button asks for, and keep its message or its problem for the page to show."""
+    try:
+        message = action()
+        st.session_state[_CONTROLS_NOTE] = (study, message, "") if message else None
+    except UserError as error:
+        st.session_state[_CONTROLS_NOTE] = (study, error.problem, error.remedy)
+
+
+# Amending a frozen study whose service does not take one of its settings.
+
+_AMENDMENTS_NOTE = "amendment_note"
+_RESPONDENT = "amendment_respondent"
+_LEAVE_OUT = "amendment_leave_out"
+_LIMIT = "amendment_limit"
+_REASON = "amendment_reason"
+
+
+def show_amendments(study: StudyRecord) -> None:
+    """The amendments so far, and a form for another where the study asks a service."""
+    found = widgets.workspace()
+    if note := widgets.last_note(_AMENDMENTS_NOTE):
+        st.success(note)
+    for sentence in amendments.sentences(found, study.code):
+        st.text(sentence)
+    people = studies.people_as_amended(found, study.study_id).values()
+    services = sorted(person.label for person in people if person.kind == "api")
+    if not services or study.n_responses >= study.n_trials:
+        return
+    rejected = _rejection(study.code)
+    with st.expander("Change a setting that a service does not take", expanded=bool(rejected)):
+        st.write(
+            "Some models refuse settings such as temperature. Leave such a setting out here: the "
+            "plan and its hash stay, the change holds for the calls made from now on, and time and "
+            "reason are told with every result. The page Respondents finds what a service takes: "
+            "press 'Test the connection' there."
+        )
+        label = st.selectbox("Respondent", services, key=_RESPONDENT)
+        possible = amendments.can_leave_out(found, study.code, label)
+        st.multiselect(
+            "Settings to leave to the service", possible, format_func=PARAMETERS.__getitem__,
+            key=f"{_LEAVE_OUT}:{study.code}:{label}",
+            default=[name for name in possible if name in rejected],
+        )  # fmt: skip
+        if "max_tokens" in possible:
+            st.checkbox(
+                "Send the longest reply as max_completion_tokens", key=f"{_LIMIT}:{label}",
+                help="Models that think before they answer take the limit under this name only.",
+            )  # fmt: skip
+        st.text_input(
+            "Reason", key=f"{_REASON}:{study.code}", value=rejected,
+            help="A sentence for the methods section of a paper.",
+        )  # fmt: skip
+        st.button(
+            "Amend the study", key="amendment_keep", icon=":material/edit_note:",
+            on_click=_amend, args=(study.code,),
+        )  # fmt: skip
+
+
+def _rejection(study: str) -> str:
+    """What the service said where it rejected requests of this study last; empty if it did not."""
+    words = collection.FAILURE_WORDS["rejected"]
+    failures = collection.progress(widgets.workspace(), study).failures
+    return next((failure.detail for failure in failures if failure.what == words), "")
+
+
+def _amend(study: str) -> None:
+    typed = st.session_state.to_dict()
+    label = typed[_RESPONDENT]
+    try:
+        done = amendments.amend(
+            widgets.workspace(),
+            study,
+            label,
+            leave_out=typed.get(f"{_LEAVE_OUT}:{study}:{label}", []),
+            completion_limit=typed.get(f"{_LIMIT}:{label}", False),
+            reason=typed.get(f"{_REASON}:{study}", ""),
+        )
+    except UserError as error:
+        st.session_state[_AMENDMENTS_NOTE] = error
+        return
+    st.session_state[_AMENDMENTS_NOTE] = (
+        f"{widgets.plain(label)}: {widgets.plain(done.change)}. Press Continue to go on."
+    )
+
+
+# The second phase of a study: offered when the first is complete.
+
+_PHASES_NOTE = "phase_note"
+
+
+def show_phases(study: StudyRecord) -> None:
+    """Where the phases stand, and the button that plans the second."""
+    if not calls.can_have_opposing(widgets.workspace(), study.code):
+        return
+    now = calls.state(widgets.workspace(), study.code)
+    widgets.last_note(_PHASES_NOTE)
+    if now.opposing:
+        st.caption(
+            f"Two phases: {now.initial:,} trials without an opinion, {now.opposing:,} with the "
+            f"opposite one. Plan of the second: {now.plan_hash[:12]}, frozen "
+            f"{now.frozen_at:%Y-%m-%d %H:%M}."
+        )
+        return
+    if now.unanswered:
+        return
+    with st.expander("A second phase: does the model give way?"):
+        st.write(
+            "Every question is put again, as often and under the same conditions, by a user who "
+            "says the opposite of what the model said: against where its mean reply was in "
+            "favor or neutral, in favor where it was against (Hirose & Uchida, 2025)."
+        )
+        offered = calls.fitting_templates(widgets.workspace())
+        st.selectbox(
+            "Prompt template", list(offered), format_func=offered.__getitem__, key="phase_template",
+            help="Templates whose text holds {opinion}, the answer the user is said to hold.",
+        )  # fmt: skip
+        st.button(
+            f"Plan {now.initial:,} more trials", key="phase_plan", icon=":material/add_task:",
+            on_click=_plan, args=(study.code,),
+        )  # fmt: skip
+
+
+def _plan(study: str) -> None:
+    template = st.session_state.to_dict()["phase_template"]
+    try:
+        calls.plan_opposing(widgets.workspace(), study, template)
+    except UserError as error:
+        st.session_state[_PHASES_NOTE] = error
+
+
+# Start a study, watch the answers come in, pause it, stop it, continue it.
+
+POLL_S = 1.0
+IDLE_POLL_S = 5.0  # to notice a run that another tab starts
+
+
+def what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
+    """One sentence: how many calls, to whom, and how many have no reply yet."""
+    people = studies.people(widgets.workspace(), study.code)
+    names = ", ".join(sorted(person.label for person in people))
+    who = "one respondent" if len(people) == 1 else f"{len(people)} respondents"
+    remaining = study.n_trials - study.n_responses
+    rest = f"**{remaining:,}** have no reply yet." if remaining else "All have their reply."
+    if under_way:
+        rest = ""  # the bar below says so, and keeps moving
+    block = study.design.items_per_call
+    each = (
+        "one call for every item under every condition of the plan"
+        if block == 1
+        else f"up to {block:,} items in a call"
+        if block
+        else "all items of a condition in one call"
+    )
+    st.write(
+        f"This study puts **{counted(study.n_trials, 'question')}** to {who} "
+        f"({widgets.plain(names)}): {each}. {rest}"
+    )
+
+
+def drawn_states() -> dict[str, StudyState]:
+    return {state.study: state for state in collection.overview(widgets.workspace())}
+
+
+def live(code: str, drawn: dict[str, StudyState]) -> None:
+    """Everything that moves while a run goes on."""
+    now = drawn_states()
+    if any(collect_progress.changed(state, now[name]) for name, state in drawn.items()):
+        st.rerun()  # a run began or ended: the rest of the page changes, and how often it looks
+    with widgets.error_box():
+        show_note(code)
+        progress = collection.progress(widgets.workspace(), code)
+        buttons(progress)
+        collect_progress.show_progress(progress, now[code].place)
+        collect_progress.show_failures(progress)
+        collect_progress.show_history(code)
+    st.header("All studies")
+    with widgets.error_box():
+        collect_progress.show_all(list(now.values()))
+
+
+def main() -> None:
+    st.title("Collect")
+    st.caption(
+        "Put a planned study to its respondents and watch the answers come in. A run goes on when "
+        "this tab is closed; come back at any time."
+    )
+    with widgets.error_box():
+        study = widgets.study_chooser(kinds=("planned",))
+        if study is None:
+            return
+        widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.unreviewed_note(study)
+        drawn = drawn_states()
+        what_it_asks(study, under_way=drawn[study.code].under_way)
+        if not drawn[study.code].under_way and study.n_responses < study.n_trials:
+            keys(study.code)
+            cost_cap(study.code)
+        if not drawn[study.code].under_way:
+            show_phases(study)
+            show_amendments(study)
+        busy = any(state.under_way for state in drawn.values())
+        st.fragment(live, run_every=POLL_S if busy else IDLE_POLL_S)(study.code, drawn)
+
+
+main()

@@ -1,0 +1,166 @@
+"""Sets of personas and conversations: import, type, edit, cut down, rewrite with a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+import pandas as pd
+import streamlit as st
+
+from core.domain.study import Context
+from core.domain.wording import counted
+from core.workflow.contexts import contexts
+from core.workflow.contexts.contexts import SetSummary
+from pages.banks.open_bank import saved_words
+from pages.contexts import editor, new_sets, rewriting
+from pages.contexts.new_sets import go_to
+from pages.shared import widgets
+from pages.shared.downloads import file_stem
+
+# The sets on file in a table, what heads a single one, and its files.
+
+_UNKNOWN = "saved by an Inkblot that did not note the time"
+
+
+def list_section() -> None:
+    """The table of sets; choosing one opens it."""
+    found = contexts.summaries(widgets.workspace())
+    if not found:
+        st.info("There is no set yet. Import one from a file, or type personas, below.")
+        return
+    chosen = st.selectbox(
+        "Open a set", [one.name for one in found], index=None, key="contexts_open",
+        placeholder=f"Choose one of {len(found)}",
+    )  # fmt: skip
+    if chosen:
+        go_to(chosen)
+        st.rerun()
+    event = widgets.table(
+        pd.DataFrame([_row(one) for one in found]),
+        alt=f"Sets of contexts: {counted(len(found), 'row')}. Choose one with the box above.",
+        key=f"contexts_table_{len(found)}",
+        column_config={
+            "Set": st.column_config.TextColumn(width=220),
+            "n": st.column_config.NumberColumn(help="Contexts in the set.", width=50),
+            "Messages": st.column_config.TextColumn(help="In its conversations.", width=80),
+            "Languages": st.column_config.TextColumn(width=100),
+            "Saved": st.column_config.TextColumn(width=120, help=f"Empty: {_UNKNOWN}."),
+            "Made": st.column_config.TextColumn(help="How the set came about."),
+        },
+        on_select="rerun",
+        selection_mode="single-row",
+    )
+    chosen_rows = event["selection"]["rows"]
+    if chosen_rows:
+        go_to(found[chosen_rows[0]].name)
+        st.rerun()
+
+
+def header(name: str, found: tuple[Context, ...]) -> None:
+    """What the set holds, when it was saved and how it was made."""
+    about = next(one for one in contexts.summaries(widgets.workspace()) if one.name == name)
+    saved = saved_words(about.saved_at) if about.saved_at else _UNKNOWN.capitalize()
+    st.text(" · ".join((saved, contexts.describe(found))))
+    if about.made:
+        st.text(f"{about.made}.")
+
+
+def download_section(name: str) -> None:
+    """The set as files that read back as the same contexts."""
+    found = contexts.load(widgets.workspace(), name)
+    stem = file_stem(name)
+    with widgets.error_box():
+        widgets.download(
+            "JSON Lines", contexts.contexts_jsonl(found), f"{stem}.jsonl", key="contexts_jsonl"
+        )
+    with widgets.error_box():
+        widgets.download("CSV", contexts.contexts_csv(found), f"{stem}.csv", key="contexts_csv")
+    st.caption(
+        "Both hold codes, languages, texts and which context was rewritten from which. In CSV a "
+        "persona is a row and a message of a conversation is a row. Text that a spreadsheet could "
+        "take for a formula has an apostrophe before it, which goes away on import."
+    )
+
+
+def _row(one: SetSummary) -> dict[str, object]:
+    return {
+        "Set": one.name,
+        "Kind": one.kind,
+        "n": one.n_contexts,
+        "Messages": _lengths(one.lengths),
+        "Languages": ", ".join(one.languages) or "not stated",
+        "Saved": _saved(one.saved_at),
+        "Made": one.made,
+    }
+
+
+def _lengths(lengths: tuple[int, int] | None) -> str:
+    if lengths is None:
+        return ""
+    low, high = lengths
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _saved(saved_at: datetime | None) -> str:
+    return f"{saved_at.astimezone():%Y-%m-%d %H:%M}" if saved_at else ""
+
+
+NEW_SETS: Mapping[str, Callable[[], None]] = {
+    "Import a file": new_sets.file_section,
+    "Type personas": new_sets.typed_section,
+    "Choose by a score": new_sets.scores_section,
+}
+PARTS: Mapping[str, Callable[[str], None]] = {
+    "Read and edit": editor.editor_section,
+    "New set from it": new_sets.making_section,
+    "Rewrite with a model": rewriting.rewriting_section,
+    "Review rewritings": rewriting.review_section,
+    "Download": download_section,
+}
+
+
+def all_sets() -> None:
+    with widgets.error_box():
+        list_section()
+    st.header("Add a set")
+    section = st.segmented_control(
+        "How", list(NEW_SETS), default="Import a file", required=True, key="contexts_new",
+        label_visibility="collapsed", persist_state="session",
+    )  # fmt: skip
+    with widgets.error_box():
+        NEW_SETS[section or "Import a file"]()
+
+
+def one_set(name: str) -> None:
+    st.button(
+        "All sets", icon=":material/arrow_back:", key="contexts_all",
+        on_click=new_sets.go_to, args=(None,),
+    )  # fmt: skip
+    found = contexts.load(widgets.workspace(), name)
+    st.header(widgets.plain(name), anchor=False)
+    header(name, found)
+    words = {part: part for part in PARTS}
+    n_waiting = rewriting.n_waiting(name)
+    words["Review rewritings"] += f" ({n_waiting:,})"
+    part = st.segmented_control(
+        "Part of the page", list(PARTS), default="Read and edit", required=True,
+        key="contexts_part", format_func=words.__getitem__, label_visibility="collapsed",
+        persist_state="session",
+    )  # fmt: skip
+    with widgets.error_box():
+        PARTS[part or "Read and edit"](name)
+
+
+st.title("Contexts")
+st.caption(
+    "What a model is told before the items: sets of personas and of earlier conversations that "
+    "studies can use."
+)
+new_sets.show_done()
+chosen_set = st.query_params.get(new_sets.SET_PARAMETER)
+with widgets.error_box():
+    if chosen_set:
+        one_set(chosen_set)
+    else:
+        all_sets()

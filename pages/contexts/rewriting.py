@@ -1,0 +1,329 @@
+"""Having contexts rewritten by a model, and reviewing the rewritings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import pandas as pd
+import streamlit as st
+
+from core.domain.study import Context, Message, Respondent
+from core.domain.wording import counted
+from core.errors import UserError
+from core.workflow.contexts import contexts, rewriting
+from core.workflow.contexts.rewriting import Draft, Run
+from core.workflow.opening import open_workspace
+from core.workflow.respondents import respondents
+from pages.contexts.new_sets import SET_PARAMETER, beginning, tell
+from pages.respondents import form as respondent_words
+from pages.shared import draft_form, widgets
+from pages.shared.draft_form import DraftForm
+
+# Having contexts of a set rewritten by a model: the instruction, the choice, the progress.
+
+_POLL_S = 1.0
+_MOST_FAILURES = 50
+
+
+def rewriting_section(name: str) -> None:
+    """What is to be done to which contexts by whom, then a button and a bar."""
+    found = contexts.load(widgets.workspace(), name)
+    st.caption(
+        "A model rewrites each context as you say; the rewriting keeps a link to its original, so "
+        "that a study can set the two side by side. Every rewriting is a draft: no study can use "
+        "it before you have read and accepted it under Review rewritings."
+    )
+    form = draft_form.open_form(
+        f"contexts:rewrite:{name}",
+        {
+            "instruction": rewriting.DEFAULT_INSTRUCTION,
+            "respondent": "",
+            "codes": [],
+            "most_tokens": rewriting.MOST_TOKENS,
+        },
+    )
+    chosen = _contexts(form, name, found)
+    form.long_text(
+        "instruction", "Instruction", height=100,
+        help="What the model is to do with each context. That it must keep the language and the "
+        "layout, and reply with nothing else, is added by Inkblot.",
+    )  # fmt: skip
+    person = _respondent(form)
+    form.show_notes()
+    if person is None:
+        return
+    run = rewriting.last_run(widgets.workspace(), name)
+    label = f"Rewrite {counted(len(chosen), 'context')}"
+    st.button(
+        label, key="contexts_rewrite", type="primary", icon=":material/edit_note:",
+        on_click=_start, args=(name, chosen, person, dict(form.fields)),
+        disabled=not chosen or (run is not None and run.under_way),
+        help="One call for each, and more where a call fails and is repeated.",
+    )  # fmt: skip
+    if run is not None:
+        every = _POLL_S if run.under_way else None
+        st.fragment(_progress, run_every=every)(name, run.under_way)
+
+
+def _contexts(form: DraftForm, name: str, found: tuple[Context, ...]) -> tuple[Context, ...]:
+    by_code = {context.code: context for context in found}
+    drafted = {draft.original.code for draft in rewriting.of_set(widgets.workspace(), name)}
+    rest = [c for c in found if c.code not in drafted and not rewriting.unsuitable(c)]
+    form.several(
+        "codes", "Contexts", list(by_code),
+        lambda code: f"{code}: {beginning(by_code[code])[:60]}",
+        placeholder=f"All {len(rest):,} that have no rewriting yet",
+        help="Empty: all contexts of the set that were not rewritten yet.",
+    )  # fmt: skip
+    wished = [by_code[code] for code in form.fields["codes"] if code in by_code]
+    for context in [c for c in wished or found if rewriting.unsuitable(c)][:10]:
+        st.text(f"{context.code} is left out: {rewriting.unsuitable(context)}.")
+    if wished:
+        return tuple(c for c in wished if not rewriting.unsuitable(c))
+    return tuple(rest)
+
+
+def _respondent(form: DraftForm) -> Respondent | None:
+    offered = respondents.offered(widgets.workspace())
+    able = {person.label: person for person in offered if person.kind != "simulated"}
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        form.select(
+            "respondent", "Respondent", list(able), str, placeholder="Choose a model",
+            help="Its settings hold, but for its system prompt, which is left out, and the "
+            "longest reply, which is set here.",
+        )  # fmt: skip
+    with right:
+        form.number(
+            "most_tokens", "Longest reply in tokens", 16, 100_000, step=100,
+            help="A reply that reaches this length is cut off and not taken.",
+        )  # fmt: skip
+    if len(able) < len(offered):
+        st.caption(f"{rewriting.SIMULATED_CANNOT} So they are not listed.")
+    if not able:
+        st.info("No model is on offer. Add one on the page Respondents.")
+        st.page_link(
+            "pages/respondents/page.py", label="Add a respondent", icon=":material/smart_toy:"
+        )
+    person = able.get(form.fields["respondent"])
+    if person is not None:
+        st.caption(widgets.plain(f"{person.model}: {respondent_words.key_words(person)}."))
+        widgets.honesty_note([person])
+    return person
+
+
+def _start(
+    name: str, chosen: tuple[Context, ...], person: Respondent, fields: dict[str, object]
+) -> None:
+    try:
+        rewriting.start(
+            widgets.workspace(), name, chosen, str(fields["instruction"]), person,
+            most_tokens=int(str(fields["most_tokens"])),
+        )  # fmt: skip
+    except UserError as error:
+        tell(error)
+
+
+def _progress(name: str, was_under_way: bool) -> None:
+    run = rewriting.last_run(widgets.workspace(), name)
+    if run is None:
+        return
+    if was_under_way and not run.under_way:
+        st.rerun()
+    n_drafts = run.done - len(run.failures)
+    words = "Rewriting" if run.under_way else "Last run"
+    st.progress(
+        run.done / run.total,
+        text=f"**{words}**: {run.done:,} of {run.total:,} done, {counted(n_drafts, 'draft')}, "
+        f"{len(run.failures):,} without",
+    )
+    if run.under_way:
+        st.button(
+            "Stop", key="contexts_stop", icon=":material/stop:", on_click=rewriting.stop,
+            args=(widgets.workspace(), name), help="Calls under way are finished and kept.",
+        )  # fmt: skip
+    else:
+        _ending(run)
+    _failures(run)
+
+
+def _ending(run: Run) -> None:
+    cost = "unknown, because a price is missing" if run.cost is None else f"${run.cost:.4f}"
+    st.text(f"{run.ending} Cost: {cost}.")
+
+
+def _failures(run: Run) -> None:
+    if not run.failures:
+        return
+    st.warning(f"{len(run.failures):,} gave no draft; nothing of their replies was kept:")
+    for code, reason in run.failures[:_MOST_FAILURES]:
+        st.text(f"{code}: {reason}")
+    if len(run.failures) > _MOST_FAILURES:
+        st.text(f"and {len(run.failures) - _MOST_FAILURES:,} more")
+
+
+# Reading rewritings beside their originals: edit, accept into a set, or discard.
+
+
+def n_waiting(name: str) -> int:
+    """How many rewritings of a set nobody has decided on."""
+    drafts = rewriting.of_set(widgets.workspace(), name)
+    return sum(draft.state == "waiting" for draft in drafts)
+
+
+def review_section(name: str) -> None:
+    """One waiting rewriting at a time, and a list of those decided on."""
+    drafts = rewriting.of_set(widgets.workspace(), name)
+    if not drafts:
+        st.info("Nothing of this set was rewritten yet. Start under Rewrite with a model.")
+        return
+    found = contexts.load(widgets.workspace(), name)
+    places = {context.code: place for place, context in enumerate(found)}
+    waiting = sorted(  # as they stand in the set; replies arrive in any order
+        (draft for draft in drafts if draft.state == "waiting"),
+        key=lambda draft: places.get(draft.original.code, len(places)),
+    )
+    accepted = [draft for draft in drafts if draft.state == "accepted"]
+    st.caption(
+        f"{len(drafts):,} rewritings: {len(waiting):,} wait, {len(accepted):,} accepted, "
+        f"{len(drafts) - len(waiting) - len(accepted):,} discarded."
+    )
+    if waiting:
+        form = _target(name)
+        _one(name, _choose(waiting), form)
+    else:
+        st.success("Every rewriting has been decided on.")
+    for target in dict.fromkeys(draft.set_name for draft in accepted):
+        st.page_link(
+            "pages/contexts/page.py", label=f"Open the set {widgets.plain(target)}",
+            icon=":material/arrow_forward:", query_params={SET_PARAMETER: target},
+        )  # fmt: skip
+    _decided(drafts)
+
+
+def _target(name: str) -> DraftForm:
+    """Where accepted rewritings go; kept with the set."""
+    form = draft_form.open_form(
+        f"contexts:review:{name}", {"into": f"{name}, rewritten", "with_original": True}
+    )
+    form.text(
+        "into", "Accepted rewritings go into the set",
+        help="It is made with the first rewriting that you accept. Only accepted ones are in it.",
+    )  # fmt: skip
+    form.toggle(
+        "with_original", "Put each original beside its rewriting",
+        help="With both in one set a single study can ask under each, and compare them in pairs.",
+    )  # fmt: skip
+    return form
+
+
+def _choose(waiting: Sequence[Draft]) -> Draft:
+    by_code = {draft.variant.code: draft for draft in waiting}
+    code = st.selectbox(
+        f"Waiting ({len(waiting):,})", list(by_code),
+        format_func=lambda chosen: f"{chosen}: {beginning(by_code[chosen].original)[:80]}",
+        key="contexts_draft",
+    )  # fmt: skip
+    return by_code[code]
+
+
+def _one(name: str, draft: Draft, form: DraftForm) -> None:
+    with st.container(border=True):
+        left, right = st.columns(2)
+        left.markdown(f"**Original**: {widgets.plain(draft.original.code)}")
+        right.markdown(f"**Rewriting**: {widgets.plain(draft.variant.code)}")
+        if draft.original.messages:
+            for place in range(len(draft.original.messages)):
+                _message(name, draft, place)
+        else:
+            _side_by_side(name, draft, None, "Rewriting", draft.original.text, draft.variant.text)
+        with st.container(horizontal=True):
+            st.button(
+                "Accept", key="contexts_accept", type="primary", icon=":material/check:",
+                on_click=_accept, args=(name, draft, dict(form.fields)),
+                help="Put it into the set named above; from then on studies can use it.",
+            )  # fmt: skip
+            st.button(
+                "Discard", key="contexts_discard", icon=":material/close:",
+                on_click=_discard, args=(name, draft), help="Put it aside; no set gets it.",
+            )  # fmt: skip
+    edited = ", then edited by hand" if draft.edited else ""
+    moment = f"{datetime.fromisoformat(draft.written_at).astimezone():%Y-%m-%d %H:%M}"
+    written_by = f"Written by {draft.respondent} ({draft.model}) on {moment}{edited}."
+    widgets.text_block(f"{written_by} Instruction: {draft.instruction}")
+
+
+def _message(name: str, draft: Draft, place: int) -> None:
+    original, variant = draft.original.messages[place], draft.variant.messages[place]
+    label = f"{place + 1} {original['role']}"
+    _side_by_side(name, draft, place, label, original["content"], variant["content"])
+
+
+def _side_by_side(
+    name: str, draft: Draft, place: int | None, label: str, before: str, after: str
+) -> None:
+    left, right = st.columns(2)
+    with left:
+        st.caption(label if place is not None else "Original")
+        widgets.text_block(before, language=draft.original.language)
+    key = f"contexts_edit:{name}:{draft.variant.code}:{place}"
+    if st.session_state.get(key) != after:
+        st.session_state[key] = after
+    right.text_area(
+        f"{label}, rewritten" if place is not None else label, key=key, height="content",
+        on_change=_edit, args=(name, draft.variant.code, place, key),
+    )  # fmt: skip
+
+
+def _edit(name: str, code: str, place: int | None, key: str) -> None:
+    typed = st.session_state[key].strip()
+    try:
+        drafts = rewriting.of_set(open_workspace(), name)
+        variant = next(draft.variant for draft in drafts if draft.variant.code == code)
+        rewriting.edit(open_workspace(), name, code, _with_text(variant, place, typed))
+    except UserError as error:
+        tell(error)
+
+
+def _with_text(variant: Context, place: int | None, text: str) -> Context:
+    if place is None:
+        return replace(variant, text=text)
+    messages: list[Message] = list(variant.messages)
+    messages[place] = {"role": messages[place]["role"], "content": text}
+    return replace(variant, messages=tuple(messages))
+
+
+def _accept(name: str, draft: Draft, fields: dict[str, object]) -> None:
+    code, into = draft.variant.code, str(fields["into"])
+    try:
+        rewriting.accept(
+            open_workspace(), name, code, into, with_original=bool(fields["with_original"])
+        )
+    except UserError as error:
+        tell(error)
+    else:
+        tell(f"{widgets.plain(code)} is now in the set {widgets.plain(into.strip())}.")
+
+
+def _discard(name: str, draft: Draft) -> None:
+    try:
+        rewriting.discard(open_workspace(), name, draft.variant.code)
+    except UserError as error:
+        tell(error)
+
+
+def _decided(drafts: Sequence[Draft]) -> None:
+    decided = [draft for draft in drafts if draft.state != "waiting"]
+    if not decided:
+        return
+    rows = [
+        (d.variant.code, d.original.code, d.state, d.set_name, beginning(d.variant))
+        for d in decided
+    ]
+    with st.expander(f"Decided ({len(decided):,})"):
+        widgets.table(
+            pd.DataFrame(rows, columns=["Code", "Original", "Decision", "Set", "Text"]),
+            alt=f"Rewritings accepted or discarded: {len(decided)}",
+        )

@@ -1,0 +1,150 @@
+"""Files of a study to take away, made when asked for, with the command that writes the same."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Literal
+
+import streamlit as st
+
+from core.workflow.answers import answers
+from core.workflow.designs import studies
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses
+from pages.shared.widgets import download, plain, workspace
+
+FileFormat = Literal["csv", "parquet"]
+_PYTHON = ".venv/bin/python -m core"
+_WORDS: dict[FileFormat, str] = {"csv": "CSV", "parquet": "Parquet"}
+
+
+def answers_file(study: str, file_format: FileFormat) -> None:
+    """A button that prepares all answers as a file, then the download of it."""
+    words = _WORDS[file_format]
+    revision = (workspace().process, analyses.revision(workspace(), [study]))
+    flag = f"prepared:{study}:{file_format}"
+    st.caption(
+        f"All answers as one tidy {words} file, one answer a row; it can be imported again without "
+        "loss."
+    )
+    if st.session_state.get(flag) != revision:
+        again = flag in st.session_state
+        if again:
+            st.caption("More answers have come in since the file was prepared.")
+        st.button(
+            f"Prepare the file ({words})", key=f"prepare:{file_format}",
+            icon=":material/inventory_2:", on_click=_prepare, args=(flag, revision),
+            help="With a million answers this takes some seconds.",
+        )  # fmt: skip
+        return
+    data = _answers(revision, study, file_format)
+    size = f"{len(data) / 1e6:,.1f} MB" if len(data) >= 100_000 else f"{len(data):,} bytes"
+    name = f"{file_stem(study)}-answers.{file_format}"
+    download(f"Download {words} ({size})", data, name, key=f"download:answers:{file_format}")
+
+
+def _study_files(study: StudyRecord) -> None:
+    """Bank, plan, calls and design of a study."""
+    stem = file_stem(study.code)
+    files: list[tuple[str, str, Callable[[], bytes]]] = [
+        ("Bank as it was asked", f"{stem}-bank.csv", lambda: bank(study.code)),
+        (
+            "Counts of usable answers and of all others",
+            f"{stem}-counts.csv",
+            lambda: counts(study.code),
+        ),
+    ]
+    if study.kind == "planned":
+        files += [
+            ("Plan with its hash and time", f"{stem}-plan.csv", lambda: plan(study.code)),
+            ("Calls that were sent", f"{stem}-calls.csv", lambda: calls(study.code)),
+            (
+                "Design, to plan it again",
+                f"{stem}-design.yaml",
+                lambda: studies.design_yaml(study.design).encode(),
+            ),
+        ]
+    for label, name, make in files:
+        _download_when_asked(label, make, name)
+    if study.kind != "planned":
+        st.caption("The answers were imported, so there is neither plan nor design.")
+
+
+def counts(study: str) -> bytes:
+    """How many answers of a study are usable, and what became of the others, as CSV."""
+    return answers.counts_csv(workspace(), study)
+
+
+def bank(study: str) -> bytes:
+    """The bank of a study as CSV."""
+    return answers.bank_csv(workspace(), study)
+
+
+def plan(study: str) -> bytes:
+    """The plan of a study as CSV."""
+    return studies.plan_csv(workspace(), study)
+
+
+def calls(study: str) -> bytes:
+    """Every call that was sent for a study as CSV."""
+    return collection.calls_csv(workspace(), study)
+
+
+def _download_when_asked(label: str, make: Callable[[], bytes], file_name: str) -> None:
+    """A download whose file is made when the button is pressed."""
+    st.download_button(
+        label, make, file_name, "application/octet-stream", key=f"download:{file_name}",
+        on_click="ignore", icon=":material/download:",
+    )  # fmt: skip
+
+
+def command(*words: str) -> None:
+    """The equivalent command line, as text to copy."""
+    st.caption(
+        "The same from the command line (close Inkblot first: the database is open in one program "
+        "at a time)"
+    )
+    st.code(f"{_PYTHON} {shlex.join(words)}", language=None, wrap_lines=True)
+
+
+def export_section(study: StudyRecord) -> None:
+    """Everything of one study, and the command that writes the same files into a folder."""
+    come = (
+        f"**{study.n_responses:,}** of {study.n_trials:,} planned trials have a reply; "
+        f"answers: **{collection.usable_words(study.n_usable, study.n_asked)}**."
+        if study.kind == "planned"
+        else f"Imported answers: **{collection.usable_words(study.n_usable, study.n_asked)}**."
+    )
+    st.write(f"{come} Bank: {plain(study.instrument)}, version {study.version}.")
+    left, right = st.columns(2)
+    with left:
+        st.markdown("**Answers**")
+        answers_file(study.code, "csv")
+        answers_file(study.code, "parquet")
+    with right:
+        st.markdown("**What they belong to**")
+        _study_files(study)
+    command("export", study.code, f"{file_stem(study.code)}_files")
+    st.caption(
+        "It writes a folder with answers.csv, bank.csv, counts.csv, for planned studies plan.csv, "
+        "calls.csv and design.yaml, and SHA256SUMS with their checksums. Parquet is written by "
+        "this page only."
+    )
+
+
+def _prepare(flag: str, revision: object) -> None:
+    st.session_state[flag] = revision
+
+
+@st.cache_data(max_entries=2, show_spinner="Preparing the file ...")
+def _answers(revision: object, study: str, file_format: FileFormat) -> bytes:
+    """The file, kept as long as the answers (`revision`) stay the same."""
+    return answers.export_tidy(workspace(), study, file_format)
+
+
+def file_stem(study: str) -> str:
+    """The study's name as a file name any system takes."""
+    kept = "".join(c if c.isalnum() or c in "-_." else "_" for c in study).strip(".")
+    return kept[:80] or "study"

@@ -1,0 +1,369 @@
+"""The desk where a factor model is edited: a preset, items moved between factors, or the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analysis.shared.factor_models.models import FactorModelText
+from core.analysis.shared.registry import Analysis, AnalysisOption
+from core.errors import UserError
+from core.workflow.designs.studies import StudyRecord
+from core.workflow.statistics import analyses, factor_models
+from core.workflow.statistics.factor_models import Proposal
+from pages.shared import widgets
+from pages.shared.widgets import factor_word, plain
+
+_NOTE = "factor_note"
+_SYNTAX_HELP = (
+    "As in lavaan. F =~ a + b + c: the items a, b and c measure F. F ~~ G: the factors correlate; "
+    "a ~~ b: the residuals of two items do. 0.8*a fixes a parameter, NA*a frees it, and the same "
+    "name before two items (v*a + v*b) makes them equal. # begins a comment."
+)
+
+
+@st.cache_data(max_entries=30, show_spinner=False)
+def _proposal(_revision: object, study: str, preset: str) -> Proposal:
+    """The text of a preset, kept as long as the answers (`_revision`) stay the same."""
+    return factor_models.proposal(widgets.workspace(), [study], preset)  # type: ignore[arg-type]
+
+
+def options_set(option: AnalysisOption) -> tuple[str, ...]:
+    """The names of the options that the editor of a text of factor models sets."""
+    kind: Any = option.kind
+    return tuple(filter(None, (option.name, kind.preset, *kind.taken_over)))
+
+
+def controls(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> dict[str, Any]:
+    """The editor of a text of factor models, and the options it sets as the user left them."""
+    kind: Any = option.kind
+    if kind.several:
+        return {option.name: _comparison(study)}
+    if kind.fitted_by:
+        return _fitted_model(study, option)
+    return _one_model(study, analysis, option)
+
+
+def _one_model(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> dict[str, Any]:
+    """Preset and model text as the user left them."""
+    kind: Any = option.kind
+    kept = analyses.recall(widgets.workspace(), study.code, analysis)
+    kept_preset, own = kept[kind.preset], kept[option.name]
+    presets = factor_models.presets()
+    key = f"factor_preset:{study.code}"
+    preset = st.selectbox(
+        "Model", list(presets), list(presets).index(kept_preset),
+        format_func=presets.__getitem__, key=key, disabled=bool(own),
+        help="What the items are taken to measure. Once a model is edited, its text counts.",
+    )  # fmt: skip
+    if preset != kept_preset:
+        _keep(study.code, analysis, kind.preset, preset)
+    edit_key = f"factor_edit:{study.code}"
+    # Not as the default of the switch, which would change under it with the first edit.
+    st.session_state.setdefault(edit_key, bool(own))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        edit = st.toggle(
+            "Edit the model", key=edit_key,
+            help="Move items between factors, let residuals correlate, or write the text.",
+        )  # fmt: skip
+        for other in _with_its_model(analysis):
+            st.button(
+                plain(other.title), icon=":material/compare_arrows:", key=f"open:{other.name}",
+                on_click=_open, args=(other,), help=plain(other.question),
+            )  # fmt: skip
+    if edit:
+        found = widgets.workspace()
+        revision = (found.process, study.code, analyses.revision(found, [study.code]))
+        with st.container(border=True):
+            with st.container():  # there without a note too, so that nothing below is drawn anew
+                note = widgets.last_note(_NOTE)
+                if note:
+                    st.success(plain(note))
+            try:
+                proposed = _proposal(revision, study.code, preset)
+            except UserError as error:
+                widgets.show_problem(error)
+                proposed = Proposal("", {})
+            _desk(study, analysis, own, proposed)
+    elif own:
+        st.caption("The model was edited; its text counts. Switch this on to see it.")
+    return {kind.preset: preset, option.name: own}
+
+
+def _fitted_model(study: StudyRecord, option: AnalysisOption) -> dict[str, Any]:
+    """The model, and what goes with it, as the user left them where the model is fitted."""
+    kind: Any = option.kind
+    fitting = analyses.by_name(kind.fitted_by)
+    chosen = analyses.recall(widgets.workspace(), study.code, fitting)
+    text = chosen[option.name]
+    model = "the edited model" if text else factor_models.presets()[chosen[kind.preset]]
+    by = ", ".join(map(factor_word, chosen["by"]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            plain(f"Model: {model}. Side by side: {by or 'nothing'}. As chosen under "
+                  f"{fitting.title}."),
+            width="content",
+        )  # fmt: skip
+        st.button(
+            "Change the model", icon=":material/edit:", key="change_model",
+            on_click=_open, args=(fitting,),
+        )  # fmt: skip
+    if text:
+        with st.expander("The model as text"):
+            st.code(text, language=None)
+    return {name: chosen[name] for name in options_set(option)}
+
+
+def _with_its_model(analysis: Analysis) -> list[Analysis]:
+    """The analyses that take over the model of this one."""
+    return [
+        other
+        for other in analyses.analyses()
+        for option in other.options
+        if isinstance(option.kind, FactorModelText) and option.kind.fitted_by == analysis.name
+    ]
+
+
+def _open(analysis: Analysis) -> None:
+    """Show another analysis of the page."""
+    st.session_state[widgets.analysis_chooser(analysis.topic)] = analysis.name
+
+
+def _comparison(study: StudyRecord) -> str:
+    """Which models to compare: presets, and those that were kept."""
+    own = factor_models.kept(widgets.workspace(), study.code)
+    presets = factor_models.presets()
+    offered = [*presets.values(), *own]
+    chosen = st.multiselect(
+        "Models to compare", offered, [], key=f"compare_models:{study.code}",
+        persist_state="session", placeholder="All that these items can have",
+        help="Edit a model under Confirmatory factor analysis and keep it, to have it here.",
+    )  # fmt: skip
+    if not chosen and not own:
+        return ""
+    names = chosen or offered
+    found = widgets.workspace()
+    revision = (found.process, study.code, analyses.revision(found, [study.code]))
+    texts: dict[str, str] = {}
+    for code, title in presets.items():
+        if title in names:
+            try:
+                texts[title] = _proposal(revision, study.code, code).text
+            except UserError as error:
+                if chosen:
+                    widgets.show_problem(error)
+    texts |= {name: text for name, text in own.items() if name in names}
+    with st.expander("The models as text"):
+        st.code(factor_models.comparison(texts), language=None)
+    if own:
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        dropped = left.selectbox("Kept models", list(own), key=f"kept_models:{study.code}")
+        right.button(
+            "Forget it", icon=":material/delete:", key="forget_model",
+            on_click=factor_models.drop, args=(found, study.code, dropped),
+        )  # fmt: skip
+    return factor_models.comparison(texts)
+
+
+def _desk(study: StudyRecord, analysis: Analysis, own: str, proposed: Proposal) -> None:
+    """Moves on the left, the text on the right."""
+    text = own or proposed.text
+    left, right = st.columns([2, 3])
+    with left:
+        try:
+            assigned = factor_models.assignment(text)
+        except UserError:
+            st.caption("The text cannot be read, so items cannot be moved; the message is below.")
+        else:
+            _move_form(study, analysis, text, proposed, assigned)
+            _residual_form(study, analysis, text, proposed, list(assigned))
+    with right:
+        _text_area(study, analysis, text)
+        st.button(
+            "Back to the proposal", icon=":material/undo:", key="factor_reset", disabled=not own,
+            on_click=_reset, args=(study.code, analysis),
+        )  # fmt: skip
+        _keep_form(study, text)
+
+
+def _move_form(
+    study: StudyRecord,
+    analysis: Analysis,
+    text: str,
+    proposed: Proposal,
+    assigned: dict[str, tuple[str, ...]],
+) -> None:
+    st.markdown("**Move an item**")
+    factors = list(dict.fromkeys(f for own in assigned.values() for f in own))
+    item = st.selectbox(
+        "Item", list(assigned), format_func=proposed.name, key=f"move_item:{study.code}"
+    )
+    now = assigned.get(item, ())
+    source = now[0] if now else ""
+    place = f"{study.code}:{item}:{'|'.join(now)}"
+    if len(now) > 1:
+        source = st.selectbox(
+            "From", now, format_func=proposed.name, key=f"move_from:{place}",
+            help="This item measures several factors. It leaves this one and stays on the others.",
+        )  # fmt: skip
+    target = st.selectbox(
+        "To", [factor for factor in factors if factor not in now], format_func=proposed.name,
+        key=f"move_to:{place}", accept_new_options=True,
+        help="Choose a factor, or type the name of a new one.",
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        for label, icon, key, is_off, change in (
+            ("Move", "drive_file_move", "factor_move", not target, _moved),
+            ("Add a cross-loading", "add", "factor_cross", not (target and now), _crossed),
+            ("Take off", "remove", "factor_take_off", not now, _taken_off),
+        ):
+            st.button(
+                label, icon=f":material/{icon}:", key=key, disabled=is_off, on_click=change,
+                args=(study.code, analysis, text, proposed, item, source, target or ""),
+            )  # fmt: skip
+    st.caption(_what_buttons_do(proposed, item, source, target or ""))
+    rows = [(proposed.name(name), ", ".join(map(proposed.name, own)))
+            for name, own in assigned.items()]  # fmt: skip
+    widgets.table(
+        pd.DataFrame(rows, columns=["Item", "Factors"]), alt="Which factors each item measures",
+        height=280,
+    )  # fmt: skip
+
+
+def _residual_form(
+    study: StudyRecord, analysis: Analysis, text: str, proposed: Proposal, items: list[str]
+) -> None:
+    st.markdown("**Correlated residuals**")
+    st.multiselect(
+        "Two items that share more than their factors", items, format_func=proposed.name,
+        max_selections=2, key=f"residual_pair:{study.code}",
+        help="Their residuals may then correlate. Large modification indices point at such pairs.",
+    )  # fmt: skip
+    st.button(
+        "Let their residuals correlate", icon=":material/link:", key="factor_residual",
+        on_click=_related, args=(study.code, analysis, text),
+    )  # fmt: skip
+    present = factor_models.residual_pairs(text)
+    if present:
+        named = {pair: " with ".join(map(proposed.name, pair)) for pair in present}
+        out = st.selectbox(
+            "Correlated now", list(named), format_func=named.__getitem__,
+            key=f"residual_out:{study.code}",
+        )  # fmt: skip
+        st.button(
+            "Take out", icon=":material/link_off:", key="factor_residual_out",
+            on_click=_change, args=(study.code, analysis, "The pair was taken out.",
+                                    lambda: factor_models.without_residual(text, *out)),
+        )  # fmt: skip
+
+
+def _text_area(study: StudyRecord, analysis: Analysis, text: str) -> None:
+    key = f"factor_text:{study.code}"
+    if st.session_state.get(f"{key}:shown") != text or key not in st.session_state:
+        st.session_state[key] = st.session_state[f"{key}:shown"] = text
+    st.text_area(
+        "Model text", key=key, height=340, help=plain(_SYNTAX_HELP),
+        on_change=_typed, args=(study.code, analysis, key),
+    )  # fmt: skip
+
+
+def _keep_form(study: StudyRecord, text: str) -> None:
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    key = f"keep_model:{study.code}"
+    left.text_input("Keep this model as", key=key, help="To compare it with others.")
+    right.button("Keep", icon=":material/bookmark_add:", key="factor_keep",
+                 on_click=_kept, args=(study.code, key, text))  # fmt: skip
+
+
+def _what_buttons_do(proposed: Proposal, item: str, source: str, target: str) -> str:
+    """What the three buttons would do with the item that is chosen."""
+    one, old, new = (plain(proposed.name(name)) for name in (item, source, target))
+    if not source:
+        return f"Move puts {one} on {new}." if target else ""
+    moves = f"Move takes {one} off {old} and puts it on {new}. " if target else ""
+    adds = f"A cross-loading leaves it on {old} and puts it on {new} as well. " if target else ""
+    return f"{moves}{adds}Take off removes it from {old}."
+
+
+def _moved(
+    study: str, analysis: Analysis, text: str, proposed: Proposal,
+    item: str, source: str, target: str,
+) -> None:  # fmt: skip
+    one, old, new = map(proposed.name, (item, source, target))
+    said = f"{one} was moved from {old} to {new}." if source else f"{one} was put on {new}."
+    _change(study, analysis, said, lambda: factor_models.move(text, item, source, target))
+
+
+def _crossed(
+    study: str, analysis: Analysis, text: str, proposed: Proposal,
+    item: str, _source: str, target: str,
+) -> None:  # fmt: skip
+    now = factor_models.assignment(text)[item]
+    said = (
+        f"A cross-loading was added: {proposed.name(item)} measures "
+        f"{', '.join(map(proposed.name, now))} and {proposed.name(target)}."
+    )
+    _change(study, analysis, said, lambda: factor_models.add_cross_loading(text, item, target))
+
+
+def _taken_off(
+    study: str, analysis: Analysis, text: str, proposed: Proposal,
+    item: str, source: str, _target: str,
+) -> None:  # fmt: skip
+    is_last = factor_models.assignment(text)[item] == (source,)
+    said = f"{proposed.name(item)} was taken off {proposed.name(source)}"
+    said += ", its only factor, and is out of the model." if is_last else "."
+    _change(study, analysis, said, lambda: factor_models.take_off(text, item, source))
+
+
+def _related(study: str, analysis: Analysis, text: str) -> None:
+    pair = st.session_state.to_dict().get(f"residual_pair:{study}", [])
+    if len(pair) == 2:
+        _change(
+            study, analysis, "The residuals may correlate.",
+            lambda: factor_models.with_residual(text, *pair),
+        )  # fmt: skip
+
+
+def _typed(study: str, analysis: Analysis, key: str) -> None:
+    typed = str(st.session_state[key])
+    st.session_state[f"{key}:shown"] = typed
+    _keep_text(study, analysis, typed)
+
+
+def _reset(study: str, analysis: Analysis) -> None:
+    _keep_text(study, analysis, "")
+
+
+def _kept(study: str, key: str, text: str) -> None:
+    name = str(st.session_state.to_dict().get(key, ""))
+    try:
+        factor_models.keep(widgets.workspace(), study, name, text)
+    except UserError as error:
+        st.session_state[_NOTE] = error
+    else:
+        st.session_state[_NOTE] = (
+            f"The model is kept as {name}; compare it under Comparison of factor models."
+        )
+
+
+def _change(study: str, analysis: Analysis, said: str, change: Callable[[], str]) -> None:
+    """Take over a changed text, or say why it cannot be."""
+    try:
+        _keep_text(study, analysis, change())
+    except UserError as error:
+        st.session_state[_NOTE] = error
+    else:
+        st.session_state[_NOTE] = said
+
+
+def _keep_text(study: str, analysis: Analysis, text: str) -> None:
+    name = next(o.name for o in analysis.options if isinstance(o.kind, FactorModelText))
+    _keep(study, analysis, name, text)
+
+
+def _keep(study: str, analysis: Analysis, option: str, value: str) -> None:
+    analyses.keep(widgets.workspace(), study, analysis, option, value)

@@ -1,0 +1,80 @@
+"""Fewer than five options: WLSMV, which does not reject a true scale; else MLR."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from core.analysis.cfa.analysis import cfa, cfa_scripts
+from core.analysis.cfa_comparison.analysis import cfa_comparison
+from core.analysis.shared.factor_models.groups import chosen_estimator, fitted
+from core.analysis.shared.factor_models.models import WrittenModel
+from core.analysis.validation_report.analysis import validation_report
+from core.domain.frames import OPTION_POINTS
+from tests.analysis.score_frames import item_scores
+
+SHARES = np.array([0.1, 0.15, 0.2, 0.3, 0.7, 0.8, 0.85, 0.9])
+
+
+def one_factor(rng, n=200, options=None):
+    """Answers of a true one-factor scale, loadings .7: yes and no at uneven shares, or Likert."""
+    trait = rng.standard_normal((n, 1))
+    hidden = 0.7 * trait + np.sqrt(1 - 0.49) * rng.standard_normal((n, 8))
+    if options is None:
+        return (hidden > norm.isf(SHARES)).astype(float)
+    return np.digitize(hidden, np.linspace(-1.5, 1.5, options - 1)).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("options", "estimator"), [(2, "wlsmv"), (4, "wlsmv"), (5, "mlr"), (7, "mlr")]
+)
+def test_the_number_of_options_chooses(options, estimator):
+    frame = item_scores(one_factor(np.random.default_rng(1), options=options))
+    found, (why,) = chosen_estimator("automatic", frame)
+    assert found == estimator
+    assert f"because the answers have {options} options" in why
+    assert "Rhemtulla, Brosseau-Liard & Savalei, 2012" in why
+    assert chosen_estimator("ml", frame) == ("ml", ())
+
+
+def test_options_are_those_of_the_answer_format_where_it_is_known():
+    """Likert answers of which only three of five options were chosen are Likert answers."""
+    frame = item_scores(one_factor(np.random.default_rng(1), options=3))
+    frame[OPTION_POINTS] = "0.0 1.0 2.0 3.0 4.0"
+    assert chosen_estimator("automatic", frame)[0] == "mlr"
+
+
+def test_averages_and_continuous_scores_get_mlr_with_the_reason():
+    frame = item_scores(np.random.default_rng(1).normal(size=(50, 4)))
+    found, (why,) = chosen_estimator("automatic", frame)
+    assert found == "mlr"
+    assert why.startswith("Estimator: MLR, because i1 has 50 different scores")
+
+
+def test_every_analysis_of_factor_models_chooses_alike_and_says_so():
+    frame = item_scores(one_factor(np.random.default_rng(2)))
+    for result in (
+        cfa(frame),
+        cfa_comparison(frame, models="## A\nF =~ i1+i2+i3+i4\n## B\nF =~ i1+i2+i3+i5"),
+        validation_report(frame, by=("respondent",), resamples=100),
+    ):
+        assert any(note.startswith("Estimator: WLSMV, because") for note in result.notes)
+    assert not any(note.startswith("Estimator") for note in cfa(frame, estimator="mlr").notes)
+    assert "WLSMV" in next(f.text for f in cfa_scripts(frame) if f.name == "cfa.R")
+
+
+def test_a_true_scale_of_yes_no_items_is_seldom_rejected_by_the_default():
+    """Bands of the report on the indices it takes; 200 samples: see docs/analyses/cfa.md."""
+    rng = np.random.default_rng(3)
+    items = tuple(f"i{number}" for number in range(1, 9))
+    model = WrittenModel(f"F =~ {' + '.join(items)}", items, {})
+    rejected = {"automatic": 0, "mlr": 0}
+    for _ in range(14):
+        values = one_factor(rng, n=500)
+        for asked in rejected:
+            estimator, _ = chosen_estimator(asked, item_scores(values))
+            fit = fitted(values, model, estimator, 0.95)
+            judged = fit.scaled if estimator == "wlsmv" else fit.robust
+            rejected[asked] += not (judged.rmsea <= 0.05 and judged.cfi >= 0.9)
+    # shares of 200 samples: 6 % and 85 %; bounds are four standard errors wide
+    assert rejected["automatic"] <= 4
+    assert rejected["mlr"] >= 7

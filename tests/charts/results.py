@@ -1,0 +1,109 @@
+"""Results of many analyses, with hostile names, for the tests of their charts."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.cfa.analysis import cfa
+from core.analysis.cfa_comparison.analysis import cfa_comparison
+from core.analysis.dif import dif
+from core.analysis.efa import efa
+from core.analysis.graded_response import graded_response
+from core.analysis.group_comparison import group_comparison
+from core.analysis.invariance.analysis import invariance
+from core.analysis.item_map import item_map
+from core.analysis.multitrait_matrix.analysis import multitrait_matrix
+from core.analysis.norm_comparison import norm_comparison
+from core.analysis.reliability import reliability
+from core.analysis.score_correlations import score_correlations
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.workflow.statistics import analyses
+from tests.analysis.score_frames import item_scores
+
+HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
+NAN = float("nan")
+N = 120
+ITEMS = [HOSTILE, *(f"i{k}" for k in range(2, 9))]
+SUBSCALES = [HOSTILE, "B"] * 4
+CRITERIA = ("internal consistency", "alternate form", "option order", "concurrent", "convergent",
+            "factorial")  # fmt: skip
+
+
+def answers(respondent=HOSTILE, seed=1, n=N, constant=(), **factors):
+    """Two factors with four items each; i4 is keyed wrongly; each row is a context of its own."""
+    rng = np.random.default_rng(seed)
+    common = rng.multivariate_normal([0, 0], [[1, 0.4], [0.4, 1]], n)
+    slopes = np.array([0.8, 0.7, 0.6, -0.5, 0.8, 0.6, 0.5, 0.8])
+    raw = common[:, [0, 1] * 4] * slopes + rng.normal(size=(n, 8)) * 0.6
+    values = np.clip(np.round(raw * 1.3 + 3), 1, 5)
+    values[:, [ITEMS.index(item) for item in constant]] = 3
+    frame = item_scores(values, items=ITEMS, subscales=SUBSCALES, keyed=[1, 1, -1, 1] * 2,
+                        respondent=respondent, start=1000 * seed + 1, **factors)  # fmt: skip
+    frame["context"] = "c" + (frame["administration"] - 1000 * seed).astype(str)
+    return frame.assign(context_set="set", rewriting="original", origin=frame["context"])
+
+
+def table(name, columns, rows):
+    frame = pd.DataFrame(rows, columns=list(columns))
+    return ResultTable(name, name, frame, tuple(Column(c, c) for c in columns))
+
+
+def made(*tables):
+    """A result by hand, to the contract of its tables."""
+    return AnalysisResult(tables, unit="one administration", n_used=1, n_missing=0, method="")
+
+
+def report(groups=(HOSTILE, "b")):
+    """A validation report: the first group is judged throughout, the others stop at reliability."""
+    rows, verdicts = [], []
+    for place, group in enumerate(groups):
+        lights = ["green", "green", "green", "red", "green", "red"]
+        ratings = ["++", "+", "++", "--", "+", "-"]
+        values = [0.85, 0.75, 0.55, -0.05, 0.4, 0.11]
+        if place:
+            lights, ratings = ["red"] * 3 + ["grey"] * 3, ["-"] * 3 + [""] * 3
+            values = [0.4, 0.3, 0.05, NAN, NAN, NAN]
+        for criterion, value, rating, light in zip(CRITERIA, values, ratings, lights, strict=True):
+            cfi = 0.66 if criterion == "factorial" and not place else NAN
+            rows.append((group, criterion, value, NAN, NAN, cfi, 296, 4, rating, "", "", light,
+                         "", ""))  # fmt: skip
+        verdicts.append((group, not place, False, "Not valid." if not place else "Not reliable."))
+    columns = ("respondent", "criterion", "value", "ci_low", "ci_high", "cfi", "n", "missing",
+               "rating", "rating_low", "rating_high", "light", "method", "remark")  # fmt: skip
+    return made(
+        table("verdicts", ("respondent", "reliable", "valid", "verdict"), verdicts),
+        table("criteria", columns, rows),
+    )
+
+
+def charts_of(name, result, *, theme="light", **options):
+    """The charts that an analysis of this name declares."""
+    return analyses.by_name(name).charts(result, theme, **options)
+
+
+@cache
+def results():
+    """One result for each analysis that has charts; two groups where it has groups."""
+    both = pd.concat([answers(constant=["i5"]), answers("b", 2)])
+    forms = pd.concat([answers(form="original"), answers(seed=3, form=HOSTILE)])
+    norms = ((HOSTILE, 3.1, 0.8, 300.0), ("B", 2.9, 0.7, 300.0))
+    return {
+        "cfa": cfa(both),
+        "efa": efa(both),
+        "item_map": item_map(both, statistic="discrimination"),
+        "reliability": reliability(both, resamples=20),
+        "score_correlations": score_correlations(forms),
+        "graded_response": graded_response(both, levels=9),
+        "dif": dif(both, factor="respondent", by=()),
+        "invariance": invariance(
+            pd.concat([answers(), answers("b", 2)]), factor="respondent", by=()
+        ),
+        "multitrait_matrix": multitrait_matrix(forms, split=("form",)),
+        "norm_comparison": norm_comparison(both, norms=norms),
+        "group_comparison": group_comparison(both, factor="respondent", by=()),
+        "cfa_comparison": cfa_comparison(both),
+        "validation_report": report(),
+    }

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.internal_consistency import internal_consistency
+from core.analysis.item_statistics import item_statistics
+from core.analysis.option_distribution import option_distribution
+from core.analysis.score_distribution import score_distribution
+from core.charts.panels import (
+    BACKGROUNDS,
+    BAND,
+    INK,
+    MARK,
+    MAX_MARKS,
+    STATUS_GREYS,
+    contrast,
+    option_colors,
+    readable,
+    readable_on,
+)
+from tests.analysis.score_frames import item_scores, option_counts
+from tests.charts.results import charts_of
+
+THEMES = ("light", "dark")
+HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
+NAN = float("nan")
+ROWS = [
+    (HOSTILE, "1", 0, 1, False, 30),
+    (HOSTILE, "2", 1, 2, False, 60),
+    (HOSTILE, "refused", 1000, NAN, True, 10),
+    ("i2", "2", 1, 2, False, 50),
+]
+# Machado, Oliveira & Fernandes (2009), full deficiency, on linear RGB
+DEFICIENCIES = {
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+               [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+               [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+               [0.004733, 0.691367, 0.303900]],
+}  # fmt: skip
+
+
+def likert(n_items=4, respondent=HOSTILE, start=1, seed=1):
+    values = np.random.default_rng(seed).integers(1, 6, (30, n_items)).astype(float)
+    return item_scores(
+        values, items=[HOSTILE, *(f"i{i}" for i in range(1, n_items))], respondent=respondent,
+        subscales=[HOSTILE] * n_items, start=start,
+    )  # fmt: skip
+
+
+def results():
+    frame = pd.concat([likert(), likert(respondent="b", start=99, seed=2)])
+    counts = pd.concat([option_counts(ROWS, respondent=name) for name in (HOSTILE, "b")])
+    return {
+        "option_distribution": option_distribution(counts),
+        "item_statistics": item_statistics(frame),
+        "internal_consistency": internal_consistency(frame),
+        "score_distribution": score_distribution(frame),
+    }
+
+
+def lab(color, matrix=None):
+    """CIE L*a*b* of a color as seen with a deficiency."""
+    rgb = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    if matrix is not None:
+        linear = np.clip(np.array(matrix) @ linear, 0, 1)
+    xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    ) @ linear / [0.9505, 1, 1.089]  # fmt: skip
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def walk(node, path=()):
+    """Every (path, value) of a specification but its data."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key not in ("datasets", "data"):
+                yield (*path, key), value
+                yield from walk(value, (*path, key))
+    elif isinstance(node, list):
+        for value in node:
+            yield from walk(value, path)
+
+
+def test_contrast_is_that_of_wcag():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_lettering_can_be_read_and_only_the_whole_chart_has_a_name(theme):
+    (chart,) = charts_of("item_statistics", results()["item_statistics"], theme=theme)[:1]
+    config = readable(chart.panels[0], theme).to_dict()["config"]
+    colors = [config[part][of] for part in ("axis", "legend", "header")
+              for of in ("labelColor", "titleColor")]  # fmt: skip
+    assert min(contrast(color, BACKGROUNDS[theme]) for color in colors) >= 4.5
+    assert (config["aria"], config["mark"]["aria"]) == (False, False)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_mark_has_three_to_one_against_its_background_and_text_more(theme):
+    background = BACKGROUNDS[theme]
+    marks = {MARK[theme], BAND[theme], *STATUS_GREYS[theme]}
+    for n_options in range(1, 12):
+        marks |= set(option_colors(n_options, theme))
+    assert min(contrast(mark, background) for mark in marks) >= 3
+    assert contrast(INK[theme], background) >= 4.5
+    assert min(contrast(readable_on(mark), mark) for mark in marks) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("matrix", [None, *DEFICIENCIES.values()], ids=["all", *DEFICIENCIES])
+def test_options_differ_for_color_blind_eyes(theme, matrix):
+    for n_options in (2, 3, 5, 7):
+        seen = [lab(color, matrix) for color in option_colors(n_options, theme)]
+        nearest = min(np.linalg.norm(a - b) for a, b in combinations(seen, 2))
+        assert nearest > 4  # above what the eye can tell apart; labels and gaps carry the rest
+        assert np.linalg.norm(seen[0] - seen[-1]) > 25
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", results())
+def test_each_chart_is_valid_says_n_and_shows_its_table(name, theme):
+    charts = charts_of(name, results()[name], theme=theme)
+    assert charts
+    for chart in charts:
+        spec = chart.spec.to_dict()  # validates against the Vega-Lite schema
+        assert "description" not in spec  # alt says it; Streamlit warns of both
+        assert chart.alt.endswith(".")
+        assert "nan" not in chart.alt
+        assert any(number in chart.alt for number in ("300", "30 adm", "60 scores")), chart.alt
+        sets = spec["datasets"].values()
+        drawn = [row for rows in sets if "group" in rows[0] for row in rows]
+        assert len(drawn) == len(chart.table)
+        assert set(drawn[0]) == set(chart.table.columns)
+
+
+@pytest.mark.parametrize("name", results())
+def test_text_of_users_is_data_and_never_a_field_link_or_image(name):
+    ours = {"group", "item", "start", "end", "middle", "fill", "ink", "label", "option", "count",
+            "share", "value", "ci_low", "ci_high", "n", "low", "high", "bin_low", "bin_high",
+            "kind"}  # fmt: skip
+    for chart in charts_of(name, results()[name]):
+        for path, value in walk(chart.spec.to_dict()):
+            assert path[-1] not in ("href", "url", "image")
+            if path[-1] == "field":
+                assert value.removesuffix("_shown") in ours
+            if path[-1] in ("calculate", "filter", "test", "expr"):
+                assert HOSTILE not in json.dumps(value)
+            if path[-1] == "type" and path[-2:-1] == ("mark",):
+                assert value in ("bar", "text", "rule", "point", "rect")
+
+
+def test_bars_of_options_fill_the_whole_and_unusable_ones_are_dashed():
+    (chart,) = charts_of("option_distribution", results()["option_distribution"])
+    assert chart.table.groupby(["group", "item"])["end"].max().tolist() == pytest.approx([1] * 4)
+    first = chart.table.iloc[0]
+    assert (first["start"], first["end"], first["label"]) == pytest.approx((0, 0.3, "1"))
+    assert "most chosen was 2 (79% of usable); 7% of trials without a usable" in chart.alt
+    assert "strokeDash" in json.dumps(chart.spec.to_dict())
+
+
+def test_every_group_has_its_own_panel_as_wide_as_the_page():
+    for name, result in results().items():
+        for chart in charts_of(name, result):
+            assert len(chart.panels) == 2
+            for panel, group in zip(chart.panels, (HOSTILE, "b"), strict=True):
+                spec = panel.to_dict()
+                assert spec["width"] == "container"
+                assert spec["title"]["text"].endswith(f"· {group}")
+    (chart,) = charts_of("item_statistics", item_statistics(likert()))
+    assert [panel.to_dict()["width"] for panel in chart.panels] == ["container"]
+
+
+def test_panels_of_one_chart_share_their_axes():
+    few, many = likert(respondent="a"), likert(respondent="b", start=99)
+    few = few[few["administration"] <= 5]
+    (chart,) = charts_of("score_distribution", score_distribution(pd.concat([few, many])))
+    axes = [panel.to_dict()["encoding"] for panel in chart.panels]
+    assert axes[0]["y"]["scale"]["domain"] == axes[1]["y"]["scale"]["domain"]
+    assert axes[0]["x"]["scale"]["domain"] == axes[1]["x"]["scale"]["domain"] == [0.5, 5.5]
+    assert axes[0]["y"]["scale"]["domain"][1] == chart.table["count"].max()
+    assert chart.panels[0].to_dict()["height"] == 280
+
+
+def test_labels_that_do_not_fit_are_left_out_and_the_dashed_bars_explained():
+    rows = [("i1", "1", 0, 1, False, 91), ("i1", "refused", 1000, NAN, True, 9)]
+    (chart,) = charts_of("option_distribution", option_distribution(option_counts(rows)))
+    assert chart.table["label"].tolist() == ["1", ""]
+    spec = json.dumps(chart.spec.to_dict())
+    assert "no usable answer (refused)" in spec
+    assert '"limit"' not in spec
+    assert "100 trials of 1 item in 1 group;" in chart.alt
+
+
+def test_items_nobody_answered_still_have_a_chart():
+    frame = option_counts([("i1", "refused", 1000, NAN, True, 4)])
+    (chart,) = charts_of("option_distribution", option_distribution(frame))
+    assert "no answer was usable; 100% of trials" in chart.alt
+    chart.spec.to_dict()
+
+
+def test_groups_by_format_get_their_own_panels():
+    frames = [option_counts(ROWS[3:], respondent=name) for name in "ab"]
+    result = option_distribution(pd.concat(frames), by=("format", "respondent"))
+    (chart,) = charts_of("option_distribution", result)
+    assert chart.table["group"].unique().tolist() == ["a", "b"]
+
+
+def test_discrimination_shows_the_band_and_counts_what_is_in_it():
+    result = item_statistics(item_scores([[1, 1, 2, 3], [2, 3, 2, 3], [3, 2, 4, 3], [4, 4, 4, 3]]))
+    (chart,) = charts_of("item_statistics", result)
+    known = chart.table["value"].dropna()
+    good = int(known.between(0.4, 0.7).sum())
+    assert f"{good} of 3 defined values lie in the shaded band from .40 to .70" in chart.alt
+    assert "4 items in 1 group, n up to 4 administrations" in chart.alt
+    assert "1 undefined, left empty." in chart.alt
+    assert "Shaded: .40 to .70, commonly called good" in json.dumps(chart.spec.to_dict())
+    band = min(chart.spec.to_dict()["datasets"].values(), key=len)
+    assert band == [{"low": 0.4, "high": 0.7}]
+
+
+def test_alpha_is_labelled_with_its_value():
+    (chart,) = charts_of(
+        "internal_consistency", internal_consistency(item_scores([[1, 1], [2, 3], [3, 2]]))
+    )
+    assert chart.table["label"].tolist() == [".67"]
+    assert "values from .67 to .67" in chart.alt
+
+
+def test_too_many_marks_are_cut_and_the_reader_is_told():
+    values = np.random.default_rng(1).integers(1, 6, (8, 1500)).astype(float)
+    (chart,) = charts_of("item_statistics", item_statistics(item_scores(values)))
+    assert len(chart.table) * 3 <= MAX_MARKS
+    assert "Only the first 666 of 1500 items are drawn." in chart.alt
+    frames = [likert(respondent=f"m{i}", start=100 * i + 1) for i in range(9)]
+    chart, *_ = charts_of("score_distribution", score_distribution(pd.concat(frames)))
+    assert chart.table["group"].nunique() == 6
+    assert "Only the first 6 of 9 groups are drawn." in chart.alt
+    many = item_scores(np.random.default_rng(2).integers(1, 6, (8, 40)),
+                       subscales=[f"s{i // 2}" for i in range(40)])  # fmt: skip
+    charts = charts_of("item_statistics", item_statistics(many))
+    assert len(charts) == 12
+    assert charts[-1].alt.endswith("8 further charts are not drawn; see the table.")

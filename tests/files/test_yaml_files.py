@@ -1,0 +1,67 @@
+"""The one reader of YAML, and the files that would keep another one busy."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from core.errors import FileError
+from core.files.yaml_files import read_yaml
+
+ROOT = Path(__file__).parents[2]
+BOMB = "a: &a [x, x]\n" + "".join(
+    f"{new}: &{new} [*{old}, *{old}]\n" for old, new in itertools.pairwise("abcdefghijklmnopqrstuv")
+)
+
+
+def test_values_are_those_of_yaml():
+    text = "a: 1\nb: [x, 2.5, null, 'yes']\nc:\n  d: |\n    two\n    lines\n"
+    assert read_yaml("f", text) == {
+        "a": 1, "b": ["x", 2.5, None, "yes"], "c": {"d": "two\nlines\n"},
+    }  # fmt: skip
+    assert read_yaml("f", "# nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: " + "[" * 5000, "line 1: there are too many brackets inside each other"),
+        ("[" * 5000 + "]" * 5000, "too many brackets"),
+        ("{a: " * 5000, "too many brackets"),
+        ("- " * 5000 + "x", "too many brackets"),
+        ("? " * 5000 + "x", "too many brackets"),
+        (BOMB, "line 2: an earlier part is repeated with '*a'"),
+        ("a: &a\n  b: *a", "line 2: an earlier part"),
+        ("a: " + "1:" * 200_000 + "1", "line 1: a number is too long"),
+        ("a: " + "9" * 200_000, "a number is too long"),
+        ("a: " + "x" * 3_000_000, "3,000,003 characters; at most 2,000,000"),
+        ("a: 1\nb:\n  c: 1\n  c: 2", "line 4: the key 'c' stands twice"),
+        ("a: 2024-13-99", "a value cannot be read"),
+        ("a: !!python/object/apply:os.system [ls]", "line 1: this is not valid YAML"),
+        ('a: "\\ud800"', "half a character"),
+        ("a: b: c", "line 1: this is not valid YAML"),
+        ("[a]: {? {b: c} : d}", "not valid YAML"),
+    ],
+)
+def test_hostile_texts_are_told_in_one_line_and_at_once(text, words):
+    started = time.process_time()
+    with pytest.raises(FileError) as raised:
+        read_yaml("f.yaml", text)
+    assert time.process_time() - started < 0.5
+    assert words in raised.value.problem
+    assert raised.value.problem.startswith("f.yaml")
+    assert len(str(raised.value)) < 400
+
+
+def test_no_other_code_reads_yaml():
+    reading = re.compile(r"yaml\.(safe_load|load|full_load|compose|parse|SafeLoader)\b|Loader\(")
+    places = [*ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+    found = {
+        place.name for place in places
+        if "yaml" in (text := place.read_text(encoding="utf-8")) and reading.search(text)
+    }  # fmt: skip
+    assert found == {"yaml_reading.py"}

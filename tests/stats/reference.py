@@ -1,0 +1,35 @@
+"""Reference numbers from R and worked by hand, and the data they were made from."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.stats.factor.model_text import model_of
+from core.stats.factor.wlsmv import difference_test, weighted_model
+from core.stats.inputs import Floats
+
+_GOLDEN = Path(__file__).parent / "golden"
+
+
+def expected(name: str) -> dict[str, Any]:
+    """Content of golden/<name>.json."""
+    content: dict[str, Any] = json.loads((_GOLDEN / f"{name}.json").read_text())
+    return content
+
+
+def scores(name: str, columns: list[str] | None = None) -> Floats:
+    """golden/<name>.csv, or some columns of it, as numbers with NaN for gaps."""
+    path = _GOLDEN / f"{name}.csv"
+    header = [part.strip('"') for part in path.read_text().splitlines()[0].split(",")]
+    table = np.genfromtxt(path, delimiter=",", skip_header=1, missing_values="NA")
+    return table[:, [header.index(column) for column in columns or header]]
+
+
+def compare_wlsmv(scores, items, restricted, freer):
+    """The difference test of two models of the same ordered answers, from their texts."""
+    wide = model_of(freer, items)
+    narrow = replace(model_of(restricted, items), items=wide.items)  # the same order of pairs
+    return difference_test(*(weighted_model(scores, items, one).fit for one in (narrow, wide)))

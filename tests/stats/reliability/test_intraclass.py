@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.stats.reliability.stability import FORMS, intraclass
+from tests.stats.reference import expected
+
+
+def repeated(n: int, k: int, seed: int, between: float = 1.0):
+    generator = np.random.default_rng(seed)
+    return between * generator.normal(size=(n, 1)) + generator.normal(size=(n, k))
+
+
+def test_all_six_forms_equal_those_of_psych():
+    reference = expected("agreement_R")["icc_shrout_fleiss"]
+    result = intraclass(np.array(reference["data"], dtype=float))
+    for own, r in zip(result.forms, reference["results"], strict=True):
+        assert own.form == r["type"]
+        assert own.value == pytest.approx(r["ICC"], abs=1e-9)
+        assert own.low == pytest.approx(r["lower bound"], abs=1e-9)
+        assert own.high == pytest.approx(r["upper bound"], abs=1e-9)
+        assert own.f == pytest.approx(r["F"], rel=1e-9)
+        assert (own.df1, own.df2) == (r["df1"], r["df2"])
+        assert own.p == pytest.approx(r["p"], abs=1e-9)
+
+
+def test_units_with_a_gap_are_left_out_and_counted():
+    table = repeated(20, 3, 1)
+    with_gaps = np.vstack([table, [[1, np.nan, 2], [np.nan] * 3]])
+    result = intraclass(with_gaps)
+    assert (result.n, result.n_left_out) == (20, 2)
+    assert result.forms == intraclass(table).forms
+
+
+def test_intervals_cover_the_population_value_as_often_as_they_say():
+    # equal variance between and within: .5
+    results = [intraclass(repeated(40, 4, seed)) for seed in range(300)]
+    for form in FORMS[:3]:
+        ends = [(own.form(form).low, own.form(form).high) for own in results]
+        assert 0.92 <= np.mean([low <= 0.5 <= high for low, high in ends]) <= 0.98
+
+
+@given(seed=st.integers(0, 40), shift=st.floats(-50, 50), scale=st.floats(0.1, 20))
+def test_origin_and_unit_change_nothing_and_the_interval_holds_the_value(seed, shift, scale):
+    table = repeated(15, 3, seed)
+    own, moved = intraclass(table), intraclass(shift + scale * table)
+    for form in FORMS:
+        assert moved.form(form).value == pytest.approx(own.form(form).value, abs=1e-9)
+        assert own.form(form).low <= own.form(form).value <= own.form(form).high
+
+
+def test_a_shift_between_repetitions_lowers_agreement_but_not_consistency():
+    table = repeated(30, 2, 3)
+    shifted = table + np.array([0, 2])
+    assert intraclass(shifted).form("ICC3").value == pytest.approx(
+        intraclass(table).form("ICC3").value, abs=1e-12
+    )
+    assert intraclass(shifted).form("ICC2").value < intraclass(table).form("ICC2").value - 0.1
+
+
+def test_identical_repetitions_agree_by_construction_and_say_so():
+    result = intraclass(np.repeat(np.arange(6.0)[:, None], 3, axis=1))
+    assert {own.value for own in result.forms} == {1.0}
+    assert np.isnan([own.low for own in result.forms]).all()
+    assert any("by construction" in text for text in result.problems)
+
+
+def test_a_constant_shift_leaves_consistency_at_one_without_an_interval():
+    result = intraclass(np.arange(6.0)[:, None] + [0, 1, 3])
+    assert result.form("ICC3").value == 1.0
+    assert np.isnan(result.form("ICC3").low)
+    assert result.form("ICC1").value < 1
+    assert result.problems
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.ones((5, 3)),
+        np.ones((1, 3)),
+        np.arange(4.0)[:, None],
+        np.full((4, 3), np.nan),
+        np.empty((0, 2)),
+    ],
+)
+def test_bad_tables_give_no_coefficient_but_a_reason(table):
+    result = intraclass(table)
+    assert np.isnan([[own.value, own.low, own.p] for own in result.forms]).all()
+    assert "Undefined" in result.problems[0]
+
+
+def test_units_alike_on_average_have_a_negative_single_coefficient():
+    result = intraclass(np.array([[1.0, 3], [3, 1], [1.1, 3], [3, 1]]))
+    assert result.form("ICC1").value < 0

@@ -1,0 +1,134 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import cohens_kappa as statsmodels_kappa
+from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
+
+from core.stats.agreement import cohens_kappa, fleiss_kappa, weighted_kappa
+from core.stats.resampling import Bootstrap
+from tests.stats.reference import expected
+
+R = expected("agreement_R")
+FIRST, SECOND = (np.array(R["cohen"][name], dtype=float) for name in ("r1", "r2"))
+CODES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("weights", "name"),
+    [
+        ("none", "kappa_irr"),
+        ("linear", "weighted_equal_irr"),
+        ("quadratic", "weighted_squared_irr"),
+    ],
+)
+def test_kappa_equals_that_of_irr(weights, name):
+    own = weighted_kappa(FIRST, SECOND, weights=weights)
+    assert own.value == pytest.approx(R["cohen"][name], abs=1e-12)
+
+
+@pytest.mark.parametrize(("weights", "row"), [("none", 0), ("quadratic", 1)])
+def test_the_interval_of_kappa_equals_that_of_psych(weights, row):
+    own = weighted_kappa(FIRST, SECOND, weights=weights)
+    assert [own.low, own.value, own.high] == pytest.approx(R["cohen"]["ci_psych"][row], abs=1e-9)
+
+
+@given(codes=CODES)
+def test_any_two_codings_have_the_kappa_of_statsmodels(codes):
+    first, second = np.array(codes, dtype=float).T
+    found = np.unique(codes)
+    for weights, name in (("none", None), ("linear", "linear"), ("quadratic", "quadratic")):
+        own = weighted_kappa(first, second, weights=weights)
+        if len(found) == 1:
+            assert np.isnan(own.value)
+            continue
+        table = np.zeros((len(found), len(found)))
+        np.add.at(table, (np.searchsorted(found, first), np.searchsorted(found, second)), 1)
+        with np.errstate(all="ignore"):  # its own z of two constant coders
+            other = statsmodels_kappa(table, wt=name)
+        assert own.value == pytest.approx(other.kappa, abs=1e-10)
+        if -1 < own.low < own.high < 1:
+            assert own.high - own.low == pytest.approx(2 * 1.959963985 * other.std_kappa, abs=1e-6)
+
+
+def test_kappa_of_categories_worked_by_hand():
+    # agree on 3 of 4: 3/4. Expected: 3/4 · 1/2 + 1/4 · 1/2 = 1/2. (3/4 - 1/2) / (1/2) = 1/2
+    assert cohens_kappa(["a", "a", "a", "b"], ["a", "a", "b", "b"]) == 0.5
+    # each used each category half of the time and agreed half of the time: chance
+    assert cohens_kappa(["a", "a", "b", "b"], ["a", "b", "a", "b"]) == 0
+    assert cohens_kappa(["a", "b"], ["b", "a"]) == -1
+    assert cohens_kappa(["a", "b", None], ["a", "b", None]) == 1
+
+
+@given(codes=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=200))
+def test_kappa_of_categories_is_the_ratio_of_whole_numbers(codes):
+    n = len(codes)
+    first, second = ([pair[coder] for pair in codes] for coder in (0, 1))
+    observed = n * sum(a == b for a, b in codes)
+    expected = sum(first.count(category) * second.count(category) for category in range(5))
+    own = cohens_kappa(first, second)
+    if expected == n * n:
+        assert math.isnan(own)
+    else:
+        assert own == pytest.approx((observed - expected) / (n * n - expected), abs=1e-12)
+
+
+def test_kappa_of_categories_is_undefined_without_variety_and_refuses_unequal_lengths():
+    assert math.isnan(cohens_kappa([], []))
+    assert math.isnan(cohens_kappa(["a", "a"], ["a", "a"]))
+    assert cohens_kappa(["a", "a"], ["b", "b"]) == 0
+    with pytest.raises(ValueError, match="2 codings against 1"):
+        cohens_kappa(["a", "b"], ["a"])
+
+
+def test_a_coder_who_gives_one_category_has_kappa_zero_and_no_interval():
+    degenerate = R["cohen_degenerate"]
+    own = weighted_kappa(np.array(degenerate["a"]), np.array(degenerate["b"]))
+    assert own.value == degenerate["kappa_irr"]
+    assert np.isnan(own.low)
+    assert own.problems
+
+
+def test_units_one_coder_skipped_are_left_out_and_counted():
+    own = weighted_kappa(np.append(FIRST, [np.nan, 1]), np.append(SECOND, [1, np.nan]))
+    assert (own.n, own.n_left_out) == (30, 2)
+    assert own.value == weighted_kappa(FIRST, SECOND).value
+
+
+def test_fleiss_kappa_equals_that_of_irr():
+    own = fleiss_kappa(np.array(R["fleiss"]["data"], dtype=float))
+    assert own.value == pytest.approx(R["fleiss"]["kappa"], abs=1e-12)
+    assert own.low < own.value < own.high
+
+
+def test_fleiss_leaves_out_units_with_a_gap_and_agrees_with_statsmodels():
+    generator = np.random.default_rng(0)
+    ratings = generator.integers(0, 4, size=(40, 5)).astype(float)
+    counts = (ratings[:, :, None] == np.arange(4)).sum(axis=1)
+    gaps = np.vstack([ratings, np.full((2, 5), np.nan)])
+    own = fleiss_kappa(gaps, bootstrap=Bootstrap(50))
+    assert own.value == pytest.approx(statsmodels_fleiss(counts), abs=1e-12)
+    assert (own.n, own.n_left_out) == (40, 2)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        weighted_kappa(np.ones(5), np.ones(5)),
+        weighted_kappa(np.array([]), np.array([])),
+        weighted_kappa(np.full(3, np.nan), np.ones(3)),
+        fleiss_kappa(np.ones((4, 3))),
+        fleiss_kappa(np.full((4, 3), np.nan)),
+        fleiss_kappa(np.arange(4.0)[:, None]),
+    ],
+)
+def test_bad_codings_give_no_kappa_but_a_reason(own):
+    assert np.isnan([own.value, own.low, own.high]).all()
+    assert "Undefined" in own.problems[0]
+
+
+def test_codings_that_do_not_pair_are_refused():
+    with pytest.raises(ValueError, match="pair"):
+        weighted_kappa(np.ones(3), np.ones(4))

@@ -1,0 +1,88 @@
+"""Two of six items keyed the wrong way, built so that every covariance is known by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.internal_consistency import internal_consistency
+from core.analysis.item_statistics import item_statistics
+from core.analysis.reliability import reliability
+from core.analysis.validation_report.analysis import validation_report
+from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
+from core.stats.reliability.omega import omega_hierarchical, omega_total
+from tests.analysis.score_frames import item_scores
+
+WRONG = "i5, i6"
+ALPHA = f"{WRONG} correlate negatively with the rest of the scale: check their keying."
+OMEGA = f"{WRONG} load negatively on the factor of the scale: check their keying."
+
+
+def table(items=6, turned=(4, 5), n=200):
+    """Items with exactly unit variances that correlate exactly .5, some of them turned round."""
+    rng = np.random.default_rng(7)
+    raw = rng.normal(size=(n, items))
+    raw -= raw.mean(axis=0)
+    white = raw @ np.linalg.inv(np.linalg.cholesky(raw.T @ raw / (n - 1))).T
+    scores = white @ np.linalg.cholesky(np.full((items, items), 0.5) + 0.5 * np.eye(items)).T
+    scores[:, list(turned)] *= -1
+    return scores
+
+
+def test_alpha_names_the_items_that_go_against_the_rest():
+    # of 15 pairs 7 correlate .5 and 8 -.5: the sum's variance is 6 - 1, so alpha = 6/5 (1 - 6/5);
+    # rest of a right item: 3 pairs of .5, 2 of -.5; of a wrong one: 1 of .5, 4 of -.5
+    found = cronbach_alpha(table(), names=[f"i{number}" for number in range(1, 7)])
+    assert found.value == pytest.approx(-0.24)
+    assert found.problems[-1] == ALPHA
+    right = cronbach_alpha(table(turned=()))
+    assert (right.value, right.problems) == (pytest.approx(6 / 7), ())
+
+
+def test_one_item_is_named_alone_and_one_of_a_subscale_by_its_subscale():
+    names = [f"i{number}" for number in range(1, 7)]
+    one = cronbach_alpha(table(turned=(2,)), names=names)
+    assert one.problems == (
+        "i3 correlates negatively with the rest of the scale: check its keying.",
+    )
+    # within the first stratum i3 goes against two others, in the whole scale the second is turned
+    strata = stratified_alpha(table(turned=(2, 3, 4, 5)), list("aaabbb"), names=names)
+    assert strata.coefficient.problems[-1] == one.problems[0]
+
+
+def test_omega_names_the_items_that_load_negatively():
+    # loadings of sqrt(.5): common part 4 - 2 of them, (2 sqrt .5)² = 2 of 2 + 6 * .5
+    found = omega_total(table(), names=[f"i{number}" for number in range(1, 7)])
+    assert found.value == pytest.approx(0.4, abs=1e-4)
+    assert found.problems == (OMEGA,)
+    assert omega_total(table(turned=())).problems == ()
+    names = [f"i{number}" for number in range(1, 10)]
+    scores = table(9, turned=(8,)) + np.repeat(np.random.default_rng(1).normal(size=(200, 3)), 3, 1)
+    scores[:, 8] -= 2 * np.repeat(np.random.default_rng(1).normal(size=(200, 3)), 3, 1)[:, 8]
+    general = omega_hierarchical(scores, list("aaabbbccc"), names=names).hierarchical
+    assert general.problems[-1].startswith("i9 loads negatively on the factor of the scale")
+
+
+def test_every_analysis_of_reliability_names_items_that_may_be_keyed_wrongly():
+    scores = np.round(table() + 4, 1)
+    frame = item_scores(scores)
+    assert any(note.endswith(ALPHA) for note in internal_consistency(frame).notes)
+    pairwise = internal_consistency(frame, missing="pairwise")
+    assert any(note.endswith(ALPHA) for note in pairwise.notes)
+    found = reliability(frame, resamples=100)
+    rows = found.tables[0].frame.set_index("coefficient")["remark"]
+    assert ALPHA in rows["α (Feldt)"]
+    assert ALPHA in rows["α (bootstrap)"]
+    assert OMEGA in rows["ω total"]
+    told = " ".join(found.notes)
+    assert ALPHA in told
+    assert OMEGA in told
+    notes = " ".join(item_statistics(frame).notes)
+    assert f"2 items {WRONG}: negative discrimination: check their keying" in notes
+    report = validation_report(frame.assign(context_set="personas"), resamples=100)
+    assert any(ALPHA in note for note in report.notes)
+    criteria = next(one.frame for one in report.tables if one.name == "criteria")
+    assert ALPHA in criteria.set_index("criterion")["remark"]["internal consistency"]
+    right = item_scores(table(turned=()))
+    for analysis in (internal_consistency, item_statistics):
+        assert "keying" not in " ".join(analysis(right).notes)
+    assert pd.notna(rows).all()

@@ -1,0 +1,145 @@
+import numpy as np
+import pytest
+from scipy.stats import f_oneway, ncf, ttest_1samp, ttest_ind, ttest_ind_from_stats
+from statsmodels.stats.oneway import anova_oneway
+
+from core.stats.groups import (
+    Summary,
+    against_norms,
+    compare_summaries,
+    known_groups,
+    mean_interval,
+    summary,
+    welch_t,
+)
+
+
+def groups():
+    generator = np.random.default_rng(0)
+    return {
+        "left": generator.normal(0.0, 1, 20),
+        "middle": generator.normal(0.5, 2, 30),
+        "right": generator.normal(1.5, 1, 25),
+    }
+
+
+@pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+def test_two_groups_are_compared_as_scipy_compares_them(side):
+    first, second = groups()["left"], groups()["middle"]
+    own = welch_t(first, second, alternative=side)
+    other = ttest_ind(first, second, equal_var=False, alternative=side)
+    assert (own.t, own.df, own.p) == pytest.approx((other.statistic, other.df, other.pvalue))
+    ends = ttest_ind(first, second, equal_var=False).confidence_interval()
+    assert (own.low, own.high) == pytest.approx((ends.low, ends.high))
+
+
+def test_the_interval_of_a_mean_is_that_of_scipy():
+    scores = groups()["middle"]
+    ends = ttest_1samp(scores, 0).confidence_interval(0.9)
+    assert mean_interval(summary(scores), 0.9) == pytest.approx((ends.low, ends.high))
+    assert np.isnan(mean_interval(summary(scores[:1]))).all()
+
+
+def test_typed_norms_give_the_test_of_their_summaries():
+    model = np.array([1.2, 1.5, np.nan, 1.1, 1.9, 1.4])
+    norms = Summary(mean=2.1, sd=0.7, n=820)
+    own, kept = against_norms(model, norms), summary(model)
+    other = ttest_ind_from_stats(kept.mean, kept.sd, kept.n, 2.1, 0.7, 820, equal_var=False)
+    assert (own.t, own.p) == pytest.approx((other.statistic, other.pvalue))
+    assert (own.n, own.n_left_out) == ((5, 820), 1)
+
+
+def test_the_effect_of_two_groups_by_hand():
+    # equal sizes: pooled SD is the root of the mean of 1 and 3 squared, √5
+    own = compare_summaries(Summary(4, 1, 50), Summary(2, 3, 50))
+    assert own.effect == pytest.approx(2 / np.sqrt(5), rel=1e-12)
+    assert own.effect_low < own.effect < own.effect_high
+    assert own.difference == 2
+
+
+def test_swapping_the_groups_turns_everything_round():
+    first, second = groups()["left"], groups()["right"]
+    own, turned = welch_t(first, second), welch_t(second, first)
+    assert (turned.t, turned.effect, turned.low) == pytest.approx((-own.t, -own.effect, -own.high))
+    assert turned.effect_low == pytest.approx(-own.effect_high, abs=1e-8)
+
+
+def test_three_groups_are_compared_as_scipy_and_statsmodels_compare_them():
+    own, values = known_groups(groups()), list(groups().values())
+    classic, welch = f_oneway(*values), anova_oneway(values, use_var="unequal")
+    assert (own.classic_f, own.classic_p) == pytest.approx((classic.statistic, classic.pvalue))
+    assert (own.f, own.p) == pytest.approx((welch.statistic, welch.pvalue))
+    assert (own.df1, own.df2) == pytest.approx((welch.df_num, welch.df_denom))
+
+
+def test_the_share_of_variance_between_groups_by_hand():
+    # means 1, 3; 2 between each: between 4 * 1 = 4, within 4 * 1 = 4 with deviations of 1
+    own = known_groups({"a": np.array([0.0, 2]), "b": np.array([2.0, 4])})
+    assert own.eta_squared == pytest.approx(0.5, abs=1e-14)
+    assert own.classic_f == pytest.approx(2.0, abs=1e-14)
+    assert own.omega_squared == pytest.approx((4 - 2) / (8 + 2), abs=1e-14)
+
+
+def test_the_interval_of_eta_squared_inverts_the_noncentral_f():
+    own = known_groups(groups())
+    total, df2 = 75, 72
+    for end, probability in ((own.low, 0.975), (own.high, 0.025)):
+        noncentrality = end * total / (1 - end)
+        assert ncf.cdf(own.classic_f, 2, df2, noncentrality) == pytest.approx(probability, abs=1e-6)
+
+
+def test_a_group_of_one_is_left_out_and_named():
+    own = known_groups({**groups(), "lonely": np.array([3.0, np.nan])})
+    assert own.groups == ("left", "middle", "right")
+    assert "lonely" in own.problems[0]
+    assert own.f == known_groups(groups()).f
+
+
+def test_a_constant_group_has_only_the_classic_test():
+    own = known_groups({"flat": np.ones(5), "other": np.arange(6.0)})
+    assert np.isnan([own.f, own.p]).all()
+    assert np.isfinite(own.classic_p)
+    assert "does not vary" in own.problems[0]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {},
+        {"a": np.arange(4.0)},
+        {"a": np.ones(3), "b": np.full(3, 2.0)},
+        {"a": np.full(3, np.nan), "b": np.arange(3.0)},
+    ],
+)
+def test_bad_groups_give_no_test_but_a_reason(scores):
+    own = known_groups(scores)
+    assert np.isnan([own.f, own.p, own.eta_squared]).all()
+    assert any("Undefined" in text for text in own.problems)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Summary(1, 0, 5), Summary(2, 0, 5)),
+        (Summary(1, 1, 1), Summary(2, 1, 5)),
+        (Summary(1, float("nan"), 5), Summary(2, 1, 5)),
+    ],
+)
+def test_bad_summaries_give_no_test_but_a_reason(first, second):
+    own = compare_summaries(first, second)
+    assert np.isnan([own.t, own.p, own.effect]).all()
+    assert "Undefined" in own.problems[0]
+
+
+def test_a_negative_spread_is_refused():
+    with pytest.raises(ValueError, match="negative"):
+        compare_summaries(Summary(1, -1, 5), Summary(2, 1, 5))
+
+
+def test_a_group_of_scores_beyond_all_numbers_is_left_out_and_named():
+    rng = np.random.default_rng(4)
+    groups = {name: rng.normal(size=20) + place for place, name in enumerate("abc")}
+    result = known_groups(groups | {"huge": groups["a"] * 1e300})
+    assert result.groups == ("a", "b", "c")
+    assert result.f == known_groups(groups).f
+    assert result.problems == ("Left out for scores too large or too small to compute with: huge.",)

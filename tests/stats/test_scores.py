@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from core.analysis.score_distribution import score_distribution
+from core.analysis.shared.matrices import ALL_ITEMS
+from core.analysis.shared.scores import administration_scores
+from core.stats.scores import row_scores, scale_scores, shares_of_range
+from core.workflow.contexts.contexts import mean_scores
+from tests.analysis.score_frames import item_scores
+
+GAP = np.nan
+VALUES = np.array([[1, 2, 3, 4], [5, 5, 1, GAP], [4, 2, GAP, GAP], [3, GAP, GAP, GAP], [GAP] * 4])
+BY_HAND = {
+    "listwise": [2.5, GAP, GAP, GAP, GAP],
+    "half": [2.5, 11 / 3, 3, GAP, GAP],
+    "available": [2.5, 11 / 3, 3, 3, GAP],
+}
+
+
+@pytest.mark.parametrize("rule", BY_HAND)
+def test_every_place_that_scores_a_scale_gives_the_same_score(rule):
+    expected = BY_HAND[rule]
+    sums, answered = np.nansum(VALUES, axis=1), np.isfinite(VALUES).sum(axis=1)
+    np.testing.assert_array_equal(scale_scores(sums, answered, [4] * 5, rule), expected)
+    np.testing.assert_array_equal(row_scores(VALUES, rule), expected)
+    frame = item_scores(VALUES)
+    found = administration_scores(frame, rule)
+    whole = found.loc[found["scale"] == ALL_ITEMS, "score"]
+    np.testing.assert_array_equal(whole.to_numpy(dtype=float), expected)
+    frame["context"] = "p" + frame["administration"].astype(str)
+    of_contexts = mean_scores(frame, ["p1", "p2", "p3", "p4", "p5"], rule)
+    assert [one.score for one in of_contexts] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    row = score_distribution(frame, missing=rule).tables[0].frame.iloc[0]
+    assert (row["n"], row["mean"]) == (np.isfinite(expected).sum(), np.nanmean(expected))
+
+
+def test_shares_of_the_range_lie_between_its_ends_and_need_two():
+    # 2 of 1 to 5: a quarter of the way
+    lowest, highest = np.array([1.0, 1, 1, 3]), np.array([5.0, 5, 5, 3])
+    shares = shares_of_range(np.array([2, 5, GAP, 3]), lowest, highest)
+    np.testing.assert_array_equal(shares, [0.25, 1, GAP, GAP])

@@ -1,0 +1,189 @@
+"""Runs whose replies hold no usable answer, over a real database and a real HTTP service."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from core.workflow.answers import answers, audits
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
+from tests.fault_server import AZURE_FILTER, Step, filtered
+from tests.workflow.studies import finished, freeze, service
+
+
+def first_answer(workspace, study="study"):
+    page, _ = answers.page(workspace, study, {}, "", limit=1)
+    return answers.detail(workspace, int(page["trial_id"].iloc[0]))
+
+
+@pytest.mark.parametrize(
+    "step", [filtered(), filtered("I th"), Step(status=400, body=AZURE_FILTER)]
+)
+def test_what_a_content_filter_withholds_is_a_refusal_asked_once(workspace, server, step):
+    server.script = lambda *_: step
+    freeze(workspace, service(server.base_url, at_once=4), n_personas=2, ask_again=2)
+    collection.start(workspace, "study")
+    ended = finished(workspace)
+    assert (ended.state, ended.n_done, len(server.chats)) == ("finished", 40, 40)
+    counts = answers.tally(workspace, "study", ["respondent"])
+    assert counts[["status", "count"]].to_numpy().tolist() == [["refused", 40]]
+    found = first_answer(workspace)
+    assert (found.status, found.option, found.withheld_by_filter) == ("refused", None, True)
+    assert found.tries[0].http_status == (step.status if step.status != 200 else None)
+    exported = answers.export_tidy(workspace, "study").decode().splitlines()
+    assert "refused_by" in exported[0]
+    assert all("provider's content filter" in line for line in exported[1:])
+
+
+def test_a_models_own_refusal_bears_no_mark_of_a_filter(workspace, server):
+    choice = {"message": {"content": None, "refusal": "4"}, "finish_reason": "stop"}
+    server.script = lambda *_: Step(extra={"choices": [choice]})
+    freeze(workspace, service(server.base_url), n_personas=1)
+    collection.start(workspace, "study")
+    assert finished(workspace).state == "finished"
+    found = first_answer(workspace)
+    assert (found.status, found.reply, found.withheld_by_filter) == ("refused", "4", False)
+    assert "refused_by" not in answers.export_tidy(workspace, "study").decode()
+
+
+def test_a_web_page_instead_of_a_reply_pauses_after_one_call_and_continues_once_mended(
+    workspace, server
+):
+    page = "<html><title>Wi-Fi: please sign in</title></html>"
+    server.script = lambda *_: Step(body=page)
+    freeze(workspace, service(server.base_url, at_once=8), n_personas=10)
+    collection.start(workspace, "study")
+    paused = finished(workspace)
+    assert (paused.state, len(server.chats), paused.n_done) == ("paused", 1, 0)
+    assert page in paused.reason
+    assert "most end in /v1" in paused.reason
+    assert collection.pause_cause(paused) == "protocol"
+    server.script = ()
+    collection.start(workspace, "study")
+    assert finished(workspace).n_done == 200
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "answer", "arguments": '{"n": 4}'}}
+
+
+def choice(finish_reason="stop", **message):
+    return Step(extra={"choices": [{"message": message, "finish_reason": finish_reason}]})
+
+
+NULL = choice(content=None)
+TOOL = choice("tool_calls", content=None, tool_calls=[CALL])
+REASONED = choice("length", content=None, reasoning_content="The item asks whether")
+REFUSED = Step(content="I am an AI and cannot answer that.")
+VAGUE = Step(content="Who can say?")
+
+
+@pytest.mark.parametrize(
+    ("step", "status"),
+    [(NULL, "no_answer"), (TOOL, "no_answer"), (REASONED, "truncated"), (REFUSED, "refused")],
+    ids=["null", "tool", "reasoned", "refused"],
+)
+def test_replies_without_an_answer_are_not_counted_as_usable(workspace, server, step, status):
+    server.script = lambda *_: step
+    freeze(workspace, service(server.base_url), bank="attitudes_20", n_personas=1)
+    collection.start(workspace, "study")
+    ended = finished(workspace)
+    assert (ended.state, ended.n_done, ended.n_asked, ended.n_usable) == ("finished", 20, 20, 0)
+    assert ended.statuses == {status: 20}
+    assert collection.replied_words(ended) == "20 of 20 replied, 0 of 20 usable"
+    (state,) = collection.overview(workspace)
+    assert (state.n_usable, state.n_asked) == (0, 20)
+    counted = answers.counts_csv(workspace, "study").decode().splitlines()
+    assert counted[0].startswith("respondent,planned,asked,usable,")
+    assert counted[1].startswith("Service,20,20,0,")
+
+
+def test_questions_whose_calls_failed_count_as_asked_and_those_not_sent_do_not(workspace, server):
+    steps = [None, Step(status=400), Step(content="no idea"), Step(status=401)]
+    server.script = steps
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
+    collection.start(workspace, "study")
+    ended = finished(workspace)
+    assert (ended.state, ended.n_done, ended.n_asked, ended.n_usable) == ("paused", 2, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("steps", "counted"),
+    [
+        ([NULL, TOOL], "20 empty"),
+        ([REASONED], "20 cut off"),
+        ([VAGUE, VAGUE, VAGUE, NULL], "15 unreadable, 5 empty"),
+    ],
+    ids=["empty", "cut off", "unreadable"],
+)
+def test_twenty_replies_without_a_readable_answer_pause_a_run_once(
+    workspace, server, steps, counted
+):
+    server.script = lambda number, _: steps[number % len(steps)]
+    freeze(workspace, service(server.base_url, at_once=2), n_personas=3)
+    collection.start(workspace, "study")
+    paused = finished(workspace)
+    assert (paused.state, collection.pause_cause(paused)) == ("paused", "unreadable")
+    assert f"The first 20 replies hold no answer that can be read: {counted}." in paused.reason
+    assert 20 <= len(server.chats) <= 22
+    assert paused.n_done == len(server.chats)
+    collection.start(workspace, "study")
+    ended = finished(workspace)
+    assert (ended.state, ended.n_done, ended.n_usable) == ("finished", 60, 0)
+
+
+@pytest.mark.parametrize("first", [REFUSED, filtered(), None], ids=["refused", "filter", "usable"])
+def test_a_refusal_or_an_answer_among_the_first_twenty_pauses_nothing(workspace, server, first):
+    server.script = lambda number, _: first if number == 19 else VAGUE
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=2)
+    collection.start(workspace, "study")
+    assert finished(workspace).state == "finished"
+
+
+def test_refusals_pause_nothing(workspace, server):
+    server.script = lambda *_: REFUSED
+    freeze(workspace, service(server.base_url), n_personas=2)
+    collection.start(workspace, "study")
+    ended = finished(workspace)
+    assert (ended.state, ended.statuses) == ("finished", {"refused": 40})
+
+
+def test_one_of_two_respondents_whose_replies_cannot_be_read_pauses_the_run(workspace, server):
+    server.script = lambda _, body: NULL if body["model"] == "mute" else None
+    mute = replace(service(server.base_url, "Mute", at_once=1), model="mute")
+    respondents.save(workspace, mute)
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=2, also=("Mute",))
+    collection.start(workspace, "study")
+    paused = finished(workspace)
+    assert paused.state == "paused"
+    assert "The first 20 replies of 'Mute' hold no answer" in paused.reason
+
+
+def test_what_comes_beside_a_reply_is_kept_and_exported_and_is_never_the_answer(workspace, server):
+    reasoned = choice(
+        "length", content=None, reasoning_content="=4 it is", tool_calls=[CALL], refusal=""
+    )
+    usage = {"completion_tokens": 64, "completion_tokens_details": {"reasoning_tokens": 64}}
+    page = Step(status=503, body=f"<html>{server.key} is busy</html>")
+    full = Step(extra=reasoned.extra | {"usage": usage})
+    server.script = lambda number, _: page if number == 0 else full
+    freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
+    collection.start(workspace, "study")
+    assert finished(workspace).statuses == {"truncated": 20}
+    found = first_answer(workspace)
+    assert (found.status, found.option, found.reply) == ("truncated", None, "")
+    failed, replied = found.tries
+    assert (failed.outcome, failed.body) == ("server", "<html>[key] is busy</html>")
+    assert (replied.reasoning, replied.tokens_reasoning) == ("=4 it is", 64)
+    assert json.loads(replied.tool_calls) == [CALL]
+    calls = pd.read_csv(io.BytesIO(collection.calls_csv(workspace, "study")))
+    assert calls["body"].tolist()[:1] == ["<html>[key] is busy</html>"]
+    assert calls["reasoning"].tolist()[1:] == ["'=4 it is"] * 20
+    assert calls["tokens_reasoning"].tolist()[1:] == [64] * 20
+    assert json.loads(calls["tool_calls"][1]) == [CALL]
+    # read anew, the reasoning is still no answer
+    assert not audits.preview(workspace, "study").changes.num_rows

@@ -1,0 +1,59 @@
+"""What a design warns of before it is frozen: contexts in another language than the items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.domain.study import Context, Design
+from core.workflow import sample
+from core.workflow.designs import studies
+from core.workflow.respondents import respondents
+from tests.workflow.studies import simulated
+
+ENGLISH = tuple(Context(f"e{n}", f"You are person {n}.", language="en") for n in range(3))
+GERMAN = Context("d", "Sie sind Lehrerin.", language="de")
+UNSTATED = Context("u", "You are a nurse.")
+
+
+@pytest.fixture
+def design(workspace):
+    respondents.save(workspace, simulated())
+    return Design("s", "attitudes_20", ("Simulated",))
+
+
+def test_a_context_in_another_language_than_the_items_is_warned_of_with_its_calls(
+    workspace, design
+):
+    mixed = replace(design, languages=("en", "de"), contexts=(*ENGLISH, GERMAN), repetitions=2)
+    assert studies.size(workspace, mixed).calls == 20 * 2 * 4 * 2
+    # 20 German items after 3 English personas and 20 English ones after a German one, twice.
+    (said,) = studies.cautions(workspace, mixed)
+    assert said.startswith("160 of 320 calls put a context in one language before items in another")
+    assert "de before en, en before de" in said
+    assert "Choose contexts in the language of the items" in said
+
+
+def test_calls_that_hold_several_items_are_counted_once(workspace, design):
+    blocks = replace(design, languages=("de",), contexts=ENGLISH, items_per_call=8)
+    (said,) = studies.cautions(workspace, blocks)
+    assert said.startswith("9 of 9 calls put a context")
+
+
+def test_a_region_makes_no_other_language_and_no_context_is_no_matter(workspace, design):
+    british = replace(ENGLISH[0], language="en-GB")
+    assert studies.cautions(workspace, replace(design, contexts=(british,))) == ()
+    assert studies.cautions(workspace, replace(design, languages=("en", "de"))) == ()
+
+
+def test_a_context_of_no_stated_language_is_named_where_items_are_in_several(workspace, design):
+    assert studies.cautions(workspace, replace(design, contexts=(UNSTATED,))) == ()
+    two = replace(design, languages=("en", "de"), contexts=(UNSTATED,))
+    (said,) = studies.cautions(workspace, two)
+    assert "1 context without a stated language" in said
+
+
+def test_the_personas_that_come_along_say_their_language(workspace):
+    found = sample.starter_personas(workspace.data_directory)
+    assert {context.language for context in found} == {"en"}

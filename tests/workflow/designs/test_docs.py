@@ -1,0 +1,42 @@
+"""docs/designs.md: its example is planned by the command line, and its tables name every key."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import MISSING, fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from core.__main__ import main
+from core.domain.study import Context, Design
+
+DOCS = (Path(__file__).parents[3] / "docs" / "designs.md").read_text(encoding="utf-8")
+KEYS, CONTEXT_KEYS = (DOCS[DOCS.index("## Keys") : DOCS.index("## Contexts")],
+                      DOCS[DOCS.index("## Contexts") :])  # fmt: skip
+
+
+def test_the_example_is_planned_by_the_command_line(tmp_path, capfd):
+    file, plan = tmp_path / "study.yaml", tmp_path / "plan.csv"
+    file.write_text(re.search(r"```yaml\n(.*?)```", DOCS, re.S).group(1), encoding="utf-8")
+    database = str(tmp_path / "docs.duckdb")
+    assert main(["--db", database, "plan", str(file), "--out", str(plan)]) == 0
+    # 20 items, 3 contexts, 2 orders, 2 repetitions; a comment and a header before them.
+    assert len(plan.read_text(encoding="utf-8").splitlines()) == 2 + 20 * 3 * 2 * 2
+    assert "240 trials" in capfd.readouterr().out
+    assert "20 items by 3 contexts" in DOCS
+
+
+@pytest.mark.parametrize(("of", "text"), [(Design, KEYS), (Context, CONTEXT_KEYS)])
+def test_every_key_stands_in_its_table_with_its_default(of, text):
+    rows = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|", text, re.M))
+    assert sorted(rows) == sorted(field.name for field in fields(of))
+    for field in fields(of):
+        said = rows[field.name]
+        if said == "required":
+            assert field.default is MISSING
+            continue
+        default = list(field.default) if isinstance(field.default, tuple) else field.default
+        words = {"empty": "", "none": None}
+        assert (words[said] if said in words else yaml.safe_load(said.strip("`"))) == default

@@ -1,0 +1,118 @@
+"""The second phase is planned from coded answers, by the rule of the study it comes from."""
+
+import pytest
+
+from core.errors import DesignError
+from core.workflow.designs import studies
+from core.workflow.runs import calls, collection
+from tests.fault_server import FaultServer, Step
+from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
+
+
+def run(workspace, study="study"):
+    collection.start(workspace, study)
+    return collection.wait(workspace, study, every_s=0.02)
+
+
+def opinions(workspace):
+    rows = workspace.database.rows(
+        "select i.code, a.repetition, c.opinion from trial t join administration a"
+        " using (administration_id) join item i using (item_id)"
+        " join call_shown c on c.call_id = t.call_id where a.phase = 'opposing' order by 1, 2"
+    )
+    return {(item, repetition): opinion for item, repetition, opinion in rows}
+
+
+SAID = {1: "Yes", 2: "No", 3: "Yes", 4: "Maybe, maybe not."}
+
+
+def said_to(number, body):
+    """By the number in the item's text: in favor, against, divided, and never usable."""
+    prompt = body["messages"][-1]["content"]
+    item = next(n for n in SAID if f"Question {n}" in prompt)
+    if item == 3 and SAID[3] == "Yes":
+        SAID[3] = "No"
+        return Step(content="Yes")
+    return Step(content=SAID[item])
+
+
+@pytest.fixture
+def four_questions(workspace, monkeypatch):
+    from core.domain.formats import BUILT_IN
+    from core.domain.instrument import Instrument, Item, Wording
+    from core.files.banks.reading import Draft
+    from core.workflow.banks import editing
+
+    monkeypatch.setitem(SAID, 3, "Yes")
+    items = tuple(Item(f"q{n}", (Wording("en", f"Question {n}?"),)) for n in SAID)
+    bank = Instrument("four", "Four", items, (BUILT_IN["yes_no"],))
+    editing.import_bank(workspace, Draft(bank))
+    with FaultServer(script=said_to) as server:
+        monkeypatch.setenv(KEY_VARIABLE, server.key)
+        freeze(
+            workspace, service(server.base_url, at_once=1), bank="four", n_personas=0,
+            templates=("question",), repetitions=2,
+        )  # fmt: skip
+        yield server
+
+
+def test_the_opinion_is_opposite_to_the_mean_answer_and_against_where_it_is_neutral(
+    workspace, four_questions
+):
+    assert run(workspace).state == "finished"
+    planned = calls.plan_opposing(workspace, "study", "opposing")
+    assert (planned.initial, planned.unanswered, planned.opposing) == (8, 0, 8)
+    by_item = {"q1": "no", "q2": "yes", "q3": "no", "q4": "no"}
+    assert opinions(workspace) == {(q, r): by_item[q] for q in by_item for r in (1, 2)}
+    assert len(planned.plan_hash) == 64
+
+
+def test_the_second_phase_is_asked_with_the_opinion_in_words(workspace, four_questions):
+    run(workspace)
+    calls.plan_opposing(workspace, "study", "opposing")
+    before = len(four_questions.chats)
+    assert run(workspace).n_done == 16
+    prompts = [seen.body["messages"][-1]["content"] for seen in four_questions.chats[before:]]
+    assert len(prompts) == 8
+    for prompt in prompts:
+        wanted = "Yes" if "Question 2" in prompt else "No"
+        assert f"I think the answer is {wanted}." in prompt
+
+
+def test_two_databases_with_the_same_answers_plan_the_same_second_phase(workspace, tmp_path):
+    from core.workflow.opening import open_workspace
+
+    found = []
+    other = open_workspace(tmp_path / "other.duckdb")
+    for place in (workspace, other):
+        freeze(place, simulated(), bank="opinions_30", n_personas=0, repetitions=3)
+        run(place)
+        found.append((calls.plan_opposing(place, "study", "opposing").plan_hash, opinions(place)))
+    other.close()
+    assert found[0] == found[1]
+
+
+def test_an_unfinished_first_phase_cannot_have_a_second(workspace):
+    freeze(workspace, simulated(), bank="opinions_30", n_personas=0)
+    with pytest.raises(DesignError, match="30 of 30 trials of the first phase have no answer"):
+        calls.plan_opposing(workspace, "study", "opposing")
+    assert studies.load(workspace, "study").n_trials == 30
+
+
+def test_a_second_phase_is_planned_once_and_only_by_a_template_with_an_opinion(workspace):
+    freeze(workspace, simulated(), bank="opinions_30", n_personas=0)
+    run(workspace)
+    with pytest.raises(DesignError, match="does not tell an opinion"):
+        calls.plan_opposing(workspace, "study", "standard")
+    calls.plan_opposing(workspace, "study", "opposing")
+    with pytest.raises(DesignError, match="planned already"):
+        calls.plan_opposing(workspace, "study", "opposing")
+    assert studies.load(workspace, "study").n_trials == 60
+
+
+def test_blocks_have_no_second_phase(workspace):
+    freeze(workspace, simulated(), bank="opinions_30", n_personas=0, items_per_call=10)
+    run(workspace)
+    assert not calls.can_have_opposing(workspace, "study")
+    with pytest.raises(DesignError, match="one item at a time"):
+        calls.plan_opposing(workspace, "study", "opposing")

@@ -1,0 +1,132 @@
+"""Background computations: one per question, progress, cancelling, errors and fresh answers."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from core.analysis.shared import progress
+from core.errors import NotEnoughData
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses, computing
+from core.workflow.statistics.computing import Question
+from tests.workflow.studies import freeze, simulated
+
+ITEMS = Question("item_statistics", ("study",))
+
+
+@pytest.fixture
+def asked(workspace):
+    freeze(workspace, simulated(), n_personas=12)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    return workspace
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """An analysis that stands still after each of three steps until it is let on."""
+    let_on, reached = threading.Semaphore(0), threading.Semaphore(0)
+    run = analyses.run
+
+    def slowly(*arguments):
+        for number in range(3):
+            progress.step(number, 3, "groups")
+            reached.release()
+            let_on.acquire(timeout=10)
+        progress.step(3, 3, "groups")
+        return run(*arguments)
+
+    monkeypatch.setattr(analyses, "run", slowly)
+    return let_on, reached
+
+
+def test_the_result_is_that_of_the_analysis(asked):
+    computation = computing.request(asked, ITEMS)
+    assert computation.wait(20)
+    assert computation.state == "done"
+    direct = analyses.run(asked, "item_statistics", ["study"], {}, {})
+    assert computation.value().tables[0].frame.equals(direct.tables[0].frame)
+
+
+def test_a_question_is_computed_once_however_often_it_is_asked(asked):
+    first = computing.request(asked, ITEMS)
+    again = computing.request(asked, Question("item_statistics", ("study",)))
+    other = computing.request(asked, Question("item_statistics", ("study",), {"ci_level": 0.9}))
+    assert again is first
+    assert other is not first
+
+
+def test_new_answers_make_a_new_computation(asked):
+    first = computing.request(asked, ITEMS)
+    first.wait(20)
+    with asked.database.transaction() as cursor:
+        cursor.execute("delete from response where trial_id in (select max(trial_id) from trial)")
+    second = computing.request(asked, ITEMS)
+    assert second is not first
+    second.wait(20)
+    assert second.value().n_used == first.value().n_used - 1
+
+
+def test_progress_is_seen_and_a_cancelled_computation_stops_before_its_next_step(asked, gate):
+    let_on, reached = gate
+    computation = computing.request(asked, ITEMS)
+    reached.acquire(timeout=10)
+    let_on.release()
+    reached.acquire(timeout=10)
+    assert (computation.done, computation.total, computation.what) == (1, 3, "groups")
+    assert not computation.ended
+    computation.cancel()
+    let_on.release()
+    assert computation.wait(10)
+    assert computation.state == "cancelled"
+    assert computation.done == 1
+    with pytest.raises(RuntimeError, match="cancelled"):
+        computation.value()
+
+
+def test_a_cancelled_question_can_be_asked_again(asked, gate):
+    let_on, _ = gate
+    computation = computing.request(asked, ITEMS)
+    computation.cancel()
+    let_on.release()
+    computation.wait(10)
+    assert computing.request(asked, ITEMS) is computation
+    computing.forget(asked, ITEMS)
+    let_on.release(10)
+    again = computing.request(asked, ITEMS)
+    assert again.wait(20)
+    assert again.state == "done"
+
+
+def test_what_keeps_it_from_being_computed_is_told_where_the_result_is_wanted(asked):
+    question = Question("item_statistics", ("study",), {}, {"colour": ["red"]})
+    computation = computing.request(asked, question)
+    assert computation.wait(20)
+    assert computation.state == "failed"
+    with pytest.raises(NotEnoughData, match="no factor 'colour'"):
+        computation.value()
+
+
+def test_only_so_many_run_at_once_and_the_rest_wait(asked, gate):
+    let_on, reached = gate
+    questions = [Question("item_statistics", ("study",), {"ci_level": c}) for c in (0.8, 0.9, 0.95)]
+    found = [computing.request(asked, question) for question in questions]
+    for _ in range(computing.AT_ONCE):
+        reached.acquire(timeout=10)
+    assert sorted(one.state for one in found) == ["running", "running", "waiting"]
+    let_on.release(20)
+    assert all(one.wait(30) for one in found)
+    assert [one.state for one in found] == ["done"] * 3
+
+
+def test_the_oldest_results_are_forgotten_but_nothing_under_way(asked, monkeypatch):
+    monkeypatch.setattr(computing, "KEPT", 2)
+    levels = (0.8, 0.85, 0.9, 0.95)
+    for level in levels:
+        question = Question("item_statistics", ("study",), {"ci_level": level})
+        computing.request(asked, question).wait(20)
+    kept = [one.question.options.get("ci_level") for one in computing._found.values()]
+    assert kept[-2:] == [0.9, 0.95]
+    assert 0.8 not in kept[-3:]

@@ -1,0 +1,203 @@
+"""The unit of analysis through the whole way: averaging, its notes, and cautions on copies."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.domain.study import Context
+from core.errors import NotEnoughData
+from core.store import frames
+from core.workflow.answers import answers
+from core.workflow.designs import studies
+from core.workflow.respondents import respondents
+from core.workflow.runs import collection
+from core.workflow.statistics import analyses
+from core.workflow.statistics import frames as analysis_frames
+from core.workflow.statistics import frames as units
+from tests.workflow.studies import freeze, personas, service, simulated
+
+COLD = "Rows are repetitions at temperature 0"
+
+
+def ask(workspace, person=None, **factors):
+    freeze(workspace, person or simulated(), n_personas=4, **factors)
+    collection.start(workspace, factors.get("study", "study"))
+    collection.wait(workspace, factors.get("study", "study"), every_s=0.02)
+
+
+def items(workspace, name="item_statistics", over=(), **options):
+    return analyses.run(workspace, name, ["study"], options, {}, over)
+
+
+def test_averaging_over_repetitions_leaves_one_row_for_each_context(workspace):
+    ask(workspace, repetitions=3)
+    found = items(workspace, over=["repetition"])
+    assert found.n_planned == 4 * 20
+    assert items(workspace).n_planned == 3 * 4 * 20
+    assert found.unit.endswith(", averaged over repetitions")
+    assert any("240 scores were averaged into 80 over repetitions" in note for note in found.notes)
+    frame = frames.item_scores(workspace.database, ["study"], {})
+    expected = frame.groupby("item", observed=True)["score"].mean()
+    table = found.tables[0].frame
+    assert table.set_index("item")["mean"].to_dict() == pytest.approx(expected.to_dict())
+
+
+def test_what_is_set_side_by_side_or_compared_is_not_averaged(workspace):
+    ask(workspace, repetitions=2)
+    beside = items(workspace, over=["repetition"], by=("repetition",))
+    assert beside.tables[0].frame["repetition"].nunique() == 2
+    compared = items(workspace, "score_correlations", over=["repetition"], factor="repetition")
+    assert compared.n_planned == 2 * 4 * 20
+    assert units.averaging(
+        analyses.by_name("item_statistics"), {"by": ("model",)}, ["respondent"]
+    ) == ()  # fmt: skip
+
+
+def test_repetitions_at_temperature_0_are_called_copies(workspace, monkeypatch):
+    ask(workspace, repetitions=2)
+    assert not any(COLD in note for note in items(workspace).notes)  # simulated: drawn anew
+    cold = service("http://127.0.0.1:9", label="Simulated")
+    monkeypatch.setattr(studies, "people", lambda *_: (cold,))
+    assert any(f"{COLD} (Simulated)" in note for note in items(workspace).notes)
+    for way in ({"over": ["repetition"]}, {"by": ("repetition",)}):
+        assert not any(COLD in note for note in items(workspace, **way).notes)
+    warm = replace(cold, sampling=replace(cold.sampling, temperature=0.7))
+    monkeypatch.setattr(studies, "people", lambda *_: (warm,))
+    assert not any(COLD in note for note in items(workspace).notes)
+
+
+def test_repetitions_without_contexts_are_chance_not_individuals(workspace):
+    person = simulated()
+    respondents.save(workspace, person)
+    freeze(workspace, person, n_personas=0, repetitions=3)
+    collection.start(workspace, "study")
+    collection.wait(workspace, "study", every_s=0.02)
+    assert any("chance in sampling, not individuals" in note for note in items(workspace).notes)
+
+
+def test_every_factor_that_makes_rows_is_explained():
+    assert units.implications(["context", "form"]) == (
+        "Rows differ in contexts: a persona or conversation makes an individual of the model, and "
+        "people would be compared in the same way.",
+    )
+    (one,) = units.implications(["entity", "entity_b"])
+    assert one.startswith("Rows differ in entities and second entities: what is judged")
+
+
+def test_contexts_bring_their_kind_and_origin(workspace):
+    person = simulated()
+    respondents.save(workspace, person)
+    talk = ({"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"})
+    contexts = (
+        *personas(2), Context("talk", messages=talk), Context("p2b", "A rewritten one.",
+                                                              variant_of="p0002"),
+    )  # fmt: skip
+    design = studies.Design("study", "attitudes_20", (person.label,), contexts=contexts)
+    studies.freeze(workspace, design)
+    frame = analysis_frames.item_scores(workspace, ["study"], {})
+    cases = frame.drop_duplicates("context").astype(str).set_index("context")
+    assert cases["context_set"].to_dict() == {
+        "p0001": "personas", "p0002": "personas", "talk": "conversations", "p2b": "personas",
+    }  # fmt: skip
+    assert cases.loc["p2b", ["rewriting", "origin"]].tolist() == ["rewritten", "p0002"]
+    assert cases.loc["talk", ["rewriting", "origin"]].tolist() == ["original", "talk"]
+
+
+def test_answers_can_be_set_side_by_side_by_study_and_kind_of_context(workspace):
+    ask(workspace)
+    ask(workspace, simulated(seed=9), study="second")
+    found = analyses.run(
+        workspace, "item_statistics", ["study", "second"], {"by": ("study", "context_set")}, {}
+    )
+    rows = found.tables[0].frame
+    assert rows["study"].unique().tolist() == ["study", "second"]
+    assert rows["context_set"].unique().tolist() == ["personas"]
+
+
+def test_a_filter_by_an_unknown_factor_is_refused(workspace):
+    ask(workspace)
+    with pytest.raises(NotEnoughData, match="no factor 'colour'"):
+        analyses.run(workspace, "item_statistics", ["study"], {}, {"colour": ["red"]})
+
+
+def test_ways_of_asking_that_are_pooled_are_named(workspace):
+    ask(workspace, label_orders=("as_is", "inverted"))
+    pooled = "pooled over 2 orders of options"
+    assert any(pooled in note for note in items(workspace).notes)
+    for way in ({"over": ["label_order"]}, {"by": ("label_order",)}):
+        assert not any(pooled in note for note in items(workspace, **way).notes)
+    assert not any(
+        pooled in note
+        for note in items(workspace, "score_correlations", factor="label_order").notes
+    )
+
+
+def test_the_ends_of_the_answer_format_come_from_the_bank(workspace):
+    ask(workspace)
+    frame = analysis_frames.item_scores(workspace, ["study"], {})
+    options = studies.frozen_bank(workspace, "study").formats[0].options
+    points = [option.points for option in options]
+    assert set(frame["lowest"]) == {min(points)}
+    assert set(frame["highest"]) == {max(points)}
+
+
+def brought_in(workspace, people, *, repetitions=1, languages=("en", "de")):
+    """A study of people, every other of whom answered in another language."""
+    rng = np.random.default_rng(5)
+    codes = [f"{name}_{number:02}" for name in ("nature", "technology") for number in range(1, 11)]
+    rows = [
+        {
+            "study": "study", "instrument": "attitudes_20", "item": code,
+            "answer": int(rng.integers(1, 6)), "repetition": repetition,
+            "language": languages[number % len(languages)], **person,
+        }
+        for number, person in enumerate(people)
+        for repetition, code in itertools.product(range(1, repetitions + 1), codes)
+    ]  # fmt: skip
+    data = pd.DataFrame(rows).to_csv(index=False).encode()
+    answers.import_tidy(workspace, "people.csv", data)
+
+
+PEOPLE = {
+    "as respondents": [{"model": f"person {number}"} for number in range(30)],
+    "as contexts": [{"context": f"person {number}"} for number in range(30)],
+}
+
+
+@pytest.mark.parametrize("people", PEOPLE.values(), ids=PEOPLE)
+def test_people_who_each_answered_in_one_language_are_neither_models_nor_repetitions(
+    workspace, people
+):
+    brought_in(workspace, people)
+    for name in ("item_statistics", "reliability", "internal_consistency", "score_distribution",
+                 "item_map", "group_comparison", "multitrait_matrix", "cfa", "cfa_check",
+                 "graded_response", "norm_comparison"):  # fmt: skip
+        options = {"by": ()} if name != "group_comparison" else {"by": (), "factor": "language"}
+        if name == "reliability":
+            options["resamples"] = 100
+        if name == "norm_comparison":
+            options["norms"] = (("all items", 3.0, 1.0, 100.0),)
+        found = items(workspace, name, **options)
+        told = " ".join((found.unit, found.method, *found.notes))
+        assert "pooled over" not in told, name
+        for word in ("of one model", "of a model", "epeated", "repetition"):
+            assert word not in told, (name, told)
+
+
+def test_people_who_answered_in_both_languages_count_twice(workspace):
+    brought_in(workspace, [{"model": f"person {n // 2}"} for n in range(20)])
+    (note,) = [n for n in items(workspace, by=()).notes if "pooled over" in n]
+    assert note.startswith("Rows are pooled over 2 languages, so that the same respondent counts")
+    assert not any("pooled over" in n for n in items(workspace, by=("language",)).notes)
+
+
+def test_people_asked_twice_are_said_to_be_so(workspace):
+    brought_in(workspace, PEOPLE["as respondents"][:8], repetitions=2)
+    notes = items(workspace, by=()).notes
+    assert any(note.startswith("The same respondents answered several times") for note in notes)
+    assert not any("model" in note for note in units.implications(["respondent"], brought_in=True))
