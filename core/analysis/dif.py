@@ -119,7 +119,7 @@ class Compared:
         return [item for item in items if not math.isnan(item.uniform.p_value)]
 
 
-def dif_tables(found: Sequence[Compared], group: Sequence[Column]) -> tuple[ResultTable, ...]:
+def _dif_tables(found: Sequence[Compared], group: Sequence[Column]) -> tuple[ResultTable, ...]:
     """The four tables, with the groups' columns in front."""
     made = (
         ("items", "Items", _item_rows, _ITEMS),
@@ -138,7 +138,7 @@ def dif_tables(found: Sequence[Compared], group: Sequence[Column]) -> tuple[Resu
     return tuple(tables)
 
 
-def level_rows(scores: Floats, labels: Labels, levels: Sequence[str]) -> tuple[Row, ...]:
+def _level_rows(scores: Floats, labels: Labels, levels: Sequence[str]) -> tuple[Row, ...]:
     """How many administrations each level has, and mean and SD of their sum scores."""
     rows = []
     for level in levels:
@@ -340,7 +340,7 @@ def dif(
     n_used = sum(item.n for one in found for item in one.tested)
     word = dict(_COMPARED)[factor].lower()
     return AnalysisResult(
-        tables=dif_tables(found, by_columns(names)),
+        tables=_dif_tables(found, by_columns(names)),
         unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
@@ -397,7 +397,7 @@ def _compared(
     except NotEnoughData as error:
         return Compared(lead, None, (), (*notes, f"{where}: not compared. {error.problem}"))
     notes.extend(f"{where}: {problem}" for problem in (*result.problems, *_problems(result)))
-    return Compared(lead, result, level_rows(scores, levels[rows], result.groups), tuple(notes))
+    return Compared(lead, result, _level_rows(scores, levels[rows], result.groups), tuple(notes))
 
 
 def _problems(result: DifResult) -> list[str]:

@@ -68,7 +68,7 @@ class Fitted:
         return sum(item.n_answers for item in self.fit.items) if self.fit else 0
 
 
-def items_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable:
+def _items_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable:
     """One row per group and item, with as many thresholds as the longest item has."""
     fitted = [item for one in found if one.fit for item in one.fit.items]
     most = max(len(item.thresholds) for item in fitted)
@@ -126,7 +126,7 @@ def _curve(item: GradedItem, most: int) -> tuple[float, ...]:
     return (item.discrimination, item.discrimination_se, *thresholds, *blank)
 
 
-def item_information_table(
+def _item_information_table(
     found: Sequence[Fitted], group: Sequence[Column], trait: Floats
 ) -> ResultTable:
     """One row per group and item: its information at whole levels of the trait, and its highest.
@@ -165,7 +165,7 @@ def item_information_table(
     return _table("item_information", "Item information", rows, columns)
 
 
-def information_table(
+def _information_table(
     found: Sequence[Fitted], group: Sequence[Column], trait: Floats
 ) -> ResultTable:
     """One row per group, subscale and level of the trait; NaN where nothing converged."""
@@ -191,7 +191,7 @@ def information_table(
     return _table("information", "Test information", rows, columns)
 
 
-def fit_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable:
+def _fit_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable:
     """One row per group and subscale."""
     columns = (
         *group,
@@ -370,10 +370,10 @@ def graded_response(
     group = by_columns(names)
     return AnalysisResult(
         tables=(
-            items_table(found, group),
-            item_information_table(found, group, trait),
-            information_table(found, group, trait),
-            fit_table(found, group),
+            _items_table(found, group),
+            _item_information_table(found, group, trait),
+            _information_table(found, group, trait),
+            _fit_table(found, group),
         ),
         unit=unit_of(item_scores, called="row"),
         n_used=n_used,

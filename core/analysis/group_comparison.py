@@ -106,7 +106,7 @@ class GroupedScores:
         return f"{group_name(self.lead)}, scale {self.scale or '(none)'}"
 
 
-def group_levels(
+def _group_levels(
     item_scores: pd.DataFrame, factor: str, typed: TypedGroups, by: Sequence[str]
 ) -> KnownGroups:
     """The group of every administration: a level of `factor`, or the typed group of its context.
@@ -152,7 +152,7 @@ def group_levels(
     )
 
 
-def grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedScores, ...]:
+def _grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedScores, ...]:
     """The scores of every scale and group, for each combination set side by side."""
     scores = administration_scores(known.item_scores, incomplete)
     scored = scores.join(known.members, on="administration", how="inner")
@@ -231,7 +231,7 @@ class ComparedScale:
         return bool(self.used)
 
 
-def compare_scale(own: GroupedScores, alternative: Alternative, level: float) -> ComparedScale:
+def _compare_scale(own: GroupedScores, alternative: Alternative, level: float) -> ComparedScale:
     """The groups of one scale, compared all together and two by two."""
     lead = (*own.lead, own.scale)
     names = list(own.scores)
@@ -327,7 +327,7 @@ def _used(own: GroupedScores, pairs: Pairs) -> set[int]:
     }
 
 
-def group_columns(ci_level: float) -> tuple[Column, ...]:
+def _group_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups set side by side in the table of means."""
     interval = f"{ci_level * 100:g}% CI"
     return (
@@ -343,7 +343,7 @@ def group_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-def test_columns(ci_level: float) -> tuple[Column, ...]:
+def _test_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups set side by side in the table of tests."""
     interval = f"Effect {ci_level * 100:g}% CI"
     how = "d by the noncentral t, Cumming & Finch (2001); η² by the noncentral F, Steiger (2004)."
@@ -383,7 +383,7 @@ def test_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-def pair_columns(ci_level: float) -> tuple[Column, ...]:
+def _pair_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups set side by side in the table of pairs."""
     interval = f"{ci_level * 100:g}% CI"
     noncentral = "By the noncentral t distribution, two-sided; Cumming & Finch (2001)."
@@ -537,11 +537,11 @@ def group_comparison(
     scores are taken as normal within groups, which matters little from 30 rows each. Welch (1947,
     1951). Agrees with scipy's ttest_ind and statsmodels' anova_oneway.
     """
-    known = group_levels(item_scores, factor, groups, by)
+    known = _group_levels(item_scores, factor, groups, by)
     names = known.by
-    scales = grouped_scores(known, incomplete)
+    scales = _grouped_scores(known, incomplete)
     found = [
-        compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
+        _compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
     ]
     notes = [*known.notes, *(note for one in found for note in one.notes)]
     if not any(one.defined for one in found):
@@ -560,14 +560,14 @@ def group_comparison(
     n_missing, n_used = int(item_scores["score"].isna().sum()), scores_used(item_scores, used)
     return AnalysisResult(
         tables=(
-            table("groups", "Groups", _rows(found, "groups"), (*lead, *group_columns(ci_level))),
+            table("groups", "Groups", _rows(found, "groups"), (*lead, *_group_columns(ci_level))),
             table(
                 "tests", "All groups together", _rows(found, "tests"),
-                (*lead, *test_columns(ci_level)), names, adjust,
+                (*lead, *_test_columns(ci_level)), names, adjust,
             ),
             table(
                 "pairs", "Groups two by two", _rows(found, "pairs"),
-                (*lead, *pair_columns(ci_level)), names, adjust,
+                (*lead, *_pair_columns(ci_level)), names, adjust,
             ),
         ),
         unit=unit_of(item_scores, called="row"),

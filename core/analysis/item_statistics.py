@@ -48,7 +48,7 @@ from core.stats.reliability.alpha import Missing, covariances
 
 # The columns of the tables of `item_statistics`, with what each tells.
 
-GOOD_FROM, GOOD_TO = 0.4, 0.7
+_GOOD_FROM, _GOOD_TO = 0.4, 0.7
 """Discriminations between these, both included, count as good."""
 
 OBSERVED_RANGE = (
@@ -61,7 +61,7 @@ _R = "Of the items with a defined discrimination; each correlates with its own s
 _MEAN = "Mean of the items' means, after reverse-keying; without gaps, the mean score."
 
 
-def item_columns(ci_level: float) -> tuple[Column, ...]:
+def _item_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of items."""
     interval = f"{ci_level * 100:g}% CI"
     return (
@@ -106,7 +106,7 @@ def item_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-SUMMARY = (
+_SUMMARY = (
     Column("subscale", "Subscale", help="Each subscale, then all items where there are several."),
     Column("items", "Items", "count", "Items of the subscale, or all."),
     Column("zero_variance_items", "Zero variance", "count", "Every answer got the same score."),
@@ -155,7 +155,7 @@ _PERHAPS_CHANCE = "The interval includes 0, so it may be chance."
 _ONE_DIFFERS = "All answers but one are the same: its discrimination rests on one administration."
 
 
-def item_remark(
+def _item_remark(
     scores: Floats,
     *,
     r: float,
@@ -247,7 +247,7 @@ def item_table(
         )
         for row in _rows(matrix, column_means(layout.filled(relative)), missing, ci_level)
     ]
-    columns = (*by_columns(names), *item_columns(ci_level))
+    columns = (*by_columns(names), *_item_columns(ci_level))
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
     return ItemTable(frame, columns, matrices)
 
@@ -337,7 +337,7 @@ def _rows(
         own = moments(scores)
         r = float(discriminations[i])
         low, high = _interval(r, int(behind[i]), ci_level)
-        remark = item_remark(
+        remark = _item_remark(
             scores, r=r, raw_r=float(as_worded[i]), interval=(low, high), keyed=matrix.keyed[i],
             alone=len(matrix.items) == 1,
         )  # fmt: skip
@@ -434,7 +434,7 @@ def item_summary(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     rows = pd.concat([parts, whole]).sort_values("group", kind="stable", ignore_index=True)
     lead = items[list(names)][~described["group"].duplicated().to_numpy()]
     lead = lead.iloc[rows["group"].to_numpy()].reset_index(drop=True)
-    return pd.concat([lead, rows[[column.name for column in SUMMARY]]], axis=1)
+    return pd.concat([lead, rows[[column.name for column in _SUMMARY]]], axis=1)
 
 
 def _described(items: pd.DataFrame) -> pd.DataFrame:
@@ -446,9 +446,9 @@ def _described(items: pd.DataFrame) -> pd.DataFrame:
             "items": 1,
             "zero_variance_items": items["zero_variance"].astype(int),
             "undefined_items": r.isna().astype(int),
-            "good_items": r.between(GOOD_FROM, GOOD_TO).astype(int),
-            "below_items": (r < GOOD_FROM).astype(int),
-            "above_items": (r > GOOD_TO).astype(int),
+            "good_items": r.between(_GOOD_FROM, _GOOD_TO).astype(int),
+            "below_items": (r < _GOOD_FROM).astype(int),
+            "above_items": (r > _GOOD_TO).astype(int),
             "negative_items": (r < 0).astype(int),
             "mean_r_reverse": r.where(reverse),
             "mean_r_standard": r.where(~reverse),
@@ -588,7 +588,7 @@ def item_statistics(
     return AnalysisResult(
         tables=(
             ResultTable("items", "Items", items.frame, items.columns),
-            ResultTable("summary", "Items in short", summary, (*by_columns(names), *SUMMARY)),
+            ResultTable("summary", "Items in short", summary, (*by_columns(names), *_SUMMARY)),
         ),
         unit=unit_of(item_scores),
         n_used=sum(matrix.n_used for matrix in matrices),

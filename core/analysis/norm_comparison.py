@@ -38,7 +38,7 @@ from core.stats.scores import ScoreRule, row_scores
 # The columns of the table of `norm_comparison`, with what each tells.
 
 
-def norm_columns(ci_level: float) -> tuple[Column, ...]:
+def _norm_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups."""
     interval = f"{ci_level * 100:g}% CI"
     return (
@@ -94,7 +94,7 @@ class Norm:
     people: Summary
 
 
-def read_norms(rows: Sequence[Sequence[str | float]], scales: Sequence[str]) -> tuple[Norm, ...]:
+def _read_norms(rows: Sequence[Sequence[str | float]], scales: Sequence[str]) -> tuple[Norm, ...]:
     """The norms of the rows typed in, under the names that the study's scales have.
 
     Parameters
@@ -305,9 +305,9 @@ def norm_comparison(
     layouts = cells.layouts()
     matrices = laid_out(layouts, scores_of(item_scores))
     scales = [*dict.fromkeys(_scale_name(layout) for layout in layouts), ALL_ITEMS]
-    typed = read_norms(norms, list(dict.fromkeys(scales)))
+    typed = _read_norms(norms, list(dict.fromkeys(scales)))
     compared = _compare(item_scores, (cells, layouts), typed, missing, (alternative, ci_level))
-    columns = (*by_columns(names), *norm_columns(ci_level))
+    columns = (*by_columns(names), *_norm_columns(ci_level))
     frame = pd.DataFrame(compared.rows, columns=[column.name for column in columns])
     if not frame["n"].any():
         raise NotEnoughData(

@@ -192,7 +192,7 @@ def groups(
         yield tuple(key), own
 
 
-def odds_rows(
+def _odds_rows(
     group: tuple[Any, ...], counts: pd.DataFrame, contrast: Contrast, ci_level: float
 ) -> Iterator[dict[str, Any]]:
     """The odds ratio of every list over all texts of one group."""
@@ -212,7 +212,7 @@ def odds_rows(
         }  # fmt: skip
 
 
-def summary_rows(scores: pd.DataFrame, names: Sequence[str]) -> list[dict[str, Any]]:
+def _summary_rows(scores: pd.DataFrame, names: Sequence[str]) -> list[dict[str, Any]]:
     """Mean and SD of the scores of every group."""
     rows = []
     for group, own in groups(scores, names):
@@ -245,7 +245,7 @@ def notes(
     return found + [f"{listed(where)}: {problem}" for problem, where in undefined.items()]
 
 
-SUMMARY_COLUMNS = (
+_SUMMARY_COLUMNS = (
     Column("mean", "M", "points", "Mean score of the contexts that have one; 1: no difference."),
     Column("sd", "SD", "points", "Standard deviation of these scores (divisor n - 1)."),
     Column("n", "n", "count", "Contexts with a score."),
@@ -254,7 +254,7 @@ SUMMARY_COLUMNS = (
 )
 
 
-def odds_columns(ci_level: float) -> tuple[Column, ...]:
+def _odds_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of pooled odds ratios."""
     interval = f"{ci_level * 100:g}% CI"
     wald = "Of the log odds ratio, by the four counts; Woolf (1955). Words of one text depend on "
@@ -276,7 +276,7 @@ def odds_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-def score_columns(lists: Mapping[str, Any]) -> tuple[Column, ...]:
+def _score_columns(lists: Mapping[str, Any]) -> tuple[Column, ...]:
     """What follows the units in the table of scores."""
     return (
         Column("texts", "Texts", "count", "Usable texts of both groups."),
@@ -427,7 +427,9 @@ def odds_ratios(
     contrast = chosen_contrast(texts, lists, descriptor, first, second, first_lists)
     counts = _counts(texts, contrast, tuple(dict.fromkeys((*names, *UNIT))))
     scores = _scores(counts, contrast, (*names, *(name for name in UNIT if name not in names)))
-    odds = [row for group in groups(counts, names) for row in odds_rows(*group, contrast, ci_level)]
+    odds = [
+        row for group in groups(counts, names) for row in _odds_rows(*group, contrast, ci_level)
+    ]
     if scores["score"].isna().all() and all(math.isnan(row["odds_ratio"]) for row in odds):
         raise NotEnoughData(
             f"No odds ratio can be computed from the {len(counts)} usable texts: each list lacks "
@@ -440,13 +442,13 @@ def odds_ratios(
     return AnalysisResult(
         tables=(
             table(
-                "summary", "Scores of each group", summary_rows(scores, names), lead,
-                SUMMARY_COLUMNS,
+                "summary", "Scores of each group", _summary_rows(scores, names), lead,
+                _SUMMARY_COLUMNS,
             ),
-            table("odds", "All texts of a group together", odds, lead, odds_columns(ci_level)),
+            table("odds", "All texts of a group together", odds, lead, _odds_columns(ci_level)),
             table(
                 "scores", "Score of each context", scores, (*lead, *units),
-                score_columns(contrast.lists),
+                _score_columns(contrast.lists),
             ),
         ),
         unit="one respondent under one context, whose texts are pooled",

@@ -62,7 +62,7 @@ class Scale:
         return any(estimate.defined for _, estimate in self.coefficients)
 
 
-def scale_coefficients(
+def _scale_coefficients(
     matrix: ScoreMatrix, owner: Mapping[str, str], level: float, bootstrap: Bootstrap
 ) -> Scale:
     """Every coefficient of one matrix.
@@ -247,11 +247,11 @@ def reliability(
     n_used = 0
     for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
         own = [matrix for matrix in matrices if matrix.group == group]
-        parts = [scale_coefficients(matrix, {}, ci_level, bootstrap) for matrix in own]
+        parts = [_scale_coefficients(matrix, {}, ci_level, bootstrap) for matrix in own]
         owner = {item: matrix.subscale or "(none)" for matrix in own for item in matrix.items}
         # a single subscale is all there is, so the whole would only repeat it
         whole = (
-            scale_coefficients(wholes[group], owner, ci_level, bootstrap) if len(own) > 1 else None
+            _scale_coefficients(wholes[group], owner, ci_level, bootstrap) if len(own) > 1 else None
         )
         n_used += _used(parts, whole)
         scales += [*([whole] if whole else []), *parts]

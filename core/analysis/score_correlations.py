@@ -71,7 +71,7 @@ def _pair_columns() -> tuple[Column, ...]:
     )
 
 
-def correlation_columns(ci_level: float) -> tuple[Column, ...]:
+def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of correlations."""
     interval = f"{ci_level * 100:g}% CI"
     fisher = "Fisher's z; Fisher (1921), for Spearman Bonett & Wright (2000)."
@@ -93,7 +93,7 @@ def correlation_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-def difference_columns(ci_level: float) -> tuple[Column, ...]:
+def _difference_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of mean differences."""
     interval = f"{ci_level * 100:g}% CI"
     return (
@@ -116,7 +116,7 @@ def difference_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-def repetition_columns(ci_level: float) -> tuple[Column, ...]:
+def _repetition_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of all repetitions together."""
     interval = f"{ci_level * 100:g}% CI"
     forms = (
@@ -162,7 +162,7 @@ class Compared:
     any_defined: bool = False
 
 
-def compare(
+def _compare(
     compared: Compared,
     scale: PairedScores,
     which: Which,
@@ -207,7 +207,7 @@ def compare(
     ]
 
 
-def compare_repetitions(compared: Compared, scale: PairedScores, level: float) -> None:
+def _compare_repetitions(compared: Compared, scale: PairedScores, level: float) -> None:
     """Add the intraclass correlations of all repetitions of one scale, and their mean r."""
     if scale.scores.shape[1] < 2:
         return
@@ -410,9 +410,9 @@ def score_correlations(
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     compared = Compared(notes=list(match_notes))
     for scale in with_progress(scales, "scales"):
-        compare(compared, scale, pairs, ci_level, alternative, bootstrap)
+        _compare(compared, scale, pairs, ci_level, alternative, bootstrap)
         if factor == "repetition":
-            compare_repetitions(compared, scale, ci_level)
+            _compare_repetitions(compared, scale, ci_level)
     if not compared.any_defined:
         raise NotEnoughData(
             f"No scores can be paired by {factor}. {' '.join(compared.notes[:1])}".strip(),
@@ -430,15 +430,15 @@ def score_correlations(
     lead = by_columns(names)
     correlations = table(
         "correlations", "Correlations", compared.correlations,
-        (*lead, *correlation_columns(ci_level)), (*names, "kind"), adjust,
+        (*lead, *_correlation_columns(ci_level)), (*names, "kind"), adjust,
     )  # fmt: skip
     differences = table(
         "differences", "Mean differences", compared.differences,
-        (*lead, *difference_columns(ci_level)), names, adjust,
+        (*lead, *_difference_columns(ci_level)), names, adjust,
     )  # fmt: skip
     together = table(
         "repetitions", "All repetitions together", compared.repetitions,
-        (*lead, *repetition_columns(ci_level)),
+        (*lead, *_repetition_columns(ci_level)),
     )  # fmt: skip
     n_missing = int(item_scores["score"].isna().sum())
     n_used = scores_used(item_scores, compared.used)

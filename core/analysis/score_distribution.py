@@ -65,7 +65,7 @@ def values_by_subscale(item_scores: pd.DataFrame) -> dict[str, Floats]:
     return {name: _known(np.concatenate(parts)) for name, parts in values.items()}
 
 
-def bin_edges(values: Floats, n_items: int, bins: int) -> Floats:
+def _bin_edges(values: Floats, n_items: int, bins: int) -> Floats:
     """Edges of about `bins` bins for means of `n_items` scores out of `values`.
 
     Where the possible means lie evenly, every bin is centered on one of them, or on equally many;
@@ -93,7 +93,7 @@ def _known(scores: Floats) -> Floats:
 
 _ENDS = "Lowest and highest are those of the options of the answer format; Terwee et al. (2007)."
 
-SCORES = (
+_SCORES = (
     Column("subscale", "Score", help="A subscale, or all items."),
     Column("n_items", "Items", "count", "Items of the score."),
     Column("n", "n", "count", "Administrations with a score."),
@@ -127,7 +127,7 @@ SCORES = (
     ),
 )
 
-BINS = (
+_BINS = (
     Column("subscale", "Score", help="A subscale, or all items."),
     Column("bin_low", "Scores low", "points", "From, included."),
     Column("bin_high", "Scores high", "points", "Up to, excluded but for the last bin."),
@@ -224,7 +224,7 @@ def score_distribution(
             "No administration has a score.",
             "Take the mean of the answers there are as score, or collect more.",
         )
-    columns, bin_columns = (*by_columns(names), *SCORES), (*by_columns(names), *BINS)
+    columns, bin_columns = (*by_columns(names), *_SCORES), (*by_columns(names), *_BINS)
     rows = [
         _row(matrix, ends, values)
         for (matrix, ends), values in progress.with_progress(
@@ -325,7 +325,7 @@ def _histogram(
     for matrix, own in zip(matrices, scores, strict=True):
         possible = values[matrix.subscale]
         if possible.size:
-            edges = bin_edges(possible, sizes[matrix.subscale], bins)
+            edges = _bin_edges(possible, sizes[matrix.subscale], bins)
             counts, _ = np.histogram(own[np.isfinite(own)], bins=edges)
             rows += [
                 (*matrix.group, matrix.subscale, float(low), float(high), int(count))

@@ -58,7 +58,7 @@ class DotAxis:
     log: bool = False  # for ratios; ends, values and intervals are then above 0
 
 
-def correlation_ends(table: pd.DataFrame) -> tuple[float, float]:
+def _correlation_ends(table: pd.DataFrame) -> tuple[float, float]:
     """From 0, or the lowest value if below, to 1, or the highest value if above.
 
     Intervals may be cut at -1 and 1. Values are cut a little farther out, where only degenerate
@@ -69,7 +69,7 @@ def correlation_ends(table: pd.DataFrame) -> tuple[float, float]:
     return low, max([1.0, *values])
 
 
-def free_ends(
+def _free_ends(
     table: pd.DataFrame, lines: Sequence[float] = (), by: str = "group"
 ) -> tuple[float, float]:
     """All values, intervals and lines, with a margin, without what lies far beyond most groups.
@@ -91,7 +91,7 @@ def free_ends(
     return low - margin, high + margin
 
 
-def dot_chart(
+def _dot_chart(
     table: pd.DataFrame,
     axis: DotAxis,
     title: str,
@@ -280,7 +280,7 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     drawn["label"] = [two_decimals(value) for value in drawn["value"]]
     known = drawn["value"].dropna()
     logs = drawn.assign(**{name: np.log(drawn[name]) for name in ("value", "ci_low", "ci_high")})
-    low, high = free_ends(logs, (0.0,))
+    low, high = _free_ends(logs, (0.0,))
     words = (
         f"Dot plot of odds ratios, with intervals, of {counted(drawn['item'].nunique(), 'list')} "
         f"of words in {counted(drawn['group'].nunique(), 'group')}, n up to "
@@ -292,7 +292,7 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     axis = DotAxis("Odds ratio with interval", (math.exp(low), math.exp(high)), (1.0,), of="List",
                    decimals=2, log=True)  # fmt: skip
     said = ["Dashed: 1, no difference. To the right: as in the stereotype."]
-    return (dot_chart(drawn, axis, title, words, theme, said),)
+    return (_dot_chart(drawn, axis, title, words, theme, said),)
 
 
 def _means_chart(
@@ -313,8 +313,8 @@ def _means_chart(
         f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )
-    axis = DotAxis(axis_title, free_ends(drawn, by="item"), of=noun.capitalize(), decimals=2)
-    return dot_chart(drawn, axis, title, said, theme)
+    axis = DotAxis(axis_title, _free_ends(drawn, by="item"), of=noun.capitalize(), decimals=2)
+    return _dot_chart(drawn, axis, title, said, theme)
 
 
 # Dot plots of coefficients: discrimination, reliability, correlations of scores.
@@ -344,8 +344,8 @@ def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
             f"{len(table) - len(known)} undefined, left empty.{left_out}"
         )
         title = f"Discrimination, {subscale}" if subscale else "Discrimination"
-        axis = DotAxis("Discrimination with interval", correlation_ends(table), band=_BAND)
-        charts.append(dot_chart(table, axis, title, words, theme, [_BAND_WORDS]))
+        axis = DotAxis("Discrimination with interval", _correlation_ends(table), band=_BAND)
+        charts.append(_dot_chart(table, axis, title, words, theme, [_BAND_WORDS]))
     return told(charts, frame["subscale"].nunique())
 
 
@@ -412,8 +412,8 @@ def _coefficient_chart(
         f"n up to {counted(most(table['n']), 'administration')}: "
         f"{span(known)}; {len(table) - len(known)} undefined.{left_out}"
     )
-    axis = DotAxis(axis_title, correlation_ends(table), of=noun.capitalize())
-    return dot_chart(table, axis, title, said, theme)
+    axis = DotAxis(axis_title, _correlation_ends(table), of=noun.capitalize())
+    return _dot_chart(table, axis, title, said, theme)
 
 
 # Dot plots of standardized loadings with their intervals, one for each factor.
@@ -457,7 +457,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         high = max(1.0, float(within.max().max()))
         axis = DotAxis("Standardized loading with interval", (low, high), (0.0,))
         title = f"Loadings on {factor}"
-        charts.append(dot_chart(drawn, axis, title, words, theme))
+        charts.append(_dot_chart(drawn, axis, title, words, theme))
     return told(charts, frame["factor"].nunique())
 
 
@@ -499,9 +499,9 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     )
     title = "Change in CFI from the step before"
     lines = (_CHEN, 0.0)
-    axis = DotAxis("Change in CFI", _wide(free_ends(drawn, lines)), lines, of="Step")
+    axis = DotAxis("Change in CFI", _wide(_free_ends(drawn, lines)), lines, of="Step")
     said = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
-    return (dot_chart(drawn, axis, title, words, theme, said),)
+    return (_dot_chart(drawn, axis, title, words, theme, said),)
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -528,11 +528,11 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{len(drawn) - len(known)} undefined.{left_out}"
         )
         title = f"Differential functioning, {subscale}" if subscale else "Differential functioning"
-        low, high = free_ends(drawn, (0.0, _JODOIN_GIERL[1]))
+        low, high = _free_ends(drawn, (0.0, _JODOIN_GIERL[1]))
         axis = DotAxis("Rise of Nagelkerke's R²", (min(low, 0.0), high), _JODOIN_GIERL, of="Item")
         said = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and .07.",
                 "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
-        charts.append(dot_chart(drawn, axis, title, words, theme, said))
+        charts.append(_dot_chart(drawn, axis, title, words, theme, said))
     return told(charts, frame["subscale"].nunique())
 
 
@@ -566,9 +566,9 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"{int(impossible[: len(drawn)].sum())} with impossible estimates.{left_out}"
     )
     title = "BIC above that of the best model"
-    axis = DotAxis("Difference in BIC", _wide(free_ends(drawn, (0.0,))), (0.0,), of="Model")
+    axis = DotAxis("Difference in BIC", _wide(_free_ends(drawn, (0.0,))), (0.0,), of="Model")
     said = ["Lower is better; 0, dashed: the best of the group."]
-    return (dot_chart(drawn, axis, title, words, theme, said),)
+    return (_dot_chart(drawn, axis, title, words, theme, said),)
 
 
 def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:

@@ -34,16 +34,16 @@ from core.domain.wording import counted
 
 # Heat maps with every value printed in its cell, and undefined ones outlined.
 
-MAX_COLUMNS = 16
+_MAX_COLUMNS = 16
 _ROW = 24  # pixels
-MARKS_PER_CELL = 2
+_MARKS_PER_CELL = 2
 _NARROW_TEXT = 10  # columns from which the numbers are smaller
 _FEW = 5  # columns whose names can stand upright
-JOINED = {"group": "In", "trait": "At"}  # how a reader says "item ... group"
+_JOINED = {"group": "In", "trait": "At"}  # how a reader says "item ... group"
 _UNDEFINED = "Dashed: undefined."
 
 
-def painted(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd.DataFrame:
+def _painted(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd.DataFrame:
     """The cells with color, ink and label; where undefined, a dash on the background."""
     low, high = ends
     fills = [
@@ -65,7 +65,7 @@ def painted(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd.
     return cells.assign(fill=fills, ink=inks, label=labels, known=known, outline=outline)
 
 
-def heat_layers(
+def _heat_layers(
     cells: pd.DataFrame,
     column: str,
     theme: Theme,
@@ -90,7 +90,7 @@ def heat_layers(
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("item:N", title="Of"),
-        alt.Tooltip(f"{column}:N", title=JOINED.get(column, "With")),
+        alt.Tooltip(f"{column}:N", title=_JOINED.get(column, "With")),
         number_tip("value", "Value"),
     ]
     if "n" in cells:
@@ -132,7 +132,7 @@ def _share(value: float, ends: tuple[float, float]) -> float:
     return (value - low) / (high - low) if high > low else 0.5
 
 
-def ends_of(values: pd.Series[float], *, signed: bool = False) -> tuple[float, float]:
+def _ends_of(values: pd.Series[float], *, signed: bool = False) -> tuple[float, float]:
     """Ends of the color scale: the same distance from 0 both ways if any value is below 0."""
     known = values.dropna()
     if known.empty:
@@ -144,7 +144,7 @@ def ends_of(values: pd.Series[float], *, signed: bool = False) -> tuple[float, f
     return low, high
 
 
-def scale_in_words(ends: tuple[float, float]) -> str:
+def _scale_in_words(ends: tuple[float, float]) -> str:
     """What the colors mean."""
     low, high = ends
     if low < 0:
@@ -163,12 +163,12 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     if table is None:
         return ()
     frame = grouped(table, ("subscale", "item", "value", "n"))
-    ends = ends_of(frame["value"])
+    ends = _ends_of(frame["value"])
     what = next(column.title for column in table.columns if column.name == "value")
     charts = []
     for subscale, own in first_charts(frame, "subscale"):
         cells, left_out = _first_columns(own.drop(columns="subscale"))
-        cells = painted(cells, ends, theme)
+        cells = _painted(cells, ends, theme)
         title = f"{what}, {subscale}" if subscale else what
         words = (
             f"Heat map of {what[:1].lower()}{what[1:]}: "
@@ -177,10 +177,10 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"n up to {counted(most(cells['n']), 'administration')}: {_cells_in_words(cells)}"
             f"{left_out}"
         )
-        spec = heat_layers(cells, "group", theme).properties(
+        spec = _heat_layers(cells, "group", theme).properties(
             data=cells, width="container",
             title=alt.TitleParams(
-                title, subtitle=[scale_in_words(ends)], subtitleColor=INK[theme], anchor="start"
+                title, subtitle=[_scale_in_words(ends)], subtitleColor=INK[theme], anchor="start"
             ),
         )  # fmt: skip
         charts.append(Chart(title, spec, words, cells))
@@ -192,9 +192,9 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
     frame = grouped(table, ("item", "factor", "loading"), "item")
     frame = frame.rename(columns={"factor": "column", "loading": "value"})
     frame["column"] = "Factor " + frame["column"].astype(str)
-    cells, left_out = cut(frame, MARKS_PER_CELL)
-    ends = ends_of(cells["value"], signed=True)
-    cells = painted(cells.reset_index(drop=True), ends, theme)
+    cells, left_out = cut(frame, _MARKS_PER_CELL)
+    ends = _ends_of(cells["value"], signed=True)
+    cells = _painted(cells.reset_index(drop=True), ends, theme)
     words = (
         f"Heat map of pattern loadings: {counted(cells['item'].nunique(), 'item')} by "
         f"{counted(cells['column'].nunique(), 'factor')} in "
@@ -202,8 +202,8 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
         f"{left_out}"
     )
     title = "Loadings of exploratory factors"
-    layers = heat_layers(cells, "column", theme)
-    said = [scale_in_words(ends)]
+    layers = _heat_layers(cells, "column", theme)
+    said = [_scale_in_words(ends)]
     return Chart(title, panels(layers, cells, title, theme, said), words, cells)
 
 
@@ -212,14 +212,14 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
     levels = {c.name: c.title.removeprefix("At ") for c in table.columns if c.title[:3] == "At "}
     wide = grouped(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
     frame = wide.melt(["group", "subscale", "item", "n"], var_name="trait", value_name="value")
-    ends = ends_of(frame["value"])
+    ends = _ends_of(frame["value"])
     charts = []
     for subscale, own in first_charts(frame, "subscale"):
         own = own[own.groupby("group")["value"].transform("count") > 0]
         if own.empty:
             continue
-        cells, left_out = cut(own.drop(columns="subscale"), MARKS_PER_CELL)
-        cells = painted(cells.reset_index(drop=True), ends, theme)
+        cells, left_out = cut(own.drop(columns="subscale"), _MARKS_PER_CELL)
+        cells = _painted(cells.reset_index(drop=True), ends, theme)
         title = f"Item information, {subscale}" if subscale else "Item information"
         words = (
             f"Heat map of information: {counted(cells['item'].nunique(), 'item')} by levels of the "
@@ -227,8 +227,8 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
             f"{counted(most(cells['n']), 'administration')}: "
             f"{_cells_in_words(cells, 'trait')}{left_out}"
         )
-        layers = heat_layers(cells, "trait", theme, upright=True)
-        said = [f"Across: trait in SD. {scale_in_words(ends)}"]
+        layers = _heat_layers(cells, "trait", theme, upright=True)
+        said = [f"Across: trait in SD. {_scale_in_words(ends)}"]
         charts.append(Chart(title, panels(layers, cells, title, theme, said), words, cells))
     return tuple(charts)
 
@@ -244,36 +244,36 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     if "kind" in frame:
         frame = frame[frame["kind"] == frame["kind"].iloc[0]].drop(columns="kind")
     order = list(dict.fromkeys([*frame["score_1"], *frame["score_2"]]))
-    kept_scores = order[: MAX_COLUMNS + 1]
+    kept_scores = order[: _MAX_COLUMNS + 1]
     frame = frame[frame["score_1"].isin(kept_scores) & frame["score_2"].isin(kept_scores)]
     frame = _lower_half(frame, order)
-    cells, left_out = cut(frame, MARKS_PER_CELL)
+    cells, left_out = cut(frame, _MARKS_PER_CELL)
     if len(order) > len(kept_scores):
         left_out += f" Only the first {len(kept_scores)} of {len(order)} scores are drawn."
-    ends = ends_of(cells["value"], signed=True)
-    cells = painted(cells.reset_index(drop=True), ends, theme)
+    ends = _ends_of(cells["value"], signed=True)
+    cells = _painted(cells.reset_index(drop=True), ends, theme)
     words = (
         f"Heat map of correlations between {counted(len(kept_scores), 'score')} in "
         f"{counted(cells['group'].nunique(), 'group')}, n up to {most(cells['n']):,}: "
         f"{_cells_in_words(cells, 'column')}{left_out}"
     )
     title = "Correlations of scores"
-    said = [scale_in_words(ends)]
+    said = [_scale_in_words(ends)]
     if "same_trait" in cells and cells["same_trait"].any():
         said.append("Thick outline: the same trait by different methods.")
-    layers = heat_layers(cells, "column", theme, order=order)
+    layers = _heat_layers(cells, "column", theme, order=order)
     return (Chart(title, panels(layers, cells, title, theme, said), words, cells),)
 
 
 def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many groups and items as can be read, and what was left out."""
     groups = list(dict.fromkeys(frame["group"]))
-    shown = frame[frame["group"].isin(groups[:MAX_COLUMNS])]
+    shown = frame[frame["group"].isin(groups[:_MAX_COLUMNS])]
     said = ""
-    if len(groups) > MAX_COLUMNS:
-        said = f" Only the first {MAX_COLUMNS} of {len(groups)} groups are drawn."
+    if len(groups) > _MAX_COLUMNS:
+        said = f" Only the first {_MAX_COLUMNS} of {len(groups)} groups are drawn."
     items = list(dict.fromkeys(shown["item"]))
-    room = MAX_MARKS // (MARKS_PER_CELL * min(len(groups), MAX_COLUMNS))
+    room = MAX_MARKS // (_MARKS_PER_CELL * min(len(groups), _MAX_COLUMNS))
     if len(items) > room:
         said += f" Only the first {room} of {len(items)} items are drawn."
         shown = shown[shown["item"].isin(items[:room])]
@@ -284,7 +284,7 @@ def _cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
     """Range, extremes and what is undefined."""
     known = cells.dropna(subset=["value"])
     undefined = len(cells) - len(known)
-    words, word = span(known["value"]), JOINED.get(column, "With").lower()
+    words, word = span(known["value"]), _JOINED.get(column, "With").lower()
     if len(known):
         top, bottom = (
             known.loc[[pick]].iloc[0] for pick in (known["value"].idxmax(), known["value"].idxmin())

@@ -174,7 +174,7 @@ def _of(frame: pd.DataFrame, group: str) -> pd.DataFrame:
 # belongs together is joined by curves (factors) or brackets (residuals).
 
 ROW, HEAD = 26, 30  # pixels: of an item, and above the first
-FACTOR_WIDTH, FACTOR_HEIGHT = 92, 40  # pixels
+_FACTOR_WIDTH, FACTOR_HEIGHT = 92, 40  # pixels
 _APART = 58  # pixels between factors
 _BOX, _BOX_HEIGHT = 20.0, 20
 _UNEXPLAINED, _LANE, _LANES_AT_MOST = 9.0, 5.0, 5
@@ -317,7 +317,7 @@ def _brackets(
 
 # The layers of a path diagram: lines first, then what stands on them.
 
-_FLAT = FACTOR_HEIGHT / FACTOR_WIDTH
+_FLAT = FACTOR_HEIGHT / _FACTOR_WIDTH
 _ELLIPSE = f"M-1,0A1,{_FLAT},0,1,0,1,0A1,{_FLAT},0,1,0,-1,0Z"
 _HEAD_OF_ARROW = "M0,0L-1,-0.45L-1,0.45Z"  # its point is where the arrow ends
 _SLOPE = "atan2(datum.y2 - datum.y1, (datum.x2 - datum.x1) * width / 100)"
@@ -341,7 +341,7 @@ class _Canvas:
         return alt.Y(f"{field}:Q", scale=scale, axis=None)
 
 
-def path_layers(model: PathModel, layout: Layout, theme: Theme) -> list[Any]:
+def _path_layers(model: PathModel, layout: Layout, theme: Theme) -> list[Any]:
     """All layers of the diagram."""
     canvas = _Canvas(theme, layout.height)
     return [
@@ -391,7 +391,7 @@ def _dash() -> Any:
 def _arrow_layers(arrows: pd.DataFrame, canvas: _Canvas) -> list[Any]:
     """Lines, their heads, and their numbers on a bit of background."""
     radius = (
-        f"1 / sqrt(pow(cos(datum.slope) / {FACTOR_WIDTH / 2}, 2)"
+        f"1 / sqrt(pow(cos(datum.slope) / {_FACTOR_WIDTH / 2}, 2)"
         f" + pow(sin(datum.slope) / {FACTOR_HEIGHT / 2}, 2))"
     )
     base = (
@@ -469,11 +469,11 @@ def _factor_layers(layout: Layout, canvas: _Canvas) -> list[Any]:
         x=canvas.x("x"), y=canvas.y("y"), tooltip=[alt.Tooltip("factor:N", title="Factor")]
     )
     ellipses = base.mark_point(
-        shape=_ELLIPSE, size=FACTOR_WIDTH**2, filled=False, fill=BACKGROUNDS[canvas.theme],
+        shape=_ELLIPSE, size=_FACTOR_WIDTH**2, filled=False, fill=BACKGROUNDS[canvas.theme],
         stroke=INK[canvas.theme], strokeWidth=1.5, opacity=1,
     )  # fmt: skip
     names = base.mark_text(
-        fontSize=12, fontWeight="bold", limit=FACTOR_WIDTH - 12, color=INK[canvas.theme]
+        fontSize=12, fontWeight="bold", limit=_FACTOR_WIDTH - 12, color=INK[canvas.theme]
     )
     return [ellipses, names.encode(text="factor:N")]
 
@@ -605,6 +605,6 @@ def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
         subtitleColor=INK[theme],
         anchor="start",
     )
-    layers = path_layers(model, layout, theme)
+    layers = _path_layers(model, layout, theme)
     height = layout.height + _TITLE_HEIGHT
     return alt.layer(*layers).properties(width="container", height=height, title=heading)

@@ -38,7 +38,7 @@ from core.stats.reliability.alpha import covariances
 # and whatever was drawn before.
 
 _HIGHEST_LOADING = 0.97
-NORMAL = NormalDist()
+_NORMAL = NormalDist()
 
 _Values = TypeVar("_Values", float, npt.NDArray[np.float64])
 
@@ -60,10 +60,10 @@ class ItemTruth:
 
 def item_truth(simulation: SimulationSettings, items: Sequence[Item]) -> tuple[ItemTruth, ...]:
     """The parameters behind each item, in the order given."""
-    return tuple(truth(simulation, item) for item in items)
+    return tuple(_truth(simulation, item) for item in items)
 
 
-def truth(simulation: SimulationSettings, item: Item) -> ItemTruth:
+def _truth(simulation: SimulationSettings, item: Item) -> ItemTruth:
     """The parameters behind one item; loadings and difficulties are drawn by its code."""
     offset = (2 * uniform(simulation, "loading", item.code) - 1) * simulation.loading_spread
     loading = min(max(simulation.loading + offset, 0.0), _HIGHEST_LOADING)
@@ -87,7 +87,7 @@ def answer(item: ItemTruth, level: _Values, error: _Values, acquiescence: _Value
     )
 
 
-def ranked(response_format: ResponseFormat) -> list[Option]:
+def _ranked(response_format: ResponseFormat) -> list[Option]:
     """The scored options from fewest to most points, whatever order they are shown in."""
     scored = [(o.points, o.code, o) for o in response_format.options if o.points is not None]
     if not scored:
@@ -106,10 +106,10 @@ def uniform(simulation: SimulationSettings, *parts: object) -> float:
 
 def normal(simulation: SimulationSettings, *parts: object) -> float:
     """A number from the standard normal distribution, drawn by hashing the parts."""
-    return NORMAL.inv_cdf(uniform(simulation, *parts))
+    return _NORMAL.inv_cdf(uniform(simulation, *parts))
 
 
-def check_settings(simulation: SimulationSettings) -> None:
+def _check_settings(simulation: SimulationSettings) -> None:
     """Refuse settings that describe no respondent."""
     for name in (
         "loading", "trait_correlation", "noise", "position_bias", "refusal_rate",
@@ -150,7 +150,7 @@ def expected_alpha(
     (Feldt 1965, doi:10.1007/BF02289499): 0.004 for ten items, an alpha of 0.6 and the default n.
     NaN where a subscale has one item, or where nobody's scores differ.
     """
-    check_settings(simulation)
+    _check_settings(simulation)
     scores = _scores(simulation, items, response_format, np.random.default_rng(seed), n)
     subscales = dict.fromkeys(item.subscale for item in items)
     columns = {name: [i for i, x in enumerate(items) if x.subscale == name] for name in subscales}
@@ -167,10 +167,10 @@ def _scores(
     n: int,
 ) -> npt.NDArray[np.float64]:
     """Scores of `n` administrations (rows) on the items (columns), reverse-keyed ones recoded."""
-    ordered = ranked(response_format)
+    ordered = _ranked(response_format)
     points = np.array([option.points for option in ordered], dtype=np.float64)
     first = next(i for o in response_format.options for i, r in enumerate(ordered) if r is o)
-    cuts = [NORMAL.inv_cdf(i / len(ordered)) for i in range(1, len(ordered))]
+    cuts = [_NORMAL.inv_cdf(i / len(ordered)) for i in range(1, len(ordered))]
     common = generator.standard_normal(n)
     names = dict.fromkeys(item.subscale for item in items)
     traits = {name: trait(simulation, common, generator.standard_normal(n)) for name in names}
@@ -241,7 +241,7 @@ class SimulatedClient:
     """A chat client that answers from the known model instead of asking a service."""
 
     def __init__(self, simulation: SimulationSettings) -> None:
-        check_settings(simulation)
+        _check_settings(simulation)
         self._simulation = simulation
 
     async def complete(self, request: ChatRequest) -> Reply:
@@ -310,21 +310,21 @@ def _option(
     simulation: SimulationSettings, question: Question, item: Item, asked: tuple[object, ...]
 ) -> Option:
     """The option chosen, by one of the three ways in which answers come about."""
-    options = ranked(question.response_format)
+    options = _ranked(question.response_format)
     way = uniform(simulation, "way", *asked)
     if way < simulation.noise:
         return options[int(uniform(simulation, "noise", *asked) * len(options))]
     if way < simulation.noise + simulation.position_bias:
         return next(o for o in question.response_format.options if o.points is not None)
     error = normal(simulation, "error", *asked)
-    share = NORMAL.cdf(_answer(simulation, question, item, error))
+    share = _NORMAL.cdf(_answer(simulation, question, item, error))
     return options[min(int(share * len(options)), len(options) - 1)]
 
 
 def _answer(simulation: SimulationSettings, question: Question, item: Item, error: float) -> float:
     """answer* of the model for the person and the item, in the direction of the form asked."""
     person = (question.context, question.entity, question.repetition)
-    parameters = truth(simulation, item)
+    parameters = _truth(simulation, item)
     common = normal(simulation, "common", *person)
     specific = normal(simulation, "trait", *person, parameters.subscale)
     acquiescence = simulation.acquiescence * normal(simulation, "acquiescence", *person)

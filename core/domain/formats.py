@@ -21,77 +21,77 @@ def _labels(*texts: str) -> Labels:
     return dict(zip(LANGUAGES, texts, strict=True))
 
 
-def same_everywhere(label: str) -> Labels:
+def _same_everywhere(label: str) -> Labels:
     """One label for all languages, such as a name."""
     return dict.fromkeys(LANGUAGES, label)
 
 
 # Texts stand in the order of LANGUAGES; Chinese is simplified.
 # fmt: off
-YES = _labels("Yes", "Sí", "Oui", "Ja", "はい", "是")
-NO = _labels("No", "No", "Non", "Nein", "いいえ", "否")
+_YES = _labels("Yes", "Sí", "Oui", "Ja", "はい", "是")
+_NO = _labels("No", "No", "Non", "Nein", "いいえ", "否")
 
-STRONGLY_DISAGREE = _labels(
+_STRONGLY_DISAGREE = _labels(
     "Strongly disagree", "Totalmente en desacuerdo", "Pas du tout d'accord",
     "Stimme überhaupt nicht zu", "まったくそう思わない", "非常不同意",
 )
-DISAGREE = _labels(
+_DISAGREE = _labels(
     "Disagree", "En desacuerdo", "Pas d'accord", "Stimme nicht zu", "そう思わない", "不同意",
 )
-NEITHER = _labels(
+_NEITHER = _labels(
     "Neither agree nor disagree", "Ni de acuerdo ni en desacuerdo", "Ni d'accord ni pas d'accord",
     "Stimme weder zu noch nicht zu", "どちらともいえない", "既不同意也不反对",
 )
-AGREE = _labels("Agree", "De acuerdo", "D'accord", "Stimme zu", "そう思う", "同意")
-STRONGLY_AGREE = _labels(
+_AGREE = _labels("Agree", "De acuerdo", "D'accord", "Stimme zu", "そう思う", "同意")
+_STRONGLY_AGREE = _labels(
     "Strongly agree", "Totalmente de acuerdo", "Tout à fait d'accord",
     "Stimme voll und ganz zu", "強くそう思う", "非常同意",
 )
 
 # Two steps between the ends and the middle, where there is no plain "agree": likert_6.
-SOMEWHAT_DISAGREE_OF_SIX = _labels(
+_SOMEWHAT_DISAGREE_OF_SIX = _labels(
     "Somewhat disagree", "Bastante en desacuerdo", "Plutôt pas d'accord",
     "Stimme größtenteils nicht zu", "そう思わない", "比较不同意",
 )
-SLIGHTLY_DISAGREE_OF_SIX = _labels(
+_SLIGHTLY_DISAGREE_OF_SIX = _labels(
     "Slightly disagree", "Algo en desacuerdo", "Légèrement en désaccord",
     "Stimme eher nicht zu", "あまりそう思わない", "略微不同意",
 )
-SLIGHTLY_AGREE_OF_SIX = _labels(
+_SLIGHTLY_AGREE_OF_SIX = _labels(
     "Slightly agree", "Algo de acuerdo", "Légèrement d'accord",
     "Stimme eher zu", "ややそう思う", "略微同意",
 )
-SOMEWHAT_AGREE_OF_SIX = _labels(
+_SOMEWHAT_AGREE_OF_SIX = _labels(
     "Somewhat agree", "Bastante de acuerdo", "Plutôt d'accord",
     "Stimme größtenteils zu", "そう思う", "比较同意",
 )
 
 # One step beside the middle, weaker than a plain "agree": likert_7.
-SOMEWHAT_DISAGREE_OF_SEVEN = _labels(
+_SOMEWHAT_DISAGREE_OF_SEVEN = _labels(
     "Somewhat disagree", "Algo en desacuerdo", "Plutôt pas d'accord",
     "Stimme eher nicht zu", "あまりそう思わない", "有些不同意",
 )
-SOMEWHAT_AGREE_OF_SEVEN = _labels(
+_SOMEWHAT_AGREE_OF_SEVEN = _labels(
     "Somewhat agree", "Algo de acuerdo", "Plutôt d'accord",
     "Stimme eher zu", "ややそう思う", "有些同意",
 )
 
 # The pair alone is put to statements of opinion, where Japanese asks for assent, not belief.
-AGREE_OF_TWO = {**AGREE, "ja": "同意する"}
-DISAGREE_OF_TWO = {**DISAGREE, "ja": "同意しない"}
-SUPPORT = _labels("Support", "A favor", "Pour", "Bin dafür", "支持する", "支持")
-OPPOSE = _labels("Oppose", "En contra", "Contre", "Bin dagegen", "反対する", "反对")
-BENEFICIAL = _labels("Beneficial", "Beneficioso", "Bénéfique", "Nützlich", "有益", "有益")
-HARMFUL = _labels("Harmful", "Perjudicial", "Nuisible", "Schädlich", "有害", "有害")
-FAVORABLE = _labels("Favorable", "Favorable", "Favorable", "Günstig", "有利", "有利")
-DETRIMENTAL = _labels("Detrimental", "Desfavorable", "Défavorable", "Nachteilig", "不利", "不利")
+_AGREE_OF_TWO = {**_AGREE, "ja": "同意する"}
+_DISAGREE_OF_TWO = {**_DISAGREE, "ja": "同意しない"}
+_SUPPORT = _labels("Support", "A favor", "Pour", "Bin dafür", "支持する", "支持")
+_OPPOSE = _labels("Oppose", "En contra", "Contre", "Bin dagegen", "反対する", "反对")
+_BENEFICIAL = _labels("Beneficial", "Beneficioso", "Bénéfique", "Nützlich", "有益", "有益")
+_HARMFUL = _labels("Harmful", "Perjudicial", "Nuisible", "Schädlich", "有害", "有害")
+_FAVORABLE = _labels("Favorable", "Favorable", "Favorable", "Günstig", "有利", "有利")
+_DETRIMENTAL = _labels("Detrimental", "Desfavorable", "Défavorable", "Nachteilig", "不利", "不利")
 
-COMEDY = _labels("Comedy", "Comedia", "Comédie", "Komödie", "喜劇", "喜剧")
-TRAGEDY = _labels("Tragedy", "Tragedia", "Tragédie", "Tragödie", "悲劇", "悲剧")
-GOOD = _labels("Good", "Bueno", "Bon", "Gut", "良い", "好")
-BAD = _labels("Bad", "Malo", "Mauvais", "Schlecht", "悪い", "坏")
-ENJOYABLE = _labels("Enjoyable", "Agradable", "Agréable", "Angenehm", "楽しい", "令人愉快")
-UNPLEASANT = _labels(
+_COMEDY = _labels("Comedy", "Comedia", "Comédie", "Komödie", "喜劇", "喜剧")
+_TRAGEDY = _labels("Tragedy", "Tragedia", "Tragédie", "Tragödie", "悲劇", "悲剧")
+_GOOD = _labels("Good", "Bueno", "Bon", "Gut", "良い", "好")
+_BAD = _labels("Bad", "Malo", "Mauvais", "Schlecht", "悪い", "坏")
+_ENJOYABLE = _labels("Enjoyable", "Agradable", "Agréable", "Angenehm", "楽しい", "令人愉快")
+_UNPLEASANT = _labels(
     "Unpleasant", "Desagradable", "Désagréable", "Unangenehm", "不快", "令人不快"
 )
 # fmt: on
@@ -129,66 +129,66 @@ def _likert(code: str, *options: Option) -> ResponseFormat:
 
 _LIKERT_4 = _likert(
     "likert_4",
-    _option("1", 1, -1, STRONGLY_DISAGREE),
-    _option("2", 2, -1, DISAGREE),
-    _option("3", 3, 1, AGREE),
-    _option("4", 4, 1, STRONGLY_AGREE),
+    _option("1", 1, -1, _STRONGLY_DISAGREE),
+    _option("2", 2, -1, _DISAGREE),
+    _option("3", 3, 1, _AGREE),
+    _option("4", 4, 1, _STRONGLY_AGREE),
 )
 _LIKERT_5 = _likert(
     "likert_5",
-    _option("1", 1, -1, STRONGLY_DISAGREE),
-    _option("2", 2, -1, DISAGREE),
-    _option("3", 3, 0, NEITHER),
-    _option("4", 4, 1, AGREE),
-    _option("5", 5, 1, STRONGLY_AGREE),
+    _option("1", 1, -1, _STRONGLY_DISAGREE),
+    _option("2", 2, -1, _DISAGREE),
+    _option("3", 3, 0, _NEITHER),
+    _option("4", 4, 1, _AGREE),
+    _option("5", 5, 1, _STRONGLY_AGREE),
 )
 _LIKERT_6 = _likert(
     "likert_6",
-    _option("0", 0, -1, STRONGLY_DISAGREE),
-    _option("1", 1, -1, SOMEWHAT_DISAGREE_OF_SIX),
-    _option("2", 2, -1, SLIGHTLY_DISAGREE_OF_SIX),
-    _option("3", 3, 1, SLIGHTLY_AGREE_OF_SIX),
-    _option("4", 4, 1, SOMEWHAT_AGREE_OF_SIX),
-    _option("5", 5, 1, STRONGLY_AGREE),
+    _option("0", 0, -1, _STRONGLY_DISAGREE),
+    _option("1", 1, -1, _SOMEWHAT_DISAGREE_OF_SIX),
+    _option("2", 2, -1, _SLIGHTLY_DISAGREE_OF_SIX),
+    _option("3", 3, 1, _SLIGHTLY_AGREE_OF_SIX),
+    _option("4", 4, 1, _SOMEWHAT_AGREE_OF_SIX),
+    _option("5", 5, 1, _STRONGLY_AGREE),
 )
 _LIKERT_7 = _likert(
     "likert_7",
-    _option("1", 1, -1, STRONGLY_DISAGREE),
-    _option("2", 2, -1, DISAGREE),
-    _option("3", 3, -1, SOMEWHAT_DISAGREE_OF_SEVEN),
-    _option("4", 4, 0, NEITHER),
-    _option("5", 5, 1, SOMEWHAT_AGREE_OF_SEVEN),
-    _option("6", 6, 1, AGREE),
-    _option("7", 7, 1, STRONGLY_AGREE),
+    _option("1", 1, -1, _STRONGLY_DISAGREE),
+    _option("2", 2, -1, _DISAGREE),
+    _option("3", 3, -1, _SOMEWHAT_DISAGREE_OF_SEVEN),
+    _option("4", 4, 0, _NEITHER),
+    _option("5", 5, 1, _SOMEWHAT_AGREE_OF_SEVEN),
+    _option("6", 6, 1, _AGREE),
+    _option("7", 7, 1, _STRONGLY_AGREE),
 )
 
 _ALL = (
-    _pair("yes_no", ("yes", YES), ("no", NO), _QUESTION),
-    _pair("a_b", ("A", YES), ("B", NO), _QUESTION),
+    _pair("yes_no", ("yes", _YES), ("no", _NO), _QUESTION),
+    _pair("a_b", ("A", _YES), ("B", _NO), _QUESTION),
     _LIKERT_4,
     _LIKERT_5,
     _LIKERT_6,
     _LIKERT_7,
-    _pair("agree_disagree", ("agree", AGREE_OF_TWO), ("disagree", DISAGREE_OF_TWO)),
-    _pair("support_oppose", ("support", SUPPORT), ("oppose", OPPOSE)),
-    _pair("beneficial_harmful", ("beneficial", BENEFICIAL), ("harmful", HARMFUL)),
+    _pair("agree_disagree", ("agree", _AGREE_OF_TWO), ("disagree", _DISAGREE_OF_TWO)),
+    _pair("support_oppose", ("support", _SUPPORT), ("oppose", _OPPOSE)),
+    _pair("beneficial_harmful", ("beneficial", _BENEFICIAL), ("harmful", _HARMFUL)),
     _pair(
         "favorable_detrimental",
-        ("favorable", FAVORABLE),
-        ("detrimental", DETRIMENTAL),
+        ("favorable", _FAVORABLE),
+        ("detrimental", _DETRIMENTAL),
     ),
     _pair(
         "name_entity",
-        ("entity", same_everywhere("{entity}")),
-        ("entity_b", same_everywhere("{entity_b}")),
+        ("entity", _same_everywhere("{entity}")),
+        ("entity_b", _same_everywhere("{entity_b}")),
         _CHOICE,
     ),
-    _pair("comedy_tragedy", ("comedy", COMEDY), ("tragedy", TRAGEDY)),
-    _pair("good_bad", ("good", GOOD), ("bad", BAD)),
+    _pair("comedy_tragedy", ("comedy", _COMEDY), ("tragedy", _TRAGEDY)),
+    _pair("good_bad", ("good", _GOOD), ("bad", _BAD)),
     _pair(
         "enjoyable_unpleasant",
-        ("enjoyable", ENJOYABLE),
-        ("unpleasant", UNPLEASANT),
+        ("enjoyable", _ENJOYABLE),
+        ("unpleasant", _UNPLEASANT),
     ),
     ResponseFormat(FREE_TEXT, ()),
 )

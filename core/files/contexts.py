@@ -28,14 +28,14 @@ class Placed:
     context: Context
 
 
-def wrong(name: str, line: int, what: str) -> FileError:
+def _wrong(name: str, line: int, what: str) -> FileError:
     """The error for one line of a file of which nothing is kept."""
     return FileError(
         f"{name}, line {line}: {what}.", "Nothing was kept. Correct the file and choose it again."
     )
 
 
-def refuse_repeats(name: str, what: str, values: Iterable[tuple[int, str]]) -> None:
+def _refuse_repeats(name: str, what: str, values: Iterable[tuple[int, str]]) -> None:
     """Refuse a value that stands on an earlier line already."""
     first: dict[str, int] = {}
     for line, value in values:
@@ -48,7 +48,7 @@ def refuse_repeats(name: str, what: str, values: Iterable[tuple[int, str]]) -> N
         first[value] = line
 
 
-def with_codes(name: str, found: list[Placed], letter: str) -> tuple[Context, ...]:
+def _with_codes(name: str, found: list[Placed], letter: str) -> tuple[Context, ...]:
     """The contexts, those without a code called c001 and so on by their place (or p001).
 
     Raises
@@ -58,7 +58,7 @@ def with_codes(name: str, found: list[Placed], letter: str) -> tuple[Context, ..
     """
     if len(found) > MAX_ROWS_BANK:
         raise too_many_rows(name, MAX_ROWS_BANK)
-    refuse_repeats(name, "code", [(p.line, p.context.code) for p in found if p.context.code])
+    _refuse_repeats(name, "code", [(p.line, p.context.code) for p in found if p.context.code])
     for placed in found:
         _refuse_unwritable(name, placed)
     taken = {placed.context.code for placed in found}
@@ -73,10 +73,10 @@ def _refuse_unwritable(name: str, placed: Placed) -> None:
     texts = {"code": context.code, "language": context.language, "variant_of": context.variant_of}
     for what, text in texts.items():
         if fault := csv_fault(text):
-            raise wrong(name, placed.line, f"the {what} holds {fault}")
+            raise _wrong(name, placed.line, f"the {what} holds {fault}")
     for number, message in enumerate(context.messages, start=1):
         if fault := csv_fault(message["content"]):
-            raise wrong(name, placed.line, f"message {number} holds {fault}")
+            raise _wrong(name, placed.line, f"message {number} holds {fault}")
     if fault := csv_fault(context.text):
         raise FileError(f"{name}, line {placed.line}: the persona has {fault}.", "Shorten it.")
 
@@ -192,13 +192,13 @@ class _Conversation:
     about: dict[str, str] = field(default_factory=dict)
 
 
-def holds_conversations(table: Table) -> bool:
+def _holds_conversations(table: Table) -> bool:
     """Whether the columns are those of conversations."""
     header = set(_header(table))
     return header.issuperset(_MESSAGE) or header.issuperset(_EXCHANGE)
 
 
-def conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
+def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
     """The conversations of a table, whose rows with one code stand together, in their order.
 
     A code whose row holds no message stands for "nothing said before".
@@ -215,14 +215,16 @@ def conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
         row = dict(zip(header, cells, strict=True))
         code = row.get("code", "").strip()
         if not code and "role" in row:
-            raise wrong(name, line, "there is no code that says which conversation this is part of")
+            raise _wrong(
+                name, line, "there is no code that says which conversation this is part of"
+            )
         if not code or not found or found[-1].code != code:
             found.append(_Conversation(line, code))
         _add(name, line, row, found[-1])
     if not found:
         raise FileError(f"{name}: there is no conversation.", "Write one message in each row.")
-    refuse_repeats(name, "code", [(one.line, one.code) for one in found if one.code])
-    return with_codes(name, [Placed(one.line, _context_of_table(one)) for one in found], "c")
+    _refuse_repeats(name, "code", [(one.line, one.code) for one in found if one.code])
+    return _with_codes(name, [Placed(one.line, _context_of_table(one)) for one in found], "c")
 
 
 def role(name: str, line: int, text: str) -> str:
@@ -230,7 +232,7 @@ def role(name: str, line: int, text: str) -> str:
     known = _ROLES_IN_TABLES.get(text.strip().lower())
     if known is None:
         shown = text if len(text) <= 60 else f"{text[:60]}…"
-        raise wrong(name, line, f"the role '{shown}' is not one of {', '.join(_ROLES_IN_TABLES)}")
+        raise _wrong(name, line, f"the role '{shown}' is not one of {', '.join(_ROLES_IN_TABLES)}")
     return known
 
 
@@ -261,10 +263,10 @@ def _add(name: str, line: int, row: dict[str, str], conversation: _Conversation)
         earlier = conversation.about.setdefault(column, value)
         if value != earlier:
             what = f"the {column} is '{value}', but '{earlier}' where the conversation begins"
-            raise wrong(name, line, what)
+            raise _wrong(name, line, what)
     goes_on = line != conversation.line
     if goes_on and not conversation.messages:
-        raise wrong(name, line, "the code stands for nothing said before, and yet goes on here")
+        raise _wrong(name, line, "the code stands for nothing said before, and yet goes on here")
     said = [row.get(column, "") for column in ("role", "content", "user", "assistant")]
     if not goes_on and conversation.code and not "".join(said).strip():
         return
@@ -278,7 +280,7 @@ def _messages_of_table(name: str, line: int, row: dict[str, str]) -> Iterator[Me
         said = [(speaker, speaker, row[speaker]) for speaker in ("user", "assistant")]
     for speaker, column, content in said:
         if not content.strip():
-            raise wrong(name, line, f"there is no text in the column '{column}'")
+            raise _wrong(name, line, f"there is no text in the column '{column}'")
         yield {"role": speaker, "content": content}
 
 
@@ -293,7 +295,7 @@ _MESSAGES = ("messages", "conversation", "conversations")
 _ROLES, _CONTENTS = ("role", "from"), ("content", "value")
 
 
-def conversations_of_lines(name: str, text: str) -> tuple[Context, ...]:
+def _conversations_of_lines(name: str, text: str) -> tuple[Context, ...]:
     """The contexts of a JSON Lines file, one a line.
 
     A line is a list of messages, or an object that holds one under messages, conversation or
@@ -313,22 +315,22 @@ def conversations_of_lines(name: str, text: str) -> tuple[Context, ...]:
     ]
     if not found:
         raise FileError(f"{name}: there is no conversation.", "Write one on each line.")
-    return with_codes(name, found, "c")
+    return _with_codes(name, found, "c")
 
 
 def _context_of_line(name: str, line: int, text: str) -> Context:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        raise wrong(name, line, "this is not one whole JSON value") from None
+        raise _wrong(name, line, "this is not one whole JSON value") from None
     if isinstance(body, list):
         return Context("", messages=tuple(_messages_of_line(name, line, body)))
     if not isinstance(body, dict):
-        raise wrong(name, line, "this is neither a list of messages nor an object that holds one")
+        raise _wrong(name, line, "this is neither a list of messages nor an object that holds one")
     said = _first(body, _MESSAGES)
     persona = _text(name, line, body, ("text",)) if "text" in body else None
     if said is None and persona is None:
-        raise wrong(name, line, f"there is nothing under {', '.join(_MESSAGES)} or text")
+        raise _wrong(name, line, f"there is nothing under {', '.join(_MESSAGES)} or text")
     return Context(
         code=_text(name, line, body, _CODES).strip(),
         text=(persona or "").strip(),
@@ -340,15 +342,15 @@ def _context_of_line(name: str, line: int, text: str) -> Context:
 
 def _messages_of_line(name: str, line: int, said: object) -> Iterator[Message]:
     if not isinstance(said, list) or not said:
-        raise wrong(name, line, "there is no list of messages")
+        raise _wrong(name, line, "there is no list of messages")
     for number, message in enumerate(said, start=1):
         if not isinstance(message, dict):
-            raise wrong(name, line, f"message {number} is not an object with role and content")
+            raise _wrong(name, line, f"message {number} is not an object with role and content")
         speaker, content = _first(message, _ROLES), _first(message, _CONTENTS)
         if not isinstance(speaker, str):
-            raise wrong(name, line, f"message {number} does not say whose it is")
+            raise _wrong(name, line, f"message {number} does not say whose it is")
         if not isinstance(content, str) or not content.strip():
-            raise wrong(name, line, f"message {number} has no text")
+            raise _wrong(name, line, f"message {number} has no text")
         yield {"role": role(name, line, speaker), "content": content}
 
 
@@ -363,7 +365,7 @@ def _text(name: str, line: int, body: Mapping[str, Any], keys: tuple[str, ...]) 
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
         key = next(key for key in keys if body.get(key) is not None)
-        raise wrong(name, line, f"what stands under {key} is no text")
+        raise _wrong(name, line, f"what stands under {key} is no text")
     return str(value)
 
 
@@ -390,12 +392,12 @@ def read_contexts(name: str, data: bytes) -> tuple[Context, ...]:
     """
     inner, content = unpack(name, data)
     if inner.lower().endswith(_JSON_ENDINGS):
-        return conversations_of_lines(name, decode(name, content))
+        return _conversations_of_lines(name, decode(name, content))
     if inner.lower().endswith(".txt"):
         return _personas(name, _lines(decode(name, content)))
     table = read_table(inner, content)
-    if holds_conversations(table):
-        return conversations_of_table(name, table)
+    if _holds_conversations(table):
+        return _conversations_of_table(name, table)
     return _personas(name, _rows(name, table))
 
 
@@ -459,6 +461,6 @@ def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
     ]
     if not found:
         raise FileError(f"{name}: there is no persona.", "Write one persona on each line.")
-    personas = with_codes(name, found, "p")
-    refuse_repeats(name, "text", [(placed.line, placed.context.text) for placed in found])
+    personas = _with_codes(name, found, "p")
+    _refuse_repeats(name, "text", [(placed.line, placed.context.text) for placed in found])
     return personas

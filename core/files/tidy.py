@@ -41,7 +41,7 @@ __all__ = ["CONTEXT_FROM", "KEY", "TIDY_COLUMNS", "read_tidy", "write_tidy"]
 
 # The columns of the tidy response file, and how they are held as Arrow text.
 
-REQUIRED = ("item", "answer")
+_REQUIRED = ("item", "answer")
 INTEGERS = ("repetition", "position", "tokens_in", "tokens_out")
 DECIMALS = ("score", "latency_s", "cost")
 TIDY_COLUMNS = (
@@ -53,8 +53,8 @@ TIDY_COLUMNS = (
 KEY = TIDY_COLUMNS[: TIDY_COLUMNS.index("repetition") + 1]
 """What makes a row unique: which item was asked under which conditions."""
 
-FILE_COLUMNS = TIDY_COLUMNS[:-1]
-PERSON_COLUMNS = (
+_FILE_COLUMNS = TIDY_COLUMNS[:-1]
+_PERSON_COLUMNS = (
     "respondentid", "participantid", "subjectid", "personid", "respondent", "participant",
     "subject", "person", "id",
 )  # fmt: skip
@@ -73,7 +73,7 @@ def joined(before: str, texts: Any, after: str) -> Any:
     return pc.binary_join_element_wise(large(before), texts, large(after), large(""))
 
 
-def one_chunk(column: Any) -> Any:
+def _one_chunk(column: Any) -> Any:
     """The column as one array, which can be encoded as a dictionary with its indices."""
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
@@ -89,12 +89,12 @@ _CODES = ("entity", "entity_b")
 _COLUMNS = ("format", "answer", *_CODES)
 
 
-def names_to_codes(frame: pd.DataFrame) -> pd.DataFrame:
+def _names_to_codes(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers with the code of the option in place of the name of a row's thing."""
     return _replaced(frame, to_names=False)
 
 
-def codes_to_names(frame: pd.DataFrame) -> pd.DataFrame:
+def _codes_to_names(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers with the name of a row's thing in place of the code of the option."""
     return _replaced(frame, to_names=True)
 
@@ -136,7 +136,7 @@ class Source:
     place: Callable[[int], str]
 
 
-def csv_source(name: str, content: bytes) -> Source:
+def _csv_source(name: str, content: bytes) -> Source:
     """Columns of a CSV file: by Arrow where it takes the file, else row by row."""
     text = decode(name, content)
     table = _arrow_table(name, text)
@@ -207,7 +207,7 @@ def _unguarded(column: Any) -> Any:
     return pc.replace_substring_regex(column, _GUARDED_PATTERN, r"\1")
 
 
-def parquet_source(name: str, content: bytes) -> Source:
+def _parquet_source(name: str, content: bytes) -> Source:
     """Columns of a Parquet file as text; numbers as the shortest text that is the same number."""
     try:
         schema = pq.read_schema(io.BytesIO(content))
@@ -315,7 +315,7 @@ class Fault:
     reason: Callable[[int], str]
 
 
-def time_fault(times: pd.Series[str]) -> Fault:
+def _time_fault(times: pd.Series[str]) -> Fault:
     """Rows whose time is none, in one of the forms of ISO 8601."""
     filled = times != ""
     formed = times.str.fullmatch(_TIME)
@@ -323,11 +323,11 @@ def time_fault(times: pd.Series[str]) -> Fault:
     return Fault(
         "time",
         (filled & parsed.isna()).to_numpy(bool),
-        lambda i: f"{quoted(times[i])} is not a time such as 2025-03-31T14:05:00Z",
+        lambda i: f"{_quoted(times[i])} is not a time such as 2025-03-31T14:05:00Z",
     )
 
 
-def answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
+def _answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
     """Rows without an item, and rows whose answer and status contradict each other."""
     item, answer, status = frame["item"], frame["answer"], frame["status"]
     yield Fault("item", (item.str.strip() == "").to_numpy(bool), lambda _: "the item is missing")
@@ -335,7 +335,7 @@ def answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
     yield Fault(
         "status",
         unknown.to_numpy(bool),
-        lambda i: f"{quoted(status[i])} is not one of {', '.join(_STATUSES)}",
+        lambda i: f"{_quoted(status[i])} is not one of {', '.join(_STATUSES)}",
     )
     unusable = status.isin(_WHY_NOT)
     yield Fault(
@@ -346,7 +346,7 @@ def answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
     yield Fault(
         "status",
         ((answer != "") & unusable).to_numpy(bool),
-        lambda i: f"'{status[i]}' cannot stand beside the answer {quoted(answer[i])}",
+        lambda i: f"'{status[i]}' cannot stand beside the answer {_quoted(answer[i])}",
     )
 
 
@@ -360,14 +360,14 @@ def repeats(source: Source, frame: pd.DataFrame) -> list[Fault]:
     def reason(index: int) -> str:
         same = np.logical_and.reduce([frame[c] == frame[c].iloc[index] for c in KEY])
         return (
-            f"{quoted(frame['item'].iloc[index])} was answered under the same conditions in "
+            f"{_quoted(frame['item'].iloc[index])} was answered under the same conditions in "
             f"{source.place(int(same.argmax()))} already"
         )
 
     return [Fault("item", again, reason)] if again.any() else []
 
 
-def first_fault(source: Source, faults: list[Fault]) -> FileError:
+def _first_fault(source: Source, faults: list[Fault]) -> FileError:
     """The error that names the first wrong row and counts the others."""
     first = min(faults, key=lambda fault: int(fault.rows.argmax()))
     index = int(first.rows.argmax())
@@ -380,7 +380,7 @@ def first_fault(source: Source, faults: list[Fault]) -> FileError:
     )
 
 
-def quoted(text: str) -> str:
+def _quoted(text: str) -> str:
     """The text in quotation marks, cut where it is long."""
     return f"'{text}'" if len(text) <= 60 else f"'{text[:60]}…'"
 
@@ -390,29 +390,29 @@ def quoted(text: str) -> str:
 _RISKY_PATTERN = r"\A([=+\-@\t\r'])"
 
 
-def columns_to_write(frame: pd.DataFrame) -> Texts:
+def _columns_to_write(frame: pd.DataFrame) -> Texts:
     """Arrow columns of text and numbers that are required or hold something."""
     columns: Texts = {}
-    for column in (name for name in FILE_COLUMNS if name in frame.columns):
+    for column in (name for name in _FILE_COLUMNS if name in frame.columns):
         if column in INTEGERS or column in DECIMALS:
             numbers = _number_array(frame[column], whole=column in INTEGERS)
             if numbers.null_count < len(numbers):
                 columns[column] = numbers
         else:
             texts = _text_array(frame[column])
-            if column in REQUIRED or pc.any(pc.not_equal(texts, "")).as_py():
+            if column in _REQUIRED or pc.any(pc.not_equal(texts, "")).as_py():
                 columns[column] = texts
     return columns | _tag_columns(frame)
 
 
 def _number_array(column: pd.Series[Any], *, whole: bool) -> Any:
     numbers = column.astype("Int64") if whole else column.astype("float64")
-    return one_chunk(pa.array(numbers, from_pandas=True))
+    return _one_chunk(pa.array(numbers, from_pandas=True))
 
 
 def _text_array(column: pd.Series[Any]) -> Any:
     texts = pa.array(column.astype("str"), from_pandas=True)
-    return pc.fill_null(pc.cast(one_chunk(texts), pa.large_string()), "")
+    return pc.fill_null(pc.cast(_one_chunk(texts), pa.large_string()), "")
 
 
 def _tag_columns(frame: pd.DataFrame) -> Texts:
@@ -421,7 +421,7 @@ def _tag_columns(frame: pd.DataFrame) -> Texts:
     coded = _text_array(frame["tags"]).dictionary_encode()
     rows = [json.loads(text) if text else {} for text in coded.dictionary.to_pylist()]
     names = sorted({name for row in rows for name in row})
-    if clash := set(names) & set(FILE_COLUMNS):
+    if clash := set(names) & set(_FILE_COLUMNS):
         raise ValueError(f"tags named like columns: {clash}")
     return {
         name: pa.array([_tag_text(row.get(name)) for row in rows], pa.large_string()).take(
@@ -437,7 +437,7 @@ def _tag_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def csv_bytes(columns: Texts) -> bytes:
+def _csv_bytes(columns: Texts) -> bytes:
     """The columns as UTF-8 CSV; FileError where a text cannot stand in one."""
     header = csv_line(columns).encode("utf-8")
     cells = [_csv_cells(name, column) for name, column in columns.items()]
@@ -504,9 +504,9 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
     """
     inner, content = unpack(name, data)
     if inner.lower().endswith(".parquet"):
-        source = parquet_source(name, content)
+        source = _parquet_source(name, content)
     elif inner.lower().endswith(TEXT_ENDINGS):
-        source = csv_source(name, content)
+        source = _csv_source(name, content)
     else:
         raise FileError(
             f"{name}: answers are read from .csv, .csv.gz and .parquet files.",
@@ -517,11 +517,11 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
         others = {c: texts for c, texts in source.columns.items() if c not in (person, "context")}
         source = replace(source, columns={**others, "context": source.columns[person]})
     frame, faults = _frame(source)
-    faults = [fault for fault in (*faults, *answer_faults(frame)) if fault.rows.any()]
+    faults = [fault for fault in (*faults, *_answer_faults(frame)) if fault.rows.any()]
     faults += repeats(source, frame) if not faults else []
     if faults:
-        raise first_fault(source, faults)
-    frame = names_to_codes(frame)
+        raise _first_fault(source, faults)
+    frame = _names_to_codes(frame)
     frame.attrs[CONTEXT_FROM] = person
     return frame
 
@@ -533,9 +533,9 @@ def write_tidy(frame: pd.DataFrame, fmt: Literal["csv", "parquet"]) -> bytes:
     answers in the format name_entity the names of what was chosen. In CSV, text that a spreadsheet
     could take for a formula is guarded.
     """
-    columns = columns_to_write(codes_to_names(frame))
+    columns = _columns_to_write(_codes_to_names(frame))
     if fmt == "csv":
-        return csv_bytes(columns)
+        return _csv_bytes(columns)
     written = io.BytesIO()
     pq.write_table(pa.table(columns), written, compression="zstd")
     return written.getvalue()
@@ -543,7 +543,7 @@ def write_tidy(frame: pd.DataFrame, fmt: Literal["csv", "parquet"]) -> bytes:
 
 def _frame(source: Source) -> tuple[pd.DataFrame, list[Fault]]:
     """The columns TIDY_COLUMNS, and where a number or a time is none."""
-    missing = [column for column in REQUIRED if column not in source.columns]
+    missing = [column for column in _REQUIRED if column not in source.columns]
     if missing:
         raise FileError(
             f"{source.name}: there is no column {' and no column '.join(map(repr, missing))}; "
@@ -552,7 +552,7 @@ def _frame(source: Source) -> tuple[pd.DataFrame, list[Fault]]:
         )
     columns: dict[str, Any] = {}
     faults: list[Fault] = []
-    for column in FILE_COLUMNS:
+    for column in _FILE_COLUMNS:
         texts = source.columns.get(column)
         if texts is None:
             texts = pa.repeat(large(""), source.n_rows)
@@ -564,7 +564,7 @@ def _frame(source: Source) -> tuple[pd.DataFrame, list[Fault]]:
     unstated = (columns["status"] == "") & (columns["answer"] != "")
     columns["status"] = columns["status"].mask(unstated, Status.ANSWERED.value)
     columns["tags"] = _series(_tags(source))
-    faults.append(time_fault(columns["time"]))
+    faults.append(_time_fault(columns["time"]))
     return pd.DataFrame(columns), faults
 
 
@@ -576,10 +576,10 @@ def _person_column(source: Source) -> str:
     if _filled(source.columns.get("context")) or "item" not in source.columns:
         return ""
     known = {re.sub(r"[\s_.-]", "", name.casefold()): name for name in source.columns}
-    for plain in PERSON_COLUMNS:
+    for plain in _PERSON_COLUMNS:
         name = known.get(plain, "")
         texts = source.columns.get(name)
-        if not _filled(texts) or name in FILE_COLUMNS:
+        if not _filled(texts) or name in _FILE_COLUMNS:
             continue
         numbers_rows = plain == "id" and pc.count_distinct(texts).as_py() == source.n_rows
         if not numbers_rows or pc.count_distinct(source.columns["item"]).as_py() == 1:
@@ -615,14 +615,14 @@ def _numbers(column: str, texts: Any) -> tuple[pd.Series[Any], Fault]:
         numbers = pd.Series(np.where(inside, values, np.nan)).astype("Int64")
     if column == "repetition":
         numbers = numbers.fillna(1).astype("int64")
-    return numbers, Fault(column, wrong, lambda i: f"{quoted(texts[i].as_py())} is not {kind}")
+    return numbers, Fault(column, wrong, lambda i: f"{_quoted(texts[i].as_py())} is not {kind}")
 
 
 def _tags(source: Source) -> Any:
     """JSON of every cell in a column we do not know; "" where there is none in the row."""
     pieces = []
-    for name in sorted(set(source.columns) - set(FILE_COLUMNS)):
-        coded = one_chunk(source.columns[name]).dictionary_encode()
+    for name in sorted(set(source.columns) - set(_FILE_COLUMNS)):
+        coded = _one_chunk(source.columns[name]).dictionary_encode()
         texts = [
             json.dumps({name: text}, ensure_ascii=False)[1:-1] + ", " if text else ""
             for text in coded.dictionary.to_pylist()

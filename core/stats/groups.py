@@ -121,7 +121,7 @@ class MeanTest:
         return stars(self.p)
 
 
-def undefined_test(
+def _undefined_test(
     n: tuple[int, ...],
     n_left_out: int,
     alternative: Alternative,
@@ -175,30 +175,30 @@ def one_sample_t(
     n, left_out = len(kept), len(values) - len(kept)
     if n < 2:
         problem = f"Undefined: it needs two rows, and there are {n}."
-        return undefined_test((n,), left_out, alternative, level, problem)
+        return _undefined_test((n,), left_out, alternative, level, problem)
     size = undefined_for_size(kept, np.array([against]))
     if size:
-        return undefined_test((n,), left_out, alternative, level, size)
+        return _undefined_test((n,), left_out, alternative, level, size)
     difference = float(kept.mean()) - against
     if is_constant(kept):
         problem = (
             "Undefined but for the difference: it is the same in every row, so there is no spread "
             "to judge it against."
         )
-        result = undefined_test((n,), left_out, alternative, level, problem)
+        result = _undefined_test((n,), left_out, alternative, level, problem)
         return replace(result, difference=difference)
     spread = float(kept.std(ddof=1))
     error = spread / math.sqrt(n)
     statistic = difference / error
     reach = error * float(student.isf((1 - level) / 2, n - 1))
-    low, high = noncentral_interval(statistic, n - 1, level)
+    low, high = _noncentral_interval(statistic, n - 1, level)
     return MeanTest(
         difference=difference,
         low=difference - reach,
         high=difference + reach,
         t=statistic,
         df=float(n - 1),
-        p=tail_probability(statistic, n - 1, alternative),
+        p=_tail_probability(statistic, n - 1, alternative),
         effect=difference / spread,
         effect_low=low / math.sqrt(n),
         effect_high=high / math.sqrt(n),
@@ -242,7 +242,7 @@ def paired_t(
     left_out = int((~both).sum())
     size = undefined_for_size(first[both], second[both])
     if size:
-        return undefined_test((int(both.sum()),), left_out, alternative, level, size)
+        return _undefined_test((int(both.sum()),), left_out, alternative, level, size)
     # Differences of equal size in binary fractions would differ by rounding and pass for spread.
     scale = float(np.abs(np.concatenate([first[both], second[both], [1.0]])).max())
     kept = second[both] - first[both]
@@ -252,14 +252,14 @@ def paired_t(
     return replace(result, n_left_out=left_out)
 
 
-def tail_probability(statistic: float, df: float, alternative: Alternative) -> float:
+def _tail_probability(statistic: float, df: float, alternative: Alternative) -> float:
     """Probability of a t statistic under the alternative."""
     if alternative == "two-sided":
         return min(1.0, 2 * float(student.sf(abs(statistic), df)))
     return float(student.sf(statistic if alternative == "greater" else -statistic, df))
 
 
-def noncentral_interval(statistic: float, df: float, level: float) -> tuple[float, float]:
+def _noncentral_interval(statistic: float, df: float, level: float) -> tuple[float, float]:
     """Two-sided interval of the noncentrality of an observed t; NaN where it cannot be found.
 
     Of a very large t only the estimated spread is uncertain, so its chi distribution gives the ends
@@ -367,7 +367,7 @@ def compare_summaries(
     n = (first.n, second.n)
     problem = _why_not(first, second)
     if problem:
-        return undefined_test(n, n_left_out, alternative, level, problem)
+        return _undefined_test(n, n_left_out, alternative, level, problem)
     parts = first.sd**2 / first.n, second.sd**2 / second.n
     error = math.sqrt(sum(parts))
     df = sum(parts) ** 2 / (parts[0] ** 2 / (first.n - 1) + parts[1] ** 2 / (second.n - 1))
@@ -376,14 +376,14 @@ def compare_summaries(
     freedom = first.n + second.n - 2
     pooled = math.sqrt(((first.n - 1) * first.sd**2 + (second.n - 1) * second.sd**2) / freedom)
     size = math.sqrt(first.n * second.n / (first.n + second.n))
-    low, high = noncentral_interval(difference / pooled * size, freedom, level)
+    low, high = _noncentral_interval(difference / pooled * size, freedom, level)
     return MeanTest(
         difference=difference,
         low=difference - reach,
         high=difference + reach,
         t=difference / error,
         df=df,
-        p=tail_probability(difference / error, df, alternative),
+        p=_tail_probability(difference / error, df, alternative),
         effect=difference / pooled,
         effect_low=low / size,
         effect_high=high / size,

@@ -27,7 +27,7 @@ def item_id(instrument_id: int, code: str) -> int:
     return stable_id("item", instrument_id, code)
 
 
-def version_tables(instrument_id: int, content: Instrument) -> Iterator[tuple[str, pa.Table]]:
+def _version_tables(instrument_id: int, content: Instrument) -> Iterator[tuple[str, pa.Table]]:
     """Each table of the store that holds a part of a version, by name, with that part's rows."""
     items = [(item_id(instrument_id, item.code), item) for item in content.items]
     yield "item", _items(instrument_id, items)
@@ -240,7 +240,7 @@ def publish(database: Database, content: Instrument) -> Version:
     body = json.dumps(to_dict(content), ensure_ascii=False)
     with database.transaction() as cursor:
         cursor.execute(_ADD_INSTRUMENT, [instrument_id, content.code, number, content_hash, body])
-        for name, table in version_tables(instrument_id, content):
+        for name, table in _version_tables(instrument_id, content):
             insert(cursor, name, table)
     return versions(database, content.code)[-1]
 

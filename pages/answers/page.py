@@ -40,7 +40,7 @@ _HELP = {
 }
 
 
-def status_section(study: StudyRecord, revision: object, levels: Iterable[str]) -> None:
+def _status_section(study: StudyRecord, revision: object, levels: Iterable[str]) -> None:
     """The table of statuses, by the factors that the reader chooses as rows."""
     st.header("Statuses by condition")
     varied = set(levels)
@@ -48,7 +48,7 @@ def status_section(study: StudyRecord, revision: object, levels: Iterable[str]) 
     if not by:
         st.info("Choose at least one factor for the rows.")
         return
-    tally = tallied(revision, study.code, _COARSE if set(by) <= set(_COARSE) else tuple(by))
+    tally = _tallied(revision, study.code, _COARSE if set(by) <= set(_COARSE) else tuple(by))
     shown = answers.status_shares(answers.status_table(tally, by), by)
     st.caption(
         "Click a number to see the answers behind it in the list below (with the keyboard: "
@@ -73,7 +73,7 @@ def _choose_rows(study: str, offered: list[str]) -> list[str]:
 
 
 @st.cache_data(max_entries=20, show_spinner=False)
-def tallied(revision: object, study: str, by: tuple[str, ...] = _COARSE) -> pd.DataFrame:
+def _tallied(revision: object, study: str, by: tuple[str, ...] = _COARSE) -> pd.DataFrame:
     """Trials by factors and status, kept as long as the answers (`revision`) stay the same."""
     return answers.tally(widgets.workspace(), study, by)
 
@@ -118,7 +118,7 @@ def _open_number(study: str, key: str, shown: pd.DataFrame, by: tuple[str, ...])
 
 # Read what was said and how it was understood, answer by answer.
 
-COUNTS = {
+_COUNTS = {
     "Planned": "Trials: items put once each.",
     "n": "Answers that can be scored.",
     "Missing": "All others: refused, off the scale, not asked yet and so on. They are counted and "
@@ -128,7 +128,7 @@ COUNTS = {
 
 def counts(study: StudyRecord, revision: object) -> None:
     """How many answers there are of each kind, by respondent: a table and a chart."""
-    overview = answers.status_table(tallied(revision, study.code), ["respondent"])
+    overview = answers.status_table(_tallied(revision, study.code), ["respondent"])
     st.header("What came back")
     usable = collection.usable_words(study.n_usable, study.n_asked)
     st.write(f"Answers: **{usable}** (an option was chosen, of the questions asked).")
@@ -138,7 +138,7 @@ def counts(study: StudyRecord, revision: object) -> None:
         alt=f"Answers by respondent and status: {counted(len(overview), 'respondent')}",
         column_config={"Respondent": st.column_config.TextColumn()}
         | {
-            name: st.column_config.NumberColumn(format="localized", help=COUNTS.get(name))
+            name: st.column_config.NumberColumn(format="localized", help=_COUNTS.get(name))
             for name in shown.columns[1:]
         },
     )
@@ -188,7 +188,7 @@ def main() -> None:
         with widgets.error_box():
             counts(study, revision)
         with widgets.error_box():
-            status_section(study, revision, levels)
+            _status_section(study, revision, levels)
         with widgets.error_box():
             rows(study, levels)
         st.header("How far the readings can be trusted")

@@ -61,9 +61,9 @@ def choose_view(study: StudyRecord, found: Mapping[str, list[Any]]) -> View:
         disabled=not search and not any(chosen.values()), on_click=show_only, args=(study.code, {}),
     )  # fmt: skip
     filters = {name: values for name, values in chosen.items() if values}
-    to_address("search", [search] if search else [])
+    _to_address("search", [search] if search else [])
     for name, values in chosen.items():
-        to_address(name, [str(v) for v in values] if len(values) <= _LONGEST_ADDRESS else [])
+        _to_address(name, [str(v) for v in values] if len(values) <= _LONGEST_ADDRESS else [])
     return View(filters, search, tuple(levels))
 
 
@@ -78,7 +78,7 @@ def show_only(study: str, chosen: Mapping[str, Sequence[Any]]) -> None:
     _back_to_start(study)
 
 
-def to_address(name: str, values: list[str]) -> None:
+def _to_address(name: str, values: list[str]) -> None:
     """Keep something in the page's address; an empty list takes it out."""
     if values:
         st.query_params[name] = values
@@ -87,7 +87,7 @@ def to_address(name: str, values: list[str]) -> None:
     st.session_state[_WRITTEN] = _address()
 
 
-def from_address(study: str, name: str) -> str:
+def _from_address(study: str, name: str) -> str:
     """What the address said when this browser tab came to the study; empty for nothing."""
     values = _address_at_first(study).get(name)
     return values[0] if values else ""
@@ -207,7 +207,7 @@ def choose_answer(study: StudyRecord, view: View) -> int | None:
     number = _restored(code, "page") or 1
     frame, total, number = _page(code, view, number)
     st.session_state[name_of(code, "page")] = number
-    to_address("page", [str(number)] if number > 1 else [])
+    _to_address("page", [str(number)] if number > 1 else [])
     if not total:
         st.info("No answer passes these filters. Take one out.")
         return None
@@ -216,7 +216,7 @@ def choose_answer(study: StudyRecord, view: View) -> int | None:
     _table(code, view, frame, trials, number, opened)
     _page_buttons(code, number, total)
     _answer_buttons(code, trials, opened)
-    to_address("answer", [str(opened)] if opened is not None else [])
+    _to_address("answer", [str(opened)] if opened is not None else [])
     return opened
 
 
@@ -241,7 +241,7 @@ def _restored(code: str, what: str) -> int | None:
     """A number kept by this tab, or else by the address."""
     key = name_of(code, what)
     if key not in st.session_state:
-        text = from_address(code, what)
+        text = _from_address(code, what)
         st.session_state[key] = int(text) if text.isdecimal() and len(text) < 20 else None
     found: int | None = st.session_state[key]
     return max(found, 1) if found is not None else None

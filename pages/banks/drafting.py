@@ -20,7 +20,7 @@ from pages.shared import widgets
 _ROWS_A_PAGE = 10
 
 
-def review_section(desk: Desk) -> None:
+def _review_section(desk: Desk) -> None:
     """The drafts a page at a time, each beside the text it was made of."""
     found = drafting.drafts(desk.bank)
     st.header("Drafts to review")
@@ -120,7 +120,7 @@ def drafting_section(desk: Desk) -> None:
         _report(desk)
     else:
         st.info("There is nothing to draft from yet: the bank has no items.")
-    review_section(desk)
+    _review_section(desk)
 
 
 def _choose(desk: Desk) -> None:

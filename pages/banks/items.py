@@ -48,7 +48,7 @@ from pages.shared import widgets
 # The parties of a bank with their leanings: add one, change its leaning, remove one.
 
 
-def party_form(desk: Desk, *, then: Callable[[], None]) -> None:
+def _party_form(desk: Desk, *, then: Callable[[], None]) -> None:
     """A form for a party and its leaning, and one to remove a party; `then` follows a new one."""
     name_key, leaning_key = desk.key("party_name"), desk.key("party_leaning")
     with st.form(desk.key("party_form"), border=True, clear_on_submit=True):
@@ -118,7 +118,7 @@ class Chosen:
     domains: list[str] = field(default_factory=list)
 
 
-def choose_columns(desk: Desk) -> tuple[str, ...]:
+def _choose_columns(desk: Desk) -> tuple[str, ...]:
     """The columns to show, from the code on, chosen in a popover."""
     chosen = _chosen(desk)
     texts = grid.text_columns(desk.bank, chosen.texts)
@@ -127,7 +127,7 @@ def choose_columns(desk: Desk) -> tuple[str, ...]:
         facts = _choose_facts(desk, chosen)
         _form_form(desk)
         _domain_form(desk)
-        party_form(desk, then=lambda: _show_group(desk, _POSITIONS))
+        _party_form(desk, then=lambda: _show_group(desk, _POSITIONS))
     bank = desk.bank
     domains = dict.fromkeys([*bank.domains(), *chosen.domains]) if _LOADINGS in facts else ()
     parties = grid.party_codes(bank) if _POSITIONS in facts else ()
@@ -135,7 +135,7 @@ def choose_columns(desk: Desk) -> tuple[str, ...]:
     return grid.in_order(facts, shown, domains, parties)
 
 
-def column_settings(columns: Sequence[str]) -> dict[str, Any]:
+def _column_settings(columns: Sequence[str]) -> dict[str, Any]:
     """How the grid shows each of these columns."""
     config = st.column_config
     found: dict[str, Any] = {
@@ -293,7 +293,7 @@ def _show_group(desk: Desk, group: str) -> None:
 _WORDS = {1: "same", -1: "inverted"}
 
 
-def directions_expander(desk: Desk) -> None:
+def _directions_expander(desk: Desk) -> None:
     """The directions of the forms: by name, and the items whose forms differ from it."""
     forms = [form for form in desk.bank.forms() if form != ORIGINAL]
     if not forms or not desk.bank.items:
@@ -360,7 +360,7 @@ def items_section(desk: Desk) -> None:
         placeholder="Part of a code, subscale or text",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center"):
-        columns = choose_columns(desk)
+        columns = _choose_columns(desk)
         only = st.toggle(
             "Only items with a problem", key=f"bank_only_{desk.code}",
             help="Items that lack a text in the columns shown, hold a draft nobody reviewed, or "
@@ -383,7 +383,7 @@ def items_section(desk: Desk) -> None:
     if desk.bank.items:
         st.text(gaps_words(editing.gaps(desk.bank, texts)))
         show_groups(editing.grouped(problems))
-    directions_expander(desk)
+    _directions_expander(desk)
 
 
 def _how_to_edit(columns: tuple[str, ...]) -> None:
@@ -431,7 +431,7 @@ def _grid(desk: Desk, showing: object, rows: tuple[int, ...], columns: tuple[str
         hide_index=True,
         height=_height(len(grid.frame)),
         placeholder="",
-        column_config=column_settings((POSITION, *columns)),
+        column_config=_column_settings((POSITION, *columns)),
         on_change=desk.catch_up,
         alt="Items of the bank: position, code, facts, and text in each language and form",
     )

@@ -31,7 +31,7 @@ from pages.shared import widgets
 
 # All banks in a table; new ones typed, or read from a file after a look at what is in it.
 
-BANK_PARAMETER = "bank"
+_BANK_PARAMETER = "bank"
 _CREATE_PROBLEM = "bank_create_problem"
 _IMPORT_PROBLEM = "bank_import_problem"
 _UPLOAD_NUMBER = "bank_upload_number"
@@ -39,15 +39,15 @@ _UPLOAD_READ = "bank_upload_read"
 _PREVIEW_ROWS = 200
 
 
-def open_bank(code: str | None) -> None:
+def _open_bank(code: str | None) -> None:
     """Put a bank into the address, so that a reload shows it again; None: the list."""
     if code is None:
-        st.query_params.pop(BANK_PARAMETER, None)
+        st.query_params.pop(_BANK_PARAMETER, None)
     else:
-        st.query_params[BANK_PARAMETER] = code
+        st.query_params[_BANK_PARAMETER] = code
 
 
-def list_section() -> None:
+def _list_section() -> None:
     """The table of banks; choosing one opens it."""
     found = editing.summaries(widgets.workspace())
     n_away = sum(bank.archived for bank in found)
@@ -62,7 +62,7 @@ def list_section() -> None:
         placeholder=f"Choose one of {len(shown)}", key="bank_open",
     )  # fmt: skip
     if chosen:
-        open_bank(chosen)
+        _open_bank(chosen)
         st.rerun()
     event = widgets.table(
         pd.DataFrame([_row(bank, with_state=away) for bank in shown]),
@@ -74,7 +74,7 @@ def list_section() -> None:
     )
     rows = event["selection"]["rows"]
     if rows:
-        open_bank(shown[rows[0]].code)
+        _open_bank(shown[rows[0]].code)
         st.rerun()
 
 
@@ -115,7 +115,7 @@ def _row(bank: BankSummary, *, with_state: bool) -> dict[str, object]:
     return row
 
 
-def create_section() -> None:
+def _create_section() -> None:
     """A new, empty bank with a title and response options."""
     codes = list(formats.BUILT_IN)
     with st.form("bank_create", border=True):
@@ -143,10 +143,10 @@ def _create() -> None:
     except UserError as error:
         st.session_state[_CREATE_PROBLEM] = error
     else:
-        open_bank(made.instrument.code)
+        _open_bank(made.instrument.code)
 
 
-def import_section() -> None:
+def _import_section() -> None:
     """A file, what is in it, what is wrong with it by row; kept only on a click."""
     st.caption(
         "A CSV file or an Excel workbook: as exported here, or simply a table with the columns "
@@ -240,7 +240,7 @@ def _import(draft: Draft) -> None:
     else:
         st.session_state[_UPLOAD_NUMBER] = st.session_state.get(_UPLOAD_NUMBER, 0) + 1
         st.session_state.pop(_UPLOAD_READ, None)
-        open_bank(made.instrument.code)
+        _open_bank(made.instrument.code)
 
 
 # The head of a bank's page: its title, when it was saved, and what can be done with all of it.
@@ -287,7 +287,7 @@ def header(desk: Desk) -> None:
 def leave(desk: Desk) -> None:
     """Go back to the list, with everything typed saved."""
     desk.catch_up()
-    open_bank(None)
+    _open_bank(None)
 
 
 def _duplicate(desk: Desk) -> None:
@@ -297,7 +297,7 @@ def _duplicate(desk: Desk) -> None:
     except UserError as error:
         desk.problem = error
     else:
-        open_bank(copy.instrument.code)
+        _open_bank(copy.instrument.code)
 
 
 def _put_away(desk: Desk) -> None:
@@ -309,8 +309,8 @@ def _put_away(desk: Desk) -> None:
     desk.is_fresh = False
 
 
-SECTION = "bank_section"
-SECTIONS: Mapping[str, Callable[[Desk], None]] = {
+_SECTION = "bank_section"
+_SECTIONS: Mapping[str, Callable[[Desk], None]] = {
     "Items": items.items_section,
     "Response options": options.options_section,
     "Languages": versions.languages_section,
@@ -323,18 +323,18 @@ SECTIONS: Mapping[str, Callable[[Desk], None]] = {
 }
 
 
-def all_banks() -> None:
+def _all_banks() -> None:
     with widgets.error_box():
-        list_section()
+        _list_section()
     st.header("Create a bank")
     with widgets.error_box():
-        create_section()
+        _create_section()
     st.header("Import a bank")
     with widgets.error_box():
-        import_section()
+        _import_section()
 
 
-def one_bank(code: str) -> None:
+def _one_bank(code: str) -> None:
     desk = open_desk(code)
     st.button(
         "All banks", icon=":material/arrow_back:", key="bank_all", on_click=leave, args=(desk,)
@@ -343,18 +343,18 @@ def one_bank(code: str) -> None:
     header(desk)
     show_messages(desk)
     section = st.segmented_control(
-        "Part of the bank", list(SECTIONS), default="Items", required=True, key=SECTION,
+        "Part of the bank", list(_SECTIONS), default="Items", required=True, key=_SECTION,
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     with widgets.error_box():
-        SECTIONS[section or "Items"](desk)
+        _SECTIONS[section or "Items"](desk)
 
 
 st.title("Banks")
 st.caption("Write, translate and check the items and response options that a study will use.")
-chosen_bank = st.query_params.get(BANK_PARAMETER)
-if chosen_bank:
+_chosen_bank = st.query_params.get(_BANK_PARAMETER)
+if _chosen_bank:
     with widgets.error_box():
-        one_bank(chosen_bank)
+        _one_bank(_chosen_bank)
 else:
-    all_banks()
+    _all_banks()

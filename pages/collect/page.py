@@ -32,7 +32,7 @@ _STARTS = ("not_started", "paused", "stopped", "interrupted", "finished")
 _CONTINUE_HELP = "Ask what has no answer yet. What is answered stays and is not asked again."
 
 
-def show_note(study: str) -> None:
+def _show_note(study: str) -> None:
     """What the last button press led to: an error with its remedy, or a message."""
     about, problem, remedy = st.session_state.get(_CONTROLS_NOTE) or ("", "", "")
     if about == study:
@@ -106,7 +106,7 @@ def cost_cap(study: str) -> None:
     )
 
 
-def buttons(now: Progress) -> None:
+def _buttons(now: Progress) -> None:
     """Start or Continue, Pause and Stop, each open when it makes sense."""
     remaining = now.n_trials - now.n_done
     without_key = now.state in _STARTS and bool(_missing_keys(now.study))
@@ -189,7 +189,7 @@ _LIMIT = "amendment_limit"
 _REASON = "amendment_reason"
 
 
-def show_amendments(study: StudyRecord) -> None:
+def _show_amendments(study: StudyRecord) -> None:
     """The amendments so far, and a form for another where the study asks a service."""
     found = widgets.workspace()
     if note := widgets.last_note(_AMENDMENTS_NOTE):
@@ -262,7 +262,7 @@ def _amend(study: str) -> None:
 _PHASES_NOTE = "phase_note"
 
 
-def show_phases(study: StudyRecord) -> None:
+def _show_phases(study: StudyRecord) -> None:
     """Where the phases stand, and the button that plans the second."""
     if not calls.can_have_opposing(widgets.workspace(), study.code):
         return
@@ -304,11 +304,11 @@ def _plan(study: str) -> None:
 
 # Start a study, watch the answers come in, pause it, stop it, continue it.
 
-POLL_S = 1.0
-IDLE_POLL_S = 5.0  # to notice a run that another tab starts
+_POLL_S = 1.0
+_IDLE_POLL_S = 5.0  # to notice a run that another tab starts
 
 
-def what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
+def _what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
     """One sentence: how many calls, to whom, and how many have no reply yet."""
     people = studies.people(widgets.workspace(), study.code)
     names = ", ".join(sorted(person.label for person in people))
@@ -331,19 +331,19 @@ def what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
     )
 
 
-def drawn_states() -> dict[str, StudyState]:
+def _drawn_states() -> dict[str, StudyState]:
     return {state.study: state for state in collection.overview(widgets.workspace())}
 
 
-def live(code: str, drawn: dict[str, StudyState]) -> None:
+def _live(code: str, drawn: dict[str, StudyState]) -> None:
     """Everything that moves while a run goes on."""
-    now = drawn_states()
+    now = _drawn_states()
     if any(collect_progress.changed(state, now[name]) for name, state in drawn.items()):
         st.rerun()  # a run began or ended: the rest of the page changes, and how often it looks
     with widgets.error_box():
-        show_note(code)
+        _show_note(code)
         progress = collection.progress(widgets.workspace(), code)
-        buttons(progress)
+        _buttons(progress)
         collect_progress.show_progress(progress, now[code].place)
         collect_progress.show_failures(progress)
         collect_progress.show_history(code)
@@ -364,16 +364,16 @@ def main() -> None:
             return
         widgets.honesty_note(studies.people(widgets.workspace(), study.code))
         widgets.unreviewed_note(study)
-        drawn = drawn_states()
-        what_it_asks(study, under_way=drawn[study.code].under_way)
+        drawn = _drawn_states()
+        _what_it_asks(study, under_way=drawn[study.code].under_way)
         if not drawn[study.code].under_way and study.n_responses < study.n_trials:
             keys(study.code)
             cost_cap(study.code)
         if not drawn[study.code].under_way:
-            show_phases(study)
-            show_amendments(study)
+            _show_phases(study)
+            _show_amendments(study)
         busy = any(state.under_way for state in drawn.values())
-        st.fragment(live, run_every=POLL_S if busy else IDLE_POLL_S)(study.code, drawn)
+        st.fragment(_live, run_every=_POLL_S if busy else _IDLE_POLL_S)(study.code, drawn)
 
 
 main()

@@ -82,7 +82,7 @@ class Desk:
         self.problem, self.unsaved = None, ()
 
 
-def open_desk(
+def _open_desk(
     name: str, part: str, found: tuple[Context, ...], frame: pd.DataFrame, apply: Apply
 ) -> Desk:
     """The desk with this grid on it, everything typed saved, and the newest state known."""
@@ -101,7 +101,7 @@ def open_desk(
     return fresh
 
 
-def show_messages(desk: Desk) -> None:
+def _show_messages(desk: Desk) -> None:
     """What went wrong with the last edit, with what was typed where it could not be kept."""
     if desk.note:
         st.info(desk.note, icon=":material/sync:")
@@ -114,7 +114,7 @@ def show_messages(desk: Desk) -> None:
             st.button("I have copied what I need", key="contexts_seen", on_click=desk.forget)
 
 
-def save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, ...]]) -> None:
+def _save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, ...]]) -> None:
     """Save a change made by a button or a field next to the grid, after what was typed in it."""
     desk: Desk | None = st.session_state.get(_DESK)
     if desk is not None and desk.name == name:
@@ -155,11 +155,11 @@ def editor_section(name: str) -> None:
 
 
 def _personas(name: str, found: tuple[Context, ...]) -> None:
-    desk = open_desk(
+    desk = _open_desk(
         name, "", found, contexts.persona_rows(found),
         lambda base, edits: contexts.edit_personas(base, edits),
     )  # fmt: skip
-    show_messages(desk)
+    _show_messages(desk)
     st.caption(
         "Double-click a cell (or press Enter) to edit it; the last, empty row adds a persona; tick "
         "rows at the left and press Delete to remove them. Everything is saved as you go. Frozen "
@@ -195,7 +195,7 @@ def _one_of(name: str, found: tuple[Context, ...]) -> None:
         _persona(name, context)
     st.button(
         "Remove it from the set", key=f"contexts_remove:{name}:{code}", icon=":material/delete:",
-        on_click=save_now, args=(name, partial(contexts.without, code=code)),
+        on_click=_save_now, args=(name, partial(contexts.without, code=code)),
         disabled=len(found) == 1, help="Frozen studies keep their copy.",
     )  # fmt: skip
 
@@ -219,8 +219,8 @@ def _messages(name: str, found: tuple[Context, ...], context: Context) -> None:
         edited = contexts.edit_messages(before, edits)
         return contexts.replaced(base, context.code, edited)
 
-    desk = open_desk(name, context.code, found, contexts.message_rows(context), apply)
-    show_messages(desk)
+    desk = _open_desk(name, context.code, found, contexts.message_rows(context), apply)
+    _show_messages(desk)
     st.caption(
         "Double-click a cell (or press Enter) to edit it; the last, empty row adds a message. "
         "Everything is saved as you go."
@@ -257,7 +257,7 @@ def _set_field(name: str, code: str, key: str, field: str) -> None:
         changes: dict[str, Any] = {field: value}
         return contexts.replaced(found, code, replace(before, **changes))
 
-    save_now(name, change)
+    _save_now(name, change)
 
 
 def _grid(desk: Desk, columns: dict[str, Any], alt: str) -> None:

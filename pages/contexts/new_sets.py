@@ -50,7 +50,7 @@ def tell(done: str | UserError) -> None:
     st.session_state[_DONE] = done
 
 
-def keep_as_set(found: tuple[Context, ...], wish: str, *, key: str, made: str) -> None:
+def _keep_as_set(found: tuple[Context, ...], wish: str, *, key: str, made: str) -> None:
     """A name and a button that keeps the contexts as a set and opens it."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
@@ -135,7 +135,7 @@ def file_section() -> None:
         return
     found = _read(uploaded.file_id, uploaded.name, uploaded.getvalue())
     preview(found, "Contexts in the file")
-    keep_as_set(
+    _keep_as_set(
         found, uploaded.name.split(".")[0], key="file", made=f"Imported from {uploaded.name}"
     )
 
@@ -162,7 +162,7 @@ def typed_section() -> None:
         for persona in contexts.parse_personas(form.fields["text"])
     )
     preview(found, "Personas typed")
-    keep_as_set(found, "My personas", key="typed", made="Typed in")
+    _keep_as_set(found, "My personas", key="typed", made="Typed in")
 
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
@@ -208,7 +208,7 @@ def making_section(name: str) -> None:
         st.warning(f"There are only {len(left):,} to draw from; all of them are taken.")
     preview(left, "Contexts of the new set")
     wish = contexts.suggested_name(name, making)
-    keep_as_set(left, wish, key="made", made=f"Made from '{name}': {wish.removeprefix(name)[2:]}")
+    _keep_as_set(left, wish, key="made", made=f"Made from '{name}': {wish.removeprefix(name)[2:]}")
 
 
 def _choices(name: str, found: Sequence[Context]) -> Making:
@@ -268,7 +268,7 @@ def scores_section() -> None:
         st.text(f"• {remark}")
     _show(found[1], groups)
     made = f"{found[0]}, {per_group} from each of {n_groups} groups, seed {seed}"
-    keep_as_set(contexts.chosen(found[1], groups), made, key="score", made=f"By score: {made}")
+    _keep_as_set(contexts.chosen(found[1], groups), made, key="score", made=f"By score: {made}")
 
 
 def _scores(study: StudyRecord) -> tuple[str, Scores] | None:

@@ -23,7 +23,7 @@ from pages.shared.downloads import file_stem
 _UNKNOWN = "saved by an Inkblot that did not note the time"
 
 
-def list_section() -> None:
+def _list_section() -> None:
     """The table of sets; choosing one opens it."""
     found = contexts.summaries(widgets.workspace())
     if not found:
@@ -66,7 +66,7 @@ def header(name: str, found: tuple[Context, ...]) -> None:
         st.text(f"{about.made}.")
 
 
-def download_section(name: str) -> None:
+def _download_section(name: str) -> None:
     """The set as files that read back as the same contexts."""
     found = contexts.load(widgets.workspace(), name)
     stem = file_stem(name)
@@ -106,33 +106,33 @@ def _saved(saved_at: datetime | None) -> str:
     return f"{saved_at.astimezone():%Y-%m-%d %H:%M}" if saved_at else ""
 
 
-NEW_SETS: Mapping[str, Callable[[], None]] = {
+_NEW_SETS: Mapping[str, Callable[[], None]] = {
     "Import a file": new_sets.file_section,
     "Type personas": new_sets.typed_section,
     "Choose by a score": new_sets.scores_section,
 }
-PARTS: Mapping[str, Callable[[str], None]] = {
+_PARTS: Mapping[str, Callable[[str], None]] = {
     "Read and edit": editor.editor_section,
     "New set from it": new_sets.making_section,
     "Rewrite with a model": rewriting.rewriting_section,
     "Review rewritings": rewriting.review_section,
-    "Download": download_section,
+    "Download": _download_section,
 }
 
 
-def all_sets() -> None:
+def _all_sets() -> None:
     with widgets.error_box():
-        list_section()
+        _list_section()
     st.header("Add a set")
     section = st.segmented_control(
-        "How", list(NEW_SETS), default="Import a file", required=True, key="contexts_new",
+        "How", list(_NEW_SETS), default="Import a file", required=True, key="contexts_new",
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     with widgets.error_box():
-        NEW_SETS[section or "Import a file"]()
+        _NEW_SETS[section or "Import a file"]()
 
 
-def one_set(name: str) -> None:
+def _one_set(name: str) -> None:
     st.button(
         "All sets", icon=":material/arrow_back:", key="contexts_all",
         on_click=new_sets.go_to, args=(None,),
@@ -140,16 +140,16 @@ def one_set(name: str) -> None:
     found = contexts.load(widgets.workspace(), name)
     st.header(widgets.plain(name), anchor=False)
     header(name, found)
-    words = {part: part for part in PARTS}
+    words = {part: part for part in _PARTS}
     n_waiting = rewriting.n_waiting(name)
     words["Review rewritings"] += f" ({n_waiting:,})"
     part = st.segmented_control(
-        "Part of the page", list(PARTS), default="Read and edit", required=True,
+        "Part of the page", list(_PARTS), default="Read and edit", required=True,
         key="contexts_part", format_func=words.__getitem__, label_visibility="collapsed",
         persist_state="session",
     )  # fmt: skip
     with widgets.error_box():
-        PARTS[part or "Read and edit"](name)
+        _PARTS[part or "Read and edit"](name)
 
 
 st.title("Contexts")
@@ -158,9 +158,9 @@ st.caption(
     "studies can use."
 )
 new_sets.show_done()
-chosen_set = st.query_params.get(new_sets.SET_PARAMETER)
+_chosen_set = st.query_params.get(new_sets.SET_PARAMETER)
 with widgets.error_box():
-    if chosen_set:
-        one_set(chosen_set)
+    if _chosen_set:
+        _one_set(_chosen_set)
     else:
-        all_sets()
+        _all_sets()

@@ -122,7 +122,7 @@ def order(form: DraftForm) -> None:
         )  # fmt: skip
 
 
-def unusable_answers(form: DraftForm) -> None:
+def _unusable_answers(form: DraftForm) -> None:
     """Whether a refusal or another reply without an answer is kept or asked for again."""
     with st.expander("Answers that cannot be used"):
         form.number(
@@ -133,7 +133,7 @@ def unusable_answers(form: DraftForm) -> None:
         )  # fmt: skip
 
 
-def structured_answering(form: DraftForm) -> None:
+def _structured_answering(form: DraftForm) -> None:
     """Whether replies are free, and whether the first token's probabilities are recorded."""
     with st.expander("Structured answering"):
         form.radio(
@@ -286,8 +286,8 @@ def choices(form: DraftForm) -> None:
     entities(form, bank)
     wording(form, bank)
     order(form)
-    unusable_answers(form)
-    structured_answering(form)
+    _unusable_answers(form)
+    _structured_answering(form)
     form.long_text(
         "notes", "Notes", height=80, placeholder="hypotheses, reasons, who and why",
         help="Kept with the design and exported with it.",
@@ -375,7 +375,7 @@ _SHORT = "design_preset_short"
 _NOTE = "design_preset_note"
 
 
-def start_from_preset(form: DraftForm) -> None:
+def _start_from_preset(form: DraftForm) -> None:
     """Choose a published design, read what differs from it, and fill the form with it."""
     if note := widgets.last_note(_NOTE):
         st.info(note)
@@ -446,7 +446,7 @@ def main() -> None:
     )
     with widgets.error_box():
         form = draft_form.open_form(forms.DRAFT, forms.defaults(widgets.workspace()))
-        start_from_preset(form)
+        _start_from_preset(form)
         with st.expander("Start from a file, or from nothing"):
             design_frozen.start_from_file(form)
         st.header("Choose")

@@ -23,7 +23,7 @@ _NOTE = "price_note"
 _PER_MILLION = "US dollars per million tokens"
 
 
-def show() -> None:
+def _show() -> None:
     """The prices on file, a form for another one, and a way to forget one."""
     st.header("Prices")
     st.caption(
@@ -90,7 +90,7 @@ def _forget() -> None:
 
 # Adding and changing a respondent: its form, key, test, and what the buttons do.
 
-PARAMETER = "respondent"
+_PARAMETER = "respondent"
 _PROBLEM = "respondents_problem"
 _DONE = "respondents_done"
 _SAVED = "respondents_saved"
@@ -110,7 +110,7 @@ def edit(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> No
         respondent_connection.connection_test(respondent, form)
 
 
-def show_done() -> None:
+def _show_done() -> None:
     """What the last button did."""
     done = st.session_state.pop(_DONE, None)
     if done:
@@ -121,18 +121,18 @@ def show_done() -> None:
         )
 
 
-def go_to(label: str) -> None:
+def _go_to(label: str) -> None:
     """Keep the chosen respondent in the address; an empty label means a new one."""
     if label:
-        st.query_params[PARAMETER] = label
+        st.query_params[_PARAMETER] = label
     else:
-        st.query_params.pop(PARAMETER, None)
+        st.query_params.pop(_PARAMETER, None)
 
 
-def put_away(label: str, away: bool) -> None:
+def _put_away(label: str, away: bool) -> None:
     """Take a respondent off the list of choices, or put it back."""
     respondents.set_archived(widgets.workspace(), label, archived=away)
-    go_to("" if away else label)
+    _go_to("" if away else label)
     words = "put away; bring it back any time" if away else "on offer again"
     st.session_state[_DONE] = f"{widgets.plain(label)} is {words}."
 
@@ -170,7 +170,7 @@ def _buttons(kind: RespondentKind, form: DraftForm, before: Respondent | None) -
         )  # fmt: skip
     if before is not None:
         row.button(
-            "Put away", key="respondents_put_away", icon=":material/archive:", on_click=put_away,
+            "Put away", key="respondents_put_away", icon=":material/archive:", on_click=_put_away,
             args=(before.label, True),
             help="Takes it off the list of choices. Studies keep it, and you can bring it back.",
         )  # fmt: skip
@@ -191,16 +191,16 @@ def _editor_save(kind: RespondentKind, form: DraftForm, before: Respondent | Non
         st.session_state[_PROBLEM] = error
         return
     draft_form.forget(form.name)
-    go_to(respondent.label)
+    _go_to(respondent.label)
     st.session_state[_DONE] = f"{widgets.plain(respondent.label)} is saved."
     st.session_state[_SAVED] = True
 
 
 # The models on offer: add, change, test, put away.
 
-CHOSEN = "respondents_chosen"
-NEW_KIND = "respondents:new kind"
-NEW = ""
+_CHOSEN = "respondents_chosen"
+_NEW_KIND = "respondents:new kind"
+_NEW = ""
 
 
 def main() -> None:
@@ -208,18 +208,18 @@ def main() -> None:
     st.caption("The models that answer your banks: see what is on offer, add one, try it out.")
     with widgets.error_box():
         listed = respondents.offered(widgets.workspace())
-        show_list(listed)
-        show_put_away()
-        chosen = choose(listed)
+        _show_list(listed)
+        _show_put_away()
+        chosen = _choose(listed)
         if chosen is None:
-            new_respondent()
+            _new_respondent()
         else:
-            one_respondent(chosen)
+            _one_respondent(chosen)
     with widgets.error_box():
-        show()
+        _show()
 
 
-def show_list(listed: tuple[Respondent, ...]) -> None:
+def _show_list(listed: tuple[Respondent, ...]) -> None:
     st.header("On offer")
     if not listed:
         st.info("No respondent is on offer. Add one below, or bring one back.")
@@ -235,7 +235,7 @@ def show_list(listed: tuple[Respondent, ...]) -> None:
     widgets.honesty_note(listed)
 
 
-def show_put_away() -> None:
+def _show_put_away() -> None:
     away = respondents.archived(widgets.workspace())
     if not away:
         return
@@ -244,30 +244,30 @@ def show_put_away() -> None:
             left, right = st.columns([4, 1], vertical_alignment="center")
             left.text(f"{respondent.label} ({respondent_words.KINDS[respondent.kind]})")
             right.button(
-                "Bring back", key=f"respondents_back:{number}", on_click=put_away,
+                "Bring back", key=f"respondents_back:{number}", on_click=_put_away,
                 args=(respondent.label, False),
             )  # fmt: skip
 
 
-def choose(listed: tuple[Respondent, ...]) -> Respondent | None:
+def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
     """The respondent to look at, kept in the address; None for a new one."""
     st.header("Add or change")
     by_label = {respondent.label: respondent for respondent in listed}
-    wished = st.query_params.get(PARAMETER, NEW)
-    if st.session_state.get(CHOSEN) != wished:
-        st.session_state[CHOSEN] = wished if wished in by_label else NEW
+    wished = st.query_params.get(_PARAMETER, _NEW)
+    if st.session_state.get(_CHOSEN) != wished:
+        st.session_state[_CHOSEN] = wished if wished in by_label else _NEW
     chosen = st.selectbox(
-        "Respondent", [NEW, *by_label],
+        "Respondent", [_NEW, *by_label],
         format_func=lambda label: label or "A new respondent",
-        key=CHOSEN, on_change=lambda: go_to(st.session_state[CHOSEN]),
+        key=_CHOSEN, on_change=lambda: _go_to(st.session_state[_CHOSEN]),
         help="Choose one to test or change it, or add a new one.",
     )  # fmt: skip
-    show_done()
+    _show_done()
     return by_label.get(chosen)
 
 
-def new_respondent() -> None:
-    kinds = draft_form.open_form(NEW_KIND, {"kind": "api"})
+def _new_respondent() -> None:
+    kinds = draft_form.open_form(_NEW_KIND, {"kind": "api"})
     kinds.radio(
         "kind", "Kind", respondent_words.KINDS, horizontal=True,
         captions=list(respondent_words.KIND_EXPLANATIONS.values()),
@@ -277,7 +277,7 @@ def new_respondent() -> None:
     edit(kind, form, None)
 
 
-def one_respondent(respondent: Respondent) -> None:
+def _one_respondent(respondent: Respondent) -> None:
     kind = respondent_words.KINDS[respondent.kind]
     st.caption(f"{kind}: {widgets.plain(respondent_words.settings_words(respondent))}.")
     defaults = forms.fields_of(respondent)

@@ -26,7 +26,7 @@ PATIENCE_S = 0.4
 _LOOK_EVERY_S = 0.5
 
 
-def result_of(question: Question) -> AnalysisResult | None:
+def _result_of(question: Question) -> AnalysisResult | None:
     """The result, or None after showing how far it is; raises what kept it from being computed."""
     computation = computing.request(widgets.workspace(), question)
     computation.wait(PATIENCE_S)
@@ -100,7 +100,7 @@ def show(
         options = analysis_options.option_form(analysis, study)
         beside, over, where = _which_answers(study, analysis)
         question = Question(analysis.name, (study.code, *beside), options, where, over)
-        result = result_of(question)
+        result = _result_of(question)
         if result is not None:
             if lead:
                 lead(result)

@@ -108,6 +108,6 @@ def test_from_answers_to_verdict_factor_model_and_scripts(page, app, shot):
     assert next(line for line in lines if line.startswith(f"{second} =~")).endswith(moved)
 
     page.get_by_role("button", name="Check with semopy").click()
-    expect(page.get_by_role("heading", name="Fit by both programs")).to_be_visible()
+    expect(page.get_by_role("heading", name="Fit by both programs")).to_be_visible(timeout=60_000)
     expect(page.get_by_text("Both programs find the same solution")).to_be_visible()
     shot(page, "5-semopy")

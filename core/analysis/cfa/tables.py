@@ -35,7 +35,9 @@ from core.stats.validation import JUNG_2025
 # What a fitted model says: loadings, correlations of factors and residuals, variances.
 
 
-def loadings_table(found: Sequence[Factored], group: Sequence[Column], level: float) -> ResultTable:
+def _loadings_table(
+    found: Sequence[Factored], group: Sequence[Column], level: float
+) -> ResultTable:
     """One row per group, factor and item; NaN where the group has no estimates."""
     interval = f"{level * 100:g}% CI"
     columns = (
@@ -73,7 +75,7 @@ def loadings_table(found: Sequence[Factored], group: Sequence[Column], level: fl
     return table("loadings", "Loadings", rows, columns)
 
 
-def correlations_table(
+def _correlations_table(
     found: Sequence[Factored], group: Sequence[Column], level: float
 ) -> ResultTable:
     """One row per group and pair of factors."""
@@ -105,7 +107,7 @@ def correlations_table(
     return table("factor_correlations", "Correlations of factors", rows, columns)
 
 
-def residual_covariances_table(
+def _residual_covariances_table(
     found: Sequence[Factored], group: Sequence[Column], level: float
 ) -> ResultTable:
     """What pairs of items share beside the factors, where the model leaves it free."""
@@ -134,7 +136,7 @@ def residual_covariances_table(
     return table("residual_covariances", "Free residual covariances", rows, columns)
 
 
-def item_variances_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
+def _item_variances_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
     """How much of each item the factors explain, and how much they leave."""
     columns = (
         *group,
@@ -163,7 +165,7 @@ def _is_residual(fit: CfaResult, e: Estimate) -> bool:
     return e.op == COVARIANCE and e.left in fit.items
 
 
-def thresholds_table(
+def _thresholds_table(
     found: Sequence[Factored], group: Sequence[Column], level: float
 ) -> ResultTable:
     """Where the normal variables behind ordered answers are cut into options."""
@@ -195,7 +197,7 @@ def thresholds_table(
 _N_RESIDUALS, _N_INDICES = 10, 15
 
 
-def residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
+def _residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
     """The largest residual correlations of each group."""
     columns = (
         *group,
@@ -327,13 +329,13 @@ def cfa_tables(
     ]
     return (
         _fit_table(found, group),
-        loadings_table(found, group, level),
-        correlations_table(found, group, level),
-        residual_covariances_table(found, group, level),
-        item_variances_table(found, group),
-        residuals_table(found, group),
+        _loadings_table(found, group, level),
+        _correlations_table(found, group, level),
+        _residual_covariances_table(found, group, level),
+        _item_variances_table(found, group),
+        _residuals_table(found, group),
         modification_table(indices, group),
-        *((thresholds_table(found, group, level),) if ordered else ()),
+        *((_thresholds_table(found, group, level),) if ordered else ()),
         normality_table(answers, group),
         _model_table(found, group),
     )

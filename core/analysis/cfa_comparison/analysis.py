@@ -55,7 +55,7 @@ _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
 _FEWER = "AIC and BIC are compared with models of the same items only."
 
 
-def comparison_tables(
+def _comparison_tables(
     found: Sequence[Compared], group: Sequence[Column]
 ) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
@@ -348,7 +348,7 @@ def cfa_comparison(
         )
     n_used = sum(one.n_used for one in found)
     return AnalysisResult(
-        tables=comparison_tables(found, by_columns(distinct(by))),
+        tables=_comparison_tables(found, by_columns(distinct(by))),
         unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in asked.matrices),

@@ -56,7 +56,7 @@ from core.stats.factor.comparison import invariance as climb
 
 # The tables of measurement invariance: its steps, what stands against them, the levels.
 
-STEPS: dict[Level, str] = {
+_STEPS: dict[Level, str] = {
     "configural": "nothing",
     "metric": "loadings",
     "scalar": "loadings, intercepts",
@@ -87,7 +87,7 @@ class Ladder:
         return replace(self, notes=(*self.notes, note))
 
 
-def invariance_tables(found: Sequence[Ladder], group: Sequence[Column]) -> tuple[ResultTable, ...]:
+def _invariance_tables(found: Sequence[Ladder], group: Sequence[Column]) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
     return _steps_table(found, group), _releases_table(found, group), _levels_table(found, group)
 
@@ -123,12 +123,12 @@ def _steps_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTabl
         lead = one.matrix.group
         if one.climbed is None:
             blank = (0, 0, *fit_cells(None), *_difference_cells(None))
-            rows += [(*lead, name, equal, *blank) for name, equal in STEPS.items()]
+            rows += [(*lead, name, equal, *blank) for name, equal in _STEPS.items()]
             continue
         for step in one.climbed.levels:
             counts = (step.fit.n, len(step.fit.items))
             cells = (*counts, *fit_cells(step.fit), *_difference_cells(step.difference))
-            rows.append((*lead, step.level, STEPS[step.level], *cells))
+            rows.append((*lead, step.level, _STEPS[step.level], *cells))
     return table("steps", "Steps of invariance", rows, columns)
 
 
@@ -295,7 +295,7 @@ def invariance(
     word = dict(COMPARED)[factor].lower()
     marker = () if model in ("method", "bifactor") else (_MARKER,)
     return AnalysisResult(
-        tables=invariance_tables(found, by_columns(names)),
+        tables=_invariance_tables(found, by_columns(names)),
         unit=unit_of(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in asked.matrices),
@@ -325,7 +325,7 @@ def _climbed(ready: Levels, estimator: LikelihoodKind) -> Ladder:
             ready.scores,
             written.items,
             ready.text,
-            levels=tuple(STEPS),
+            levels=tuple(_STEPS),
             estimator=how,
             missing=missing,
             scaling=ready.scaling,

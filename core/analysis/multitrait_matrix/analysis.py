@@ -52,13 +52,13 @@ from core.stats.resampling import Bootstrap
 # What `multitrait_matrix` says about matching and undefined pairs, and what it counts as used.
 
 
-def matching_notes(
+def _matching_notes(
     sources: Sequence[Source], by: Sequence[str], split: Sequence[str], rows_by: Sequence[str]
 ) -> list[str]:
     """What scores were matched on and averaged over."""
     notes = []
     if len(sources) > 1:
-        notes.append(f"Scores of the studies are matched on {row_words(rows_by, by, ' and ')}.")
+        notes.append(f"Scores of the studies are matched on {_row_words(rows_by, by, ' and ')}.")
     for source in sources:
         over = averaged_over(source, (*rows_by, *by, *split))
         if over:
@@ -67,7 +67,7 @@ def matching_notes(
     return notes
 
 
-def undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) -> list[str]:
+def _undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) -> list[str]:
     """Which pairs of scores have no correlation and why; groups with a single score."""
     matched = {score.source for group in groups for score in group.table.scores}
     notes = [
@@ -91,7 +91,7 @@ def undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) -> 
     return notes
 
 
-def item_counts(sources: Sequence[Source], groups: Sequence[Correlated]) -> tuple[int, int, int]:
+def _item_counts(sources: Sequence[Source], groups: Sequence[Correlated]) -> tuple[int, int, int]:
     """Item scores planned, missing, and behind any correlation, over all studies."""
     used: dict[str, dict[str, set[int]]] = {source.name: {} for source in sources}
     for group in groups:
@@ -106,7 +106,7 @@ def item_counts(sources: Sequence[Source], groups: Sequence[Correlated]) -> tupl
     )
 
 
-def row_words(rows_by: Sequence[str], by: Sequence[str], between: str = " × ") -> str:
+def _row_words(rows_by: Sequence[str], by: Sequence[str], between: str = " × ") -> str:
     """What a row is: the factors matched on, groups included."""
     return _factor_words([name for name in MATCHED if name in (*rows_by, *by)], between)
 
@@ -266,7 +266,7 @@ def multitrait_matrix(
     groups = [
         correlated(table, kind, ci_level, bootstrap) for table in with_progress(tables, "groups")
     ]
-    notes = [*matching_notes(sources, names, apart, rows_by), *undefined_notes(groups, sources)]
+    notes = [*_matching_notes(sources, names, apart, rows_by), *_undefined_notes(groups, sources)]
     if not any(group.defined for group in groups):
         raise NotEnoughData(
             f"No scores can be correlated. {' '.join(notes[-3:])}".strip(),
@@ -277,10 +277,10 @@ def multitrait_matrix(
                 "factor to keep apart, or another study of the same models and contexts.",
             ),
         )
-    n_planned, n_missing, n_used = item_counts(sources, groups)
+    n_planned, n_missing, n_used = _item_counts(sources, groups)
     return AnalysisResult(
         tables=result_tables(groups, names, sources, adjust, ci_level),
-        unit=f"one {row_words(rows_by, names)}, of which all administrations are "
+        unit=f"one {_row_words(rows_by, names)}, of which all administrations are "
         "averaged (a row, where notes speak of rows)",
         n_used=n_used,
         n_missing=n_missing,

@@ -22,7 +22,7 @@ from core.stats.resampling import Bootstrap
 # The columns of the tables of `multitrait_matrix`, with what each tells.
 
 
-def correlation_columns(ci_level: float) -> tuple[Column, ...]:
+def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of correlations."""
     interval = f"{ci_level * 100:g}% CI"
     fisher = "Fisher's z; Fisher (1921), for Spearman Bonett & Wright (2000)."
@@ -72,7 +72,7 @@ def correlation_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-def matrix_columns(size: int) -> tuple[Column, ...]:
+def _matrix_columns(size: int) -> tuple[Column, ...]:
     """What follows the groups in the matrix: a numbered column for each of its scores."""
     told = "Correlation with the score of this number; on the diagonal Cronbach's alpha (1951)."
     return (
@@ -82,7 +82,7 @@ def matrix_columns(size: int) -> tuple[Column, ...]:
     )
 
 
-def score_columns(ci_level: float) -> tuple[Column, ...]:
+def _score_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of scores."""
     interval = f"α {ci_level * 100:g}% CI"
     feldt = "Feldt, Woodruff & Salih (1987)."
@@ -247,11 +247,11 @@ def result_tables(
     """Pairs of scores, the matrix, and the scores, of all groups."""
     numbers = _numbers(groups, [source.name for source in sources])
     made = (
-        ("correlations", "Correlations of scores", correlation_columns(ci_level),
+        ("correlations", "Correlations of scores", _correlation_columns(ci_level),
          [row for group in groups for row in _correlation_rows(group, adjust)]),
-        ("matrix", "Matrix (reliabilities on the diagonal)", matrix_columns(len(numbers)),
+        ("matrix", "Matrix (reliabilities on the diagonal)", _matrix_columns(len(numbers)),
          [row for group in groups for row in _matrix_rows(group, numbers)]),
-        ("scores", "Scores", score_columns(ci_level),
+        ("scores", "Scores", _score_columns(ci_level),
          [row for group in groups for row in _score_rows(group, numbers)]),
     )  # fmt: skip
     return tuple(

@@ -48,7 +48,7 @@ def belonging(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) 
     kept &= np.isin(people, wanted)
     for name, value in group.items():
         if name in _SHARED and name in frame:
-            kept &= is_one_of(frame[name], [str(value)])
+            kept &= _is_one_of(frame[name], [str(value)])
     return kept
 
 
@@ -57,13 +57,13 @@ def same_people(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]
     return frame[belonging(frame, own, group)]
 
 
-def is_one_of(column: pd.Series[Any], values: Collection[str]) -> Mask:
+def _is_one_of(column: pd.Series[Any], values: Collection[str]) -> Mask:
     """Whether each row has one of these; nothing is as good as empty text."""
     hit = column.isin(list(values)).to_numpy()
     return np.asarray(hit | column.isna().to_numpy() if "" in values else hit)
 
 
-def distinct_texts(column: pd.Series[Any]) -> list[str]:
+def _distinct_texts(column: pd.Series[Any]) -> list[str]:
     """The different values as text, in the order the column first has them."""
     codes, texts = _coded(column)
     return [texts[code] for code in pd.unique(codes)]
@@ -158,7 +158,7 @@ def asked_with(
     kept = np.ones(len(frame), dtype=bool)
     for name, levels in wanted.items():
         if levels is not None:
-            kept &= is_one_of(frame[name], levels)
+            kept &= _is_one_of(frame[name], levels)
     return frame[kept]
 
 
@@ -177,7 +177,7 @@ def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
     NotEnoughData
         What was typed is not there.
     """
-    levels = [level for level in distinct_texts(frame[factor]) if level not in USUAL[factor]]
+    levels = [level for level in _distinct_texts(frame[factor]) if level not in USUAL[factor]]
     wanted = typed.strip()
     if wanted and wanted not in levels:
         raise NotEnoughData(
@@ -232,7 +232,9 @@ def matched(
         `second` is of another study: what is the same throughout each of the two, such as the name
         of the format, then need not agree between them, unless it is set side by side.
     """
-    alone = beside or not set(distinct_texts(first["study"])) & set(distinct_texts(second["study"]))
+    alone = beside or not set(_distinct_texts(first["study"])) & set(
+        _distinct_texts(second["study"])
+    )
     free = [name for name in _DESIGN if alone and name not in names]
     apart = {name for name in free if _fixed(first, name) and _fixed(second, name)}
     apart |= {"form", "label_order", *(["study"] if alone else [])}

@@ -42,7 +42,7 @@ class _Members(list[tuple[str, Any]]):
     """An object's members in order; a key that comes twice is kept twice."""
 
 
-def entries_of_json(text: str) -> list[Pair]:
+def _entries_of_json(text: str) -> list[Pair]:
     """Number, or None, and what is said of each item; empty where the text is no JSON."""
     if not text.startswith(("{", "[")):
         return []
@@ -124,10 +124,10 @@ class Entry:
     unclear: bool = False
 
 
-def entries(text: str) -> list[Entry]:
+def _entries(text: str) -> list[Entry]:
     """The reply's entries, in order. Lines before the first number are left out."""
     body = _FENCE.sub("", text).strip()
-    pairs = entries_of_json(body)
+    pairs = _entries_of_json(body)
     if pairs:
         return [Entry(number, said) for number, said in pairs]
     lines = _spaced(body.split("\n"))
@@ -310,7 +310,7 @@ def _normal(text: str) -> str:
     return _SPACES.sub(" ", _MARKUP.sub("", plain(text))).strip()
 
 
-def numbers_hold(numbers: Sequence[int | None], count: int) -> bool:
+def _numbers_hold(numbers: Sequence[int | None], count: int) -> bool:
     """Whether the numbers can be those of the items as asked."""
     given = [number for number in numbers if number is not None]
     if len(given) < len(numbers) or not given:
@@ -321,7 +321,7 @@ def numbers_hold(numbers: Sequence[int | None], count: int) -> bool:
     return not renumbered and all(1 <= number <= count for number in given)
 
 
-def numbers_only_count(numbers: Sequence[int | None], count: int) -> bool:
+def _numbers_only_count(numbers: Sequence[int | None], count: int) -> bool:
     """Whether they say nothing but the order: n of them, all alike or each one more."""
     given = [number for number in numbers if number is not None]
     if len(given) != len(numbers):
@@ -399,7 +399,7 @@ def _agreed(results: list[Parsed]) -> Parsed | None:
 
 def read_block(text: str, block: Block) -> tuple[Parsed, ...]:
     """One result per item from a reply without its reasoning."""
-    found = _without_a_begun_number(entries(text), block)
+    found = _without_a_begun_number(_entries(text), block)
     if len(found) > 4 * len(block.items) + 50:
         return block.all(_AMBIGUOUS)
     if found and all(entry.number is not None and not entry.text for entry in found):
@@ -426,13 +426,13 @@ def _numbered(found: list[Entry], block: Block) -> tuple[Parsed, ...]:
     said = [block.items.said(entry) for entry in found]
     if block.numbered_options and _are_codes(found, said, block):
         return _by_codes(found, block)
-    if numbers_hold(numbers, len(block.items)):
+    if _numbers_hold(numbers, len(block.items)):
         for position, (entry, words) in enumerate(zip(found, said, strict=True)):
             _put_by_number(entry, words, block, last=position + 1 == len(found))
         return block.results()
     if all(len(words.item) == 1 for words in said):
         return _by_words(said, block)
-    by_order = numbers_only_count(numbers, len(block.items)) and all(
+    by_order = _numbers_only_count(numbers, len(block.items)) and all(
         not words.foreign and (not words.item or place in words.item)
         for place, words in enumerate(said)
     )

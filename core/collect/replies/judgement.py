@@ -54,7 +54,7 @@ _CHOOSING = CUES - NOUNS
 _OWN = SPEAKER | _CHOOSING
 
 
-def marked_head(reply: Reply) -> Mention | None:
+def _marked_head(reply: Reply) -> Mention | None:
     """The code in brackets or bold that the reply opens with, where nothing later contests it."""
     head = reply.mentions[0] if reply.mentions else None
     if head is None or head.start > 0 or head.option is None:
@@ -149,7 +149,7 @@ def _last_word(reply: Reply, *, cut_off: bool) -> Parsed | None:
 
 def _judge(reply: Reply, *, cut_off: bool) -> Parsed:
     concede(reply)
-    head = marked_head(reply)
+    head = _marked_head(reply)
     claimed = _claimed(reply)
     if head:
         claimed = [head, *(each for each in claimed if each.option == head.option)]

@@ -105,7 +105,7 @@ _JAPANESE = (
 _ROUNDS = 3  # a label takes at most that many of these changes
 
 
-def variants(label: str, language: str) -> tuple[str, ...]:
+def _variants(label: str, language: str) -> tuple[str, ...]:
     """Other ways to say the label that mean exactly the same."""
     text = label.casefold()
     found = list(_EVERYDAY.get(text, ()))
@@ -132,7 +132,7 @@ def _japanese(label: str) -> list[str]:
     return sorted(forms - {label})
 
 
-def denials(labels: Mapping[str, str]) -> tuple[str, ...]:
+def _denials(labels: Mapping[str, str]) -> tuple[str, ...]:
     """Single words that deny the label: 良くない. Elsewhere a denial is a word of its own."""
     label = labels.get("ja", "")
     if not label.endswith("い"):
@@ -141,7 +141,7 @@ def denials(labels: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(f"{stem}{ending}" for ending in ("くない", "くないです", "くありません"))
 
 
-def name_variants(name: str) -> tuple[str, ...]:
+def _name_variants(name: str) -> tuple[str, ...]:
     """The name as it stands in a sentence: possessive, or without its article."""
     words = whole_words(name)
     if not words:
@@ -272,7 +272,7 @@ def _sayings(options: tuple[_OptionContent, ...], language: str) -> dict[Words, 
                 found.setdefault(words, {}).setdefault(rank, set()).add(option.code)
     if len(options) == 2:
         for option, other in (options, options[::-1]):
-            for text in denials(dict(option.labels)):
+            for text in _denials(dict(option.labels)):
                 found.setdefault((text,), {}).setdefault(3, set()).add(other.code)
     neutral = [o.code for o in options if o.stance == 0]
     if len(neutral) == 1:
@@ -312,7 +312,7 @@ def _texts(option: _OptionContent, language: str, *, names: bool) -> Iterator[tu
         words = whole_words(label)
         if len(words) == 2 and not names:
             yield f"{words[1]} {words[0]}", 3  # "agree strongly"
-        others = name_variants(label) if names else variants(label, label_language)
+        others = _name_variants(label) if names else _variants(label, label_language)
         for variant in others:
             yield variant, 3
 

@@ -58,7 +58,7 @@ def records(bank: Instrument) -> Iterator[Record]:
         yield _of_item(position, item)
 
 
-def optional_columns(records: list[Record]) -> tuple[str, ...]:
+def _optional_columns(records: list[Record]) -> tuple[str, ...]:
     """Columns that stand in a file only where they are used, those of domains and parties last."""
     used = dict.fromkeys(column for record in records for column in record)
     prefixes = (LOADING, PARTY)
@@ -66,7 +66,7 @@ def optional_columns(records: list[Record]) -> tuple[str, ...]:
     return (*(column for column in OPTIONAL if column in used), *filter(is_of_items, named))
 
 
-def text_names(bank: Instrument, records: list[Record]) -> tuple[str, ...]:
+def _text_names(bank: Instrument, records: list[Record]) -> tuple[str, ...]:
     """Text columns in order of first use, items first: an order that reading back keeps."""
     items_first = sorted(records, key=lambda record: record["record"] != "item")
     used = [column for record in items_first for column in record if column.startswith("text_")]
@@ -122,7 +122,7 @@ _MOST = 999_999_999  # nine digits, as the reader takes them
 _SIGNS = (-1, 0, 1)
 
 
-def refuse_losses(
+def _refuse_losses(
     bank: Instrument, records: list[dict[str, Cell]], fault: Callable[[str], str]
 ) -> None:
     """Raise with everything that the file could not give back."""
@@ -233,8 +233,8 @@ def _format_losses(response_format: ResponseFormat) -> Iterator[str]:
 def instrument_to_csv(instrument: Instrument) -> bytes:
     """The bank as one UTF-8 CSV file; BankError if something cannot stand in one."""
     every = list(records(instrument))
-    refuse_losses(instrument, every, csv_fault)
-    header = (*CSV_COLUMNS, *optional_columns(every), *text_names(instrument, every))
+    _refuse_losses(instrument, every, csv_fault)
+    header = (*CSV_COLUMNS, *_optional_columns(every), *_text_names(instrument, every))
     rows = ([record.get(column) for column in header] for record in every)
     return "".join(csv_line(row) for row in (header, *rows)).encode("utf-8")
 
@@ -248,7 +248,7 @@ def instrument_to_xlsx(instrument: Instrument) -> bytes:
         Something cannot stand in a workbook.
     """
     every = list(records(instrument))
-    refuse_losses(instrument, every, xlsx_fault)
+    _refuse_losses(instrument, every, xlsx_fault)
     sheets: dict[str, list[Iterable[Cell]]] = {}
     for title, kind in SHEETS.items():
         own = [record for record in every if record["record"] == kind]
@@ -256,7 +256,7 @@ def instrument_to_xlsx(instrument: Instrument) -> bytes:
             continue
         header = COLUMNS[kind]
         if kind in ("option", "item"):
-            header = (*header, *optional_columns(own), *text_names(instrument, own))
+            header = (*header, *_optional_columns(own), *_text_names(instrument, own))
         sheets[title] = [header, *([record.get(column) for column in header] for record in own)]
     return workbook(sheets)
 

@@ -44,7 +44,7 @@ COLUMNS = {
 """Which columns every row of a kind has, besides the texts of options and items."""
 OPTIONAL = ("midpoint", "mood", "ratings", "pair", "genre", "tags", "rank", "directions", "drafts")
 """Columns that a CSV file has only where something stands in them."""
-ITEM_OPTIONAL = OPTIONAL[OPTIONAL.index("pair") :]
+_ITEM_OPTIONAL = OPTIONAL[OPTIONAL.index("pair") :]
 CSV_COLUMNS = (
     "record", "code", "format", "position", "subscale", "keyed", "points", "stance", "value",
 )  # fmt: skip
@@ -92,19 +92,19 @@ def text_column(name: str) -> TextColumn | None:
     return TextColumn(language, form if mark else ORIGINAL)
 
 
-def named_after(prefix: str, column: str) -> str:
+def _named_after(prefix: str, column: str) -> str:
     """The domain or party that a column is named after; empty for a column of another kind."""
     return column.removeprefix(prefix) if column.startswith(prefix) else ""
 
 
-def is_known(column: str) -> bool:
+def _is_known(column: str) -> bool:
     """Whether a column other than those of texts is part of a bank."""
     return column in (*CSV_COLUMNS, *OPTIONAL) or is_of_items(column)
 
 
 def is_of_items(column: str) -> bool:
     """Whether it is a column for a domain or a party, which only items have."""
-    return bool(named_after(LOADING, column) or named_after(PARTY, column))
+    return bool(_named_after(LOADING, column) or _named_after(PARTY, column))
 
 
 # Several values in one cell: `a;b`, or `name=value;name=value`.
@@ -136,7 +136,7 @@ def split(cell: str) -> list[str]:
     return [value for value in found if value]
 
 
-def split_pairs(cell: str) -> list[tuple[str, str | None]]:
+def _split_pairs(cell: str) -> list[tuple[str, str | None]]:
     """Names and values of a cell; None where there is no equals sign."""
     pairs: list[tuple[str, str | None]] = []
     for tokens in _parts(_TOKENS.findall(cell), ";"):
@@ -231,14 +231,14 @@ class Remarks:
 
 def position(row: Row, remarks: Remarks, *kind: str) -> float:
     """Where the row's entry stands among its like; those without a position come last."""
-    number = whole_number(row, remarks, "position")
+    number = _whole_number(row, remarks, "position")
     if number is None:
         return math.inf
     remarks.is_first(row, "position", "position", *kind, str(number))
     return number
 
 
-def whole_number(row: Row, remarks: Remarks, column: str) -> int | None:
+def _whole_number(row: Row, remarks: Remarks, column: str) -> int | None:
     """The whole number in a cell, from 0 up; None where there is none."""
     text = row.cell(column).strip()
     if text and not _WHOLE_NUMBER.fullmatch(text):
@@ -288,7 +288,7 @@ def keyed(row: Row, remarks: Remarks) -> int:
 def ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
     """The qualities a judge rates, written as `tragedy=1..10;comedy=1..10`."""
     found = []
-    for name, value in split_pairs(row.cell("ratings")):
+    for name, value in _split_pairs(row.cell("ratings")):
         low, _, high = (value or "").partition("..")
         try:
             rating = Rating(name, float(low), float(high))
@@ -304,7 +304,7 @@ def ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
 # The header of a question bank's file: which columns hold texts, which are missing or not read.
 
 
-def text_columns(header: tuple[str, ...], sheet: str, remarks: Remarks) -> dict[str, TextColumn]:
+def _text_columns(header: tuple[str, ...], sheet: str, remarks: Remarks) -> dict[str, TextColumn]:
     """The columns that hold texts, by their names; what is wrong with others is noted."""
     texts: dict[str, TextColumn] = {}
     for name in header:
@@ -313,12 +313,12 @@ def text_columns(header: tuple[str, ...], sheet: str, remarks: Remarks) -> dict[
             remarks.errors.append(RowError(1, name, "another column holds the same texts", sheet))
         elif column:
             texts[name] = column
-        elif not is_known(name):
+        elif not _is_known(name):
             remarks.warn(f"The column '{name}' is not part of a bank and was not read.")
     return texts
 
 
-def require_columns(
+def _require_columns(
     header: tuple[str, ...], sheet: str, remarks: Remarks, kinds: set[str], *, needs_text: bool
 ) -> None:
     """Note the columns that rows of these kinds cannot do without."""
@@ -332,9 +332,9 @@ def require_columns(
         remarks.errors.append(RowError(1, column, "this column is missing", sheet))
 
 
-def warn_of_strays(row: Row, kind: str, remarks: Remarks) -> None:
+def _warn_of_strays(row: Row, kind: str, remarks: Remarks) -> None:
     """Note which filled cells have no meaning in a row of this kind."""
-    own = (*COLUMNS[kind], *ITEM_OPTIONAL) if kind == "item" else COLUMNS[kind]
+    own = (*COLUMNS[kind], *_ITEM_OPTIONAL) if kind == "item" else COLUMNS[kind]
     strays = [c for c in (*CSV_COLUMNS[1:], *OPTIONAL) if c not in own and row.cell(c)]
     if kind != "item":
         strays += [column for column, cell in row.cells.items() if cell and is_of_items(column)]
@@ -354,7 +354,7 @@ def warn_of_strays(row: Row, kind: str, remarks: Remarks) -> None:
 DIRECTIONS = {"same": 1, "inverted": -1}
 
 
-def item_of(row: Row, remarks: Remarks) -> Item:
+def _item_of(row: Row, remarks: Remarks) -> Item:
     """The item that the row describes; what is wrong in it is noted."""
     drafted_by = _drafts(row, remarks)
     wordings = tuple(
@@ -368,7 +368,7 @@ def item_of(row: Row, remarks: Remarks) -> Item:
         pair=row.cell("pair"),
         genre=row.cell("genre"),
         tags=tuple(split(row.cell("tags"))),
-        rank=whole_number(row, remarks, "rank"),
+        rank=_whole_number(row, remarks, "rank"),
         loadings=_signs(row, remarks, LOADING),
         positions=_signs(row, remarks, PARTY),
         directions=_directions(row, remarks),
@@ -379,7 +379,7 @@ def _signs(row: Row, remarks: Remarks, prefix: str) -> dict[str, int]:
     """What stands in the columns of all domains, or of all parties, where anything does."""
     found: dict[str, int] = {}
     for column, cell in row.cells.items():
-        if cell and (name := named_after(prefix, column)):
+        if cell and (name := _named_after(prefix, column)):
             value = sign(row, remarks, column)
             if value is not None:
                 found[name] = value
@@ -421,7 +421,7 @@ def _pairs(row: Row, remarks: Remarks, column: str) -> Iterator[tuple[str, str]]
     if not row.cell(column):
         return
     seen: set[str] = set()
-    for name, value in split_pairs(row.cell(column)):
+    for name, value in _split_pairs(row.cell(column)):
         if not name:
             remarks.wrong(row, column, "there is no name before an equals sign")
         elif name in seen:
@@ -466,9 +466,9 @@ class BankReading:
     def add(self, table: Table, sheet: str = "") -> None:
         """Read every row of one table."""
         header = check_header(table.name, (name.strip() for name in table.header))
-        texts = text_columns(header, sheet, self.remarks)
+        texts = _text_columns(header, sheet, self.remarks)
         self._languages |= dict.fromkeys(column.language for column in texts.values())
-        parties = filter(None, (named_after(PARTY, name) for name in header))
+        parties = filter(None, (_named_after(PARTY, name) for name in header))
         self._party_columns |= dict.fromkeys(parties, sheet)
         default = SHEETS.get(sheet, "" if "record" in header else "item")
         self.has_records |= "record" in header or sheet in SHEETS
@@ -485,7 +485,7 @@ class BankReading:
         ]
         kinds = {_kind(row) for row in rows}
         needs_text = not texts and not self.has_records
-        require_columns(header, sheet, self.remarks, kinds, needs_text=needs_text)
+        _require_columns(header, sheet, self.remarks, kinds, needs_text=needs_text)
         for row in rows:
             self._add_row(row)
 
@@ -527,7 +527,7 @@ class BankReading:
         kind = _kind(row)
         if kind in readers:
             readers[kind](row)
-            warn_of_strays(row, kind, self.remarks)
+            _warn_of_strays(row, kind, self.remarks)
         else:
             self.remarks.wrong(row, "record", f"'{kind}' is not one of {', '.join(readers)}")
 
@@ -575,7 +575,7 @@ class BankReading:
 
     def _item(self, row: Row) -> None:
         self.remarks.is_first(row, "code", "item", row.cell("code"))
-        item = item_of(row, self.remarks)
+        item = _item_of(row, self.remarks)
         self.items.append((position(row, self.remarks, "item"), item))
 
     def _finished_format(self, code: str) -> ResponseFormat:

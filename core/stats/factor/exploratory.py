@@ -33,7 +33,7 @@ class ItemCorrelations:
     problems: tuple[str, ...]
 
 
-def item_correlations(
+def _item_correlations(
     scores: Floats,
     names: Sequence[str],
     correlation: Correlation,
@@ -73,7 +73,7 @@ def item_correlations(
 # axes have the same solution, but no bound on the uniquenesses and no slope to judge the end by.
 
 
-LEAST_UNIQUENESS = 0.005
+_LEAST_UNIQUENESS = 0.005
 _NO_SLOPE = 1e-5  # largest slope by any free uniqueness that counts as a minimum
 
 
@@ -110,12 +110,12 @@ def minres(correlations: Floats, n_factors: int) -> Extraction:
         args=(correlations, n_factors),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(LEAST_UNIQUENESS, 1)] * items,
+        bounds=[(_LEAST_UNIQUENESS, 1)] * items,
         options={"maxiter": 2000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-10},
     )
     uniquenesses = np.asarray(found.x, dtype=np.float64)
     slope = _loss_and_slope(uniquenesses, correlations, n_factors)[1]
-    low, high = uniquenesses <= LEAST_UNIQUENESS + 1e-8, uniquenesses >= 1 - 1e-8
+    low, high = uniquenesses <= _LEAST_UNIQUENESS + 1e-8, uniquenesses >= 1 - 1e-8
     # At a bound the slope may point outward.
     steep = np.where(low, np.minimum(slope, 0), np.where(high, np.maximum(slope, 0), slope))
     values, vectors = np.linalg.eigh(correlations - np.diag(uniquenesses))
@@ -140,7 +140,7 @@ def _start(correlations: Floats) -> Floats:
     if np.linalg.eigvalsh(correlations)[0] < 1e-6:
         return np.full(len(correlations), 0.5)
     unique = 1 / np.diag(np.linalg.inv(correlations))
-    return np.asarray(np.clip(unique, LEAST_UNIQUENESS, 1))
+    return np.asarray(np.clip(unique, _LEAST_UNIQUENESS, 1))
 
 
 # Oblique rotation of loadings to simple structure (direct oblimin).
@@ -315,7 +315,7 @@ def parallel_analysis(
     left out and named. Checked by recovery of known numbers of factors and on pure chance;
     polychoric eigenvalues against psych.
     """
-    used = item_correlations(scores, names, correlation, offered)
+    used = _item_correlations(scores, names, correlation, offered)
     if len(used.names) < 2 or used.n < 3:
         raise NotEnoughData(
             f"{used.n} complete rows of {len(used.names)} items that vary are too few.",
@@ -456,7 +456,7 @@ def exploratory_factors(
     Items without variance are left out and named. Rows are taken as independent. See
     `factors_of_correlations` for the method.
     """
-    own = item_correlations(scores, names, correlation, offered)
+    own = _item_correlations(scores, names, correlation, offered)
     return factors_of_correlations(
         own.matrix, own.names, n_factors, n=own.n, seed=seed, problems=own.problems
     )
@@ -553,7 +553,7 @@ def _cautions(
     if heywood:
         found.append(
             f"Heywood case: the factors explain all variance of {', '.join(heywood)} (uniqueness "
-            f"held at {LEAST_UNIQUENESS}). Often too many factors, two items of nearly the same "
+            f"held at {_LEAST_UNIQUENESS}). Often too many factors, two items of nearly the same "
             "wording, or too few rows."
         )
     if df < 0:

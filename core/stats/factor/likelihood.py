@@ -179,7 +179,7 @@ def deviance(group: GroupData, means: Array, covariance: Array) -> float:
     return float(group.counts @ (logs + distances))
 
 
-def expected_changes(group: GroupData, means: Array, covariance: Array) -> tuple[Array, Array]:
+def _expected_changes(group: GroupData, means: Array, covariance: Array) -> tuple[Array, Array]:
     """What one step of expectation-maximisation is made of: (p,) and (p, p), per row.
 
     With Sigma the covariance, means move by Sigma times the first; the covariance about the old
@@ -218,7 +218,7 @@ def expected_information(group: GroupData, at: Moments, other: Derivatives | Non
     return np.asarray(d.incidence.T @ cells @ e.incidence)
 
 
-def observed_information(group: GroupData, at: Moments, cells: FreeCells) -> Array:
+def _observed_information(group: GroupData, at: Moments, cells: FreeCells) -> Array:
     """Observed information of a model whose parameters are moments themselves, shape (q, q).
 
     For the saturated model and the baseline; a measurement model adds second derivatives, which
@@ -245,7 +245,7 @@ def observed_information(group: GroupData, at: Moments, cells: FreeCells) -> Arr
     return np.block([[by_mean, cross], [cross.T, block]])
 
 
-def casewise_scores(group: GroupData, at: Moments) -> Array:
+def _casewise_scores(group: GroupData, at: Moments) -> Array:
     """Derivatives of each row's log-likelihood by the free parameters, shape (n, q)."""
     d = at.derivatives
     out = []
@@ -350,7 +350,7 @@ class NormalLikelihood:
     def scores_information(self, theta: Array) -> Array:
         """Mean outer product of the rows' scores, shape (q, q)."""
         pairs = zip(self.groups, self.moments(theta), strict=True)
-        scores = np.vstack([casewise_scores(g, at) for g, at in pairs])
+        scores = np.vstack([_casewise_scores(g, at) for g, at in pairs])
         return np.asarray(scores.T @ scores / self.n)
 
 
@@ -427,8 +427,8 @@ def _reference(
     placed = [Moments(means, covariance, derivatives) for means, covariance in moments]
     for group, at in zip(groups, placed, strict=True):
         total += deviance(group, at.means, at.covariance)
-        information.append(observed_information(group, at, cells) / group.n)
-        scores = casewise_scores(group, at)
+        information.append(_observed_information(group, at, cells) / group.n)
+        scores = _casewise_scores(group, at)
         outer.append(scores.T @ scores / group.n)
     n_free = len(groups) * derivatives.incidence.shape[1]
     return ReferenceModel(tuple(placed), total, n_free, tuple(information), tuple(outer))
@@ -470,7 +470,7 @@ def _expectation_maximisation(group: GroupData, at: UnrestrictedMoments) -> Unre
     """Some steps of expectation-maximisation, for all patterns at once."""
     means, covariance = at.means, at.covariance
     for _ in range(_EM_STEPS):
-        slope, curve = expected_changes(group, means, covariance)
+        slope, curve = _expected_changes(group, means, covariance)
         step = covariance @ slope
         change = covariance @ curve @ covariance - np.outer(step, step)
         spread = np.sqrt(np.diag(covariance))
@@ -490,7 +490,7 @@ def _newton(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
     for _ in range(_NEWTON_STEPS):
         now = Moments(means, covariance, derivatives)
         slope = deviance_gradient(group, now) / 2
-        step = _newton_step(observed_information(group, now, cells), slope)
+        step = _newton_step(_observed_information(group, now, cells), slope)
         if step is None:
             break
         decrement = 2 * float(slope @ step)

@@ -228,7 +228,7 @@ def _find(rows: tuple[Estimate, ...], left: str, op: str, right: str, group: int
 # What a model leaves unexplained: residual correlations, explained variance, SRMR.
 
 Array = np.ndarray
-NEGATIVE = -1e-9
+_NEGATIVE = -1e-9
 """A variance below this is negative beyond rounding."""
 
 
@@ -265,7 +265,7 @@ def group_fit(data: GroupData, at: Matrices) -> GroupFit:
 
 def explained(residuals: Array, variances: Array) -> Array:
     """Share of each variance that is not residual; NaN where a residual variance is negative."""
-    return np.asarray(np.where(residuals < NEGATIVE, np.nan, 1 - residuals / variances))
+    return np.asarray(np.where(residuals < _NEGATIVE, np.nan, 1 - residuals / variances))
 
 
 def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bool) -> float:
@@ -359,13 +359,13 @@ def matrix_problems(
             continue
         where = f" in group {name}" if name else ""
         residuals = np.diag(at.residuals)
-        for item in (i for i, v in zip(items, residuals, strict=True) if v < NEGATIVE):
+        for item in (i for i, v in zip(items, residuals, strict=True) if v < _NEGATIVE):
             out.append(
                 f"The residual variance of {item} is negative{where} (a Heywood case): the model "
                 "explains more than all of its variance. Its R² is undefined, and its loading "
                 "cannot be interpreted."
             )
-        if (residuals >= NEGATIVE).all() and not _possible(at.residuals):
+        if (residuals >= _NEGATIVE).all() and not _possible(at.residuals):
             out.append(
                 f"The residual covariances{where} are impossible together (their matrix is not "
                 "positive definite). Remove one."
@@ -378,7 +378,7 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
     """Negative factor variances, correlations beyond 1, and other impossible combinations."""
     out = []
     covariance, own = at.factor_covariance, np.diag(at.disturbances)
-    for factor in (f for f, v in zip(factors, own, strict=True) if v < NEGATIVE):
+    for factor in (f for f, v in zip(factors, own, strict=True) if v < _NEGATIVE):
         out.append(f"The variance of {factor} is negative{where}.")
     if out or _possible(covariance):
         return out
@@ -448,7 +448,7 @@ def _huge(e: Estimate) -> bool:
 def _possible(covariance: Array) -> bool:
     """Whether a covariance matrix has no negative eigenvalue beyond rounding."""
     size = float(np.abs(covariance).max(initial=1e-300))
-    return bool(np.linalg.eigvalsh(covariance / size).min(initial=0.0) > NEGATIVE)
+    return bool(np.linalg.eigvalsh(covariance / size).min(initial=0.0) > _NEGATIVE)
 
 
 def _name(e: Estimate) -> str:

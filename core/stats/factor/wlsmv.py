@@ -120,7 +120,7 @@ class WeightedFit:
         return np.asarray(rows.T @ rows / self.n / self.n_weight)
 
 
-def fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
+def _fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
     """The free parameters with the least weighted sum of squared residual correlations.
 
     Parameters
@@ -251,12 +251,12 @@ def _chi_squares(fit: WeightedFit) -> ChiSquares:
     return ChiSquares(fit.chi2, fit.df, baseline, len(squares), fit.n_weight)
 
 
-def plain_fit(fit: WeightedFit) -> FitIndices:
+def _plain_fit(fit: WeightedFit) -> FitIndices:
     """The statistic taken for a chi-square, which it is not: p is not to be believed."""
     return plain_indices(_chi_squares(fit))
 
 
-def scaled_fit(fit: WeightedFit) -> FitIndices:
+def _scaled_fit(fit: WeightedFit) -> FitIndices:
     """The statistic scaled and shifted to the mean and variance of a chi-square.
 
     Asparouhov & Muthen (2010), Simple second order chi-square correction: T / c + s with
@@ -267,8 +267,8 @@ def scaled_fit(fit: WeightedFit) -> FitIndices:
     u = np.diag(fit.weights) - weighted @ fit.bread() @ weighted.T
     gamma = fit.moments.correlation_covariance()
     x = _chi_squares(fit)
-    factor, shift = scale_and_shift(u @ gamma, x.model_df)
-    baseline_factor, baseline_shift = scale_and_shift(fit.weights[:, None] * gamma, x.baseline_df)
+    factor, shift = _scale_and_shift(u @ gamma, x.model_df)
+    baseline_factor, baseline_shift = _scale_and_shift(fit.weights[:, None] * gamma, x.baseline_df)
     moved = replace(
         x, model=x.model / factor + shift, baseline=x.baseline / baseline_factor + baseline_shift
     )
@@ -281,7 +281,7 @@ def scaled_fit(fit: WeightedFit) -> FitIndices:
     )
 
 
-def robust_fit(fit: WeightedFit) -> FitIndices | None:
+def _robust_fit(fit: WeightedFit) -> FitIndices | None:
     """CFI, TLI and RMSEA as they would be for continuous answers; None where undefined.
 
     Savalei (2021) doi:10.1080/00273171.2020.1717922: the normal-theory discrepancy of the
@@ -310,7 +310,7 @@ def srmr(fit: WeightedFit) -> float:
     return math.sqrt(float((fit.residuals**2).sum()) / cells)
 
 
-def scale_and_shift(product: Floats, df: int) -> tuple[float, float]:
+def _scale_and_shift(product: Floats, df: int) -> tuple[float, float]:
     """Scaling factor and shift from U times Gamma; NaN where nothing varies."""
     squares = float((product * product.T).sum())
     if not squares > _ROUNDING * len(product):  # so few rows that any model fits them
@@ -338,7 +338,7 @@ def _normal_theory(fit: WeightedFit, implied: Floats, covariance: Floats) -> tup
 # Which parameters left out of a model of ordered answers would improve its fit most.
 
 
-def weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex, ...]:
+def _weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex, ...]:
     """Score test of every loading, residual covariance and factor covariance fixed at 0.
 
     Returns
@@ -374,7 +374,7 @@ def weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex, 
 _FEW_ROWS = 200
 
 
-def search_notes(fit: WeightedFit) -> list[str]:
+def _search_notes(fit: WeightedFit) -> list[str]:
     """Whether the search settled and the parameters are determined."""
     found: list[str] = []
     if not fit.converged:
@@ -446,7 +446,7 @@ def weighted_model(
             "Ask more administrations, or other items.",
         )
     table = parameter_table(kept, scaling=scaling, ordered=True)
-    return WeightedModel(fit_weighted(fitted, table), kept, dropped, len(matrix))
+    return WeightedModel(_fit_weighted(fitted, table), kept, dropped, len(matrix))
 
 
 def _single_items_are_factors(model: ParsedModel) -> ParsedModel:
@@ -540,7 +540,7 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
     standardized = standardized_estimates(fit.structure, fit.theta, own, ci_level)
     at = fit.structure.matrices(fit.theta)
     impossible = matrix_problems([at], table.items, table.factors, [""])
-    doubtful = [*search_notes(fit), *impossible, *error_problems(standardized)]
+    doubtful = [*_search_notes(fit), *impossible, *error_problems(standardized)]
     fitted = not fit.undetermined and fit.n > len(table.items)
     testable = fitted and fit.df > 0
     possible = not impossible and np.linalg.eigvalsh(fit.polychoric.correlations)[0] > 0
@@ -555,9 +555,9 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
         n_free=len(covariance),
         converged=fit.converged,
         admissible=bool(fit.converged and not fit.undetermined and possible),
-        fit=plain_fit(fit) if fitted else undefined_indices(fit.df, len(fit.residuals)),
-        scaled=scaled_fit(fit) if testable else None,
-        robust=robust_fit(fit) if testable else None,
+        fit=_plain_fit(fit) if fitted else undefined_indices(fit.df, len(fit.residuals)),
+        scaled=_scaled_fit(fit) if testable else None,
+        robust=_robust_fit(fit) if testable else None,
         srmr=srmr(fit),
         log_likelihood=NAN,
         aic=NAN,
@@ -567,7 +567,7 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
         scaling_h1=NAN,
         parameters=raw_estimates(table, fit.theta, own, ci_level) + thresholds,
         standardized=standardized + thresholds,
-        modification_indices=weighted_modification_indices(fit),
+        modification_indices=_weighted_modification_indices(fit),
         groups=(_group(fit),),
         table=table,
         theta=np.concatenate([fit.theta, *fit.polychoric.thresholds]),
@@ -658,7 +658,7 @@ def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDiff
     middle = np.linalg.inv(constraints.T @ bread @ constraints)
     reach = freer.weights[:, None] * freer.slopes @ bread @ constraints
     product = reach @ middle @ reach.T @ freer.moments.correlation_covariance()
-    factor, shift = scale_and_shift(product, df)
+    factor, shift = _scale_and_shift(product, df)
     if not math.isfinite(factor):
         return _undefined(df, "The rows are too alike to say how the difference varies.")
     difference = max(restricted.chi2 - freer.chi2, 0.0)

@@ -103,7 +103,7 @@ class DifModels:
         return cox_snell / -math.expm1(per_row * self.null_log_likelihood)
 
 
-def dif_models(codes: Integers, matching: Floats, group: Integers, n_groups: int) -> DifModels:
+def _dif_models(codes: Integers, matching: Floats, group: Integers, n_groups: int) -> DifModels:
     """Fit the three models to one item.
 
     Parameters
@@ -130,7 +130,7 @@ def dif_models(codes: Integers, matching: Floats, group: Integers, n_groups: int
     )
 
 
-def rest_score(answers: Floats, item: int, anchors: tuple[int, ...]) -> Floats:
+def _rest_score(answers: Floats, item: int, anchors: tuple[int, ...]) -> Floats:
     """Sum of the anchor items other than this one, in score points; NaN if any has no answer.
 
     `answers` is (n, p); the result (n,). The item itself is left out because it would otherwise
@@ -140,7 +140,7 @@ def rest_score(answers: Floats, item: int, anchors: tuple[int, ...]) -> Floats:
     return np.asarray(answers[:, others].sum(axis=1)) if others else np.full(len(answers), np.nan)
 
 
-def skipped_options(
+def _skipped_options(
     answers: Floats, group: Integers, labels: tuple[str, ...]
 ) -> list[tuple[str, tuple[float, ...]]]:
     """Groups in which nobody chose an option that somebody else chose, with those options."""
@@ -213,7 +213,7 @@ class DifResult:
     problems: tuple[str, ...]
 
 
-def untested(name: str, counts: tuple[int, ...], reason: str) -> ItemDif:
+def _untested(name: str, counts: tuple[int, ...], reason: str) -> ItemDif:
     """An item without numbers, and the reason."""
     return ItemDif(
         name=name,
@@ -232,7 +232,7 @@ def untested(name: str, counts: tuple[int, ...], reason: str) -> ItemDif:
     )
 
 
-def adjusted(items: Sequence[ItemDif], adjust: Adjustment | None) -> list[ItemDif]:
+def _adjusted(items: Sequence[ItemDif], adjust: Adjustment | None) -> list[ItemDif]:
     """The items with p-values adjusted over those that could be tested, test by test."""
     done = list(items)
     if adjust is None:
@@ -359,14 +359,14 @@ def differential_item_functioning(
         _item(
             name,
             matrix[:, item],
-            rest_score(matrix, item, columns) if trait is None else _as_trait(trait, matrix),
+            _rest_score(matrix, item, columns) if trait is None else _as_trait(trait, matrix),
             group,
             labels,
         )
         for item, name in enumerate(names)
     ]
     return DifResult(
-        items=tuple(judged(item, alpha) for item in adjusted(tested, adjust)),
+        items=tuple(judged(item, alpha) for item in _adjusted(tested, adjust)),
         groups=labels,
         anchors=tuple(names[column] for column in columns) if trait is None else (),
         problems=(
@@ -444,9 +444,9 @@ def _item(
     counts = tuple(int((group[used] == number).sum()) for number in range(len(labels)))
     reason = _why_not(answers[used], matching[used], counts, labels)
     if reason:
-        return untested(name, counts, reason)
+        return _untested(name, counts, reason)
     numbered = numbered_answers(answers[used])
-    models = dif_models(numbered.codes, matching[used], group[used], len(labels))
+    models = _dif_models(numbered.codes, matching[used], group[used], len(labels))
     return ItemDif(
         name=name,
         n=int(used.sum()),
@@ -493,7 +493,7 @@ def _remarks(
     lost = int((~used & (group >= 0)).sum())
     if lost:
         remarks.append(f"{lost} rows were left out: no answer or no matching score.")
-    for label, options in skipped_options(answers[used], group[used], labels):
+    for label, options in _skipped_options(answers[used], group[used], labels):
         remarks.append(f"Nobody in {label} chose {listed(options)}.")
     return remarks
 

@@ -66,7 +66,7 @@ def chosen_options(codes: Integers, n_options: int) -> Floats:
     return np.asarray(indicator.reshape(codes.shape[0], -1), dtype=np.float64)
 
 
-def option_terms(parameters: Floats, points: Floats) -> CategoryTerms:
+def _option_terms(parameters: Floats, points: Floats) -> CategoryTerms:
     """Log chance of each option at each point, with derivatives: (items, options, points)."""
     edge = np.full((parameters.shape[0], 1), np.inf)
     upper = np.hstack([edge, parameters[:, 1:]])
@@ -79,24 +79,24 @@ def option_terms(parameters: Floats, points: Floats) -> CategoryTerms:
 
 def expectation(chosen: Floats, parameters: Floats, grid: TraitGrid) -> Expectation:
     """The E step: where each row may lie on the trait, and the gradient that follows from it."""
-    terms = option_terms(parameters, grid.points)
+    terms = _option_terms(parameters, grid.points)
     n_items, n_options, n_points = terms.log_probability.shape
     joint = chosen @ terms.log_probability.reshape(-1, n_points) + np.log(grid.weights)
     of_row = logsumexp(joint, axis=1, keepdims=True)
     posterior = np.exp(joint - of_row)
     counts = (chosen.T @ posterior).reshape(n_items, n_options, n_points)
-    by_parameter = score_terms(terms, grid.points)
+    by_parameter = _score_terms(terms, grid.points)
     gradient = np.einsum("jkpq,jkq->jp", by_parameter, counts)
     return Expectation(float(of_row.sum()), posterior, counts, gradient)
 
 
-def score_terms(terms: CategoryTerms, points: Floats) -> Floats:
+def _score_terms(terms: CategoryTerms, points: Floats) -> Floats:
     """Derivative of each log chance by the item's parameters: (items, options, params, points)."""
     upper, lower = _logit_designs(terms.by_upper.shape[1], points)
     return np.asarray(terms.by_upper[:, :, None, :] * upper + terms.by_lower[:, :, None, :] * lower)
 
 
-def complete_information(terms: CategoryTerms, counts: Floats, points: Floats) -> Floats:
+def _complete_information(terms: CategoryTerms, counts: Floats, points: Floats) -> Floats:
     """Information if the trait were seen: (items, parameters, parameters), 0 where padded."""
     upper, lower = _logit_designs(counts.shape[1], points)
 
@@ -123,10 +123,10 @@ def observed_information(
     Louis (1982): information if the trait were seen, less what is lost because it is not, which is
     the covariance of each row's score over its own posterior, summed over rows.
     """
-    terms = option_terms(parameters, grid.points)
-    free = free_parameters(parameters).ravel()
-    complete = block_diag(*complete_information(terms, now.counts, grid.points))
-    by_parameter = score_terms(terms, grid.points).transpose(0, 1, 3, 2)
+    terms = _option_terms(parameters, grid.points)
+    free = _free_parameters(parameters).ravel()
+    complete = block_diag(*_complete_information(terms, now.counts, grid.points))
+    by_parameter = _score_terms(terms, grid.points).transpose(0, 1, 3, 2)
     # no answer is coded -1: the last place, where nothing is known
     scores = np.concatenate([by_parameter, np.zeros_like(by_parameter[:, :1])], axis=1)
     lost = np.zeros((int(free.sum()), int(free.sum())))
@@ -142,7 +142,7 @@ def observed_information(
     return np.asarray(complete[np.ix_(free, free)] - lost)
 
 
-def free_parameters(parameters: Floats) -> Booleans:
+def _free_parameters(parameters: Floats) -> Booleans:
     """Which entries are parameters and which only pad."""
     return np.isfinite(parameters)
 
@@ -167,7 +167,7 @@ def _logit_designs(n_options: int, points: Floats) -> tuple[Floats, Floats]:
 #
 # EM is safe far from the maximum and slow near it; Newton's method is the reverse.
 
-FLAT = 1e-4  # largest slope of the log-likelihood at what is called its maximum
+_FLAT = 1e-4  # largest slope of the log-likelihood at what is called its maximum
 _NEAR = 0.05  # rise of the log-likelihood in one EM step below which Newton's method is tried
 _PATIENCE = 10  # EM steps after a failed attempt of Newton's method
 _RUNAWAY = 30.0  # discrimination beyond which an item is no longer a matter of degree
@@ -190,7 +190,7 @@ class Maximum:
         return self.information is not None
 
 
-def maximum_likelihood(codes: Integers, grid: TraitGrid, *, max_iterations: int) -> Maximum:
+def _maximum_likelihood(codes: Integers, grid: TraitGrid, *, max_iterations: int) -> Maximum:
     """Discriminations and intercepts that make the answers most likely.
 
     Parameters
@@ -222,7 +222,7 @@ def maximum_likelihood(codes: Integers, grid: TraitGrid, *, max_iterations: int)
     parameters, now = _turned_upwards(chosen, parameters, now, grid)
     largest_gradient = float(np.abs(now.gradient).max())
     information = None
-    if largest_gradient <= FLAT and not _ran_away(parameters):
+    if largest_gradient <= _FLAT and not _ran_away(parameters):
         information = observed_information(codes, parameters, now, grid)
     return Maximum(
         parameters=parameters,
@@ -257,10 +257,10 @@ def _starting_values(codes: Integers, n_options: int) -> Floats:
 def _em_step(parameters: Floats, now: Expectation, grid: TraitGrid) -> Floats:
     """The M step: two of Newton's steps in each item, given what is expected at each point."""
     for _ in range(2):
-        terms = option_terms(parameters, grid.points)
-        gradient = np.einsum("jkpq,jkq->jp", score_terms(terms, grid.points), now.counts)
-        information = complete_information(terms, now.counts, grid.points)
-        item, padding = np.nonzero(~free_parameters(parameters))
+        terms = _option_terms(parameters, grid.points)
+        gradient = np.einsum("jkpq,jkq->jp", _score_terms(terms, grid.points), now.counts)
+        information = _complete_information(terms, now.counts, grid.points)
+        item, padding = np.nonzero(~_free_parameters(parameters))
         information[item, padding, padding] = 1.0
         # a whisker on the diagonal: an item that orders the rows perfectly has no curvature left
         ridge = 1e-9 * np.trace(information, axis1=1, axis2=2)[:, None, None]
@@ -277,7 +277,7 @@ def _newton_step(
     information = observed_information(codes, parameters, now, grid)
     if not _is_positive_definite(information):
         return None
-    free = free_parameters(parameters)
+    free = _free_parameters(parameters)
     chosen = chosen_options(codes, parameters.shape[1])
     step = np.zeros_like(parameters)
     step[free] = np.linalg.solve(information, now.gradient[free])
@@ -316,7 +316,7 @@ def _turned_upwards(
 
 def _ended(parameters: Floats, now: Expectation) -> bool:
     """Nothing more to gain, or no end in sight."""
-    return bool(np.abs(now.gradient).max() <= FLAT) or _ran_away(parameters)
+    return bool(np.abs(now.gradient).max() <= _FLAT) or _ran_away(parameters)
 
 
 def _ran_away(parameters: Floats) -> bool:
@@ -372,11 +372,11 @@ class GradedResponseFit:
     problems: tuple[str, ...]
 
 
-def graded_items(
+def _graded_items(
     found: Maximum, names: Sequence[str], numbered: Sequence[NumberedAnswers]
 ) -> tuple[GradedItem, ...]:
     """Each item's estimates; its block of the covariance gives the standard errors."""
-    size = int(free_parameters(found.parameters).sum())
+    size = int(_free_parameters(found.parameters).sum())
     covariance = np.full((size, size), np.nan)
     if found.information is not None:
         covariance = np.linalg.inv(found.information)
@@ -482,12 +482,12 @@ def graded_response(
     numbered = ordered_items(used.scores, used.names, options)
     grid = trait_grid(n_points)
     codes = np.column_stack([item.codes for item in numbered])
-    found = maximum_likelihood(codes, grid, max_iterations=max_iterations)
-    items = graded_items(found, used.names, numbered)
+    found = _maximum_likelihood(codes, grid, max_iterations=max_iterations)
+    items = _graded_items(found, used.names, numbered)
     posterior = found.now.posterior
     mean = posterior @ grid.points
     spread = np.sqrt(np.maximum(posterior @ grid.points**2 - mean**2, 0.0))
-    n_parameters = int(free_parameters(found.parameters).sum())
+    n_parameters = int(_free_parameters(found.parameters).sum())
     log_likelihood = found.now.log_likelihood
     has_answers = np.asarray(np.isfinite(matrix[:, list(used.kept)]).any(axis=1))
     return GradedResponseFit(
@@ -527,7 +527,7 @@ def _doubts(
         doubts.append(f"{n_parameters} parameters from {n_rows} rows: estimates will not hold up.")
     if found.ran_away:
         doubts.append("The search was stopped: a discrimination grew without end.")
-    elif found.largest_gradient > FLAT:
+    elif found.largest_gradient > _FLAT:
         doubts.append(f"No maximum was reached in {found.n_iterations} steps.")
     elif found.information is None:
         doubts.append("The answers do not determine all parameters; standard errors are missing.")
@@ -578,7 +578,7 @@ def option_probabilities(item: GradedItem, trait: Floats) -> Floats:
     -------
     (q, options) chances, each row summing to 1, in the order of `item.options`.
     """
-    terms = option_terms(_parameters(item), np.asarray(trait, dtype=np.float64))
+    terms = _option_terms(_parameters(item), np.asarray(trait, dtype=np.float64))
     return np.asarray(np.exp(terms.log_probability[0]).T)
 
 

@@ -67,7 +67,7 @@ def cell_probabilities(first: Floats, second: Floats, correlation: Floats) -> Fl
     return _cells(corners)
 
 
-def cell_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
+def _cell_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
     """Derivative of the cells' probabilities by the correlation: (pairs, a + 1, b + 1)."""
     pairs, a = first.shape
     corners = np.zeros((pairs, a + 2, second.shape[1] + 2))
@@ -75,7 +75,7 @@ def cell_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
     return _cells(corners)
 
 
-def row_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
+def _row_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
     """Derivative of the probability of a row's cells by the threshold that ends the row.
 
     Shape (pairs, a, b + 1). The row after the threshold loses what the row before it gains.
@@ -144,7 +144,7 @@ class OrderedAnswers:
         return np.asarray(counts[first, :, second, :])
 
 
-def ordered_answers(
+def _ordered_answers(
     scores: Floats,
     names: Sequence[str],
     *,
@@ -206,20 +206,20 @@ def _thresholds(codes: Integers, most: int) -> Floats:
 
 # The likelihood of two-way tables of ordered answers, and the correlation that maximises it.
 
-BOUND = 3.2  # of Fisher's z: correlations are sought within +- .9967
+_BOUND = 3.2  # of Fisher's z: correlations are sought within +- .9967
 _LEAST_PROBABILITY = 1e-12
 _ROUNDS = 100
 
 
-def slopes_of_likelihood(
+def _slopes_of_likelihood(
     first: Floats, second: Floats, correlation: Floats
 ) -> tuple[Floats, Floats]:
     """Cell probabilities, and d log probability / d correlation: two (pairs, a, b) arrays."""
     cells = np.maximum(cell_probabilities(first, second, correlation), _LEAST_PROBABILITY)
-    return cells, cell_slopes(first, second, correlation) / cells
+    return cells, _cell_slopes(first, second, correlation) / cells
 
 
-def likeliest_correlations(tables: Floats, first: Floats, second: Floats) -> Floats:
+def _likeliest_correlations(tables: Floats, first: Floats, second: Floats) -> Floats:
     """The correlation of greatest likelihood of each table, given thresholds: (pairs,).
 
     Parameters
@@ -235,12 +235,12 @@ def likeliest_correlations(tables: Floats, first: Floats, second: Floats) -> Flo
     its middle. A table that pulls to +-1 ends at the bound.
     """
     count = len(tables)
-    low, high = np.full(count, -BOUND), np.full(count, BOUND)
+    low, high = np.full(count, -_BOUND), np.full(count, _BOUND)
     z = np.zeros(count)
     active = np.arange(count)
     for _ in range(_ROUNDS):
         r = np.tanh(z[active])
-        cells, slopes = slopes_of_likelihood(first[active], second[active], r)
+        cells, slopes = _slopes_of_likelihood(first[active], second[active], r)
         table = tables[active]
         slope = (table * slopes).sum(axis=(1, 2))
         information = table.sum(axis=(1, 2)) * (cells * slopes**2).sum(axis=(1, 2))
@@ -274,7 +274,7 @@ def notes(answers: OrderedAnswers, tables: Floats, correlations: Floats) -> tupl
         NaN where undefined.
     """
     undefined = np.isnan(correlations)
-    bound = np.abs(np.nan_to_num(correlations)) > np.tanh(BOUND - 1e-3)
+    bound = np.abs(np.nan_to_num(correlations)) > np.tanh(_BOUND - 1e-3)
     found: list[str] = []
     if undefined.any():
         found.append(
@@ -283,7 +283,7 @@ def notes(answers: OrderedAnswers, tables: Floats, correlations: Floats) -> tupl
         )
     if bound.any():
         found.append(
-            f"The correlation is at its bound of +-{np.tanh(BOUND):.4f}, because both "
+            f"The correlation is at its bound of +-{np.tanh(_BOUND):.4f}, because both "
             "items order the rows the same way (or the opposite way): "
             f"{_pair_names(answers, bound)}. Keep one of the two."
         )
@@ -401,7 +401,7 @@ def polychoric(
     bisection as a safeguard. In a table of two by two, an empty cell gets half an answer, margins
     kept (as lavaan does). Rows are taken as independent. Checked against lavaan 0.6-19: 1e-6.
     """
-    answers = ordered_answers(scores, names, missing=missing, offered=offered)
+    answers = _ordered_answers(scores, names, missing=missing, offered=offered)
     fitted, correlations = correlations_of_tables(answers)
     problems = (*answers.problems, *notes(answers, answers.tables(), correlations))
     return Polychoric(answers, fitted, correlations, problems)
@@ -416,7 +416,7 @@ def correlations_of_tables(answers: OrderedAnswers) -> tuple[Floats, Floats]:
     correlations = np.full(len(tables), np.nan)
     if known.any():
         thresholds = answers.thresholds
-        correlations[known] = likeliest_correlations(
+        correlations[known] = _likeliest_correlations(
             fitted[known], thresholds[first[known]], thresholds[second[known]]
         )
     return fitted, correlations
@@ -486,14 +486,14 @@ def ordered_moments(fitted: Polychoric) -> OrderedMoments:
     first, second = answers.pairs()
     r = fitted.pair_correlations
     first_cuts, second_cuts = answers.thresholds[first], answers.thresholds[second]
-    cells, slopes = slopes_of_likelihood(first_cuts, second_cuts, r)
+    cells, slopes = _slopes_of_likelihood(first_cuts, second_cuts, r)
     information = (fitted.tables * slopes**2).sum(axis=(1, 2)) / answers.n
 
     per_item = _threshold_contributions(answers)
     weights = fitted.tables * slopes / cells / answers.n
-    by_first = _cross_information(weights, row_slopes(first_cuts, second_cuts, r))
+    by_first = _cross_information(weights, _row_slopes(first_cuts, second_cuts, r))
     by_second = _cross_information(
-        weights.transpose(0, 2, 1), row_slopes(second_cuts, first_cuts, r)
+        weights.transpose(0, 2, 1), _row_slopes(second_cuts, first_cuts, r)
     )
     scores = _pair_scores(answers, slopes)
     # The thresholds were estimated too: what a row moves there, it moves in the correlation.

@@ -122,10 +122,10 @@ def _alpha(k: Any, trace: Any, total: Any) -> Floats:
 
 # Cronbach's and stratified alpha of many resamples at once, from products of moments.
 
-NEGATIVE = (
+_NEGATIVE = (
     "Negative: the items run against each other on average. Check which items are reverse-keyed."
 )
-FLAT = "Undefined: the sum of the items is the same in every row."
+_FLAT = "Undefined: the sum of the items is the same in every row."
 # A resample may lack an item's variance but for rounding of the moments.
 _ROUNDING = 1e-12
 
@@ -151,7 +151,7 @@ class Moments:
         return np.asarray(self.weights @ columns**2 / n - means**2)
 
 
-def alpha_coefficients(moments: Moments, groups: Sequence[Integers]) -> Floats:
+def _alpha_coefficients(moments: Moments, groups: Sequence[Integers]) -> Floats:
     """Stratified alpha of every resample; NaN where undefined. One group: Cronbach's alpha."""
     own = moments.variances(moments.centered)
     own = np.where(own > moments.floors, own, 0.0)
@@ -171,14 +171,14 @@ def alpha_coefficients(moments: Moments, groups: Sequence[Integers]) -> Floats:
         return np.where(known, 1 - error / total, np.nan)
 
 
-def resampled_interval(
+def _resampled_interval(
     result: Estimate, rows: UsableItems, groups: Sequence[Integers], bootstrap: Bootstrap
 ) -> Estimate:
     """The estimate with a percentile interval over resampled rows."""
     sample = Moments.of(rows.scores)
     values = np.concatenate(
         [
-            alpha_coefficients(replace(sample, weights=weights), groups)
+            _alpha_coefficients(replace(sample, weights=weights), groups)
             for weights in row_weights(rows.n, bootstrap)
         ]
     )
@@ -254,12 +254,12 @@ def cronbach_alpha(
     table = covariances(rows.scores, missing)
     value = table.alpha()
     if math.isnan(value):
-        return replace(result, problems=(*rows.problems, FLAT))
-    negative = (NEGATIVE,) if value < 0 else ()
+        return replace(result, problems=(*rows.problems, _FLAT))
+    negative = (_NEGATIVE,) if value < 0 else ()
     against = against_rest(rows.names, table.discriminations())
     result = replace(result, value=value, problems=rows.problems + negative + against)
     if bootstrap:
-        return resampled_interval(result, rows, [np.arange(rows.n_items)], bootstrap)
+        return _resampled_interval(result, rows, [np.arange(rows.n_items)], bootstrap)
     low, high = feldt_interval(value, rows.n, rows.n_items, level)
     return replace(result, low=low, high=high)
 
@@ -359,14 +359,14 @@ def stratified_alpha(
     if sum(len(group) > 0 for group in groups) == 1:  # nothing is stratified
         value = covariances(rows.scores, "listwise").alpha()
     else:
-        value = float(alpha_coefficients(Moments.of(rows.scores), groups)[0])
+        value = float(_alpha_coefficients(Moments.of(rows.scores), groups)[0])
     if math.isfinite(value):
-        negative = (NEGATIVE,) if value < 0 else ()
+        negative = (_NEGATIVE,) if value < 0 else ()
         against = _against_their_subscale(rows, groups)
         result = replace(result, value=value, problems=problems + negative + against)
-        result = resampled_interval(result, rows, groups, bootstrap)
+        result = _resampled_interval(result, rows, groups, bootstrap)
     elif not any("Undefined" in problem for problem in problems):
-        result = replace(result, problems=(*problems, FLAT))
+        result = replace(result, problems=(*problems, _FLAT))
     sums = np.array([rows.scores[:, group].sum(axis=1) for group in groups])
     return StratifiedAlpha(
         coefficient=result,

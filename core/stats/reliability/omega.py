@@ -49,7 +49,7 @@ class CovarianceFit:
         return float(np.sqrt(max(variance, 0.0)))
 
 
-def fit_covariance(sample: Floats, start: Floats, model: Model) -> CovarianceFit:
+def _fit_covariance(sample: Floats, start: Floats, model: Model) -> CovarianceFit:
     """The parameters under which the sample covariance matrix is most likely.
 
     Parameters
@@ -218,7 +218,7 @@ def omega_total(
     correlation = np.atleast_2d(np.corrcoef(rows.scores, rowvar=False))
     k = rows.n_items
     start = np.concatenate([_first_axis(correlation), np.full(k, 0.6)])
-    fit = fit_covariance(correlation, start, _one_factor)
+    fit = _fit_covariance(correlation, start, _one_factor)
     if fit.problem:
         return replace(result, problems=(*rows.problems, f"Undefined: {fit.problem}"))
     loadings, residuals = fit.parameters[:k], fit.parameters[k:]
@@ -228,17 +228,17 @@ def omega_total(
         [2 * common * unique / total**2 * spread, -(common**2) / total**2 * spread**2]
     )
     value, error = common**2 / total, fit.standard_error(gradient, rows.n)
-    improper = negative_variances(rows.names, residuals)
+    improper = _negative_variances(rows.names, residuals)
     if unique < 0:
         return replace(result, problems=(*rows.problems, *improper, _NO_ERROR_LEFT))
     # The delta method needs an admissible solution; at a negative variance it goes far astray.
-    low, high, cut = within_bounds(value, math.nan if improper else z * error)
+    low, high, cut = _within_bounds(value, math.nan if improper else z * error)
     against = against_factor(rows.names, loadings * (1 if common >= 0 else -1))
     problems = rows.problems + improper + against + cut
     return replace(result, value=value, low=low, high=high, problems=problems)
 
 
-def within_bounds(value: float, reach: float) -> tuple[float, float, tuple[str, ...]]:
+def _within_bounds(value: float, reach: float) -> tuple[float, float, tuple[str, ...]]:
     """The interval from value - reach to value + reach within 0 and 1, and a note if it was cut."""
     low, high = value - reach, value + reach
     if (low >= 0 and high <= 1) or math.isnan(reach):
@@ -246,7 +246,7 @@ def within_bounds(value: float, reach: float) -> tuple[float, float, tuple[str, 
     return max(low, 0.0), min(high, 1.0), (_CUT,)
 
 
-def negative_variances(names: Sequence[str], residuals: Floats) -> tuple[str, ...]:
+def _negative_variances(names: Sequence[str], residuals: Floats) -> tuple[str, ...]:
     """A caution naming the items whose residual variance came out below 0."""
     improper = [name for name, value in zip(names, residuals, strict=True) if value < 0]
     if not improper:
@@ -369,7 +369,7 @@ def omega_hierarchical(
     if reason:
         return _undefined(result, rows, labels, reason)
     correlation = np.atleast_2d(np.corrcoef(rows.scores, rowvar=False))
-    fit = fit_covariance(
+    fit = _fit_covariance(
         correlation, _start(correlation, member, len(labels)), _second_order(member, len(labels))
     )
     k, m = rows.n_items, len(labels)
@@ -408,12 +408,12 @@ def _solution(
     of_total = np.einsum("qij,i,j->q", slopes, spread, spread)
     gradient = 2 * common / total * of_common - (common / total) ** 2 * of_total
     value = common**2 / total
-    improper = negative_variances(rows.names, residuals)
+    improper = _negative_variances(rows.names, residuals)
     against = against_factor(rows.names, general * (1 if common >= 0 else -1))
     # The delta method needs an admissible solution; at a negative variance it goes far astray.
     error = math.nan if improper else fit.standard_error(gradient, rows.n)
     reach = NormalDist().inv_cdf((1 + result.level) / 2) * error
-    low, high, cut = within_bounds(value, reach)
+    low, high, cut = _within_bounds(value, reach)
     return OmegaHierarchical(
         hierarchical=replace(
             result,

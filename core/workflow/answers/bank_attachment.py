@@ -79,7 +79,7 @@ def candidates(workspace: Workspace, items: Sequence[str], used: Used) -> list[B
     for state in bank_store.drafts(workspace.database):
         bank = state.instrument
         if not state.archived and not bank.codes_only:
-            match = match_of(bank, items, used)
+            match = _match_of(bank, items, used)
             if match.n_matching:
                 found.append(match)
     return sorted(
@@ -88,7 +88,7 @@ def candidates(workspace: Workspace, items: Sequence[str], used: Used) -> list[B
     )
 
 
-def match_of(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
+def _match_of(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
     """How well a bank fits the items and answers; codes are compared without case and separators.
 
     Two items of the answers never become one item of the bank.
@@ -109,7 +109,7 @@ def match_of(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
 
 def complete(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
     """The match of a bank that must hold every item; FileError names the first that is missing."""
-    match = match_of(bank, items, used)
+    match = _match_of(bank, items, used)
     missing = [item for item in items if item not in match.codes]
     if missing:
         raise FileError(
@@ -230,7 +230,7 @@ def studies_of(workspace: Workspace, bank: Instrument) -> tuple[tuple[str, BankM
     """Studies without a bank that this one would fit."""
     found = []
     for record in studies_without_bank(workspace):
-        match = match_of(bank, *imports.items_and_answers(workspace.database, record.study_id))
+        match = _match_of(bank, *imports.items_and_answers(workspace.database, record.study_id))
         if match.fits:
             found.append((record.code, match))
     return tuple(found)

@@ -62,7 +62,7 @@ class _Cell:
     count: int
 
 
-def with_points(bank: Instrument, rows: pd.DataFrame) -> Instrument:
+def _with_points(bank: Instrument, rows: pd.DataFrame) -> Instrument:
     """A bank made from the file, its unscored options with the points that the scores say.
 
     Words such as "yes" have no points of their own. They take them from the scores, where every
@@ -82,7 +82,7 @@ def _scored(known: ResponseFormat, points: Mapping[tuple[str, str], set[float]])
     return replace(known, options=tuple(options))
 
 
-def scores_to_keep(
+def _scores_to_keep(
     name: str, rows: pd.DataFrame, bank: Instrument, scores: Scores, *, made: bool
 ) -> pd.Series[Any]:
     """The score to keep with each row; NaN where the bank gives it. `rows` bear the bank's codes.
@@ -405,8 +405,8 @@ def _settled(
         format=rows["format"].map(formats).astype("str"),
     )
     if choice.created:
-        bank = with_points(bank, rows)
-    rows["score"] = scores_to_keep(name, rows, bank, scores, made=choice.created)
+        bank = _with_points(bank, rows)
+    rows["score"] = _scores_to_keep(name, rows, bank, scores, made=choice.created)
     return _Incoming(code, bank.code, rows, bank, choice.created, _about(choice))
 
 

@@ -341,7 +341,7 @@ def unreviewed(bank: Instrument) -> Iterator[tuple[Item, Wording]]:
                 yield item, wording
 
 
-def unreviewed_asked(bank: Instrument, design: Design) -> Unreviewed:
+def _unreviewed_asked(bank: Instrument, design: Design) -> Unreviewed:
     """Unreviewed texts among those a study asks: its languages and forms, in its formats' moods."""
     codes = design.formats or tuple(f.code for f in bank.formats[:1])
     moods = {f.mood for f in bank.formats if f.code in codes} or {""}
@@ -444,7 +444,7 @@ def unreviewed_of_study(workspace: Workspace, study: str) -> Unreviewed:
     """The unreviewed texts among those a study asks, in the bank as it was frozen."""
     record = study_store.get(workspace.database, study)
     bank = store.instrument(workspace.database, record.instrument_id)
-    return unreviewed_asked(bank, record.design)
+    return _unreviewed_asked(bank, record.design)
 
 
 def create(workspace: Workspace, title: str, *, response_format: str = "likert_5") -> DraftState:

@@ -25,7 +25,7 @@ _SCORING = (SUBSCALE, KEYED)
 _FACTS = (*_SCORING, PAIR, GENRE, TAGS, RANK)
 """What an item has besides its texts, its loadings and the positions of parties."""
 KEYED_WORDS = {1: "+", -1: "− reverse"}
-STANCE_WORDS = {-1: "against (−1)", 0: "neutral (0)", 1: "for (+1)"}
+_STANCE_WORDS = {-1: "against (−1)", 0: "neutral (0)", 1: "for (+1)"}
 _SIGN_WORDS = {-1: "−1", 0: "0", 1: "+1"}
 MOODS = ("statement", "question", "choice")
 
@@ -175,12 +175,12 @@ def with_text(item: Item, column: TextColumn, text: str, *, drafted_by: str = ""
     return replace(item, wordings=tuple(w for w in wordings if w is not new or text))
 
 
-def is_sign(value: Any) -> bool:
+def _is_sign(value: Any) -> bool:
     """Whether what was typed says for, against, neutral or nothing."""
     return _sign_key(value) in _SIGNS
 
 
-def read_sign(value: Any) -> int | None:
+def _read_sign(value: Any) -> int | None:
     """1, 0, -1 or None from words such as +1, for, 0, neutral, −1, against."""
     return _SIGNS.get(_sign_key(value))
 
@@ -190,7 +190,7 @@ def _sign_word(sign: int | None) -> str:
     return "" if sign is None else _SIGN_WORDS.get(sign, str(sign))
 
 
-def read_number(value: Any) -> float | None:
+def _read_number(value: Any) -> float | None:
     """The number typed or pasted, or None."""
     try:
         number = float(value)
@@ -209,16 +209,16 @@ def _sign_key(value: Any) -> str:
 
 
 def _with_sign(signs: Mapping[str, int], name: str, value: Any) -> dict[str, int]:
-    if not is_sign(value):
+    if not _is_sign(value):
         return dict(signs)
-    sign = read_sign(value)
+    sign = _read_sign(value)
     if sign is None:
         return {known: number for known, number in signs.items() if known != name}
     return {**signs, name: sign}
 
 
 def _with_rank(item: Item, value: Any) -> Item:
-    number = read_number(value)
+    number = _read_number(value)
     if written(value).strip() and (number is None or number < 0):
         return item
     return replace(item, rank=None if number is None else int(number))
@@ -392,10 +392,10 @@ def _edited_option(option: Option, cells: Cells) -> Option:
         text = written(value)
         if column == CODE:
             option = replace(option, code=text.strip())
-        elif column == POINTS and (read_number(value) is not None or not text.strip()):
-            option = replace(option, points=read_number(value))
-        elif column == STANCE and is_sign(value):
-            option = replace(option, stance=read_sign(value))
+        elif column == POINTS and (_read_number(value) is not None or not text.strip()):
+            option = replace(option, points=_read_number(value))
+        elif column == STANCE and _is_sign(value):
+            option = replace(option, stance=_read_sign(value))
         elif column.startswith(TEXT):
             labels = {**option.labels, column.removeprefix(TEXT): text}
             option = replace(option, labels={k: v for k, v in labels.items() if v})
@@ -446,12 +446,12 @@ def _in_order(
 
 def _position(cells: Cells, otherwise: int) -> int:
     """The position typed, or `otherwise`."""
-    number = read_number(cells.get(POSITION))
+    number = _read_number(cells.get(POSITION))
     return otherwise if number is None else int(number)
 
 
 def _stance_word(stance: int | None) -> str:
-    return "" if stance is None else STANCE_WORDS.get(stance, str(stance))
+    return "" if stance is None else _STANCE_WORDS.get(stance, str(stance))
 
 
 def _texts(values: Iterable[str | None]) -> pd.Series:
@@ -533,7 +533,7 @@ def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
             "once, and paste again."
         )
     rank = _written(cells.get(RANK))
-    number = read_number(rank)
+    number = _read_number(rank)
     if rank and (number is None or number < 0):
         yield f"{where}: “{_in_a_line(rank)}” under Rank is no number from 0 up; nothing changed."
     yield from _sign_remarks(where, cells)
@@ -541,7 +541,7 @@ def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
 
 def _option_cell_remarks(code: str, cells: Cells) -> Iterator[str]:
     points = _written(cells.get(POINTS))
-    if points and read_number(points) is None:
+    if points and _read_number(points) is None:
         yield f"Option {code}: “{_in_a_line(points)}” under Points is no number, such as 2.5."
     yield from _sign_remarks(f"Option {code}", cells)
 
@@ -549,7 +549,7 @@ def _option_cell_remarks(code: str, cells: Cells) -> Iterator[str]:
 def _sign_remarks(where: str, cells: Cells) -> Iterator[str]:
     """Cells that should say for, against or neutral, and do not."""
     for column, value in cells.items():
-        if (column.startswith((LOADING, PARTY)) or column == STANCE) and not is_sign(value):
+        if (column.startswith((LOADING, PARTY)) or column == STANCE) and not _is_sign(value):
             yield (
                 f"{where}: “{_in_a_line(_written(value))}” under "
                 f"{_in_a_line(column.partition(':')[2]) or 'Stance'} is not known, so nothing "

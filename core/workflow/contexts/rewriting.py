@@ -139,7 +139,7 @@ def rewritten(context: Context, reply: Reply, code: str) -> Context:
     return replace(changed, code=code, variant_of=context.code)
 
 
-def free_code(code: str, taken: Collection[str]) -> str:
+def _free_code(code: str, taken: Collection[str]) -> str:
     """The code of the next rewriting of a context: c01_v1, c01_v2 and so on."""
     number = 1
     while (wish := f"{code}_v{number}") in taken:
@@ -250,7 +250,7 @@ def add(workspace: Workspace, name: str, original: Context, write: Callable[[str
         known = of_set(workspace, name)
         taken = {draft.variant.code for draft in known}
         taken |= {context.code for context in contexts.sets(workspace).get(name, ())}
-        draft = write(free_code(original.code, taken))
+        draft = write(_free_code(original.code, taken))
         _keep_all(workspace, name, (*known, draft))
 
 

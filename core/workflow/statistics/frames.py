@@ -61,7 +61,7 @@ def frame_of(
                 f"There is no factor '{factor}' to filter by.", f"Use: {', '.join(FACTORS)}, item."
             )
     if analysis.needs is TEXTS:
-        frame = text_frame(workspace, codes, where)
+        frame = _text_frame(workspace, codes, where)
     elif analysis.needs is ITEM_SCORES:
         frame = item_scores(workspace, codes, where)
     else:
@@ -127,7 +127,7 @@ def _ends(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 
-def text_frame(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
+def _text_frame(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
     """TEXTS of some studies."""
     parts = []
     written = texts.text_studies(workspace)
@@ -265,7 +265,7 @@ _SOURCES: Mapping[str, _Source] = {
     ),
     "texts": _Source(
         _studies_of_texts,
-        lambda workspace, name: text_frame(workspace, [name], {}),
+        lambda workspace, name: _text_frame(workspace, [name], {}),
         is_study=True,
     ),
     "word_lists": _Source(_word_banks, _word_lists, is_study=False),

@@ -40,7 +40,7 @@ class Statement:
     stop: int
 
 
-def bare_text(text: str) -> str:
+def _bare_text(text: str) -> str:
     """The text with blanks in place of comments; every character where it was."""
     out = []
     for line in text.splitlines(keepends=True):
@@ -49,15 +49,15 @@ def bare_text(text: str) -> str:
     return "".join(out)
 
 
-def statements(text: str) -> list[Statement]:
+def _statements(text: str) -> list[Statement]:
     """The statements of a text that can be read, each with one name on its left."""
-    bare = bare_text(text)
+    bare = _bare_text(text)
     return [_statement(bare, start, stop) for start, stop in _spans(bare)]
 
 
-def one_name_on_the_left(text: str) -> str:
+def _one_name_on_the_left(text: str) -> str:
     """The text with `F + G =~ x` made `F =~ x; G =~ x`."""
-    bare = bare_text(text)
+    bare = _bare_text(text)
     for start, stop in reversed(_spans(bare)):
         found = _OPERATOR.search(bare, start, stop)
         if found is None:
@@ -71,9 +71,9 @@ def one_name_on_the_left(text: str) -> str:
     return text
 
 
-def without_characters(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _without_characters(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """The text without some characters; comments stay, and lines that become empty go."""
-    bare = bare_text(text)
+    bare = _bare_text(text)
     gone = {k for start, stop in spans for k in range(start, stop) if not bare[k].isspace()}
     lines: list[str] = []
     position = 0
@@ -198,7 +198,7 @@ def with_item_on(text: str, item: str, factors: Sequence[str]) -> str:
     now = assignment(text).get(item, ())
     if factors and set(now) == set(factors):
         return text
-    text = one_name_on_the_left(text)
+    text = _one_name_on_the_left(text)
     for factor in now:
         if factor not in factors:
             text = _without_loading(text, factor, item)
@@ -289,14 +289,14 @@ def without_residual(text: str, a: str, b: str) -> str:
     ):
         return text
     return _without_words(
-        one_name_on_the_left(text),
+        _one_name_on_the_left(text),
         lambda s, word: s.op == COVARIANCE and {s.name, word.name} == {a, b},
     )
 
 
 def _read(text: str) -> ParsedModel | None:
     """The model; None where the text has no statement."""
-    return parse_model(text) if statements(text) else None
+    return parse_model(text) if _statements(text) else None
 
 
 def _with_line(text: str, line: str) -> str:
@@ -306,7 +306,7 @@ def _with_line(text: str, line: str) -> str:
 
 def _with_loading(text: str, factor: str, item: str) -> str:
     """The text with an item more on a factor, behind the others."""
-    own = [s for s in statements(text) if s.op == LOADING and s.name == factor]
+    own = [s for s in _statements(text) if s.op == LOADING and s.name == factor]
     if not own:
         return _with_line(text, f"{factor} {LOADING} {item}")
     stop = own[-1].stop
@@ -320,7 +320,7 @@ def _without_loading(text: str, factor: str, item: str) -> str:
         own = statement.op == LOADING and statement.name == factor
         return own and word.name == item
 
-    words = [w for s in statements(text) if s.op == LOADING and s.name == factor for w in s.words]
+    words = [w for s in _statements(text) if s.op == LOADING and s.name == factor for w in s.words]
     others = [word for word in words if word.name != item]
     was_free = any(word.modifier == "NA" for word in words if word.name == item)
     if others and words[0].name == item and was_free:
@@ -349,11 +349,11 @@ def _is_number(modifier: str) -> bool:
 
 def _without_name(text: str, name: str) -> str:
     """The text that says nothing of a name; factors that this empties go too."""
-    before = {s.name for s in statements(text) if s.op == LOADING}
-    own = [(s.start, s.stop) for s in statements(text) if s.name == name]
-    text = without_characters(text, own)
+    before = {s.name for s in _statements(text) if s.op == LOADING}
+    own = [(s.start, s.stop) for s in _statements(text) if s.name == name]
+    text = _without_characters(text, own)
     text = _without_words(text, lambda statement, word: word.name == name)
-    after = {s.name for s in statements(text) if s.op == LOADING}
+    after = {s.name for s in _statements(text) if s.op == LOADING}
     for emptied in sorted(before - after - {name}):
         text = _without_name(text, emptied)
     return text
@@ -362,13 +362,13 @@ def _without_name(text: str, name: str) -> str:
 def _without_words(text: str, is_it: Callable[[Statement, Word], bool]) -> str:
     """The text without some words; a statement that has no others goes whole."""
     spans: list[tuple[int, int]] = []
-    for statement in statements(text):
+    for statement in _statements(text):
         gone = [k for k, word in enumerate(statement.words) if is_it(statement, word)]
         if gone and len(gone) == len(statement.words):
             spans.append((statement.start, statement.stop))
         else:
             spans += _words_with_signs(text, statement, gone)
-    return without_characters(text, spans)
+    return _without_characters(text, spans)
 
 
 def _words_with_signs(
@@ -391,7 +391,7 @@ def _words_with_signs(
 
 def _signs(text: str, statement: Statement) -> dict[int, int]:
     """Position of the plus sign after each word but the last."""
-    bare = bare_text(text)
+    bare = _bare_text(text)
     return {
         k: bare.find("+", word.stop, following.start)
         for k, (word, following) in enumerate(pairwise(statement.words))

@@ -63,7 +63,7 @@ def _renamed(model: ParsedModel, name: Rename, label: Rename) -> ParsedModel:
     )
 
 
-def single_items_are_factors(model: ParsedModel) -> ParsedModel:
+def _single_items_are_factors(model: ParsedModel) -> ParsedModel:
     """The model of ordered answers, in which a factor of one item is that item.
 
     Loading and variance are 1; correlations would leave the variance of such a factor open.
@@ -167,7 +167,7 @@ def _plain(value: float) -> str:
 
 EstimatorName = Literal["ml", "mlr", "fiml", "wlsmv"]
 
-LAVAAN_CALLS: Mapping[EstimatorName, str] = {
+_LAVAAN_CALLS: Mapping[EstimatorName, str] = {
     "ml": """\
   fit <- cfa(group$model, data = rows, estimator = "ML", missing = "listwise",
              likelihood = "normal", information = "expected", meanstructure = FALSE,
@@ -194,7 +194,7 @@ LAVAAN_CALLS: Mapping[EstimatorName, str] = {
 """The call of each estimator. What lavaan would choose by itself is written out, so that a later
 version with other defaults gives the same numbers."""
 
-LAVAAN_NOTES: Mapping[EstimatorName, str] = {
+_LAVAAN_NOTES: Mapping[EstimatorName, str] = {
     "ml": "Maximum likelihood on complete rows. All of these options are lavaan's own defaults.",
     "mlr": "Maximum likelihood on complete rows with corrected tests and standard errors. All of "
     "these options are lavaan's own defaults. The corrected test is chisq.scaled, the corrected "
@@ -206,7 +206,7 @@ LAVAAN_NOTES: Mapping[EstimatorName, str] = {
     "test to report is chisq.scaled; the plain one has no meaningful p.",
 }
 
-LAVAAN = """\
+_LAVAAN = """\
 # Factor analysis with lavaan
 # Run it in the folder that holds data.csv, for example with: Rscript cfa.R
 @about@
@@ -282,7 +282,7 @@ for (result in results) {
 }
 @differences@"""
 
-LAVAAN_DIFFERENCES = """
+_LAVAAN_DIFFERENCES = """
 # Differences of chi-square: the first model of each pair is a special case of the second. lavaan
 # corrects them as Inkblot does: Satorra and Bentler (2001), and Satorra (2000) for ordered answers.
 pairs <- list(
@@ -303,7 +303,7 @@ cat("\\nDifferences of chi-square\\n")
 print(differences, digits = 6)
 """
 
-PYTHON_NOTES: Mapping[EstimatorName, str] = {
+_PYTHON_NOTES: Mapping[EstimatorName, str] = {
     "ml": "These numbers are those of Inkblot's plain test.",
     "mlr": "The estimates and the plain test are those of Inkblot. The corrected test, corrected "
     "indices and corrected standard errors of MLR need cfa.R.",
@@ -315,7 +315,7 @@ PYTHON_NOTES: Mapping[EstimatorName, str] = {
     "Use cfa.R for the same ones.",
 }
 
-SEMOPY = """\
+_SEMOPY = """\
 # Factor analysis with semopy
 # Needs: pip install semopy. Reads data.csv from the folder of this file.
 @about@
@@ -478,21 +478,21 @@ def cfa_files(
     written = list(zip(group_names, row_names, models, strict=True))
     r_parts = {
         **parts,
-        "options": comment(LAVAAN_NOTES[estimator]).rstrip("\n"),
-        "call": LAVAAN_CALLS[estimator],
+        "options": comment(_LAVAAN_NOTES[estimator]).rstrip("\n"),
+        "call": _LAVAAN_CALLS[estimator],
         "groups": ",\n".join(_r_group(*one, means=estimator == "fiml") for one in written),
-        "differences": filled(LAVAAN_DIFFERENCES, {"pairs": _r_pairs(pairs)}) if pairs else "",
+        "differences": filled(_LAVAAN_DIFFERENCES, {"pairs": _r_pairs(pairs)}) if pairs else "",
     }
     python_parts = {
         **parts,
-        "options": comment(PYTHON_NOTES[estimator]).rstrip("\n"),
-        "note": repr(PYTHON_NOTES[estimator]),
+        "options": comment(_PYTHON_NOTES[estimator]).rstrip("\n"),
+        "note": repr(_PYTHON_NOTES[estimator]),
         "groups": "\n".join(_python_group(*one) for one in written),
     }
     return (
         TextFile("data.csv", _data(groups, row_names, models, names)),
-        TextFile("cfa.R", r_script(filled(LAVAAN, r_parts))),
-        TextFile("cfa.py", filled(SEMOPY, python_parts)),
+        TextFile("cfa.R", r_script(filled(_LAVAAN, r_parts))),
+        TextFile("cfa.py", filled(_SEMOPY, python_parts)),
     )
 
 
@@ -502,7 +502,7 @@ def _model(
     """The model with names that the files allow."""
     model = parse_model(group.model, items=group.items)
     if estimator == "wlsmv":
-        model = single_items_are_factors(model)
+        model = _single_items_are_factors(model)
     return allowed(model, group.titles, names, labels)
 
 

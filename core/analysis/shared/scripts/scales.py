@@ -29,7 +29,7 @@ from core.stats.reliability.alpha import Missing
 
 # The parts of the reliability and item scripts in Python that are the same for every study.
 
-PYTHON_START = """\
+_PYTHON_START = """\
 # @software@
 # Needs numpy and scipy. Reads data.csv from the folder of this file.
 @about@
@@ -82,7 +82,7 @@ def alpha(covariance):
     return k / (k - 1) * (1 - np.trace(covariance) / total)
 """
 
-PYTHON_USABLE = {
+_PYTHON_USABLE = {
     "listwise": '''
 
 def usable(x, strata):
@@ -105,7 +105,7 @@ def usable(x, strata):
 ''',
 }
 
-PYTHON_ALPHA = '''
+_PYTHON_ALPHA = '''
 
 def feldt(value, n, k):
     """Feldt's interval of alpha."""
@@ -113,7 +113,7 @@ def feldt(value, n, k):
     return [1 - (1 - value) * stats.f.ppf(p, n - 1, (n - 1) * (k - 1)) for p in (1 - tail, tail)]
 '''
 
-PYTHON_MORE = '''
+_PYTHON_MORE = '''
 
 def stratified(covariance, strata):
     """Alpha with the subscales as strata."""
@@ -179,7 +179,7 @@ def halves(covariance):
         yield "split-half, highest", np.nanmax(values)
 '''
 
-PYTHON_RELIABILITY_END = '''
+_PYTHON_RELIABILITY_END = '''
 
 def coefficients(x, strata):
     """Name, value and interval of each coefficient."""
@@ -201,7 +201,7 @@ for group, scale, items, strata in scales:
         print(group, scale, name, *numbers, *x.shape, sep="\\t")
 '''
 
-PYTHON_RELIABILITY_MORE = """\
+_PYTHON_RELIABILITY_MORE = """\
     if len(set(strata)) > 1:
         yield "stratified alpha", stratified(covariance, strata), *nothing
     yield "omega total", omega_total(x), *nothing
@@ -209,7 +209,7 @@ PYTHON_RELIABILITY_MORE = """\
         yield name, half, *nothing
 """
 
-PYTHON_ITEMS_END = """
+_PYTHON_ITEMS_END = """
 
 sys.stdout.reconfigure(errors="backslashreplace")
 print("group", "scale", "item", "n", "discrimination", "ci_low", "ci_high", "alpha_if_dropped",
@@ -235,7 +235,7 @@ for group, scale, items, strata in scales:
 
 # The parts of the reliability and item scripts in R that are the same for every study.
 
-R_START = """\
+_R_START = """\
 # @software@
 # Run it in the folder that holds data.csv, for example with: Rscript @file@
 @about@
@@ -272,7 +272,7 @@ quietly <- function(expression) {
 attempt <- function(expression) tryCatch(expression, error = function(e) NULL)
 """
 
-R_USABLE = {
+_R_USABLE = {
     "listwise": """
 # items without variance go first, so that they cost no rows; then incomplete rows
 usable <- function(x) {
@@ -289,7 +289,7 @@ usable <- function(x) {
 """,
 }
 
-R_ALPHA = """
+_R_ALPHA = """
 row <- function(scale, x, coefficient, value, low = NA, high = NA) {
   data.frame(group = scale$group, scale = scale$scale, coefficient = coefficient, value = value,
              ci_low = low, ci_high = high, n = nrow(x), n_items = ncol(x))
@@ -309,7 +309,7 @@ alpha_row <- function(scale, x) {
 }
 """
 
-R_MORE = """
+_R_MORE = """
 sum_of_covariances <- function(x) sum(cov(x))
 
 stratified_row <- function(scale, x, strata) {
@@ -397,7 +397,7 @@ halves_rows <- function(scale, x) {
 }
 """
 
-R_RELIABILITY_END = """
+_R_RELIABILITY_END = """
 coefficients <- function(scale) {
   x <- usable(answers[answers$group == scale$group, scale$items, drop = FALSE])
   strata <- scale$strata[match(names(x), scale$items)]
@@ -410,7 +410,7 @@ results <- do.call(rbind, lapply(scales, function(scale) attempt(coefficients(sc
 print(results, digits = 8, row.names = FALSE)
 """
 
-R_ITEMS_END = """
+_R_ITEMS_END = """
 discriminations <- function(scale) {
   x <- usable(answers[answers$group == scale$group, scale$items, drop = FALSE])
   found <- quietly(psych::alpha(x, check.keys = FALSE, warnings = FALSE, use = "pairwise"))
@@ -540,8 +540,8 @@ def reliability_files(
             "      attempt(halves_rows(scale, x))",
         ]
     )
-    r_end = filled(R_RELIABILITY_END, {"rows": alone if alpha_only else r_rows})
-    more = "" if alpha_only else PYTHON_RELIABILITY_MORE
+    r_end = filled(_R_RELIABILITY_END, {"rows": alone if alpha_only else r_rows})
+    more = "" if alpha_only else _PYTHON_RELIABILITY_MORE
     r_parts = {
         "software": "Cronbach's alpha with psych"
         if alpha_only
@@ -556,15 +556,15 @@ def reliability_files(
         data,
         TextFile(
             "reliability.R",
-            r_script(start + R_USABLE[rule] + R_ALPHA + ("" if alpha_only else R_MORE) + r_end),
+            r_script(start + _R_USABLE[rule] + _R_ALPHA + ("" if alpha_only else _R_MORE) + r_end),
         ),
         TextFile(
             "reliability.py",
             python_start
-            + PYTHON_USABLE[rule]
-            + PYTHON_ALPHA
-            + ("" if alpha_only else PYTHON_MORE)
-            + filled(PYTHON_RELIABILITY_END, {"more": more}),
+            + _PYTHON_USABLE[rule]
+            + _PYTHON_ALPHA
+            + ("" if alpha_only else _PYTHON_MORE)
+            + filled(_PYTHON_RELIABILITY_END, {"more": more}),
         ),
     )
 
@@ -608,8 +608,8 @@ def item_files(
                                   "Item discrimination with numpy")  # fmt: skip
     return (
         data,
-        TextFile("items.R", r_script(start + R_USABLE[missing] + R_ITEMS_END)),
-        TextFile("items.py", python_start + PYTHON_USABLE[missing] + PYTHON_ITEMS_END),
+        TextFile("items.R", r_script(start + _R_USABLE[missing] + _R_ITEMS_END)),
+        TextFile("items.py", python_start + _PYTHON_USABLE[missing] + _PYTHON_ITEMS_END),
     )
 
 
@@ -629,8 +629,8 @@ def _starts(
     }
     r_scales = {"scales": ",\n".join(map(_r_scale, scales))}
     python_scales = {"scales": "\n".join(map(_python_scale, scales)), "software": python_software}
-    return filled(R_START, shared | r_parts | r_scales), filled(
-        PYTHON_START, shared | python_scales
+    return filled(_R_START, shared | r_parts | r_scales), filled(
+        _PYTHON_START, shared | python_scales
     )
 
 
