@@ -29,9 +29,12 @@ def write(workspace: Workspace, entry: Entry, folder: Path) -> None:
         for case in cases(analysis, levels, entry.given, {**models, **entry.more}):
             if case.way == "default" or case.way in entry.ways:
                 place = folder / "analyses" / analysis.name / entry.name / case.name
-                write_case(
-                    workspace, entry.codes, analysis, case, place, both_themes=bool(entry.ways)
-                )
+                try:
+                    write_case(
+                        workspace, entry.codes, analysis, case, place, both_themes=bool(entry.ways)
+                    )
+                except Exception as error:  # noqa: BLE001 - a fault is compared as well
+                    write_file(place / "fault.txt", f"{type(error).__name__}: {error}\n")
 
 
 def typed_models(workspace: Workspace, codes: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -66,10 +69,7 @@ def write_case(
     except UserError as error:
         write_file(place / "refusal.txt", refusal(error))
         return
-    except Exception as error:  # noqa: BLE001 - a fault is a result to compare as well
-        write_file(place / "fault.txt", f"{type(error).__name__}: {error}\n")
-        return
-    write_result(result, place)
+    write_result(analysis, result, place)
     usual = case.name == "default"
     if usual or case.way in DRAWN:
         write_charts(analysis, result, place, every_way=usual and both_themes)
@@ -90,8 +90,10 @@ def refusal(error: UserError) -> str:
     return f"{type(error).__name__}\n{error.problem}\n{error.remedy}\n"
 
 
-def write_result(result: AnalysisResult, place: Path) -> None:
-    """Tables as their CSV files, and all words of the result as `words.json`."""
+def write_result(analysis: Analysis, result: AnalysisResult, place: Path) -> None:
+    """Tables as CSV, the sentences that answer the question, and all words of the result."""
+    said = [f"{group}: {sentence}\n" for group, sentence in analysis.answer(result)]
+    write_file(place / "answer.txt", "".join(said))
     for table in result.tables:
         write_file(place / f"{slug(table.name)}.csv", export.table_csv(table))
     words = json.loads(export.result_json(result))
