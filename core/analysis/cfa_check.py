@@ -52,9 +52,9 @@ from core.stats.factor.result import CfaResult
 from core.stats.factor.semopy_check import (
     SemopyFit,
     SemopyIndices,
-    by_semopy_definitions,
-    semopy_fit,
-    turned_alike,
+    align_factors,
+    fit_semopy,
+    semopy_indices,
 )
 
 _AGREE_CHI2, _AGREE = 0.01, 0.001
@@ -254,7 +254,7 @@ def _checked(group: Prepared, place: int, n_groups: int) -> _Checked:
     except UserError as error:
         problem = model.sentence(error.problem)
         return _Checked(group, None, SemopyFit(), (*notes, f"{group.name}: not fitted. {problem}"))
-    theirs = semopy_fit(
+    theirs = fit_semopy(
         *_complete(group.scores, model),
         *_for_semopy(model, own),
         after_step=lambda: step(place, n_groups, "groups"),
@@ -263,14 +263,14 @@ def _checked(group: Prepared, place: int, n_groups: int) -> _Checked:
         notes.append(f"{group.name}: semopy has no solution. {model.sentence(theirs.problem)}")
     turned: tuple[str, ...] = ()
     if own.converged and theirs.estimates:
-        theirs, turned = turned_alike(theirs, own)
+        theirs, turned = align_factors(theirs, own)
     if turned:
         named = ", ".join(map(model.name, turned))
         notes.append(
             f"{group.name}: semopy's solution has all signs of {named} reversed, which fits as "
             "well; they are turned here."
         )
-    return _Checked(group, own, theirs, tuple(notes), by_semopy_definitions(own))
+    return _Checked(group, own, theirs, tuple(notes), semopy_indices(own))
 
 
 def _has_own(one: _Checked) -> bool:

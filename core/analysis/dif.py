@@ -34,7 +34,7 @@ from core.domain.wording import counted
 from core.errors import NotEnoughData
 from core.stats.distributions import moments
 from core.stats.groups import Adjustment
-from core.stats.inputs import listed, never_answered
+from core.stats.inputs import name_list, unanswered_items_note
 from core.stats.irt.dif import DifResult, ItemDif, differential_item_functioning, purified_dif
 
 # The tables of differential item functioning: items, tests, effects, levels.
@@ -247,7 +247,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not tested:
             return "Undefined (no item could be tested)."
         flagged = [f"{row['item']} ({row['jodoin_gierl']})" for row in tested if row["flagged"]]
-        named = f": {listed(flagged)}" if flagged else ""
+        named = f": {name_list(flagged)}" if flagged else ""
         verb = "is" if len(flagged) == 1 else "are"
         return f"{len(flagged)} of {counted(len(tested), 'item')} {verb} flagged{named}."
 
@@ -375,7 +375,9 @@ def _compared(
     few = [level for level in sorted(set(levels.tolist())) if counts[level] < fewest]
     notes = []
     if few:
-        notes.append(f"{where}: left out, with fewer than {fewest} administrations: {listed(few)}.")
+        notes.append(
+            f"{where}: left out, with fewer than {fewest} administrations: {name_list(few)}."
+        )
     if len(kept) < 2:
         notes.append(f"{where}: not compared, as fewer than two levels are left.")
         return Compared(lead, None, (), tuple(notes))
@@ -386,7 +388,7 @@ def _compared(
     for absent, place in ((~at_all, ""), (at_all & ~in_all, " at some level")):
         named = [item for item, one in zip(matrix.items, absent, strict=True) if one]
         if named:
-            notes.append(f"{where}: {never_answered(named, place)}")
+            notes.append(f"{where}: {unanswered_items_note(named, place)}")
     rows = np.isin(levels, kept)
     scores = matrix.scores[np.ix_(rows, in_all)]
     run = purified_dif if matching == "purified" else differential_item_functioning
@@ -406,7 +408,7 @@ def _problems(result: DifResult) -> list[str]:
     for item in result.items:
         for problem in item.problems:
             owners.setdefault(problem, []).append(item.name)
-    return [f"{listed(names)}: {problem}" for problem, names in owners.items()]
+    return [f"{name_list(names)}: {problem}" for problem, names in owners.items()]
 
 
 def _remedy(item_scores: pd.DataFrame, fewest: int) -> str:

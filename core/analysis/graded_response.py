@@ -47,7 +47,7 @@ from core.stats.irt.graded_response import (
     standard_error,
     trait_reliability,
 )
-from core.stats.ordered.answer_options import listed
+from core.stats.ordered.answer_options import score_list
 
 # The tables of the graded response analysis: items, their information, the test's, fit.
 
@@ -112,9 +112,9 @@ def _item_cells(one: Fitted, most: int) -> list[tuple[Any, ...]]:
             column = one.matrix.scores[:, place]
             chosen = np.unique(column[np.isfinite(column)]).tolist()
             blank = (math.nan,) * (2 + 2 * most)
-            rows.append((listed(chosen) if chosen else "", answers[place], *blank, False))
+            rows.append((score_list(chosen) if chosen else "", answers[place], *blank, False))
         else:
-            rows.append((listed(item.options), item.n_answers, *_curve(item, most), converged))
+            rows.append((score_list(item.options), item.n_answers, *_curve(item, most), converged))
     return rows
 
 

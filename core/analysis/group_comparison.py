@@ -58,8 +58,15 @@ from core.domain.frames import CONTEXT_SET, ITEM_SCORES, REWRITING
 from core.domain.results import AnalysisResult, Column
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative, stars
-from core.stats.groups import GroupsTest, MeanTest, known_groups, mean_interval, summary, welch_t
-from core.stats.inputs import listed
+from core.stats.groups import (
+    KnownGroupsTest,
+    MeanTest,
+    known_groups,
+    mean_interval,
+    summary,
+    welch_t,
+)
+from core.stats.inputs import name_list
 from core.stats.scores import ScoreRule
 
 # Who belongs to which group of `group_comparison`, and the scores of each.
@@ -191,7 +198,7 @@ def _chosen(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
             near = get_close_matches(context, contexts, n=3) or list(contexts)
             raise NotEnoughData(
                 f"There is no context '{context}' among the answers.",
-                f"Use a code of the contexts, such as {listed(near, 3)}.",
+                f"Use a code of the contexts, such as {name_list(near, 3)}.",
             )
         if chosen.setdefault(context, group) != group:
             raise NotEnoughData(
@@ -278,7 +285,7 @@ def _two(shift: MeanTest) -> Row:
     )  # fmt: skip
 
 
-def _several(found: GroupsTest) -> Row:
+def _several(found: KnownGroupsTest) -> Row:
     """The test of three groups or more; the classic one where a group does not vary."""
     test = ("Welch's F", found.f, found.df1, found.df2, found.p)
     if math.isnan(found.f) and math.isfinite(found.classic_f):
@@ -307,7 +314,7 @@ def _pair_notes(own: GroupedScores, pairs: Pairs) -> list[str]:
     for (first, second), shift in pairs.items():
         for problem in shift.problems:
             told.setdefault(problem, []).append(f"{first} with {second}")
-    notes = [f"{own.where}, {listed(where)}: {problem}" for problem, where in told.items()]
+    notes = [f"{own.where}, {name_list(where)}: {problem}" for problem, where in told.items()]
     if len(own.scores) > MOST_LEVELS:
         notes.append(
             f"{own.where}: of {len(own.scores)} groups, each is compared with the first only "

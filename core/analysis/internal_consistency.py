@@ -26,9 +26,9 @@ from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
-from core.stats.inputs import listed, never_answered
-from core.stats.reliability.alpha import Missing, covariances, cronbach_alpha
-from core.stats.scores import on_keying
+from core.stats.inputs import name_list, unanswered_items_note
+from core.stats.reliability.alpha import PairRule, covariances, cronbach_alpha
+from core.stats.scores import is_keying_note
 
 _FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."
 
@@ -176,7 +176,7 @@ def internal_consistency(
 
 
 def _row(
-    matrix: ScoreMatrix, kept: ScoreMatrix, missing: Missing, ci_level: float
+    matrix: ScoreMatrix, kept: ScoreMatrix, missing: PairRule, ci_level: float
 ) -> tuple[tuple[Any, ...], list[str]]:
     """The row of one matrix of which some items are kept, and what has to be said about it."""
     judged = kept if kept.items else matrix.answered()  # with none, n is still that of the answers
@@ -197,12 +197,12 @@ def _row(
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     notes = []
     if never:
-        notes.append(f"{where}: {never_answered(never)}")
+        notes.append(f"{where}: {unanswered_items_note(never)}")
     if constant:
-        notes.append(f"{where}: left out for zero variance: {listed(constant)}.")
+        notes.append(f"{where}: left out for zero variance: {name_list(constant)}.")
     if math.isnan(value):
         notes.append(f"{where}: alpha is undefined (n = {n}; items that vary: {k}).")
-    notes += [f"{where}: {problem}" for problem in estimate.problems if on_keying(problem)]
+    notes += [f"{where}: {problem}" for problem in estimate.problems if is_keying_note(problem)]
     dropped = len(matrix.scores) - n
     counts = (k, len(constant), n, dropped)
     return (*matrix.group, matrix.subscale, *counts, value, estimate.low, estimate.high), notes

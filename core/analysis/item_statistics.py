@@ -43,8 +43,8 @@ from core.domain.wording import counted
 from core.errors import NotEnoughData
 from core.stats.correlation import fisher_interval
 from core.stats.distributions import column_means, moments
-from core.stats.inputs import is_constant, listed
-from core.stats.reliability.alpha import Missing, covariances
+from core.stats.inputs import is_constant, name_list
+from core.stats.reliability.alpha import PairRule, covariances
 
 # The columns of the tables of `item_statistics`, with what each tells.
 
@@ -223,7 +223,7 @@ class ItemTable:
 
 
 def item_table(
-    item_scores: pd.DataFrame, names: Sequence[str], missing: Missing, ci_level: float
+    item_scores: pd.DataFrame, names: Sequence[str], missing: PairRule, ci_level: float
 ) -> ItemTable:
     """The statistics of every item of an ITEM_SCORES frame within the groups of some factors.
 
@@ -252,7 +252,7 @@ def item_table(
     return ItemTable(frame, columns, matrices)
 
 
-def left_out_notes(matrices: Sequence[ScoreMatrix], missing: Missing) -> list[str]:
+def left_out_notes(matrices: Sequence[ScoreMatrix], missing: PairRule) -> list[str]:
     """A note on usable scores that means use but listwise discrimination does not."""
     if missing != "listwise":
         return []
@@ -290,7 +290,7 @@ def undefined_notes(table: ItemTable) -> list[str]:
         for number, hit in hits.items():
             plural = "item" if len(hit) == 1 else counted(len(hit), "item")
             said = reason.format(their="its" if len(hit) == 1 else "their")
-            note = f"{group_name(groups[number])}: {plural} {listed(hit)}: {said}."
+            note = f"{group_name(groups[number])}: {plural} {name_list(hit)}: {said}."
             notes.append((number, note))
     return [note for _, note in sorted(notes, key=lambda found: found[0])]
 
@@ -327,7 +327,7 @@ def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str], ...]:
 
 
 def _rows(
-    matrix: ScoreMatrix, difficulty: Floats, missing: Missing, ci_level: float
+    matrix: ScoreMatrix, difficulty: Floats, missing: PairRule, ci_level: float
 ) -> list[tuple[Any, ...]]:
     """One row per item of a matrix."""
     discriminations, alphas, as_worded, behind = _over_all_items(matrix, missing)
@@ -351,7 +351,9 @@ def _rows(
     return rows
 
 
-def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floats, Floats, Floats]:
+def _over_all_items(
+    matrix: ScoreMatrix, missing: PairRule
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Discriminations, alphas if dropped, discriminations as worded, and n, for every item.
 
     Items without variance have none, and their gaps cost the others no administration; without
@@ -376,14 +378,14 @@ def _over_all_items(matrix: ScoreMatrix, missing: Missing) -> tuple[Floats, Floa
     return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])
 
 
-def _as_worded(matrix: ScoreMatrix, keyed: Floats, missing: Missing) -> Floats:
+def _as_worded(matrix: ScoreMatrix, keyed: Floats, missing: PairRule) -> Floats:
     """Discriminations without reverse-keying any item; only asked for where one is negative."""
     if not (keyed < 0).any() or len(set(matrix.keyed)) == 1:
         return keyed
     return covariances(matrix.scores * np.sign(matrix.keyed), missing).discriminations()
 
 
-def _n_discrimination(scores: Floats, missing: Missing) -> Floats:
+def _n_discrimination(scores: Floats, missing: PairRule) -> Floats:
     """For each item, the administrations that answered it and entered the covariances."""
     answered = ~np.isnan(scores)
     if missing == "listwise":

@@ -32,7 +32,7 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative
-from core.stats.groups import Adjustment, MeanTest, Summary, adjusted_p, against_norms, summary
+from core.stats.groups import Adjustment, MeanTest, Summary, adjusted_p, compare_with_norms, summary
 from core.stats.scores import ScoreRule, row_scores
 
 # The columns of the table of `norm_comparison`, with what each tells.
@@ -374,7 +374,7 @@ def _row(
     """One group beside one norm."""
     alternative, level = test
     own = summary(scores)
-    found = against_norms(scores, people, alternative=alternative, level=level)
+    found = compare_with_norms(scores, people, alternative=alternative, level=level)
     return (
         *lead, own.n, len(scores) - own.n, own.mean, own.sd, people.n, people.mean, people.sd,
         found.difference, found.low, found.high, found.t, found.df, found.p, math.nan,

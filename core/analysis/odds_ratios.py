@@ -23,7 +23,7 @@ from core.domain.study import Status
 from core.domain.wording import counted
 from core.errors import NotEnoughData
 from core.stats.distributions import moments, woolf_odds_ratio
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 
 # Which two groups of texts are compared by which lists of words, as the user chose it.
 
@@ -124,7 +124,7 @@ def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
         return wanted
     if not wanted and len(found) == 1:
         return next(iter(found))
-    there = "; ".join(f"{name} ({listed(levels)})" for name, levels in found.items())
+    there = "; ".join(f"{name} ({name_list(levels)})" for name, levels in found.items())
     raise NotEnoughData(
         f"There is no descriptor '{wanted}' with two levels."
         if wanted
@@ -139,11 +139,11 @@ def _levels(texts: pd.DataFrame, tag: str, first: str, second: str) -> tuple[str
     unknown = [level for level in (first, second) if level and level not in there]
     if unknown:
         raise NotEnoughData(
-            f"'{unknown[0]}' is no level of {tag}.", f"Type two of these: {listed(there, 20)}."
+            f"'{unknown[0]}' is no level of {tag}.", f"Type two of these: {name_list(there, 20)}."
         )
     if first and first == second:
         raise NotEnoughData(
-            f"Both groups are '{first}'.", f"Type two of these: {listed(there, 20)}."
+            f"Both groups are '{first}'.", f"Type two of these: {name_list(there, 20)}."
         )
     rest = [level for level in there if level not in (first, second)]
     if len(rest) == 2 - bool(first) - bool(second):
@@ -153,7 +153,7 @@ def _levels(texts: pd.DataFrame, tag: str, first: str, second: str) -> tuple[str
         return first, second
     raise NotEnoughData(
         f"{tag} has {len(there)} levels, and it is not said which two to compare.",
-        f"Type two of these: {listed(there, 20)}.",
+        f"Type two of these: {name_list(there, 20)}.",
     )
 
 
@@ -242,7 +242,7 @@ def notes(
         if row["remark"]:
             where = f"{group_name(row['group'])}, list {row['list']}"
             undefined.setdefault(row["remark"], []).append(where)
-    return found + [f"{listed(where)}: {problem}" for problem, where in undefined.items()]
+    return found + [f"{name_list(where)}: {problem}" for problem, where in undefined.items()]
 
 
 _SUMMARY_COLUMNS = (

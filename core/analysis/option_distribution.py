@@ -18,7 +18,7 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.wording import counted, percent_text
 from core.errors import NotEnoughData
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 
 _OPTIONS = (
     Column("subscale", "Subscale"),
@@ -232,7 +232,7 @@ def _notes(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
         if none:
             what = "item" if len(none) == 1 else f"{len(none)} items"
             notes.append(
-                f"{group_name(group)}: {what} {listed(none)}: no usable answer, so no shares."
+                f"{group_name(group)}: {what} {name_list(none)}: no usable answer, so no shares."
             )
     to_come = (options["kind"] == "status") & (options["option"] == "not_asked")
     not_asked = int(options.loc[to_come, "count"].sum())

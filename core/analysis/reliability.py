@@ -32,7 +32,7 @@ from core.stats.inputs import Estimate, item_rows
 from core.stats.reliability.alpha import SplitHalf, cronbach_alpha, split_half, stratified_alpha
 from core.stats.reliability.omega import omega_hierarchical, omega_total
 from core.stats.resampling import Bootstrap
-from core.stats.scores import on_keying
+from core.stats.scores import is_keying_note
 
 # Every reliability coefficient of one score matrix, as `reliability` shows them.
 
@@ -326,7 +326,7 @@ def _notes(scale: Scale) -> list[str]:
         undefined = [title for title, estimate in own if not estimate.defined]
         if len(own) == len(scale.coefficients):
             notes.append(f"{where}: {problem}")
-        elif on_keying(problem):
+        elif is_keying_note(problem):
             notes.append(f"{where}, {'; '.join(title for title, _ in own)}: {problem}")
         elif undefined:
             notes.append(f"{where}, {'; '.join(undefined)}: {problem}")

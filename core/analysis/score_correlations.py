@@ -48,9 +48,9 @@ from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
-from core.stats.correlation import Alternative, Correlation, Kind, correlation
+from core.stats.correlation import Alternative, Correlation, CorrelationMethod, correlation
 from core.stats.groups import Adjustment, MeanTest, adjusted_p, paired_t, summary
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 from core.stats.reliability.stability import intraclass, retest_agreement
 from core.stats.resampling import Bootstrap
 
@@ -141,7 +141,7 @@ def _repetition_columns(ci_level: float) -> tuple[Column, ...]:
 # What two levels of a factor have to do with each other: the rows of `score_correlations`.
 
 Which = Literal["all", "first"]
-_KINDS: tuple[Kind, ...] = ("pearson", "spearman")
+_KINDS: tuple[CorrelationMethod, ...] = ("pearson", "spearman")
 MOST_LEVELS = 12
 """With more levels, each is compared with the first only, and a note says so."""
 _IDENTICAL = (
@@ -203,7 +203,7 @@ def _compare(
             used = compared.used.setdefault(scale.scale, set())
             used.update(one for cell in ids.to_numpy().ravel() for one in cell)
     compared.notes += [
-        f"{scale.where}, {listed(where)}: {problem}" for problem, where in undefined.items()
+        f"{scale.where}, {name_list(where)}: {problem}" for problem, where in undefined.items()
     ]
 
 

@@ -38,7 +38,7 @@ from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.wording import percent_text
 from core.errors import NotEnoughData
 from core.stats.distributions import floor_and_ceiling, moments, quartiles, skewness_and_kurtosis
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 from core.stats.scores import row_scores
 
 # Edges of the histogram of scores, chosen so that no bin holds more possible scores by accident.
@@ -365,6 +365,6 @@ def _at_the_ends(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
         if found:
             notes.append(
                 f"{end.capitalize()} effect (more than 15% of administrations give the {word} "
-                f"answer throughout): {listed(found)}. Differences beyond that end cannot show."
+                f"answer throughout): {name_list(found)}. Differences beyond that end cannot show."
             )
     return notes

@@ -35,7 +35,7 @@ from core.charts.panels import (
 )
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.wording import counted
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 from core.stats.irt.graded_response import option_curves
 
 # Curves of the graded response model: options of an item, information of a subscale.
@@ -233,7 +233,9 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         highest = highest[highest > _highest_information(shown) * 1.05]
         if len(highest):
             named = [f"{group} ({short(float(one))})" for group, one in highest.items()]
-            beyond = f"Tips at the edge: information beyond the chart, highest of {listed(named)}."
+            beyond = (
+                f"Tips at the edge: information beyond the chart, highest of {name_list(named)}."
+            )
             said.append(beyond)
             words += f" {beyond}"
         spec = panels(_information_layers(shown, theme), shown, title, theme, said)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.wording import number_text, percent_text
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 
 # Colors of charts in the light and the dark theme, and the contrast between two colors.
 
@@ -328,7 +328,9 @@ def beyond_words(table: pd.DataFrame, ends: tuple[float, float]) -> list[str]:
             f"{f'{group}, ' if several else ''}{item} ({short(float(value))})"
             for group, item, value in values[["group", "item", "value"]].itertuples(index=False)
         ]
-        said.append(f"A large tip at the edge: the value lies beyond the chart: {listed(named)}.")
+        said.append(
+            f"A large tip at the edge: the value lies beyond the chart: {name_list(named)}."
+        )
     if intervals:
         said.append("A tip: the interval goes on beyond the chart; see the table.")
     return said

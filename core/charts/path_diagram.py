@@ -27,7 +27,7 @@ from core.charts.panels import (
 )
 from core.domain.results import AnalysisResult
 from core.domain.wording import counted
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 
 # What a path diagram shows: the numbers of one group, out of the tables of a factor analysis.
 
@@ -533,7 +533,7 @@ def path_diagrams(
     if len(models) > len(shown):
         said += f" Only the first {len(shown)} of {len(models)} groups have a path diagram."
     if without:
-        said += f" Not drawn, because not fitted: {listed(without)}."
+        said += f" Not drawn, because not fitted: {name_list(without)}."
     charts = []
     for model in shown:
         drawn = model.without_insignificant() if significant_only else model
@@ -567,7 +567,7 @@ def _in_words(model: PathModel) -> str:
     words = [
         f"Path diagram of {model.group}, n = {model.n:,}: "
         f"{counted(len(model.factors) + len(model.higher), 'factor')} "
-        f"({listed([*model.higher, *model.factors])}) and {counted(len(model.items), 'item')}"
+        f"({name_list([*model.higher, *model.factors])}) and {counted(len(model.items), 'item')}"
     ]
     if len(own):
         ranked = own.sort_values("value", key=abs, ascending=False, kind="stable")
@@ -581,7 +581,7 @@ def _in_words(model: PathModel) -> str:
     if model.n_hidden:
         words.append(f"{counted(model.n_hidden, 'loading')} with p of .05 or more not drawn")
     words += [
-        f"{what} " + listed([f"{a} with {b} {short(r)}" for a, b, r in
+        f"{what} " + name_list([f"{a} with {b} {short(r)}" for a, b, r in
                              zip(own["first"], own["second"], own["value"], strict=True)])
         for what, own in (("correlation of factors", model.correlations),
                           ("residual correlation", model.pairs)) if len(own)

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from statsmodels.stats import inter_rater
 
-from core.stats.inputs import Estimate, Floats, Integers, check_level, undefined_for_size
+from core.stats.inputs import Estimate, Floats, Integers, check_level, undefined_size_note
 from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
 
 # Cohen's kappa of two coders, plain or weighted, and Fleiss' kappa of several.
@@ -286,7 +286,7 @@ def _undefined(codes: Floats, metric: Metric, n: int) -> str:
         return "Undefined: every code is the same, so chance agrees as fully as the coders."
     if metric == "ratio" and codes[0] < 0:
         return "Undefined: codes on a ratio scale cannot be negative."
-    return undefined_for_size(codes) if metric in ("interval", "ratio") else ""
+    return undefined_size_note(codes) if metric in ("interval", "ratio") else ""
 
 
 def _counts(table: Floats, codes: Floats) -> Floats:

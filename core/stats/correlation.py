@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from core.stats.inputs import Floats, check_level, is_constant, undefined_for_size
+from core.stats.inputs import Floats, check_level, is_constant, undefined_size_note
 from core.stats.resampling import Bootstrap, percentile_interval, resampling_problems, row_weights
 
 # Correlation of two scores: Pearson or Spearman, with intervals, p and stars.
@@ -22,7 +22,7 @@ from core.stats.resampling import Bootstrap, percentile_interval, resampling_pro
 # long with its interval; its bootstrap takes twice as long. Checked against pearsonr and spearmanr.
 
 
-Kind = Literal["pearson", "spearman"]
+CorrelationMethod = Literal["pearson", "spearman"]
 Alternative = Literal["two-sided", "greater", "less"]
 
 _STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
@@ -42,7 +42,7 @@ class Correlation:
     p: float
     n: int
     n_left_out: int
-    kind: Kind
+    kind: CorrelationMethod
     level: float
     bootstrap_low: float = math.nan
     bootstrap_high: float = math.nan
@@ -63,7 +63,7 @@ def correlation(
     first: Floats,
     second: Floats,
     *,
-    kind: Kind = "pearson",
+    kind: CorrelationMethod = "pearson",
     level: float = 0.95,
     alternative: Alternative = "two-sided",
     bootstrap: Bootstrap | None = None,
@@ -123,7 +123,7 @@ def correlation(
 
 
 def fisher_interval(
-    r: float, n: int, level: float = 0.95, kind: Kind = "pearson"
+    r: float, n: int, level: float = 0.95, kind: CorrelationMethod = "pearson"
 ) -> tuple[float, float]:
     """Two-sided interval of a correlation of n rows by Fisher's z; NaN under four rows."""
     if math.isnan(r) or n < 4:
@@ -135,7 +135,9 @@ def fisher_interval(
     return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
 
 
-def disattenuated(r: float, first_reliability: float, second_reliability: float) -> float:
+def disattenuated_correlation(
+    r: float, first_reliability: float, second_reliability: float
+) -> float:
     """What the correlation would be between error-free scores; NaN unless both are positive.
 
     r / √(product of the reliabilities); Spearman (1904) doi:10.2307/1412159. It may exceed 1 where
@@ -159,7 +161,7 @@ def _too_little(x: Floats, y: Floats) -> str:
     """Why there is no correlation; empty where there is."""
     if len(x) < 3:
         return f"Undefined: it needs three rows with both scores, and there are {len(x)}."
-    size = undefined_for_size(x, y)
+    size = undefined_size_note(x, y)
     if size:
         return size
     flat = [name for name, score in (("first", x), ("second", y)) if is_constant(score)]
@@ -183,7 +185,7 @@ def _p(r: float, n: int, alternative: Alternative) -> float:
     return float(student.sf(statistic if alternative == "greater" else -statistic, n - 2))
 
 
-def _resampled(x: Floats, y: Floats, kind: Kind, bootstrap: Bootstrap) -> Floats:
+def _resampled(x: Floats, y: Floats, kind: CorrelationMethod, bootstrap: Bootstrap) -> Floats:
     """The correlation in every resample; NaN where a score is constant in it."""
     values: Callable[[Floats], tuple[Floats, Floats]]
     if kind == "spearman":
@@ -251,7 +253,7 @@ def trait_matrix(
     scores: Floats,
     names: Sequence[str],
     *,
-    kind: Kind = "pearson",
+    kind: CorrelationMethod = "pearson",
     level: float = 0.95,
     reliabilities: Mapping[str, float] | None = None,
     bootstrap: Bootstrap | None = None,
@@ -323,4 +325,6 @@ def _corrected(
 ) -> float:
     """The correlation corrected for unreliability, if both reliabilities are known."""
     known = reliabilities or {}
-    return disattenuated(cell.r, known.get(first, math.nan), known.get(second, math.nan))
+    return disattenuated_correlation(
+        cell.r, known.get(first, math.nan), known.get(second, math.nan)
+    )

@@ -19,9 +19,9 @@ from core.stats.inputs import (
     Floats,
     check_level,
     is_constant,
-    listed,
-    out_of_range,
-    undefined_for_size,
+    name_list,
+    size_problem,
+    undefined_size_note,
 )
 
 # p values adjusted for being many: Holm and Benjamini-Hochberg, keeping undefined ones.
@@ -176,7 +176,7 @@ def one_sample_t(
     if n < 2:
         problem = f"Undefined: it needs two rows, and there are {n}."
         return _undefined_test((n,), left_out, alternative, level, problem)
-    size = undefined_for_size(kept, np.array([against]))
+    size = undefined_size_note(kept, np.array([against]))
     if size:
         return _undefined_test((n,), left_out, alternative, level, size)
     difference = float(kept.mean()) - against
@@ -240,7 +240,7 @@ def paired_t(
         raise ValueError(f"scores of shapes {first.shape} and {second.shape} do not pair")
     both = np.isfinite(first) & np.isfinite(second)
     left_out = int((~both).sum())
-    size = undefined_for_size(first[both], second[both])
+    size = undefined_size_note(first[both], second[both])
     if size:
         return _undefined_test((int(both.sum()),), left_out, alternative, level, size)
     # Differences of equal size in binary fractions would differ by rounding and pass for spread.
@@ -311,7 +311,7 @@ def summary(scores: Floats) -> Summary:
     """
     values = np.asarray(scores, dtype=np.float64)
     kept = values[np.isfinite(values)]
-    if not len(kept) or out_of_range(kept):
+    if not len(kept) or size_problem(kept):
         return Summary(math.nan, math.nan, len(kept))
     own = moments(kept)
     return Summary(own.mean, own.sd, own.n)
@@ -404,7 +404,7 @@ def _why_not(first: Summary, second: Summary) -> str:
         )
     if first.sd == second.sd == 0:
         return "Undefined: neither group varies, so there is no spread to judge by."
-    return undefined_for_size(np.array(numbers))
+    return undefined_size_note(np.array(numbers))
 
 
 def welch_t(
@@ -423,7 +423,7 @@ def welch_t(
     return compare_summaries(own, other, alternative=alternative, level=level, n_left_out=left_out)
 
 
-def against_norms(
+def compare_with_norms(
     scores: Floats,
     norms: Summary,
     *,
@@ -450,7 +450,7 @@ def against_norms(
 
 
 @dataclass(frozen=True)
-class GroupsTest:
+class KnownGroupsTest:
     """Analysis of variance of three groups or more.
 
     `f`, `df1`, `df2`, `p` are Welch's, which lets variances differ; `classic_f`, `classic_p` take
@@ -474,7 +474,7 @@ class GroupsTest:
     problems: tuple[str, ...] = ()
 
 
-def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> GroupsTest:
+def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownGroupsTest:
     """Whether groups that ought to differ do, with the share of variance they account for.
 
     Parameters
@@ -505,11 +505,11 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> Groups
     problems: list[str] = []
     short = [name for name, own in found.items() if own.n < 2]
     if short:
-        problems.append(f"Left out for having fewer than two scores: {listed(short)}.")
+        problems.append(f"Left out for having fewer than two scores: {name_list(short)}.")
     strange = [name for name, own in found.items() if own.n > 1 and name not in kept]
     if strange:
         problems.append(
-            f"Left out for scores too large or too small to compute with: {listed(strange)}."
+            f"Left out for scores too large or too small to compute with: {name_list(strange)}."
         )
     groups, numbers = tuple(kept), tuple(kept.values())
     nan = math.nan
@@ -519,12 +519,12 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> Groups
         problems.append("Undefined: nothing varies within the groups.")
     else:
         return _analyzed(groups, numbers, level, problems)
-    return GroupsTest(groups, numbers, *(nan,) * 10, level, tuple(problems))
+    return KnownGroupsTest(groups, numbers, *(nan,) * 10, level, tuple(problems))
 
 
 def _analyzed(
     groups: tuple[str, ...], numbers: tuple[Summary, ...], level: float, problems: list[str]
-) -> GroupsTest:
+) -> KnownGroupsTest:
     """Both tests and the effect sizes of groups that can be analyzed."""
     sizes = np.array([own.n for own in numbers], dtype=np.float64)
     means = np.array([own.mean for own in numbers])
@@ -542,7 +542,7 @@ def _analyzed(
         for noncentrality in _noncentrality(classic, df1, classic_df, level)
     )
     noise = within / classic_df
-    return GroupsTest(
+    return KnownGroupsTest(
         groups=groups,
         summaries=numbers,
         f=welch,

@@ -23,18 +23,18 @@ Booleans = npt.NDArray[np.bool_]
 # Lists as a reader writes them, and sentences that several statistics say.
 
 
-def listed(names: Sequence[object], shown: int = 5) -> str:
+def name_list(names: Sequence[object], shown: int = 5) -> str:
     """The names if few, else the first few and how many more."""
     text = ", ".join(str(name) for name in names[:shown])
     return text if len(names) <= shown else f"{text} and {len(names) - shown} more"
 
 
-def never_answered(names: Sequence[str], where: str = "") -> str:
+def unanswered_items_note(names: Sequence[str], where: str = "") -> str:
     """That items nobody answered are left out; `where` begins with a blank, or is empty."""
     return f"Left out, because nobody answered{where}: {', '.join(names)}."
 
 
-def always_the_same(names: Sequence[str], where: str = "") -> str:
+def constant_items_note(names: Sequence[str], where: str = "") -> str:
     """That items whose answers do not vary are left out; `where` as in `never_answered`."""
     return f"Left out, because all answers are the same{where}: {', '.join(names)}."
 
@@ -53,7 +53,7 @@ def _finite_scores(scores: npt.ArrayLike) -> Floats:
     return values
 
 
-def out_of_range(scores: Floats) -> str:
+def size_problem(scores: Floats) -> str:
     """Why numbers of this size cannot be computed with; empty where they can.
 
     Squares of larger numbers overflow, and squares of smaller ones are lost. NaN, infinite values
@@ -68,9 +68,9 @@ def out_of_range(scores: Floats) -> str:
     return ""
 
 
-def undefined_for_size(*scores: Floats) -> str:
+def undefined_size_note(*scores: Floats) -> str:
     """A sentence on scores too large or too small to compute with; empty where there are none."""
-    reasons = [reason for each in scores if (reason := out_of_range(each))]
+    reasons = [reason for each in scores if (reason := size_problem(each))]
     return f"Undefined: scores {reasons[0]}; check the scoring key." if reasons else ""
 
 
@@ -106,7 +106,7 @@ def score_matrix(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
     """
     matrix = score_table(scores, names)
     for column, name in zip(matrix.T, names, strict=True):
-        reason = out_of_range(column)
+        reason = size_problem(column)
         if reason:
             raise NotEnoughData(f"The scores of {name} {reason}.", "Check the scoring key.")
     return matrix
@@ -165,7 +165,7 @@ def check_level(level: float) -> float:
 
 # The items and rows a multivariate statistic can use, and in words which ones it cannot.
 
-Rows = Literal["complete", "any"]
+RowRule = Literal["complete", "any"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +203,9 @@ class Selection:
     problems: tuple[str, ...]
 
 
-def usable_items(scores: Floats, names: Sequence[str], *, rows: Rows = "complete") -> UsableItems:
+def usable_items(
+    scores: Floats, names: Sequence[str], *, rows: RowRule = "complete"
+) -> UsableItems:
     """Items with at least two different scores, on the rows complete in them (or with any score).
 
     Parameters
@@ -227,7 +229,7 @@ def usable_items(scores: Floats, names: Sequence[str], *, rows: Rows = "complete
         Nothing is left: no rows, no items, or no row that holds a score; or as `score_matrix`.
     """
     matrix = score_matrix(scores, names)
-    found = selection([matrix], names, rows)
+    found = select_usable([matrix], names, rows)
     columns, kept = found.columns, found.rows[0]
     n = int(kept.sum())
     if not columns.size or n < 2:
@@ -250,7 +252,7 @@ def usable_items(scores: Floats, names: Sequence[str], *, rows: Rows = "complete
     )
 
 
-def selection(matrices: Sequence[Floats], names: Sequence[str], rows: Rows) -> Selection:
+def select_usable(matrices: Sequence[Floats], names: Sequence[str], rows: RowRule) -> Selection:
     """What can be used of one matrix, or of several (groups) that must keep the same items.
 
     Parameters
@@ -277,14 +279,14 @@ def selection(matrices: Sequence[Floats], names: Sequence[str], rows: Rows) -> S
 
     some = " in some group" if len(matrices) > 1 else ""
     present = [np.asarray(~np.isnan(m).all(axis=0)) for m in matrices]
-    columns = keep(present, never_answered, some)
+    columns = keep(present, unanswered_items_note, some)
     varying = [varying_columns(m[:, columns]) for m in matrices]
-    columns = keep(varying, always_the_same, some)
+    columns = keep(varying, constant_items_note, some)
     kept = tuple(_rows(m[:, columns], rows) for m in matrices)
     if all(own.sum() > 1 for own in kept):
         used = [m[np.ix_(own, columns)] for m, own in zip(matrices, kept, strict=True)]
         varying = [varying_columns(m) for m in used]
-        columns = keep(varying, always_the_same, f" on the rows that can be used{some}")
+        columns = keep(varying, constant_items_note, f" on the rows that can be used{some}")
     n = sum(map(len, matrices))
     lost = n - sum(int(own.sum()) for own in kept)
     if lost and columns.size:
@@ -293,7 +295,7 @@ def selection(matrices: Sequence[Floats], names: Sequence[str], rows: Rows) -> S
     return Selection(columns, kept, tuple(problems))
 
 
-def _rows(matrix: Floats, rows: Rows) -> Booleans:
+def _rows(matrix: Floats, rows: RowRule) -> Booleans:
     """The rows to keep: without gaps, or with any score."""
     present = ~np.isnan(matrix)
     return np.asarray(present.all(axis=1) if rows == "complete" else present.any(axis=1))
@@ -303,7 +305,7 @@ def _rows(matrix: Floats, rows: Rows) -> Booleans:
 
 
 def item_rows(
-    scores: Floats, names: Sequence[str] | None = None, rows: Rows = "complete"
+    scores: Floats, names: Sequence[str] | None = None, rows: RowRule = "complete"
 ) -> UsableItems:
     """Rows without a gap in the items that vary; none, with the reason, where nothing is left.
 
@@ -340,7 +342,7 @@ def item_rows(
         return UsableItems(np.empty((0, 0)), (), none, len(table), (why,))
 
 
-def too_little(rows: UsableItems, *, items: int = 2, n: int = 2) -> str:
+def too_few_reason(rows: UsableItems, *, items: int = 2, n: int = 2) -> str:
     """Why these rows cannot carry a coefficient; empty where they can."""
     if not rows.n_items:
         return rows.problems[0]  # `item_rows` has said why nothing is left
@@ -351,7 +353,7 @@ def too_little(rows: UsableItems, *, items: int = 2, n: int = 2) -> str:
     return ""
 
 
-def with_reason(rows: UsableItems, reason: str) -> tuple[str, ...]:
+def with_undefined_reason(rows: UsableItems, reason: str) -> tuple[str, ...]:
     """What is to be said of the rows and why nothing is computed from them, each once."""
     return tuple(dict.fromkeys((*rows.problems, reason)))
 

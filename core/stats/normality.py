@@ -16,8 +16,8 @@ from core.stats.inputs import (
     Floats,
     UsableItems,
     is_constant,
-    out_of_range,
     score_matrix,
+    size_problem,
     usable_items,
 )
 
@@ -125,7 +125,7 @@ def univariate_shapiro(values: Floats, name: str) -> NormalityTest:
         reason = f"{name} has {n} scores; the test needs {_SHAPIRO_LEAST}."
     elif n > _SHAPIRO_MOST:
         reason = f"{name} has {n} scores; the test is known up to {_SHAPIRO_MOST}."
-    elif size := out_of_range(values):
+    elif size := size_problem(values):
         reason = f"The scores of {name} {size}."
     elif is_constant(values):
         reason = f"{name} has the same score everywhere."

@@ -60,12 +60,12 @@ _LEAST_LOADING = 0.1  # smaller ones say nothing of a direction
 _CHECK = "check {} keying."
 
 
-def against_rest(names: Sequence[str], correlations: Floats) -> tuple[str, ...]:
+def negative_rest_notes(names: Sequence[str], correlations: Floats) -> tuple[str, ...]:
     """A caution naming the items with a negative corrected item-rest correlation."""
     return _negative(names, correlations < 0, "correlate", "negatively with the rest of the scale")
 
 
-def against_factor(names: Sequence[str], loadings: Floats) -> tuple[str, ...]:
+def negative_loading_notes(names: Sequence[str], loadings: Floats) -> tuple[str, ...]:
     """A caution naming the items with a negative loading, where most load positively."""
     return _negative(names, loadings < 0, "load", "negatively on the factor of the scale")
 
@@ -100,7 +100,7 @@ def keying_note(factor: str, names: Sequence[str], loadings: Sequence[float]) ->
     return _caution(shown, "load", f"against the other items of {factor}")
 
 
-def on_keying(problem: str) -> bool:
+def is_keying_note(problem: str) -> bool:
     """Whether a caution is one of these."""
     return problem.endswith((_CHECK.format("its"), _CHECK.format("their")))
 

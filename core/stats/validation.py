@@ -23,9 +23,9 @@ Criterion = Literal[
 CoefficientCriterion = Literal[
     "internal consistency", "alternate form", "option order", "concurrent", "convergent"
 ]
-Rating = Literal["++", "+", "-", "--", ""]
+Grade = Literal["++", "+", "-", "--", ""]
 
-_GRADES: tuple[Rating, ...] = ("++", "+", "-", "--")
+_GRADES: tuple[Grade, ...] = ("++", "+", "-", "--")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Bands:
         if not (2 <= len(self.edges) <= 3 and falling and all(map(math.isfinite, self.edges))):
             raise ValueError(f"bands need two or three falling edges, not {self.edges}")
 
-    def rate(self, coefficient: float) -> Rating:
+    def rate(self, coefficient: float) -> Grade:
         """The rating of a coefficient; empty where it is NaN."""
         if math.isnan(coefficient):
             return ""
@@ -57,7 +57,7 @@ class FactorialBand:
     highest_rmsea: float = 0.05
     lowest_cfi: float = 0.9
 
-    def rate(self, rmsea: float, cfi: float) -> Rating:
+    def rate(self, rmsea: float, cfi: float) -> Grade:
         """The rating of a fit; empty where either index is NaN."""
         if math.isnan(rmsea) or math.isnan(cfi):
             return ""
@@ -89,14 +89,14 @@ JUNG_2025 = RatingScheme(
 )
 
 
-def acceptable(rating: Rating) -> bool | None:
+def acceptable(rating: Grade) -> bool | None:
     """Whether a rating is ++ or +; None where there is no rating."""
     return rating in ("++", "+") if rating else None
 
 
 # The validation report of one model and context set: six criteria and a verdict.
 
-Light = Literal["green", "red", "grey"]
+TrafficLight = Literal["green", "red", "grey"]
 
 
 @dataclass(frozen=True)
@@ -158,9 +158,9 @@ class CriterionResult:
     high: float
     cfi: float
     n: int
-    rating: Rating
-    low_rating: Rating
-    high_rating: Rating
+    rating: Grade
+    low_rating: Grade
+    high_rating: Grade
     reason: str = ""
     problems: tuple[str, ...] = ()
 
@@ -170,7 +170,7 @@ class CriterionResult:
         return acceptable(self.rating)
 
     @property
-    def light(self) -> Light:
+    def light(self) -> TrafficLight:
         """Traffic light: green if acceptable, red if not, grey if not judged."""
         if self.acceptable is None:
             return "grey"
@@ -256,7 +256,7 @@ def _factorial(fit: ModelFit | None, scheme: RatingScheme) -> CriterionResult:
 
 
 def _judged(
-    criterion: Criterion, own: Coefficient, cfi: float, rate: Callable[[float], Rating]
+    criterion: Criterion, own: Coefficient, cfi: float, rate: Callable[[float], Grade]
 ) -> CriterionResult:
     """A coefficient and the ends of its interval, each with its rating."""
     rating = rate(own.value)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.stats.factor.model_text import model_of
+from core.stats.factor.model_text import read_model
 from core.stats.factor.wlsmv import difference_test, weighted_model
 from core.stats.inputs import Floats
 
@@ -30,6 +30,6 @@ def scores(name: str, columns: list[str] | None = None) -> Floats:
 
 def compare_wlsmv(scores, items, restricted, freer):
     """The difference test of two models of the same ordered answers, from their texts."""
-    wide = model_of(freer, items)
-    narrow = replace(model_of(restricted, items), items=wide.items)  # the same order of pairs
+    wide = read_model(freer, items)
+    narrow = replace(read_model(restricted, items), items=wide.items)  # the same order of pairs
     return difference_test(*(weighted_model(scores, items, one).fit for one in (narrow, wide)))

@@ -29,7 +29,14 @@ from core.stats.factor.model_text import (
     second_order_model,
 )
 from core.stats.factor.wlsmv import fit_wlsmv
-from core.stats.groups import Summary, against_norms, known_groups, one_sample_t, paired_t, welch_t
+from core.stats.groups import (
+    Summary,
+    compare_with_norms,
+    known_groups,
+    one_sample_t,
+    paired_t,
+    welch_t,
+)
 from core.stats.irt.dif import differential_item_functioning, purified_dif
 from core.stats.irt.graded_response import graded_response, scale_information, trait_reliability
 from core.stats.normality import normality, univariate_shapiro
@@ -187,7 +194,7 @@ STATISTICS = {
     "paired t": lambda x: paired_t(first(x), last(x)),
     "one-sample t": lambda x: one_sample_t(first(x), against=1.0),
     "Welch": lambda x: welch_t(first(x), last(x)),
-    "norms": lambda x: against_norms(first(x), Summary(2.5, 1.0, 100)),
+    "norms": lambda x: compare_with_norms(first(x), Summary(2.5, 1.0, 100)),
     "known groups": lambda x: known_groups(dict(zip(names(x), x.T, strict=True))),
 }
 # F = between / 0 where repetitions are identical; reported with p = 0 and a caution

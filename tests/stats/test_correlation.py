@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from core.stats.correlation import correlation, disattenuated, fisher_interval, stars
+from core.stats.correlation import correlation, disattenuated_correlation, fisher_interval, stars
 from core.stats.resampling import Bootstrap
 from tests.stats.reference import expected, scores
 
@@ -155,9 +155,9 @@ def test_stars_start_below_their_limit(p, mark):
 
 
 def test_correction_for_unreliability_by_hand():
-    assert disattenuated(0.36, 0.81, 0.64) == pytest.approx(0.5, abs=1e-15)
-    assert np.isnan(disattenuated(0.4, 0.8, -0.1))
-    assert np.isnan(disattenuated(0.4, np.nan, 0.8))
+    assert disattenuated_correlation(0.36, 0.81, 0.64) == pytest.approx(0.5, abs=1e-15)
+    assert np.isnan(disattenuated_correlation(0.4, 0.8, -0.1))
+    assert np.isnan(disattenuated_correlation(0.4, np.nan, 0.8))
 
 
 def test_the_interval_of_a_rank_correlation_equals_that_of_its_author():

@@ -5,8 +5,8 @@ from statsmodels.stats.oneway import anova_oneway
 
 from core.stats.groups import (
     Summary,
-    against_norms,
     compare_summaries,
+    compare_with_norms,
     known_groups,
     mean_interval,
     summary,
@@ -43,7 +43,7 @@ def test_the_interval_of_a_mean_is_that_of_scipy():
 def test_typed_norms_give_the_test_of_their_summaries():
     model = np.array([1.2, 1.5, np.nan, 1.1, 1.9, 1.4])
     norms = Summary(mean=2.1, sd=0.7, n=820)
-    own, kept = against_norms(model, norms), summary(model)
+    own, kept = compare_with_norms(model, norms), summary(model)
     other = ttest_ind_from_stats(kept.mean, kept.sd, kept.n, 2.1, 0.7, 820, equal_var=False)
     assert (own.t, own.p) == pytest.approx((other.statistic, other.pvalue))
     assert (own.n, own.n_left_out) == ((5, 820), 1)

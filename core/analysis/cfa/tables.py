@@ -24,10 +24,10 @@ from core.domain.results import Column, ResultTable
 from core.stats.factor.model import COVARIANCE, LOADING
 from core.stats.factor.result import (
     CfaResult,
-    Estimate,
     FitIndices,
     ModificationIndex,
-    correlations,
+    ParameterEstimate,
+    correlations_of_covariance,
 )
 from core.stats.factor.wlsmv import THRESHOLD
 from core.stats.validation import JUNG_2025
@@ -160,7 +160,7 @@ def _item_variances_table(found: Sequence[Factored], group: Sequence[Column]) ->
     return table("item_variances", "Variances of items", rows, columns)
 
 
-def _is_residual(fit: CfaResult, e: Estimate) -> bool:
+def _is_residual(fit: CfaResult, e: ParameterEstimate) -> bool:
     """Whether a parameter is a residual variance or covariance of items."""
     return e.op == COVARIANCE and e.left in fit.items
 
@@ -209,7 +209,7 @@ def _residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> Resu
     )  # fmt: skip
     rows: list[Row] = []
     for lead, fit, model in estimated(found):
-        observed = correlations(fit.groups[0].sample_covariance)
+        observed = correlations_of_covariance(fit.groups[0].sample_covariance)
         residual = fit.groups[0].residual_correlations
         later, earlier = np.tril_indices(len(fit.items), -1)
         size = np.nan_to_num(np.abs(residual[later, earlier]), nan=-1.0)

@@ -43,13 +43,13 @@ from core.analysis.shared.matrices import (
 )
 from core.errors import TooLarge, UserError
 from core.stats.factor.comparison import ModelDifference, compare_models
-from core.stats.factor.likelihood import Missing
+from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import COVARIANCE, LOADING, Parameter, ParameterTable, ParsedModel
 from core.stats.factor.model_text import parse_model
 from core.stats.factor.result import CfaResult
 from core.stats.factor.wlsmv import WeightedFit, difference_test, weighted_model
 from core.stats.groups import adjusted_p
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 
 # Whether one factor model is a special case of another, as far as their parameters show.
 
@@ -401,7 +401,7 @@ def question(item_scores: pd.DataFrame, by: Sequence[str], models: str) -> Quest
         used = {safe for model in typed.values() for safe in model.items}
         unused = [item for item, safe in names.items.items() if safe not in used]
         if unused:
-            notes = [*notes, f"Left out, because no model names them: {listed(unused)}."]
+            notes = [*notes, f"Left out, because no model names them: {name_list(unused)}."]
     return Question(matrices, subscale_of, names, typed, tuple(notes))
 
 
@@ -455,7 +455,7 @@ def competing_models(matrix: ScoreMatrix, asked: Question, estimator: EstimatorK
 
 
 def _same_rows(
-    matrix: ScoreMatrix, wanted: np.ndarray, missing: Missing
+    matrix: ScoreMatrix, wanted: np.ndarray, missing: LikelihoodRule
 ) -> tuple[ScoreMatrix, tuple[str, ...]]:
     """The rows and items that count for every model, and sentences on the items left out."""
     columns = np.flatnonzero(wanted)
@@ -476,7 +476,7 @@ def _same_rows(
 
 
 def _from_the_bank(
-    matrix: ScoreMatrix, subscale_of: Mapping[str, str], missing: Missing
+    matrix: ScoreMatrix, subscale_of: Mapping[str, str], missing: LikelihoodRule
 ) -> tuple[dict[str, Prepared], list[str]]:
     """The models that the items can have, and why they cannot have others."""
     prepared: dict[str, Prepared] = {}
@@ -494,7 +494,9 @@ def _from_the_bank(
     return prepared, impossible
 
 
-def _recognized(typed: Prepared, subscale_of: Mapping[str, str], missing: Missing) -> Prepared:
+def _recognized(
+    typed: Prepared, subscale_of: Mapping[str, str], missing: LikelihoodRule
+) -> Prepared:
     """A typed model, known as the preset of the bank that it says word for word, if it does."""
     if typed.model is None:
         return typed

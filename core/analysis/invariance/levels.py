@@ -25,7 +25,7 @@ from core.analysis.shared.registry import Choice, Number
 from core.analysis.shared.rows import Floats
 from core.errors import NotEnoughData
 from core.stats.factor.model import Scaling
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 
 COMPARED = (
     ("language", "Languages"), ("respondent", "Respondents"), ("form", "Forms"),
@@ -76,7 +76,7 @@ class Question:
         ready = Levels(matrix, scores, ())
         if few:
             ready = ready.noting(
-                f"left out, with fewer than {self.fewest} administrations: {listed(few)}."
+                f"left out, with fewer than {self.fewest} administrations: {name_list(few)}."
             )
         if len(scores) < 2:
             return ready.noting("not compared, as fewer than two levels are left.")

@@ -45,8 +45,8 @@ from core.charts.heat_maps import score_matrix_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
-from core.stats.correlation import Kind
-from core.stats.inputs import listed
+from core.stats.correlation import CorrelationMethod
+from core.stats.inputs import name_list
 from core.stats.resampling import Bootstrap
 
 # What `multitrait_matrix` says about matching and undefined pairs, and what it counts as used.
@@ -87,7 +87,7 @@ def _undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) ->
                 if problem.startswith("Undefined"):
                     told = " with ".join(scores[place].name for place in pair)
                     reasons.setdefault(problem, []).append(told)
-        notes += [f"{where}, {listed(told)}: {why}" for why, told in reasons.items()]
+        notes += [f"{where}, {name_list(told)}: {why}" for why, told in reasons.items()]
     return notes
 
 
@@ -137,7 +137,7 @@ StudyOfTexts = Annotated[
     ),
 ]
 CorrelationKind = Annotated[
-    Kind,
+    CorrelationMethod,
     Choice("Correlation", (("pearson", "Pearson: linear"), ("spearman", "Spearman: of ranks"))),
 ]
 

@@ -15,7 +15,7 @@ from core.analysis.score_correlations import table
 from core.analysis.shared.matrices import by_columns
 from core.analysis.shared.scores import level_place
 from core.domain.results import Column, ResultTable
-from core.stats.correlation import Kind, TraitMatrix, stars, trait_matrix
+from core.stats.correlation import CorrelationMethod, TraitMatrix, stars, trait_matrix
 from core.stats.groups import Adjustment, adjusted_p, summary
 from core.stats.resampling import Bootstrap
 
@@ -126,7 +126,7 @@ class Correlated:
     """The scores of a group with their correlations, in the order of the scores."""
 
     table: ScoreTable
-    kind: Kind
+    kind: CorrelationMethod
     found: TraitMatrix
     resampled: TraitMatrix | None
     problems: Mapping[tuple[int, int], tuple[str, ...]]
@@ -144,7 +144,7 @@ class Correlated:
 
 
 def correlated(
-    table: ScoreTable, kind: Kind, level: float, bootstrap: Bootstrap | None
+    table: ScoreTable, kind: CorrelationMethod, level: float, bootstrap: Bootstrap | None
 ) -> Correlated:
     """The correlations among the scores of a group."""
     # numbers for names, so that a problem tells its pair whatever the scores are called

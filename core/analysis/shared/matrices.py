@@ -14,7 +14,7 @@ from core.domain.frames import OPTION_POINTS
 from core.domain.instrument import keyed_points
 from core.domain.results import Column
 from core.stats.inputs import varying_columns
-from core.stats.ordered.answer_options import not_ordered, options_between
+from core.stats.ordered.answer_options import options_between, why_not_ordered
 
 # Score matrices: administrations by items, one for each group and subscale.
 #
@@ -218,7 +218,7 @@ def _options(
     for name in set(owner):
         places = [place for place, own in enumerate(owner) if own == name and found[place] is None]
         came_up = np.unique(np.concatenate([np.empty(0), *(columns[place] for place in places)]))
-        if came_up.size and not not_ordered(came_up, name):
+        if came_up.size and not why_not_ordered(came_up, name):
             for place in places:
                 found[place] = tuple(map(float, options_between(came_up)))
     return tuple(found)
@@ -233,6 +233,6 @@ def _of_format(scores: Floats, points: frozenset[float]) -> Options:
         return None
     mirrored = {float(keyed_points(point, low, high, -1)) for point in points}
     for options in (points, mirrored, points | mirrored):
-        if not not_ordered(scores, "", sorted(options)):
+        if not why_not_ordered(scores, "", sorted(options)):
             return tuple(sorted(options))
     return tuple(sorted(points))

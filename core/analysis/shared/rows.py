@@ -21,7 +21,7 @@ from core.domain.frames import (
 )
 from core.domain.study import FACTORS, Status
 from core.errors import NotEnoughData
-from core.stats.ordered.answer_options import not_ordered
+from core.stats.ordered.answer_options import why_not_ordered
 from core.stats.scores import scale_scores, shares_of_range
 
 # Where every score of an ITEM_SCORES frame stands: group, subscale, administration and item.
@@ -349,7 +349,7 @@ def _points(item_scores: pd.DataFrame) -> np.ndarray:
     for number in range(len(labels)):
         own = scores[code == number]
         came_up = np.unique(own[np.isfinite(own)])
-        ordered = came_up.size and not not_ordered(came_up, "")
+        ordered = came_up.size and not why_not_ordered(came_up, "")
         texts.append(" ".join(map(repr, came_up.tolist())) if ordered else "")
     return np.array(texts, dtype=object)[code]
 

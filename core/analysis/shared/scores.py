@@ -14,7 +14,7 @@ from core.analysis.shared.rows import Integers, codes_of
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 from core.stats.scores import ScoreRule, scale_scores
 
 # Scores of administrations: means of items on each scale, and what each administration was.
@@ -74,7 +74,7 @@ def remedy(item_scores: pd.DataFrame, incomplete: ScoreRule, otherwise: str) -> 
     never = [str(item) for item in answered.index[~answered]]
     if incomplete != "listwise" or not never:
         return otherwise
-    which = f"Item {never[0]}" if len(never) == 1 else f"Items {listed(never)}"
+    which = f"Item {never[0]}" if len(never) == 1 else f"Items {name_list(never)}"
     return (
         f"{which} never got a usable answer, so no scale with {'it' if len(never) == 1 else 'them'}"
         " is ever complete: take scores with answers to half of the items, or choose the other "
@@ -295,7 +295,7 @@ def _cells(paired: Pairing) -> tuple[pd.DataFrame, list[str]]:
     if len(several):
         notes.append(
             f"Several rewritings of one context are averaged, so that it is one pair: "
-            f"{listed([str(name) for name in several])}."
+            f"{name_list([str(name) for name in several])}."
         )
     return kept, notes
 

@@ -41,7 +41,7 @@ from core.errors import NotEnoughData, UserError
 from core.stats.correlation import correlation
 from core.stats.inputs import item_rows
 from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
-from core.stats.reliability.stability import What, form_agreement
+from core.stats.reliability.stability import Version, form_agreement
 from core.stats.scores import ScoreRule
 from core.stats.validation import (
     JUNG_2025,
@@ -277,7 +277,7 @@ def _stability(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: P
     group = dict(zip(plan.names, result.group, strict=True))
     alternate = asked_with(own, form=[plan.form], label_order=USUAL["label_order"])
     shuffled = asked_with(own, form=USUAL["form"], label_order=[plan.order])
-    asked: tuple[tuple[What, str, pd.DataFrame | None, pd.DataFrame], ...] = (
+    asked: tuple[tuple[Version, str, pd.DataFrame | None, pd.DataFrame], ...] = (
         ("alternate form", plan.form, plan.alternate, alternate),
         ("option order", plan.order, plan.reordered, shuffled),
     )
@@ -290,7 +290,7 @@ def _stability(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: P
 
 def _agreement(
     result: Computed,
-    what: What,
+    what: Version,
     usual: pd.DataFrame,
     rows: pd.DataFrame,
     plan: Plan,

@@ -17,7 +17,7 @@ from core.analysis.shared.scores import repeated_note, unit_numbers
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 from core.stats.resampling import Bootstrap
 from core.stats.scores import ScoreRule, scale_scores
 from core.stats.validation import Coefficient, Coefficients, Criterion, ModelFit
@@ -182,7 +182,7 @@ def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
     if wanted and wanted not in levels:
         raise NotEnoughData(
             f"There are no answers to the {_NAMES[factor]} '{wanted}'.",
-            f"Type one of these: {listed(levels, 20)}."
+            f"Type one of these: {name_list(levels, 20)}."
             if levels
             else f"Leave it empty: the study holds no other {_NAMES[factor]}.",
         )

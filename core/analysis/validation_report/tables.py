@@ -14,7 +14,7 @@ from core.analysis.shared.matrices import group_name
 from core.analysis.validation_report.scores import Computed, Plan, baseline, varied
 from core.domain.frames import REWRITING
 from core.domain.results import Column, ResultTable
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 from core.stats.validation import Criterion, CriterionResult, Validation
 
 Judged = Sequence[tuple[Computed, Validation]]
@@ -59,7 +59,7 @@ def notes_of(judged: Judged) -> list[str]:
                 reason = f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
             notes.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
     return [
-        text[:1].upper() + text[1:] if len(where) == len(judged) else f"{listed(where)}, {text}"
+        text[:1].upper() + text[1:] if len(where) == len(judged) else f"{name_list(where)}, {text}"
         for text, where in notes.items()
     ]
 

@@ -10,11 +10,17 @@ import numpy as np
 from scipy import stats
 
 from core.errors import NotEnoughData
-from core.stats.factor.estimation import Optimum, maximise, prepare, start_values
-from core.stats.factor.fit import NAN, Informations, TestsOfFit, tests_of_fit, undefined_indices
+from core.stats.factor.estimation import Optimum, maximize, prepare_groups, start_values
+from core.stats.factor.fit_indices import (
+    NAN,
+    Informations,
+    TestsOfFit,
+    tests_of_fit,
+    undefined_indices,
+)
 from core.stats.factor.likelihood import (
-    Missing,
-    Moments,
+    LikelihoodRule,
+    ModelMoments,
     NormalLikelihood,
     PreparedData,
     deviance_gradient,
@@ -32,10 +38,10 @@ from core.stats.factor.model import (
 )
 from core.stats.factor.model_text import (
     ModelTextError,
+    check_memory,
     likelihood_cells,
-    model_of,
     model_scores,
-    refuse_too_many,
+    read_model,
 )
 from core.stats.factor.result import (
     NO_FREEDOM,
@@ -46,9 +52,9 @@ from core.stats.factor.result import (
     ModificationIndex,
     Standardizer,
     error_problems,
-    few_rows,
+    few_rows_note,
     group_fit,
-    identified,
+    is_identified,
     matrix_problems,
     model_problems,
     raw_estimates,
@@ -84,7 +90,7 @@ def modification_indices(
         Largest first.
     """
     table = likelihood.structure.table
-    wanted = [fixed_at_zero(table, number) for number in range(table.n_groups)]
+    wanted = [parameters_fixed_at_zero(table, number) for number in range(table.n_groups)]
     return _score_tests(likelihood, theta, wanted)
 
 
@@ -118,7 +124,7 @@ def _score_tests(
         if not wanted[number]:
             continue
         d = structure.candidates(theta, wanted[number], number)
-        new = Moments(at.means, at.covariance, d)
+        new = ModelMoments(at.means, at.covariance, d)
         slope = -0.5 * deviance_gradient(group, new) / n
         own = np.diag(expected_information(group, new)) / n
         cross = expected_information(group, new, at.derivatives) / n
@@ -126,11 +132,11 @@ def _score_tests(
         scale = Standardizer(structure.table, structure.matrices(theta, number))
         for r in np.flatnonzero(left > NO_INFORMATION * own):
             change, p = float(slope[r] / left[r]), wanted[number][r]
-            out.append(index_of(p, float(n * slope[r] * change), change, scale))
+            out.append(modification_index(p, float(n * slope[r] * change), change, scale))
     return tuple(sorted(out, key=lambda found: -found.index))
 
 
-def index_of(
+def modification_index(
     parameter: Parameter, index: float, change: float, scale: Standardizer
 ) -> ModificationIndex:
     """The index of one parameter with its p, and its expected change raw and standardised."""
@@ -146,7 +152,7 @@ def index_of(
     )
 
 
-def fixed_at_zero(table: ParameterTable, group: int = 0) -> list[Parameter]:
+def parameters_fixed_at_zero(table: ParameterTable, group: int = 0) -> list[Parameter]:
     """Loadings and covariances of a group that the model fixes at 0."""
     listed = {
         (p.op, frozenset((p.left, p.right)))
@@ -168,7 +174,7 @@ def fixed_at_zero(table: ParameterTable, group: int = 0) -> list[Parameter]:
 # A measurement model fitted to prepared data, and everything reported about the fit.
 
 
-class Fitter:
+class _Fitter:
     """One fit, step by step: search, tests and errors, what to distrust."""
 
     def __init__(
@@ -177,7 +183,7 @@ class Fitter:
         table: ParameterTable,
         data: PreparedData,
         estimator: str,
-        missing: Missing,
+        missing: LikelihoodRule,
         ci_level: float,
     ) -> None:
         self.model, self.table, self.data = model, table, data
@@ -189,7 +195,7 @@ class Fitter:
         """Search, infer, describe."""
         problems = [*self.data.problems, *model_problems(self.model)]
         if self.data.n <= self.table.n_free:
-            problems.append(few_rows(self.data.n, self.table.n_free))
+            problems.append(few_rows_note(self.data.n, self.table.n_free))
         df = self._degrees_of_freedom()
         optimum = self._search(df)
         matrices = [self.structure.matrices(optimum.theta, g) for g in range(self.table.n_groups)]
@@ -253,7 +259,7 @@ class Fitter:
         start = start_values(self.table, self.data.groups)
         if df < 0:
             return Optimum(np.full_like(start, NAN), NAN, False)
-        return maximise(self.likelihood, start)
+        return maximize(self.likelihood, start)
 
     def _inference(self, optimum: Optimum, df: int) -> tuple[TestsOfFit, Array, list[str]]:
         """Tests, sampling covariance (q, q), and what stands in their way."""
@@ -266,7 +272,7 @@ class Fitter:
             self.likelihood.observed_information(optimum.theta),
             self.likelihood.scores_information(optimum.theta),
         )
-        if not identified(informations.observed):
+        if not is_identified(informations.observed):
             return _no_tests(df), nothing, [NOT_IDENTIFIED]
         covariance = self._covariance(informations)
         if not all(group.has_maximum for group in self.data.groups):
@@ -325,7 +331,7 @@ def fit_cfa(
     model: str | ParsedModel,
     *,
     estimator: Estimator = "MLR",
-    missing: Missing = "listwise",
+    missing: LikelihoodRule = "listwise",
     scaling: Scaling = "marker",
     means: bool = False,
     equal: frozenset[str] = frozenset(),
@@ -390,11 +396,11 @@ def fit_cfa(
     """
     groups = [scores] if isinstance(scores, np.ndarray) else list(scores)
     names = list(group_names) if group_names else _default_names(len(groups))
-    parsed = model_of(model, items)
+    parsed = read_model(model, items)
     _refuse_strangers(partial, parsed)
     means = means or missing == "fiml" or len(groups) > 1
     size = likelihood_cells(len(groups), means=means, incomplete=missing == "fiml")
-    refuse_too_many(len(parsed.items), size)
+    check_memory(len(parsed.items), size)
     kept, data = _usable(parsed, groups, items, missing, names)
     table = parameter_table(
         kept,
@@ -409,7 +415,7 @@ def fit_cfa(
             "The model fixes every parameter, so there is nothing to estimate.",
             "Take fixed values out of the model text.",
         )
-    return Fitter(kept, table, data, estimator, missing, check_level(ci_level)).result()
+    return _Fitter(kept, table, data, estimator, missing, check_level(ci_level)).result()
 
 
 def _refuse_strangers(partial: frozenset[tuple[str, str, str]], model: ParsedModel) -> None:
@@ -427,12 +433,12 @@ def _usable(
     model: ParsedModel,
     groups: Sequence[Array],
     items: Sequence[str],
-    missing: Missing,
+    missing: LikelihoodRule,
     names: list[str],
 ) -> tuple[ParsedModel, PreparedData]:
     """The model without items that cannot be analysed, and the data in the order of its items."""
     own = [model_scores(group, items, model) for group in groups]
-    data = prepare(own, model.items, missing=missing, names=names)
+    data = prepare_groups(own, model.items, missing=missing, names=names)
     kept = model.without(frozenset(data.dropped))
     if not kept.factors:
         what = " ".join(["No factor has an item left.", *data.problems])

@@ -11,8 +11,8 @@ import numpy as np
 
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator, fit_cfa
-from core.stats.factor.fit import p_value
-from core.stats.factor.likelihood import Missing
+from core.stats.factor.fit_indices import p_value
+from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import ParsedModel, Scaling
 from core.stats.factor.result import CfaResult, FitIndices
 
@@ -192,7 +192,7 @@ def invariance(
     *,
     levels: Sequence[Level] = ("configural", "metric", "scalar"),
     estimator: Estimator = "MLR",
-    missing: Missing = "listwise",
+    missing: LikelihoodRule = "listwise",
     scaling: Scaling = "marker",
     partial: frozenset[tuple[str, str, str]] = frozenset(),
     ci_level: float = 0.95,

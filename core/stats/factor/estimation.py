@@ -10,14 +10,14 @@ import numpy as np
 from core.errors import NotEnoughData
 from core.stats.factor.likelihood import (
     GroupData,
-    Missing,
+    LikelihoodRule,
     NormalLikelihood,
     Pattern,
     PreparedData,
     unrestricted_moments,
 )
 from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, Parameter, ParameterTable
-from core.stats.inputs import score_matrix, selection
+from core.stats.inputs import score_matrix, select_usable
 
 # Answers made ready for a normal likelihood: which items and rows count, and their moments.
 
@@ -28,8 +28,8 @@ _ENOUGH = 10  # rows beyond as many as items
 _PART = 0.05  # of a combination of items that is worth a name
 
 
-def prepare(
-    scores: Sequence[Array], items: Sequence[str], *, missing: Missing, names: Sequence[str]
+def prepare_groups(
+    scores: Sequence[Array], items: Sequence[str], *, missing: LikelihoodRule, names: Sequence[str]
 ) -> PreparedData:
     """Groups ready for fitting.
 
@@ -57,7 +57,7 @@ def prepare(
         `score_matrix`.
     """
     matrices = [score_matrix(group, items) for group in scores]
-    found = selection(matrices, items, "complete" if missing == "listwise" else "any")
+    found = select_usable(matrices, items, "complete" if missing == "listwise" else "any")
     kept = tuple(items[column] for column in found.columns.tolist())
     counts = [int(rows.sum()) for rows in found.rows]
     if len(kept) < 2 or min(counts) < 2:
@@ -211,7 +211,7 @@ class Optimum:
     converged: bool
 
 
-def maximise(likelihood: NormalLikelihood, start: Array) -> Optimum:
+def maximize(likelihood: NormalLikelihood, start: Array) -> Optimum:
     """The maximum of a likelihood by Fisher scoring with Levenberg's damping.
 
     Where many answers are missing, scoring comes closer by small parts only; some of Newton's steps

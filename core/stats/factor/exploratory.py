@@ -18,7 +18,7 @@ from core.stats.ordered.polychoric import LISTWISE, Polychoric, correlations_of_
 
 # The correlations that factors are looked for in: of scores, or behind ordered answers.
 
-Correlation = Literal["pearson", "polychoric"]
+InputCorrelation = Literal["pearson", "polychoric"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class ItemCorrelations:
 def _item_correlations(
     scores: Floats,
     names: Sequence[str],
-    correlation: Correlation,
+    correlation: InputCorrelation,
     offered: Sequence[Offered] | None = None,
 ) -> ItemCorrelations:
     """Pearson or polychoric correlations of the items, complete rows.
@@ -284,7 +284,7 @@ def parallel_analysis(
     *,
     repetitions: int = 500,
     seed: int = 1,
-    correlation: Correlation = "pearson",
+    correlation: InputCorrelation = "pearson",
     offered: Sequence[Offered] | None = None,
 ) -> ParallelAnalysis:
     """Horn's parallel analysis: the number of factors that stand out from chance.
@@ -424,7 +424,7 @@ def exploratory_factors(
     names: Sequence[str],
     n_factors: int,
     *,
-    correlation: Correlation = "pearson",
+    correlation: InputCorrelation = "pearson",
     offered: Sequence[Offered] | None = None,
     seed: int = 1,
 ) -> ExploratoryFactors:

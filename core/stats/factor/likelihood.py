@@ -15,7 +15,7 @@ from core.stats.factor.model import Derivatives, Structure
 # Answers as a normal likelihood needs them: rows by pattern of missing answers, and moments.
 
 Array = np.ndarray
-Missing = Literal["listwise", "fiml"]
+LikelihoodRule = Literal["listwise", "fiml"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ _WIDEST = 1e3  # keeps the step sensible where a parameter is not identified
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ModelMoments:
     """Means (p,) and covariance (p, p) of a group, and how parameters move them."""
 
     means: Array
@@ -192,7 +192,7 @@ def _expected_changes(group: GroupData, means: Array, covariance: Array) -> tupl
     return shares @ pulls, np.einsum("k,kij->ij", shares, misfit)
 
 
-def deviance_gradient(group: GroupData, at: Moments) -> Array:
+def deviance_gradient(group: GroupData, at: ModelMoments) -> Array:
     """Gradient of `deviance` by the free parameters, shape (q,)."""
     inverses = _inverses(group, at.covariance)
     pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, at.means))
@@ -204,7 +204,9 @@ def deviance_gradient(group: GroupData, at: Moments) -> Array:
     return np.asarray(cells @ d.incidence)
 
 
-def expected_information(group: GroupData, at: Moments, other: Derivatives | None = None) -> Array:
+def expected_information(
+    group: GroupData, at: ModelMoments, other: Derivatives | None = None
+) -> Array:
     """Expected information of a group, shape (q, q); with `other`, the block between two sets."""
     d, e = at.derivatives, at.derivatives if other is None else other
     cells = np.zeros((d.left.shape[1], e.left.shape[1]))
@@ -218,7 +220,7 @@ def expected_information(group: GroupData, at: Moments, other: Derivatives | Non
     return np.asarray(d.incidence.T @ cells @ e.incidence)
 
 
-def _observed_information(group: GroupData, at: Moments, cells: FreeCells) -> Array:
+def _observed_information(group: GroupData, at: ModelMoments, cells: FreeCells) -> Array:
     """Observed information of a model whose parameters are moments themselves, shape (q, q).
 
     For the saturated model and the baseline; a measurement model adds second derivatives, which
@@ -245,7 +247,7 @@ def _observed_information(group: GroupData, at: Moments, cells: FreeCells) -> Ar
     return np.block([[by_mean, cross], [cross.T, block]])
 
 
-def _casewise_scores(group: GroupData, at: Moments) -> Array:
+def _casewise_scores(group: GroupData, at: ModelMoments) -> Array:
     """Derivatives of each row's log-likelihood by the free parameters, shape (n, q)."""
     d = at.derivatives
     out = []
@@ -305,14 +307,14 @@ class NormalLikelihood:
         self.groups = tuple(groups)
         self.n = sum(group.n for group in groups)
 
-    def moments(self, theta: Array) -> list[Moments]:
+    def moments(self, theta: Array) -> list[ModelMoments]:
         """Moments of every group."""
         out = []
         for number, group in enumerate(self.groups):
             matrices = self.structure.matrices(theta, number)
             means = matrices.means if self.structure.table.means else group.means
             derivatives = self.structure.derivatives(theta, number)
-            out.append(Moments(means, matrices.covariance, derivatives))
+            out.append(ModelMoments(means, matrices.covariance, derivatives))
         return out
 
     def value(self, theta: Array) -> float:
@@ -381,7 +383,7 @@ class ReferenceModel:
         per group, each of its own group's rows.
     """
 
-    groups: tuple[Moments, ...]
+    groups: tuple[ModelMoments, ...]
     deviance: float
     n_free: int
     information: tuple[Array, ...]
@@ -424,7 +426,7 @@ def _reference(
     """The model with its deviance and informations."""
     information, outer, total = [], [], 0.0
     derivatives = cells.derivatives
-    placed = [Moments(means, covariance, derivatives) for means, covariance in moments]
+    placed = [ModelMoments(means, covariance, derivatives) for means, covariance in moments]
     for group, at in zip(groups, placed, strict=True):
         total += deviance(group, at.means, at.covariance)
         information.append(_observed_information(group, at, cells) / group.n)
@@ -488,7 +490,7 @@ def _newton(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
     means, covariance = at.means, at.covariance
     value = deviance(group, means, covariance)
     for _ in range(_NEWTON_STEPS):
-        now = Moments(means, covariance, derivatives)
+        now = ModelMoments(means, covariance, derivatives)
         slope = deviance_gradient(group, now) / 2
         step = _newton_step(_observed_information(group, now, cells), slope)
         if step is None:

@@ -265,7 +265,7 @@ _MEMORY_LIMIT = 2e9
 """Bytes that the matrices of one factor model may take together."""
 
 
-def refuse_too_many(n_items: int, cells: Callable[[int], float]) -> None:
+def check_memory(n_items: int, cells: Callable[[int], float]) -> None:
     """Stop before a model whose matrices would not fit into memory.
 
     Parameters
@@ -313,7 +313,7 @@ def weighted_cells(p: int) -> float:
     return 8 * (p * (p - 1) / 2) ** 2
 
 
-def model_of(model: str | ParsedModel, items: Sequence[str]) -> ParsedModel:
+def read_model(model: str | ParsedModel, items: Sequence[str]) -> ParsedModel:
     """The model read, if the data hold all its items.
 
     Raises
@@ -365,7 +365,7 @@ def one_factor_model(items: Sequence[str], *, name: str = "General") -> str:
     return _factor(name, items)
 
 
-def with_method_factor(text: str, reverse_keyed: Sequence[str], *, name: str = "Method") -> str:
+def add_method_factor(text: str, reverse_keyed: Sequence[str], *, name: str = "Method") -> str:
     """The model plus a factor of the reverse-keyed items, unrelated to the other factors.
 
     It takes up what such items share because of their wording (a correlated trait, uncorrelated

@@ -21,7 +21,7 @@ from core.stats.factor.model import (
     ParsedModel,
     Structure,
 )
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 from core.stats.scores import contrary_items, keying_note
 
 # What a fitted measurement model reports; shared by every estimator.
@@ -65,7 +65,7 @@ class FitIndices:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ParameterEstimate:
     """One parameter with its uncertainty; `standardized` estimates use the same class.
 
     Parameters
@@ -198,8 +198,8 @@ class CfaResult:
     adjusted_bic: float
     scaling_h0: float
     scaling_h1: float
-    parameters: tuple[Estimate, ...]
-    standardized: tuple[Estimate, ...]
+    parameters: tuple[ParameterEstimate, ...]
+    standardized: tuple[ParameterEstimate, ...]
     modification_indices: tuple[ModificationIndex, ...]
     groups: tuple[GroupFit, ...]
     table: ParameterTable
@@ -208,16 +208,20 @@ class CfaResult:
     problems: tuple[str, ...]
     release_indices: tuple[ModificationIndex, ...] = ()
 
-    def estimate(self, left: str, op: str, right: str, group: int = 0) -> Estimate:
+    def estimate(self, left: str, op: str, right: str, group: int = 0) -> ParameterEstimate:
         """The raw estimate of one parameter; KeyError if the model has none."""
         return _find(self.parameters, left, op, right, group)
 
-    def standardized_estimate(self, left: str, op: str, right: str, group: int = 0) -> Estimate:
+    def standardized_estimate(
+        self, left: str, op: str, right: str, group: int = 0
+    ) -> ParameterEstimate:
         """The standardised estimate of one parameter; KeyError if the model has none."""
         return _find(self.standardized, left, op, right, group)
 
 
-def _find(rows: tuple[Estimate, ...], left: str, op: str, right: str, group: int) -> Estimate:
+def _find(
+    rows: tuple[ParameterEstimate, ...], left: str, op: str, right: str, group: int
+) -> ParameterEstimate:
     """The row with these names."""
     for row in rows:
         if row.group == group and row.op == op and (row.left, row.right) == (left, right):
@@ -256,14 +260,15 @@ def group_fit(data: GroupData, at: Matrices) -> GroupFit:
         n=data.n,
         sample_covariance=unknown * data.covariance,
         implied_covariance=at.covariance,
-        residual_correlations=unknown * correlations(data.covariance) - correlations(at.covariance),
-        factor_correlations=correlations(at.factor_covariance),
+        residual_correlations=unknown * correlations_of_covariance(data.covariance)
+        - correlations_of_covariance(at.covariance),
+        factor_correlations=correlations_of_covariance(at.factor_covariance),
         residual_variances=residuals,
-        r_squared=explained(residuals, np.diag(at.covariance)),
+        r_squared=explained_shares(residuals, np.diag(at.covariance)),
     )
 
 
-def explained(residuals: Array, variances: Array) -> Array:
+def explained_shares(residuals: Array, variances: Array) -> Array:
     """Share of each variance that is not residual; NaN where a residual variance is negative."""
     return np.asarray(np.where(residuals < _NEGATIVE, np.nan, 1 - residuals / variances))
 
@@ -288,7 +293,7 @@ def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bo
     return total
 
 
-def correlations(covariance: Array) -> Array:
+def correlations_of_covariance(covariance: Array) -> Array:
     """Correlations of a covariance matrix; NaN beside a negative or zero variance."""
     variances = np.diag(covariance)
     spread = np.sqrt(np.where(variances > 0, variances, np.nan))
@@ -316,7 +321,7 @@ NO_FREEDOM = (
 TOO_MANY = "The model has more parameters than variances and covariances; it cannot be estimated."
 
 
-def identified(information: Array) -> bool:
+def is_identified(information: Array) -> bool:
     """Whether an information matrix (q, q) is positive definite beyond rounding."""
     diagonal = np.diag(information)
     if not np.isfinite(information).all() or (diagonal <= 0).any():
@@ -325,7 +330,7 @@ def identified(information: Array) -> bool:
     return bool(np.linalg.eigvalsh(information / np.outer(scale, scale))[0] > _SINGULAR)
 
 
-def few_rows(n: int, n_free: int) -> str:
+def few_rows_note(n: int, n_free: int) -> str:
     """What too few rows mean for errors and tests."""
     return (
         f"There are {n} rows for {n_free} parameters; standard errors and tests, which hold for "
@@ -382,7 +387,7 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
         out.append(f"The variance of {factor} is negative{where}.")
     if out or _possible(covariance):
         return out
-    r = correlations(covariance)
+    r = correlations_of_covariance(covariance)
     pairs = [
         f"{factors[i]} and {factors[j]} ({number_text(r[i, j], 2)})"
         for i, j in combinations(range(len(factors)), 2)
@@ -396,22 +401,22 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
     return out
 
 
-def error_problems(standardized: Sequence[Estimate]) -> list[str]:
+def error_problems(standardized: Sequence[ParameterEstimate]) -> list[str]:
     """Standard errors too large to be believed, loadings beyond 1 or against the other items."""
     large = [_name(e) for e in standardized if e.free and _huge(e)]
     beyond = [_name(e) for e in standardized if e.op == LOADING and abs(e.estimate) > 1]
     out = []
     if large:
         out.append(
-            f"The standard errors of {listed(large)} are so large that the answers say next to "
+            f"The standard errors of {name_list(large)} are so large that the answers say next to "
             "nothing about them; the model is probably not identified."
         )
     if beyond:
-        out.append(f"Standardized loadings beyond 1: {listed(beyond)}.")
+        out.append(f"Standardized loadings beyond 1: {name_list(beyond)}.")
     return [*out, *_contrary(standardized)]
 
 
-def _contrary(standardized: Sequence[Estimate]) -> list[str]:
+def _contrary(standardized: Sequence[ParameterEstimate]) -> list[str]:
     """A sentence for each factor with items that load against the others.
 
     Of an item with several factors only the largest loading counts: a smaller one of the other
@@ -440,7 +445,7 @@ def _contrary(standardized: Sequence[Estimate]) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def _huge(e: Estimate) -> bool:
+def _huge(e: ParameterEstimate) -> bool:
     """Whether a standardised error is huge; intercepts are excluded, being in units of spread."""
     return e.op in (LOADING, COVARIANCE) and bool(e.se > _HUGE_ERROR)
 
@@ -451,7 +456,7 @@ def _possible(covariance: Array) -> bool:
     return bool(np.linalg.eigvalsh(covariance / size).min(initial=0.0) > _NEGATIVE)
 
 
-def _name(e: Estimate) -> str:
+def _name(e: ParameterEstimate) -> str:
     """The parameter as the model text has it."""
     return f"{e.left} {e.op} {e.right}".strip()
 
@@ -464,7 +469,7 @@ _STEP = 1e-4
 
 def raw_estimates(
     table: ParameterTable, theta: Array, covariance: Array, ci_level: float
-) -> tuple[Estimate, ...]:
+) -> tuple[ParameterEstimate, ...]:
     """Every listed parameter in the units of the items.
 
     Parameters
@@ -492,7 +497,7 @@ def raw_estimates(
 
 def standardized_estimates(
     structure: Structure, theta: Array, covariance: Array, ci_level: float
-) -> tuple[Estimate, ...]:
+) -> tuple[ParameterEstimate, ...]:
     """Every listed parameter with items and factors of variance 1 (std.all).
 
     Covariances become correlations (of residuals, where the names are explained). Standard errors
@@ -557,11 +562,11 @@ def _roots(values: Array) -> Array:
     return np.asarray(np.sqrt(np.where(values >= 0, values, np.nan)))
 
 
-def _estimate(p: Parameter, value: float, error: float, ci_level: float) -> Estimate:
+def _estimate(p: Parameter, value: float, error: float, ci_level: float) -> ParameterEstimate:
     """One estimate with everything that follows from its standard error."""
     z = value / error if error > 0 else _NAN
     reach = float(stats.norm.ppf(0.5 + ci_level / 2)) * error
-    return Estimate(
+    return ParameterEstimate(
         p.group,
         p.left,
         p.op,

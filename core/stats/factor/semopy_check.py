@@ -110,7 +110,7 @@ class SemopyFit:
         return float(self.factor_correlations[places])
 
 
-def semopy_fit(
+def fit_semopy(
     scores: Floats,
     items: Sequence[str],
     lines: Sequence[str],
@@ -295,7 +295,7 @@ def _finite(value: Any) -> float:
     return float(value) if np.isfinite(value) else _NAN
 
 
-def by_semopy_definitions(fit: CfaResult) -> SemopyIndices:
+def semopy_indices(fit: CfaResult) -> SemopyIndices:
     """The indices that semopy's definitions give for a solution of this program.
 
     Parameters
@@ -367,7 +367,7 @@ def _residual_sets(table: ParameterTable) -> tuple[list[list[str]], dict[str, fl
     return list(shared.values()), fixed
 
 
-def turned_alike(theirs: SemopyFit, fit: CfaResult) -> tuple[SemopyFit, tuple[str, ...]]:
+def align_factors(theirs: SemopyFit, fit: CfaResult) -> tuple[SemopyFit, tuple[str, ...]]:
     """The solution of semopy with every factor in the direction it has in ours, and those turned.
 
     A factor whose unit is its variance fits as well with all signs of its loadings reversed. Only

@@ -12,9 +12,9 @@ from scipy.linalg import null_space
 from scipy.optimize import least_squares
 
 from core.errors import NotEnoughData
-from core.stats.factor.cfa import NO_INFORMATION, fixed_at_zero, index_of
+from core.stats.factor.cfa import NO_INFORMATION, modification_index, parameters_fixed_at_zero
 from core.stats.factor.estimation import start_values
-from core.stats.factor.fit import (
+from core.stats.factor.fit_indices import (
     ChiSquares,
     p_value,
     plain_indices,
@@ -32,18 +32,18 @@ from core.stats.factor.model import (
     Term,
     parameter_table,
 )
-from core.stats.factor.model_text import model_of, model_scores, refuse_too_many, weighted_cells
+from core.stats.factor.model_text import check_memory, model_scores, read_model, weighted_cells
 from core.stats.factor.result import (
     NAN,
     CfaResult,
-    Estimate,
     FitIndices,
     GroupFit,
     ModificationIndex,
+    ParameterEstimate,
     Standardizer,
-    correlations,
+    correlations_of_covariance,
     error_problems,
-    explained,
+    explained_shares,
     matrix_problems,
     model_problems,
     raw_estimates,
@@ -304,7 +304,7 @@ def _robust_fit(fit: WeightedFit) -> FitIndices | None:
     )
 
 
-def srmr(fit: WeightedFit) -> float:
+def _srmr(fit: WeightedFit) -> float:
     """Root mean square residual correlation, counting the diagonal, which fits exactly."""
     cells = len(fit.residuals) + len(fit.polychoric.names)
     return math.sqrt(float((fit.residuals**2).sum()) / cells)
@@ -349,7 +349,7 @@ def _weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex,
         freeing the parameter gives to first order; lavaan 0.6-19 reports it with the opposite
         sign and times (n - 1) / n (its issue 401).
     """
-    candidates = fixed_at_zero(fit.structure.table)
+    candidates = parameters_fixed_at_zero(fit.structure.table)
     if not candidates or fit.undetermined:
         return ()
     first, second = fit.polychoric.answers.pairs()
@@ -365,7 +365,7 @@ def _weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex,
     for r in np.flatnonzero(left > NO_INFORMATION * np.maximum(own, 1e-300)):
         change = float(slope[r] / left[r])
         index = fit.n_weight**2 / fit.n * float(slope[r]) * change
-        found.append(index_of(candidates[r], index, change, standardizer))
+        found.append(modification_index(candidates[r], index, change, standardizer))
     return tuple(sorted(found, key=lambda each: -each.index))
 
 
@@ -430,8 +430,8 @@ def weighted_model(
     offered: Sequence[Offered] | None = None,
 ) -> WeightedModel:
     """The model fitted to the polychoric correlations of its items; see `wlsmv.fit_wlsmv`."""
-    parsed = model_of(model, items)
-    refuse_too_many(len(parsed.items), weighted_cells)
+    parsed = read_model(model, items)
+    check_memory(len(parsed.items), weighted_cells)
     matrix = model_scores(scores, items, parsed)
     options = None if offered is None else dict(zip(items, offered, strict=True))
     fitted = polychoric(
@@ -558,7 +558,7 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
         fit=_plain_fit(fit) if fitted else undefined_indices(fit.df, len(fit.residuals)),
         scaled=_scaled_fit(fit) if testable else None,
         robust=_robust_fit(fit) if testable else None,
-        srmr=srmr(fit),
+        srmr=_srmr(fit),
         log_likelihood=NAN,
         aic=NAN,
         bic=NAN,
@@ -576,16 +576,18 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
     )
 
 
-def _thresholds(fit: WeightedFit, variances: Floats, ci_level: float) -> tuple[Estimate, ...]:
+def _thresholds(
+    fit: WeightedFit, variances: Floats, ci_level: float
+) -> tuple[ParameterEstimate, ...]:
     """Thresholds of all items as estimates; raw and standardised are the same."""
     reach = float(stats.norm.ppf(0.5 + ci_level / 2))
-    found: list[Estimate] = []
+    found: list[ParameterEstimate] = []
     for name, values in zip(fit.polychoric.names, fit.polychoric.thresholds, strict=True):
         for number, value in enumerate(values.tolist(), start=1):
             error = float(np.sqrt(variances[len(found)]))
             z = value / error
             found.append(
-                Estimate(
+                ParameterEstimate(
                     group=0,
                     left=name,
                     op=THRESHOLD,
@@ -613,9 +615,9 @@ def _group(fit: WeightedFit) -> GroupFit:
         sample_covariance=observed,
         implied_covariance=implied,
         residual_correlations=observed - implied,
-        factor_correlations=correlations(at.factor_covariance),
+        factor_correlations=correlations_of_covariance(at.factor_covariance),
         residual_variances=np.diag(at.residuals),
-        r_squared=explained(np.diag(at.residuals), np.ones(len(observed))),
+        r_squared=explained_shares(np.diag(at.residuals), np.ones(len(observed))),
     )
 
 

@@ -12,14 +12,14 @@ from scipy.stats import chi2
 
 from core.errors import NotEnoughData
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import Booleans, Floats, Integers, out_of_range, score_matrix
+from core.stats.inputs import Booleans, Floats, Integers, score_matrix, size_problem
 from core.stats.irt.ordered_regression import ProportionalOdds, proportional_odds
 from core.stats.ordered.answer_options import (
     Offered,
-    listed,
     never_chosen_note,
     numbered_answers,
     ordered_items,
+    score_list,
 )
 
 # The three regressions behind differential item functioning, for one item.
@@ -245,7 +245,7 @@ def _adjusted(items: Sequence[ItemDif], adjust: Adjustment | None) -> list[ItemD
     return done
 
 
-def judged(item: ItemDif, alpha: float) -> ItemDif:
+def _with_magnitudes(item: ItemDif, alpha: float) -> ItemDif:
     """The item with its flag and magnitudes."""
     if math.isnan(item.total.p_adjusted):
         return item
@@ -366,7 +366,7 @@ def differential_item_functioning(
         for item, name in enumerate(names)
     ]
     return DifResult(
-        items=tuple(judged(item, alpha) for item in _adjusted(tested, adjust)),
+        items=tuple(_with_magnitudes(item, alpha) for item in _adjusted(tested, adjust)),
         groups=labels,
         anchors=tuple(names[column] for column in columns) if trait is None else (),
         problems=(
@@ -430,7 +430,7 @@ def _as_trait(trait: Floats, matrix: Floats) -> Floats:
     values = np.asarray(trait, dtype=np.float64)
     if values.shape != matrix.shape[:1]:
         raise ValueError(f"trait of shape {values.shape} for {matrix.shape[0]} rows")
-    reason = out_of_range(values)
+    reason = size_problem(values)
     if reason:
         raise NotEnoughData(f"Trait scores {reason}.", "Give trait scores in a usual unit.")
     return values
@@ -494,7 +494,7 @@ def _remarks(
     if lost:
         remarks.append(f"{lost} rows were left out: no answer or no matching score.")
     for label, options in _skipped_options(answers[used], group[used], labels):
-        remarks.append(f"Nobody in {label} chose {listed(options)}.")
+        remarks.append(f"Nobody in {label} chose {score_list(options)}.")
     return remarks
 
 

@@ -60,7 +60,7 @@ def trait_grid(n_points: int) -> TraitGrid:
     return TraitGrid(points, density / density.sum())
 
 
-def chosen_options(codes: Integers, n_options: int) -> Floats:
+def option_indicators(codes: Integers, n_options: int) -> Floats:
     """Who chose what: (rows, items * options) of 0 and 1; an answer not given is all 0."""
     indicator = codes[:, :, None] == np.arange(n_options)
     return np.asarray(indicator.reshape(codes.shape[0], -1), dtype=np.float64)
@@ -204,7 +204,7 @@ def _maximum_likelihood(codes: Integers, grid: TraitGrid, *, max_iterations: int
         Steps after which the search is given up.
     """
     n_options = int(codes.max()) + 1
-    chosen = chosen_options(codes, n_options)
+    chosen = option_indicators(codes, n_options)
     parameters = _starting_values(codes, n_options)
     now = expectation(chosen, parameters, grid)
     rise, try_newton_from, iteration = np.inf, 1, 0
@@ -278,7 +278,7 @@ def _newton_step(
     if not _is_positive_definite(information):
         return None
     free = _free_parameters(parameters)
-    chosen = chosen_options(codes, parameters.shape[1])
+    chosen = option_indicators(codes, parameters.shape[1])
     step = np.zeros_like(parameters)
     step[free] = np.linalg.solve(information, now.gradient[free])
     share = float(_longest(parameters, step).min())

@@ -160,7 +160,7 @@ def proportional_odds(codes: Integers, predictors: Floats) -> ProportionalOdds:
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _NewtonSearch:
     """Where Newton's method ended."""
 
     estimates: Floats
@@ -176,7 +176,7 @@ class _Search:
         return () if self.converged else ("the fit did not converge",)
 
 
-def _search(codes: Integers, standard: Floats, estimates: Floats) -> _Search:
+def _search(codes: Integers, standard: Floats, estimates: Floats) -> _NewtonSearch:
     """Newton's steps until they vanish, or until they go on although nothing is gained.
 
     The latter is separation: the likelihood is all but at its limit while a coefficient still
@@ -197,7 +197,7 @@ def _search(codes: Integers, standard: Floats, estimates: Floats) -> _Search:
         estimates, terms, then = _improved(codes, (upper, lower), estimates, step, now)
         now, rise = then, then - now
     converged = largest < _SETTLED or (rise < _STALLED and largest < 1e-3)
-    return _Search(estimates, information, now, converged, not converged and rise < 1e-6)
+    return _NewtonSearch(estimates, information, now, converged, not converged and rise < 1e-6)
 
 
 def _improved(

@@ -62,7 +62,7 @@ def ordered_items(
     options = [None] * len(names) if offered is None else list(offered)
     matrix = np.asarray(scores, dtype=np.float64)
     for name, own, values in zip(names, matrix.T, options, strict=True):
-        reason = not_ordered(own, name, values)
+        reason = why_not_ordered(own, name, values)
         if reason:
             raise NotEnoughData(
                 reason,
@@ -72,7 +72,7 @@ def ordered_items(
     return tuple(numbered_answers(own, one) for own, one in zip(matrix.T, options, strict=True))
 
 
-def not_ordered(scores: Floats, name: str, offered: Offered = None) -> str:
+def why_not_ordered(scores: Floats, name: str, offered: Offered = None) -> str:
     """Why the scores of an item are not ordered answers, in a sentence; empty where they are.
 
     Ordered answers have at most 20 different scores. Where the options are known, every score is
@@ -87,8 +87,8 @@ def not_ordered(scores: Floats, name: str, offered: Offered = None) -> str:
             inside = min(offered) < first < max(offered)
             return (
                 f"{name} has the score {first:g}, which is none of its options "
-                f"({listed(sorted(offered))}){', as averages are' if inside else ''}; only answers "
-                "on ordered options can be analyzed here."
+                f"({score_list(sorted(offered))}){', as averages are' if inside else ''}; only "
+                "answers on ordered options can be analyzed here."
             )
     if different.size > _MOST_OPTIONS:
         return (
@@ -112,7 +112,7 @@ def never_chosen_note(names: Sequence[str], numbered: Sequence[NumberedAnswers])
             items.setdefault(answers.never_chosen, []).append(name)
     if not items:
         return ()
-    said = "; ".join(f"{', '.join(own)} ({listed(options)})" for options, own in items.items())
+    said = "; ".join(f"{', '.join(own)} ({score_list(options)})" for options, own in items.items())
     return (f"Options that nobody chose are closed up: {said}.",)
 
 
@@ -152,7 +152,7 @@ def numbered_answers(scores: Floats, offered: Offered = None) -> NumberedAnswers
     )
 
 
-def listed(values: Sequence[float]) -> str:
+def score_list(values: Sequence[float]) -> str:
     """Scores as a reader writes them: 0, 2 and 3.5."""
     words = [f"{value:g}" for value in values]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from core.errors import NotEnoughData
-from core.stats.inputs import Booleans, Floats, Integers, listed, usable_items
+from core.stats.inputs import Booleans, Floats, Integers, name_list, usable_items
 from core.stats.ordered.answer_options import Offered, never_chosen_note, ordered_items
 
 # Probabilities of the cells of two-way tables of two correlated normal variables cut into steps.
@@ -21,7 +21,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 FAR = 9.0  # stands for infinity; the tail beyond is 1e-19
 
 
-def cumulative(first: Floats, second: Floats, correlation: Floats) -> Floats:
+def bivariate_normal(first: Floats, second: Floats, correlation: Floats) -> Floats:
     """P(X <= h, Y <= k) at every pair of thresholds, for each correlation.
 
     Parameters
@@ -60,7 +60,7 @@ def cell_probabilities(first: Floats, second: Floats, correlation: Floats) -> Fl
     """Probability of every cell of the tables cut at the thresholds: (pairs, a + 1, b + 1)."""
     pairs, a = first.shape
     corners = np.zeros((pairs, a + 2, second.shape[1] + 2))
-    corners[:, 1:-1, 1:-1] = cumulative(first, second, correlation)
+    corners[:, 1:-1, 1:-1] = bivariate_normal(first, second, correlation)
     corners[:, 1:-1, -1] = ndtr(first)
     corners[:, -1, 1:-1] = ndtr(second)
     corners[:, -1, -1] = 1
@@ -261,7 +261,7 @@ def _likeliest_correlations(tables: Floats, first: Floats, second: Floats) -> Fl
 # What a reader of polychoric correlations must know about the tables behind them, in words.
 
 
-def notes(answers: OrderedAnswers, tables: Floats, correlations: Floats) -> tuple[str, ...]:
+def _pair_notes(answers: OrderedAnswers, tables: Floats, correlations: Floats) -> tuple[str, ...]:
     """Sentences on pairs without a correlation, pairs at the bound and empty cells.
 
     Parameters
@@ -326,7 +326,7 @@ def _pair_names(answers: OrderedAnswers, chosen: Booleans) -> str:
     """The first pairs by name, and how many more."""
     first, second = answers.pairs()
     places = np.flatnonzero(chosen)
-    return listed([f"{answers.names[first[k]]} with {answers.names[second[k]]}" for k in places])
+    return name_list([f"{answers.names[first[k]]} with {answers.names[second[k]]}" for k in places])
 
 
 # Polychoric correlations: how the normal variables behind ordered answers go together.
@@ -403,7 +403,7 @@ def polychoric(
     """
     answers = _ordered_answers(scores, names, missing=missing, offered=offered)
     fitted, correlations = correlations_of_tables(answers)
-    problems = (*answers.problems, *notes(answers, answers.tables(), correlations))
+    problems = (*answers.problems, *_pair_notes(answers, answers.tables(), correlations))
     return Polychoric(answers, fitted, correlations, problems)
 
 

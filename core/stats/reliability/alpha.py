@@ -18,17 +18,17 @@ from core.stats.inputs import (
     UsableItems,
     check_level,
     item_rows,
-    listed,
-    too_little,
+    name_list,
+    too_few_reason,
     varying_columns,
-    with_reason,
+    with_undefined_reason,
 )
 from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
-from core.stats.scores import against_rest
+from core.stats.scores import negative_rest_notes
 
 # Sums of the items' covariances, and Cronbach's alpha from them: the one place of the formula.
 
-Missing = Literal["listwise", "pairwise"]
+PairRule = Literal["listwise", "pairwise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Covariances:
         return r
 
 
-def covariances(scores: Floats, missing: Missing) -> Covariances:
+def covariances(scores: Floats, missing: PairRule) -> Covariances:
     """Covariances of the items of an (administrations, items) matrix, NaN where undefined.
 
     "listwise" keeps the rows without gaps; "pairwise" takes each pair of items from the rows that
@@ -131,7 +131,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ResampledMoments:
     """Item and row values centered once, from which any resample's variances are products."""
 
     centered: Floats  # (n, k)
@@ -139,7 +139,7 @@ class Moments:
     weights: Floats  # (resamples, n), lines summing to n
 
     @classmethod
-    def of(cls, scores: Floats) -> Moments:
+    def of(cls, scores: Floats) -> ResampledMoments:
         """The sample itself as the only resample."""
         centered = scores - scores.mean(axis=0)
         return cls(centered, _ROUNDING * centered.var(axis=0), np.ones((1, len(scores))))
@@ -151,7 +151,7 @@ class Moments:
         return np.asarray(self.weights @ columns**2 / n - means**2)
 
 
-def _alpha_coefficients(moments: Moments, groups: Sequence[Integers]) -> Floats:
+def _alpha_coefficients(moments: ResampledMoments, groups: Sequence[Integers]) -> Floats:
     """Stratified alpha of every resample; NaN where undefined. One group: Cronbach's alpha."""
     own = moments.variances(moments.centered)
     own = np.where(own > moments.floors, own, 0.0)
@@ -175,7 +175,7 @@ def _resampled_interval(
     result: Estimate, rows: UsableItems, groups: Sequence[Integers], bootstrap: Bootstrap
 ) -> Estimate:
     """The estimate with a percentile interval over resampled rows."""
-    sample = Moments.of(rows.scores)
+    sample = ResampledMoments.of(rows.scores)
     values = np.concatenate(
         [
             _alpha_coefficients(replace(sample, weights=weights), groups)
@@ -194,7 +194,7 @@ def cronbach_alpha(
     names: Sequence[str] | None = None,
     level: float = 0.95,
     bootstrap: Bootstrap | None = None,
-    missing: Missing = "listwise",
+    missing: PairRule = "listwise",
 ) -> Estimate:
     """How consistently the items of one scale rank the rows: Cronbach's alpha with its interval.
 
@@ -248,15 +248,15 @@ def cronbach_alpha(
         method=f"Cronbach's alpha, {used}, {level * 100:g}% interval ({interval})",
         problems=rows.problems,
     )
-    reason = too_little(rows)
+    reason = too_few_reason(rows)
     if reason:
-        return replace(result, problems=with_reason(rows, reason))
+        return replace(result, problems=with_undefined_reason(rows, reason))
     table = covariances(rows.scores, missing)
     value = table.alpha()
     if math.isnan(value):
         return replace(result, problems=(*rows.problems, _FLAT))
     negative = (_NEGATIVE,) if value < 0 else ()
-    against = against_rest(rows.names, table.discriminations())
+    against = negative_rest_notes(rows.names, table.discriminations())
     result = replace(result, value=value, problems=rows.problems + negative + against)
     if bootstrap:
         return _resampled_interval(result, rows, [np.arange(rows.n_items)], bootstrap)
@@ -353,13 +353,13 @@ def stratified_alpha(
         f"{level * 100:g}% interval (percentile bootstrap)",
         problems=problems,
     )
-    if too_little(rows):
+    if too_few_reason(rows):
         undefined = tuple(math.nan for _ in labels)
         return StratifiedAlpha(result, labels, undefined, undefined, math.nan)
     if sum(len(group) > 0 for group in groups) == 1:  # nothing is stratified
         value = covariances(rows.scores, "listwise").alpha()
     else:
-        value = float(_alpha_coefficients(Moments.of(rows.scores), groups)[0])
+        value = float(_alpha_coefficients(ResampledMoments.of(rows.scores), groups)[0])
     if math.isfinite(value):
         negative = (_NEGATIVE,) if value < 0 else ()
         against = _against_their_subscale(rows, groups)
@@ -382,27 +382,27 @@ def _against_their_subscale(rows: UsableItems, groups: Sequence[Integers]) -> tu
     correlations = np.full(rows.n_items, np.nan)
     for group in groups:
         correlations[group] = covariances(rows.scores[:, group], "listwise").discriminations()
-    return against_rest(rows.names, correlations)
+    return negative_rest_notes(rows.names, correlations)
 
 
 def _strata_problems(
     rows: UsableItems, labels: Sequence[Hashable], groups: Sequence[Integers]
 ) -> tuple[str, ...]:
     """What is to be said of the rows, and what is wrong with the subscales as strata."""
-    reason = too_little(rows)
+    reason = too_few_reason(rows)
     if reason:
-        return with_reason(rows, reason)
+        return with_undefined_reason(rows, reason)
     sizes = [len(group) for group in groups]
     single = [str(label) for label, size in zip(labels, sizes, strict=True) if size == 1]
     empty = [str(label) for label, size in zip(labels, sizes, strict=True) if size == 0]
     problems = []
     if single:
         problems.append(
-            f"Undefined: alpha needs two items that vary in each subscale, and {listed(single)} "
+            f"Undefined: alpha needs two items that vary in each subscale, and {name_list(single)} "
             "has one."
         )
     if empty:
-        problems.append(f"Constant, so without a part in the reliability: {listed(empty)}.")
+        problems.append(f"Constant, so without a part in the reliability: {name_list(empty)}.")
     return (*rows.problems, *problems)
 
 
@@ -472,10 +472,19 @@ def split_half(
         raise ValueError(f"{max_splits} splits")
     rows = item_rows(scores, names)
     nan = math.nan
-    reason = too_little(rows)
+    reason = too_few_reason(rows)
     if reason:
         return SplitHalf(
-            nan, nan, nan, nan, nan, 0, False, rows.n, rows.n_left_out, with_reason(rows, reason)
+            nan,
+            nan,
+            nan,
+            nan,
+            nan,
+            0,
+            False,
+            rows.n,
+            rows.n_left_out,
+            with_undefined_reason(rows, reason),
         )
     k, problems = rows.n_items, list(rows.problems)
     covariance = np.cov(rows.scores, rowvar=False)

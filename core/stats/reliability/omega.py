@@ -17,16 +17,16 @@ from core.stats.inputs import (
     UsableItems,
     check_level,
     item_rows,
-    listed,
-    too_little,
-    with_reason,
+    name_list,
+    too_few_reason,
+    with_undefined_reason,
 )
-from core.stats.scores import against_factor
+from core.stats.scores import negative_loading_notes
 
 # Maximum likelihood for a small model of a covariance matrix, by Fisher scoring.
 
 # parameters (q,) -> implied covariance (k, k) and its derivatives (q, k, k)
-Model = Callable[[Floats], tuple[Floats, Floats]]
+CovarianceModel = Callable[[Floats], tuple[Floats, Floats]]
 
 _MAX_STEPS = 300
 # In the metric of correlations; a loading on its way to infinity has no maximum to find.
@@ -49,7 +49,7 @@ class CovarianceFit:
         return float(np.sqrt(max(variance, 0.0)))
 
 
-def _fit_covariance(sample: Floats, start: Floats, model: Model) -> CovarianceFit:
+def _fit_covariance(sample: Floats, start: Floats, model: CovarianceModel) -> CovarianceFit:
     """The parameters under which the sample covariance matrix is most likely.
 
     Parameters
@@ -107,7 +107,7 @@ class _Evaluation:
     implied: Floats
 
 
-def _evaluate(sample: Floats, parameters: Floats, model: Model) -> _Evaluation | None:
+def _evaluate(sample: Floats, parameters: Floats, model: CovarianceModel) -> _Evaluation | None:
     """The discrepancy and its derivatives; None where the implied matrix is not admissible."""
     implied, slopes = model(parameters)
     try:
@@ -213,7 +213,7 @@ def omega_total(
     result = Estimate(math.nan, math.nan, math.nan, level, rows.n, rows.n_left_out, method)
     reason = _too_little(rows)
     if reason:
-        return replace(result, problems=with_reason(rows, reason))
+        return replace(result, problems=with_undefined_reason(rows, reason))
     spread = rows.scores.std(axis=0)
     correlation = np.atleast_2d(np.corrcoef(rows.scores, rowvar=False))
     k = rows.n_items
@@ -233,7 +233,7 @@ def omega_total(
         return replace(result, problems=(*rows.problems, *improper, _NO_ERROR_LEFT))
     # The delta method needs an admissible solution; at a negative variance it goes far astray.
     low, high, cut = _within_bounds(value, math.nan if improper else z * error)
-    against = against_factor(rows.names, loadings * (1 if common >= 0 else -1))
+    against = negative_loading_notes(rows.names, loadings * (1 if common >= 0 else -1))
     problems = rows.problems + improper + against + cut
     return replace(result, value=value, low=low, high=high, problems=problems)
 
@@ -252,14 +252,14 @@ def _negative_variances(names: Sequence[str], residuals: Floats) -> tuple[str, .
     if not improper:
         return ()
     return (
-        f"Negative residual variance ({listed(improper)}): the factor model is improper, so "
+        f"Negative residual variance ({name_list(improper)}): the factor model is improper, so "
         "distrust this coefficient; it has no interval.",
     )
 
 
 def _too_little(rows: UsableItems) -> str:
     """Why one factor cannot be fitted; empty where it can."""
-    reason = too_little(rows)
+    reason = too_few_reason(rows)
     if reason:
         return reason
     if rows.n_items < 3:
@@ -382,7 +382,7 @@ def omega_hierarchical(
             result,
             rows,
             labels,
-            f"Undefined: the general factor would explain more than all of {listed(over)}.",
+            f"Undefined: the general factor would explain more than all of {name_list(over)}.",
         )
     return _solution(result, rows, labels, member, fit)
 
@@ -409,7 +409,7 @@ def _solution(
     gradient = 2 * common / total * of_common - (common / total) ** 2 * of_total
     value = common**2 / total
     improper = _negative_variances(rows.names, residuals)
-    against = against_factor(rows.names, general * (1 if common >= 0 else -1))
+    against = negative_loading_notes(rows.names, general * (1 if common >= 0 else -1))
     # The delta method needs an admissible solution; at a negative variance it goes far astray.
     error = math.nan if improper else fit.standard_error(gradient, rows.n)
     reach = NormalDist().inv_cdf((1 + result.level) / 2) * error
@@ -457,7 +457,7 @@ def _not_identified(rows: UsableItems, member: Integers, labels: Sequence[Hashab
     sizes = np.bincount(member, minlength=len(labels))
     short = [label for label, size in zip(labels, sizes, strict=True) if size < 2]
     if short:
-        return f"Undefined: fewer than two items vary in {listed(short)}."
+        return f"Undefined: fewer than two items vary in {name_list(short)}."
     if rows.n <= rows.n_items:
         return (
             f"Undefined: it needs more complete rows than items, and there are {rows.n} rows of "
@@ -466,7 +466,7 @@ def _not_identified(rows: UsableItems, member: Integers, labels: Sequence[Hashab
     return ""
 
 
-def _second_order(member: Integers, m: int) -> Model:
+def _second_order(member: Integers, m: int) -> CovarianceModel:
     """Model of k loadings, m second-order loadings and k residual variances; factors vary by 1."""
     k = len(member)
     unit, factors = np.eye(k), np.eye(m)

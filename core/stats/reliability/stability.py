@@ -12,19 +12,19 @@ from scipy.stats import f
 
 from core.stats.correlation import Correlation, correlation
 from core.stats.groups import MeanTest, paired_t
-from core.stats.inputs import Floats, check_level, is_constant, undefined_for_size
+from core.stats.inputs import Floats, check_level, is_constant, undefined_size_note
 from core.stats.resampling import Bootstrap
 
 # Agreement of a score with itself: over occasions, alternate forms and orders of the options.
 
-What = Literal["alternate form", "option order"]
+Version = Literal["alternate form", "option order"]
 
 
 @dataclass(frozen=True)
 class FormAgreement:
     """How two versions order the rows (`correlation`) and how their level differs (`shift`)."""
 
-    what: What
+    what: Version
     correlation: Correlation
     shift: MeanTest
     problems: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ def form_agreement(
     original: Floats,
     other: Floats,
     *,
-    what: What,
+    what: Version,
     level: float = 0.95,
     bootstrap: Bootstrap | None = None,
 ) -> FormAgreement:
@@ -157,15 +157,15 @@ def _identical(scores: Floats) -> tuple[str, ...]:
 # Ours because neither scipy nor statsmodels has intraclass correlations.
 
 
-Form = Literal["ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"]
-FORMS: tuple[Form, ...] = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
+IccForm = Literal["ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"]
+ICC_FORMS: tuple[IccForm, ...] = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
 
 
 @dataclass(frozen=True)
 class IntraclassCorrelation:
     """One form of the coefficient, with its F test against 0 and its interval."""
 
-    form: Form
+    form: IccForm
     value: float
     low: float
     high: float
@@ -186,9 +186,9 @@ class Intraclass:
     level: float
     problems: tuple[str, ...] = ()
 
-    def form(self, name: Form) -> IntraclassCorrelation:
+    def form(self, name: IccForm) -> IntraclassCorrelation:
         """The coefficient of that form."""
-        return self.forms[FORMS.index(name)]
+        return self.forms[ICC_FORMS.index(name)]
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
             f"{n} complete units of {k}."
         )
         return Intraclass(_undefined(), n, k, left_out, level, (reason,))
-    reason = undefined_for_size(complete)
+    reason = undefined_size_note(complete)
     if not reason and is_constant(complete.ravel()):
         reason = "Undefined: every score is the same, so nothing tells the units apart."
     if reason:
@@ -253,7 +253,7 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
     if (np.ptp(complete, axis=1) == 0).all():
         same = tuple(
             IntraclassCorrelation(form, 1.0, math.nan, math.nan, math.inf, *_df(form, n, k), 0.0)
-            for form in FORMS
+            for form in ICC_FORMS
         )
         reason = (
             "Every unit's repetitions are identical, so agreement is complete by construction "
@@ -261,7 +261,7 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
         )
         return Intraclass(same, n, k, left_out, level, (reason,))
     squares, exact = _mean_squares(complete)
-    forms = tuple(_form(form, squares, level) for form in FORMS)
+    forms = tuple(_form(form, squares, level) for form in ICC_FORMS)
     problems = (
         ("Units differ by the same amounts in every repetition: ICC3 has no interval.",)
         if exact
@@ -270,14 +270,14 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
     return Intraclass(forms, n, k, left_out, level, problems)
 
 
-def _df(form: Form, n: int, k: int) -> tuple[float, float]:
+def _df(form: IccForm, n: int, k: int) -> tuple[float, float]:
     """Degrees of freedom of the F test."""
     return n - 1.0, float(n * (k - 1) if form.startswith("ICC1") else (n - 1) * (k - 1))
 
 
 def _undefined() -> tuple[IntraclassCorrelation, ...]:
     """Six forms without values."""
-    return tuple(IntraclassCorrelation(form, *(math.nan,) * 7) for form in FORMS)
+    return tuple(IntraclassCorrelation(form, *(math.nan,) * 7) for form in ICC_FORMS)
 
 
 def _mean_squares(scores: Floats) -> tuple[_MeanSquares, bool]:
@@ -299,7 +299,7 @@ def _mean_squares(scores: Floats) -> tuple[_MeanSquares, bool]:
     ), exact
 
 
-def _form(form: Form, squares: _MeanSquares, level: float) -> IntraclassCorrelation:
+def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorrelation:
     """One form with F test and interval; averaged forms step up the single one's."""
     noise = squares.within if form.startswith("ICC1") else squares.error
     df1, df2 = _df(form, squares.n, squares.k)
@@ -320,7 +320,7 @@ def _form(form: Form, squares: _MeanSquares, level: float) -> IntraclassCorrelat
     return IntraclassCorrelation(form, value, low, high, ratio, df1, df2, p)
 
 
-def _single(form: Form, squares: _MeanSquares) -> float:
+def _single(form: IccForm, squares: _MeanSquares) -> float:
     """The coefficient of a single repetition."""
     k = squares.k
     noise = squares.within if form.startswith("ICC1") else squares.error

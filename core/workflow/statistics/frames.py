@@ -25,7 +25,7 @@ from core.domain.frames import (
 )
 from core.domain.study import FACTORS, Context
 from core.errors import NotEnoughData
-from core.stats.inputs import listed
+from core.stats.inputs import name_list
 from core.store import banks as bank_store
 from core.store import frames, studies
 from core.store import studies as study_store
@@ -367,7 +367,7 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
     )
     if fixed:
         return (
-            f"Rows are repetitions at temperature 0 ({listed(fixed)}): the same question "
+            f"Rows are repetitions at temperature 0 ({name_list(fixed)}): the same question "
             "asked again gives nearly the same answer, so such rows are copies, and n counts the "
             "same thing several times. Average over repetitions, or let contexts make the rows.",
         )

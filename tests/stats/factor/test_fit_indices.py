@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core.stats.factor.cfa import fit_cfa
-from core.stats.factor.estimation import prepare
-from core.stats.factor.fit import (
+from core.stats.factor.estimation import prepare_groups
+from core.stats.factor.fit_indices import (
     ChiSquares,
     cfi,
     p_value,
@@ -73,7 +73,7 @@ def test_the_yuan_bentler_factor_of_a_toy_worked_by_hand():
     """
     x = np.array([2, -2, 0, 0, 1, -1, 1, -1.0])
     y = np.array([0, 0, 2, -2, 1, 1, -1, -1.0])
-    data = prepare([np.column_stack([x, y])], ["x", "y"], missing="listwise", names=[""])
+    data = prepare_groups([np.column_stack([x, y])], ["x", "y"], missing="listwise", names=[""])
     saturated = saturated_model(data.groups, means=False)
     baseline = baseline_model(data.groups, means=False)
     assert saturated.trace == pytest.approx(11 / 9)
@@ -106,6 +106,8 @@ def test_the_yuan_bentler_test_of_a_toy_worked_by_hand():
 
 def test_means_add_their_number_to_the_trace():
     rng = np.random.default_rng(5)
-    data = prepare([rng.normal(size=(50, 3))], ["a", "b", "c"], missing="listwise", names=[""])
+    data = prepare_groups(
+        [rng.normal(size=(50, 3))], ["a", "b", "c"], missing="listwise", names=[""]
+    )
     with_means = saturated_model(data.groups, means=True).trace
     assert with_means == pytest.approx(saturated_model(data.groups, means=False).trace + 3)

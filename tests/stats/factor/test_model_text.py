@@ -5,12 +5,12 @@ import pytest
 from core.stats.factor.model import parameter_table
 from core.stats.factor.model_text import (
     ModelTextError,
+    add_method_factor,
     bifactor_model,
     one_factor_model,
     parse_model,
     second_order_model,
     subscale_model,
-    with_method_factor,
 )
 
 ITEMS = ["x1", "x2", "x3", "x4", "x5", "x6"]
@@ -159,7 +159,7 @@ def test_a_text_without_a_factor_is_refused(text):
 def test_presets_say_what_their_names_promise():
     plain = subscale_model(SUBSCALES)
     assert plain == "F =~ x1 + x2 + x3\nG =~ x4 + x5 + x6"
-    method = with_method_factor(plain, ["x2", "x5"])
+    method = add_method_factor(plain, ["x2", "x5"])
     assert ("Method", "=~", "x2") in free_cells(method)
     assert fixed_cells(method)[("Method", "~~", "F")] == 0
     bifactor = fixed_cells(bifactor_model(SUBSCALES))

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from core.errors import NotEnoughData
 from core.stats.irt.graded_response import (
-    chosen_options,
     expectation,
     graded_response,
     observed_information,
+    option_indicators,
     trait_grid,
 )
 from core.stats.irt.ordered_regression import category_terms
@@ -105,7 +105,7 @@ def test_the_information_is_the_curvature_of_the_likelihood():
     answers[:, 2] = answers[:, 2] > 0
     answers[::7, 1] = np.nan
     codes = np.column_stack([numbered_answers(column).codes for column in answers.T])
-    chosen, grid = chosen_options(codes, 3), trait_grid(61)
+    chosen, grid = option_indicators(codes, 3), trait_grid(61)
     at = np.array([[1.2, 0.8, -0.5], [0.9, 1.1, -1.0], [-1.5, 0.2, -np.inf]])
     free = np.isfinite(at)
 

@@ -15,8 +15,8 @@ from scipy.stats import norm
 from core.errors import NotEnoughData
 from core.stats.ordered.polychoric import (
     FAR,
+    bivariate_normal,
     cell_probabilities,
-    cumulative,
     ordered_moments,
     polychoric,
 )
@@ -53,7 +53,7 @@ def test_bivariate_normal_probability_equals_numerical_integration(r):
             limit=500,
             points=[k / r] if r and -10 < k / r < h else None,
         )[0]
-        found = cumulative(np.array([[h]]), np.array([[k]]), np.array([r]))[0, 0, 0]
+        found = bivariate_normal(np.array([[h]]), np.array([[k]]), np.array([r]))[0, 0, 0]
         assert found == pytest.approx(expected, abs=1e-10)
 
 

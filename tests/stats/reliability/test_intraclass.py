@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.stats.reliability.stability import FORMS, intraclass
+from core.stats.reliability.stability import ICC_FORMS, intraclass
 from tests.stats.reference import expected
 
 
@@ -36,7 +36,7 @@ def test_units_with_a_gap_are_left_out_and_counted():
 def test_intervals_cover_the_population_value_as_often_as_they_say():
     # equal variance between and within: .5
     results = [intraclass(repeated(40, 4, seed)) for seed in range(300)]
-    for form in FORMS[:3]:
+    for form in ICC_FORMS[:3]:
         ends = [(own.form(form).low, own.form(form).high) for own in results]
         assert 0.92 <= np.mean([low <= 0.5 <= high for low, high in ends]) <= 0.98
 
@@ -45,7 +45,7 @@ def test_intervals_cover_the_population_value_as_often_as_they_say():
 def test_origin_and_unit_change_nothing_and_the_interval_holds_the_value(seed, shift, scale):
     table = repeated(15, 3, seed)
     own, moved = intraclass(table), intraclass(shift + scale * table)
-    for form in FORMS:
+    for form in ICC_FORMS:
         assert moved.form(form).value == pytest.approx(own.form(form).value, abs=1e-9)
         assert own.form(form).low <= own.form(form).value <= own.form(form).high
 

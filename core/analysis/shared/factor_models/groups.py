@@ -39,13 +39,13 @@ from core.analysis.shared.rows import Floats
 from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import fit_cfa
-from core.stats.factor.likelihood import Missing
+from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import ParsedModel
 from core.stats.factor.result import CfaResult
 from core.stats.factor.wlsmv import fit_wlsmv
-from core.stats.inputs import listed, never_answered
+from core.stats.inputs import name_list, unanswered_items_note
 from core.stats.normality import Normality, normality
-from core.stats.ordered.answer_options import Offered, not_ordered, ordered_items
+from core.stats.ordered.answer_options import Offered, ordered_items, why_not_ordered
 
 # Which estimator suits the answers, where the user leaves the choice to the program.
 
@@ -80,7 +80,7 @@ def chosen_estimator(
         for item, scores, options in zip(
             matrix.items, matrix.scores.T, matrix.options, strict=True
         ):
-            reason = not_ordered(scores, item, options)
+            reason = why_not_ordered(scores, item, options)
             if reason:
                 return "mlr", (f"Estimator: MLR, because {reason}",)
     known = points_of_formats(item_scores)
@@ -200,7 +200,9 @@ def prepared_groups(
         typed = typed_model(model_text, names)
         unused = unused_items(typed, names)
         if unused:
-            notes.append(f"Left out, because the model text does not name them: {listed(unused)}.")
+            notes.append(
+                f"Left out, because the model text does not name them: {name_list(unused)}."
+            )
         groups = tuple(prepared_text(matrix, names, typed, missing) for matrix in matrices)
     else:
         groups = tuple(prepared_preset(matrix, subscale_of, kind, missing) for matrix in matrices)
@@ -209,13 +211,13 @@ def prepared_groups(
     return PreparedGroups(groups, names, tuple(notes))
 
 
-def missing_rule(estimator: EstimatorKind) -> Missing:
+def missing_rule(estimator: EstimatorKind) -> LikelihoodRule:
     """The rule for missing answers of an estimator."""
     return "listwise" if estimator == "wlsmv" else HOW[estimator][1]
 
 
 def prepared_preset(
-    matrix: ScoreMatrix, subscale_of: Mapping[str, str], kind: ModelKind, missing: Missing
+    matrix: ScoreMatrix, subscale_of: Mapping[str, str], kind: ModelKind, missing: LikelihoodRule
 ) -> Prepared:
     """The chosen model of those items of a group that vary."""
     varying = varying_items([matrix.scores], missing)
@@ -233,7 +235,7 @@ def prepared_preset(
 
 
 def prepared_text(
-    matrix: ScoreMatrix, names: ModelNames, typed: ParsedModel, missing: Missing
+    matrix: ScoreMatrix, names: ModelNames, typed: ParsedModel, missing: LikelihoodRule
 ) -> Prepared:
     """A typed model without those of its items that do not vary in a group."""
     used = frozenset(typed.items)
@@ -242,7 +244,7 @@ def prepared_text(
     own, asked = matrix.scores[:, columns], [matrix.items[k] for k in columns]
     unasked = [names.shown[safe] for safe in typed.items if names.shown[safe] not in matrix.items]
     left_out = (
-        *((never_answered(unasked),) if unasked else ()),
+        *((unanswered_items_note(unasked),) if unasked else ()),
         *left_out_notes([own], asked, missing),
     )
     columns = columns[varying_items([own], missing)]
@@ -310,7 +312,7 @@ def fitted(
     return replace(other, problems=(UNIT_CHANGED, *other.problems)) if same_model else fit
 
 
-def n_scores_used(scores: Floats, missing: Missing) -> int:
+def n_scores_used(scores: Floats, missing: LikelihoodRule) -> int:
     """Scores that count: all, or those of rows without gaps."""
     present = np.isfinite(scores)
     return int((present if missing == "fiml" else present[present.all(axis=1)]).sum())

@@ -15,18 +15,18 @@ from core.analysis.shared.registry import Choice, Text
 from core.analysis.shared.rows import Floats
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator
-from core.stats.factor.likelihood import Missing
+from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import INTERCEPT, ParsedModel, Scaling, Term
 from core.stats.factor.model_text import (
     ModelTextError,
+    add_method_factor,
     bifactor_model,
     one_factor_model,
     parse_model,
     second_order_model,
     subscale_model,
-    with_method_factor,
 )
-from core.stats.inputs import always_the_same, listed, never_answered, varying_columns
+from core.stats.inputs import constant_items_note, name_list, unanswered_items_note, varying_columns
 
 # Names that a model text allows, for items and subscales that may be called anything.
 #
@@ -139,7 +139,7 @@ LIKELIHOODS = (
 )
 ESTIMATORS = (*LIKELIHOODS, ("wlsmv", "WLSMV: ordered answers, complete administrations"))
 AUTOMATIC: Literal["automatic"] = "automatic"
-HOW: Mapping[LikelihoodKind, tuple[Estimator, Missing]] = {
+HOW: Mapping[LikelihoodKind, tuple[Estimator, LikelihoodRule]] = {
     "ml": ("ML", "listwise"),
     "mlr": ("MLR", "listwise"),
     "fiml": ("MLR", "fiml"),
@@ -252,7 +252,7 @@ def _text(
     if kind == "general":
         return one_factor_model(items, name=names.general)
     if kind == "method":
-        return with_method_factor(subscale_model(subscales), reverse, name=names.method)
+        return add_method_factor(subscale_model(subscales), reverse, name=names.method)
     if kind == "bifactor":
         return bifactor_model(subscales, name=names.general)
     if kind == "second_order":
@@ -302,11 +302,11 @@ def subscales_of_items(item_scores: pd.DataFrame) -> tuple[dict[str, str], list[
         own = "" if pd.isna(subscale) else str(subscale)
         if subscale_of.setdefault(str(item), own) != own:
             several[str(item)] = None
-    note = f"In several subscales, of which the first counts: {listed(list(several))}."
+    note = f"In several subscales, of which the first counts: {name_list(list(several))}."
     return subscale_of, [note] if several else []
 
 
-def varying_items(groups: Sequence[Floats], missing: Missing) -> np.ndarray:
+def varying_items(groups: Sequence[Floats], missing: LikelihoodRule) -> np.ndarray:
     """Whether each item varies within every group over the rows that count, shape (p,).
 
     Constant items are taken out before a model is written, since a model text may lean on the
@@ -323,7 +323,7 @@ def varying_items(groups: Sequence[Floats], missing: Missing) -> np.ndarray:
 
 
 def left_out_notes(
-    groups: Sequence[Floats], items: Sequence[str], missing: Missing
+    groups: Sequence[Floats], items: Sequence[str], missing: LikelihoodRule
 ) -> tuple[str, ...]:
     """Sentences that name the items `varying_items` leaves out, with the reason."""
     some = " at some level" if len(groups) > 1 else ""
@@ -332,9 +332,9 @@ def left_out_notes(
     varying = np.all([varying_columns(scores) for scores in groups], axis=0)
     said = []
     for chosen, sentence, where in (
-        (~answered, never_answered, some),
-        (answered & ~varying, always_the_same, some),
-        (varying & ~kept, always_the_same, f" in complete administrations{some}"),
+        (~answered, unanswered_items_note, some),
+        (answered & ~varying, constant_items_note, some),
+        (varying & ~kept, constant_items_note, f" in complete administrations{some}"),
     ):
         names = [item for item, one in zip(items, chosen, strict=True) if one]
         if names:
@@ -402,7 +402,7 @@ def typed_model(text: str, names: ModelNames) -> ParsedModel:
         if not changed:
             raise
         raise ModelTextError(
-            error.problem, f"{error.remedy} In a model text, write {listed(changed)}."
+            error.problem, f"{error.remedy} In a model text, write {name_list(changed)}."
         ) from None
 
 

@@ -25,7 +25,7 @@ from core.analysis.shared.scripts.names import (
     r_texts,
 )
 from core.domain.results import TextFile
-from core.stats.reliability.alpha import Missing
+from core.stats.reliability.alpha import PairRule
 
 # The parts of the reliability and item scripts in Python that are the same for every study.
 
@@ -495,7 +495,7 @@ def reliability_files(
     groups: Sequence[ScaleGroup],
     *,
     ci_level: float,
-    rule: Missing = "listwise",
+    rule: PairRule = "listwise",
     alpha_only: bool = False,
     title: str = "Reliability",
 ) -> tuple[TextFile, ...]:
@@ -572,7 +572,7 @@ def reliability_files(
 def item_files(
     groups: Sequence[ScaleGroup],
     *,
-    missing: Missing,
+    missing: PairRule,
     ci_level: float,
 ) -> tuple[TextFile, ...]:
     """Data and scripts with which others can compute the same item discriminations.

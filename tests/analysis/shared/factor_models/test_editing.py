@@ -18,12 +18,12 @@ from core.analysis.shared.factor_models.editing import (
 )
 from core.stats.factor.model_text import (
     ModelTextError,
+    add_method_factor,
     bifactor_model,
     one_factor_model,
     parse_model,
     second_order_model,
     subscale_model,
-    with_method_factor,
 )
 
 SUBSCALES = {"F": ["a", "b", "c"], "G": ["d", "e", "f"], "H": ["g", "h", "i"]}
@@ -31,7 +31,7 @@ PLAIN = subscale_model(SUBSCALES)
 TEXTS = {
     "plain": PLAIN,
     "general": one_factor_model(list("abcdefghi")),
-    "method": with_method_factor(PLAIN, ["b", "d", "e"]),
+    "method": add_method_factor(PLAIN, ["b", "d", "e"]),
     "bifactor": bifactor_model(SUBSCALES),
     "second order": second_order_model(SUBSCALES),
     "by hand": """# Two traits

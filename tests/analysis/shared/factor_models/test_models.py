@@ -18,7 +18,7 @@ from core.analysis.shared.factor_models.models import (
     written_model,
 )
 from core.errors import NotEnoughData
-from core.stats.factor.model_text import bifactor_model, parse_model, with_method_factor
+from core.stats.factor.model_text import add_method_factor, bifactor_model, parse_model
 from tests.analysis.score_frames import item_scores
 
 ANSWERS = np.random.default_rng(1).integers(1, 6, (30, 6)).astype(float)
@@ -124,7 +124,7 @@ def test_a_general_factor_beside_a_subscale_of_that_name_is_told_from_it():
         "F =~ NA*a + k*a + 0.5*b + start(-1e-05)*c\nF ~~ 1*F\nG =~ d + e\nF ~~ 0*G",
         "a + b ~~ 0.123456789012345*c\nF =~ a + b + c + d\na ~ 0*1\nb ~ 1\nc ~ k*1\nF ~ 0*1",
         bifactor_model({"F": ["a", "b", "c"], "G": ["d", "e", "f"]}),
-        with_method_factor("F =~ a + b + c + d", ["b", "c"]),
+        add_method_factor("F =~ a + b + c + d", ["b", "c"]),
     ],
 )
 def test_a_text_written_anew_says_the_same(text):

@@ -7,9 +7,9 @@ from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
 from core.stats.factor.cfa import fit_cfa
 from core.stats.factor.model_text import (
     ModelTextError,
+    add_method_factor,
     second_order_model,
     subscale_model,
-    with_method_factor,
 )
 from core.stats.factor.wlsmv import fit_wlsmv
 from tests.analysis.shared.scripts.running import HOSTILE, run_python, run_r, written
@@ -30,7 +30,7 @@ REVERSED = ("i3", "i6", "i9", "i14", "i17", "i20")
 MODELS = {
     "subscales": ("hs1939", NINE, subscale_model(ABILITIES)),
     "second order": ("hs1939", NINE, second_order_model(ABILITIES)),
-    "method": ("likert22", LIKERT, with_method_factor(TWO, REVERSED)),
+    "method": ("likert22", LIKERT, add_method_factor(TWO, REVERSED)),
     "labels, starts and fixed values": ("hs1939", NINE, DETAILED),
 }
 SUBSCALES = MODELS["subscales"][2]

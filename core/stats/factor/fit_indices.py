@@ -9,7 +9,7 @@ from scipy import optimize, stats
 from scipy.linalg import block_diag
 
 from core.stats.factor.likelihood import (
-    Moments,
+    ModelMoments,
     NormalLikelihood,
     ReferenceModel,
     baseline_model,
@@ -344,7 +344,7 @@ def _blocks(blocks: list[Array] | tuple[Array, ...], weights: list[float]) -> Ar
     return np.asarray(block_diag(*[w * b for w, b in zip(weights, blocks, strict=True)]))
 
 
-def _moment_changes(at: Moments) -> Array:
+def _moment_changes(at: ModelMoments) -> Array:
     """Changes of means and covariances (column by column, lower half) by parameter."""
     p = len(at.means)
     rows, columns = np.tril_indices(p)
@@ -353,13 +353,13 @@ def _moment_changes(at: Moments) -> Array:
     return np.vstack([at.derivatives.mean_changes(), changes.T])
 
 
-def _complete_information(at: Moments) -> Array:
+def _complete_information(at: ModelMoments) -> Array:
     """Information of the saturated parameters if no answer were missing."""
     inverse, d = np.linalg.inv(at.covariance), at.derivatives
     return np.asarray(0.5 * trace_products(inverse, inverse, d, d) + d.mean.T @ inverse @ d.mean)
 
 
-def _discrepancy(sample: Moments, model: Moments) -> float:
+def _discrepancy(sample: ModelMoments, model: ModelMoments) -> float:
     """Normal-theory discrepancy of complete moments (Joreskog 1967)."""
     gap = sample.means - model.means
     inverse = np.linalg.inv(model.covariance)
