@@ -60,7 +60,7 @@ def ours(*, path: str, calls: int, at_once: int, grammar: bool) -> Mapping[str, 
     sampling = replace(LOCAL.sampling, at_once=at_once, only_options=grammar, max_tokens=MAX_TOKENS)
     person = replace(LOCAL, label="Local", sampling=sampling)
     workspace = open_workspace(path)
-    model = local_model.shared(slots=at_once, cache_prompt=at_once > 1)
+    model = local_model.shared_model(slots=at_once, cache_prompt=at_once > 1)
     asyncio.run(_ask(model, _prompts(WARM_UP), at_once=at_once, grammar=grammar))
     freeze(workspace, person, study=STUDY, n_personas=calls // 20)
     with Stopwatch() as watch:
@@ -77,7 +77,7 @@ def bare(*, calls: int, at_once: int, grammar: bool) -> Mapping[str, float]:
     """Ask the same of the same service, and forget the replies."""
     from core.collect import local_model
 
-    model = local_model.shared(slots=at_once, cache_prompt=at_once > 1)
+    model = local_model.shared_model(slots=at_once, cache_prompt=at_once > 1)
     asyncio.run(_ask(model, _prompts(WARM_UP), at_once=at_once, grammar=grammar))
     with Stopwatch() as watch:
         asyncio.run(_ask(model, _prompts(calls), at_once=at_once, grammar=grammar))

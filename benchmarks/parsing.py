@@ -71,5 +71,5 @@ def _asked(line: Mapping) -> tuple:
 
     found = formats.BUILT_IN[line["format"]]
     if "entity" in line:
-        found = formats.filled(found, line["entity"], line["entity_b"])
+        found = formats.name_entities(found, line["entity"], line["entity_b"])
     return line["reply"], found, line["language"], line.get("finish_reason", "stop")

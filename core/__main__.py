@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core import export
-from core.collect.endpoints import PRESETS
+from core.collect.endpoints import SERVICES
 from core.domain.frames import GROUPINGS
+from core.domain.numbers import count_text
 from core.domain.study import FACTORS
-from core.domain.wording import counted
 from core.errors import FileError, UserError
 from core.files.writing import write_files
 from core.workflow import sample
@@ -168,7 +168,7 @@ def _add_respondent_verb(parser: argparse.ArgumentParser) -> None:
     new = actions.add_parser("add", help="offer a model behind an address")
     new.add_argument("label", help="its name in designs")
     new.add_argument("--model", required=True, help="the name that the service gives it")
-    new.add_argument("--service", help=f"one of: {', '.join(p.name for p in PRESETS)}")
+    new.add_argument("--service", help=f"one of: {', '.join(p.name for p in SERVICES)}")
     new.add_argument("--address", help="base URL of another service")
     new.add_argument(
         "--key-variable", help="environment variable that holds the key, such as INKBLOT_KEY_MINE"
@@ -189,7 +189,7 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
         file = Path(parsed.what)
         state = editing.import_bank(workspace, editing.read_instrument(file.name, _read(file)))
         code = state.instrument.code
-        print(f"Bank '{code}': {counted(len(state.instrument.items), 'item')}.")
+        print(f"Bank '{code}': {count_text(len(state.instrument.items), 'item')}.")
         for study, match in bank_attachment.studies_of(workspace, state.instrument):
             print(
                 f"Study '{study}' has answers to them and no bank ({match.words}). Attach it: "
@@ -207,7 +207,8 @@ def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
     design = studies.design_of_yaml(_read(parsed.design), name=parsed.design.name)
     record = studies.freeze(workspace, design)
     print(
-        f"Study '{record.code}': {counted(record.n_trials, 'trial')}, plan {record.plan_hash[:12]}."
+        f"Study '{record.code}': {count_text(record.n_trials, 'trial')}, plan "
+        f"{record.plan_hash[:12]}."
     )
     if parsed.out:
         _write(parsed.out, studies.plan_csv(workspace, record.code))
@@ -252,7 +253,7 @@ def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 def _address(parsed: argparse.Namespace) -> tuple[str, str]:
     """Address and key variable of a respondent to add."""
-    named = {preset.name: preset for preset in PRESETS}
+    named = {preset.name: preset for preset in SERVICES}
     if (parsed.service is None) == (parsed.address is None):
         raise FileError("The respondent needs one address.", "Give --service or --address.")
     if parsed.service is not None and parsed.service not in named:
@@ -395,7 +396,7 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
         print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
     elif parsed.what == "banks":
         for bank in editing.summaries(workspace):
-            items, languages = counted(bank.n_items, "item"), " ".join(bank.languages)
+            items, languages = count_text(bank.n_items, "item"), " ".join(bank.languages)
             print(f"{bank.code}\t{items}\t{languages}\t{bank.title}")
     else:
         for study in studies.listed(workspace):

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.domain.identifiers import slug
+from core.domain.numbers import number_text, percent_text, round_half_away
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.wording import number_text, percent_text, rounded
+from core.domain.values import slug
 from core.files.writing import Cell, csv_line
 
 _UNDEFINED = "—"
@@ -88,13 +88,13 @@ def result_json(result: AnalysisResult) -> bytes:
     return json.dumps(body, ensure_ascii=True, allow_nan=False, indent=1).encode() + b"\n"
 
 
-def shown_frame(table: ResultTable) -> pd.DataFrame:
+def display_frame(table: ResultTable) -> pd.DataFrame:
     """The table with its numbers rounded as they are shown; a p below .001 keeps its digits."""
     frame = table.frame.copy()
     for column in table.columns:
         values = frame[column.name]
         if column.unit != "count" and pd.api.types.is_float_dtype(values):
-            found = pd.Series(rounded(values, DECIMALS[column.unit]), index=values.index)
+            found = pd.Series(round_half_away(values, DECIMALS[column.unit]), index=values.index)
             frame[column.name] = (
                 values.where(values < 0.001, found) if column.unit == "p" else found
             )

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.numbers import count_text, round_frame
 from core.domain.study import Status
-from core.domain.wording import counted, rounded_frame
 from core.workflow.answers import answers, audits
 from core.workflow.answers.answers import STATUS_WORDS, Shown
 from core.workflow.answers.audits import Audit, ToCode
@@ -59,7 +59,7 @@ def choose_audit(study: StudyRecord) -> Audit | None:
 def _draw_in_words(audit: Audit) -> str:
     when = ", verdicts at the end" if audit.at_end else ""
     return (
-        f"{counted(audit.n, 'reply', 'replies')} "
+        f"{count_text(audit.n, 'reply', 'replies')} "
         f"({audit.per_model:,} per model, seed {audit.seed}{when}): {audit.n_coded:,} coded"
     )
 
@@ -320,7 +320,7 @@ def _rounded(found: ResultTable) -> pd.DataFrame:
     frame = found.frame
     for column in found.columns:
         if column.unit in _DECIMALS:
-            frame = rounded_frame(frame, _DECIMALS[column.unit], [column.name])
+            frame = round_frame(frame, _DECIMALS[column.unit], [column.name])
     return frame
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.domain.wording import counted
+from core.domain.numbers import count_text
 from core.workflow import sample
 from core.workflow.banks import editing
 from core.workflow.designs import studies
@@ -129,7 +129,7 @@ def in_the_database(planned: Mapping[str, StudyState]) -> None:
         return
     for study in list(reversed(listed))[:5]:
         now = planned.get(study.code)
-        far = how_far(now) if now else f"{counted(study.n_responses, 'answer')}, imported"
+        far = how_far(now) if now else f"{count_text(study.n_responses, 'answer')}, imported"
         st.page_link(
             "pages/answers/page.py",
             label=widgets.plain(f"{study.code}: {far}"),
@@ -139,7 +139,9 @@ def in_the_database(planned: Mapping[str, StudyState]) -> None:
     without = sum(study.n_trials - study.n_done for study in planned.values())
     if without:
         st.caption(
-            counted(without, "planned call has no reply yet.", "planned calls have no reply yet.")
+            count_text(
+                without, "planned call has no reply yet.", "planned calls have no reply yet."
+            )
         )
 
 

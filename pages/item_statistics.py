@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.domain.wording import rounded_frame
+from core.domain.numbers import round_frame
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics.analyses import KnownTruth, known_truth
@@ -31,12 +31,10 @@ def show_truth(study: StudyRecord) -> None:
             left, right = st.columns([2, 1])
             with left:
                 widgets.table(
-                    rounded_frame(found.items, 3), alt="True loading and difficulty of each item"
+                    round_frame(found.items, 3), alt="True loading and difficulty of each item"
                 )
             with right:
-                widgets.table(
-                    rounded_frame(found.alphas, 3), alt="Alpha to expect of each subscale"
-                )
+                widgets.table(round_frame(found.alphas, 3), alt="Alpha to expect of each subscale")
 
 
 st.title("Item statistics")

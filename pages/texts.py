@@ -11,7 +11,7 @@ import streamlit as st
 from core import export
 from core.analysis.shared.word_lists import TOTAL, stereotype_scores
 from core.domain.instrument import Instrument, Rating
-from core.domain.wording import counted, number_text
+from core.domain.numbers import count_text, number_text
 from core.errors import BankError, UserError
 from core.workflow.answers import texts
 from core.workflow.banks import editing, text_prompts
@@ -45,7 +45,7 @@ def show_counts() -> None:
     widgets.notes_of_study(study)
     counts = _counts((found.process, analyses.revision(found, [study])), study, chosen)
     st.caption(
-        f"{counted(len(counts), 'usable text')}, {counted(int(counts[TOTAL].sum()), 'word')}."
+        f"{count_text(len(counts), 'usable text')}, {count_text(int(counts[TOTAL].sum()), 'word')}."
     )
     widgets.table(counts.head(1000), alt="Words of each list in each text")
     widgets.download(
@@ -166,7 +166,7 @@ def _judging_told() -> None:
     if note := widgets.last_note(_JUDGING_NOTE):
         code, count = note
         st.success(
-            f"The bank {widgets.plain(code)} puts {counted(count, 'text')} to a judge. "
+            f"The bank {widgets.plain(code)} puts {count_text(count, 'text')} to a judge. "
             "Choose it on the page Design, with the template for texts and the judge as "
             "respondent; ask once more where a reply is no valid rating."
         )
@@ -346,7 +346,7 @@ def _prompts_told() -> None:
     if note := widgets.last_note(_PROMPTS_NOTE):
         code, count = note
         st.success(
-            f"The bank {widgets.plain(code)} holds {counted(count, 'prompt')}. Choose it on "
+            f"The bank {widgets.plain(code)} holds {count_text(count, 'prompt')}. Choose it on "
             "the page Design with the format free text and the template for texts."
         )
         st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")

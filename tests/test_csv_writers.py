@@ -16,7 +16,7 @@ from core.analysis.shared.scripts.names import csv_text, group_labels
 from core.domain.results import Column, ResultTable
 from core.domain.study import Context, Design
 from core.files import contexts, tidy
-from core.files.banks import files
+from core.files.banks import writing
 from core.workflow.answers import answers
 from core.workflow.designs import studies
 from core.workflow.respondents import respondents
@@ -67,7 +67,7 @@ def test_banks_and_contexts_hold_no_formula(small_bank):
     for text in HOSTILE:
         items = tuple(replace(item, subscale=text) for item in small_bank.items)
         bank = replace(small_bank, title=text, description=text, items=items)
-        assert formulas(files.instrument_to_csv(bank)) == []
+        assert formulas(writing.instrument_to_csv(bank)) == []
     people = [Context(f"p{n}", text) for n, text in enumerate(HOSTILE)]
     assert formulas(contexts.contexts_csv(people)) == []
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from core.analysis.item_statistics import item_statistics
 from core.charts.panels import two_decimals
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.export import apa_note, apa_table, result_json, result_zip, shown_frame, table_csv
+from core.export import apa_note, apa_table, display_frame, result_json, result_zip, table_csv
 from core.files.writing import unguard
 from tests.analysis.score_frames import item_scores
 
@@ -134,7 +134,7 @@ def test_intervals_become_one_column_in_brackets():
 
 def test_the_grid_the_apa_view_and_the_charts_round_a_tie_alike_and_csv_does_not_round():
     tied = table("points", mean=[3.125, -0.005, 2.675])
-    assert shown_frame(tied)["mean"].tolist() == [3.13, -0.01, 2.68]
+    assert display_frame(tied)["mean"].tolist() == [3.13, -0.01, 2.68]
     assert apa_table(tied).iloc[:, 0].tolist() == ["3.13", "−0.01", "2.68"]
     assert [two_decimals(value) for value in tied.frame["mean"]] == ["3.13", "-0.01", "2.68"]
     assert table_csv(tied) == b"mean\n3.125\n-0.005\n2.675\n"

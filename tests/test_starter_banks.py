@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.domain.instrument import Instrument, Problem, problems
-from core.files.banks.files import instrument_to_csv, instrument_to_xlsx, read_instrument
-from core.files.banks.reading import Draft
+from core.files.banks.reading import ImportedBank
+from core.files.banks.writing import instrument_to_csv, instrument_to_xlsx, read_instrument
 from core.files.contexts import contexts_csv, contexts_jsonl, read_contexts, read_personas
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -66,7 +66,7 @@ def bank_path(code: str) -> Path:
     return DATA / "banks" / f"{code}.csv"
 
 
-def draft(code: str) -> Draft:
+def draft(code: str) -> ImportedBank:
     return read_instrument(f"{code}.csv", bank_path(code).read_bytes())
 
 

@@ -43,8 +43,8 @@ from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import Floats, unit_of
 from core.analysis.shared.scripts.factor_models import semopy_lines, semopy_starts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
-from core.domain.wording import counted
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.stats.factor.model import COVARIANCE, LOADING, Scaling
 from core.stats.factor.model_text import parse_model
@@ -296,7 +296,7 @@ def _agreement(checked: Sequence[_Checked]) -> tuple[str, ...]:
     disagreements = {one.prepared.name: _disagreement(one) for one in both}
     differing = [f"{name}: {said}" for name, said in disagreements.items() if said]
     n_alike = len(both) - len(differing)
-    where = "" if len(checked) == 1 else f" in {n_alike} of {counted(len(checked), 'group')}"
+    where = "" if len(checked) == 1 else f" in {n_alike} of {count_text(len(checked), 'group')}"
     alike = (
         f"Both programs find the same solution{where}: χ² within .01; CFI, TLI, RMSEA, "
         "standardized loadings and correlations of factors within .001, by semopy's definitions."

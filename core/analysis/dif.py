@@ -29,8 +29,8 @@ from core.analysis.shared.registry import Choice, Number, analysis
 from core.analysis.shared.rows import Floats, caution, unit_of, varying
 from core.charts.dots import dif_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.wording import counted
 from core.errors import NotEnoughData
 from core.stats.distributions import moments
 from core.stats.groups import Adjustment
@@ -249,7 +249,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         flagged = [f"{row['item']} ({row['jodoin_gierl']})" for row in tested if row["flagged"]]
         named = f": {name_list(flagged)}" if flagged else ""
         verb = "is" if len(flagged) == 1 else "are"
-        return f"{len(flagged)} of {counted(len(tested), 'item')} {verb} flagged{named}."
+        return f"{len(flagged)} of {count_text(len(tested), 'item')} {verb} flagged{named}."
 
     return answered(table_of(result, "items"), "subscale", sentence)
 

@@ -24,8 +24,8 @@ from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.wording import counted, percent_text
 from core.errors import NotEnoughData
 from core.stats.factor.exploratory import (
     SALIENT,
@@ -77,12 +77,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def sentence(group: str, rows: Sequence[TableRow]) -> str:
         n = sum(row["stands_out"] == "yes" for row in rows)
-        said = f"{counted(n, 'factor')} {'stands' if n == 1 else 'stand'} out from chance"
+        said = f"{count_text(n, 'factor')} {'stands' if n == 1 else 'stand'} out from chance"
         shares = {row["factor"]: row["share"] for row in explained.get(group, [])}
         known = [share for share in shares.values() if math.isfinite(share)]
         if not known:
             return f"{said}; what they explain is undefined (no solution was found)."
-        taken = counted(len(known), "factor")
+        taken = count_text(len(known), "factor")
         return f"{said}; {taken} taken out, {percent_text(sum(known))} of the variance explained."
 
     groups = by_group(table_of(result, "eigenvalues"), "number")

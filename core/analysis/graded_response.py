@@ -34,8 +34,8 @@ from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import Floats, caution, unit_of
 from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.wording import counted
 from core.errors import NotEnoughData
 from core.stats.irt import graded_response as model
 from core.stats.irt.graded_response import (
@@ -269,7 +269,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not row["converged"] or not slopes:
             return f"{row['subscale']}: undefined (the search found no maximum, or too few answers)"
         return (
-            f"{row['subscale']}: {counted(len(slopes), 'item')} with a from "
+            f"{row['subscale']}: {count_text(len(slopes), 'item')} with a from "
             f"{decimals(min(slopes))} to {decimals(max(slopes))}, marginal reliability "
             f"{bounded(row['marginal_reliability'])}"
         )

@@ -38,8 +38,8 @@ from core.analysis.shared.rows import (
 from core.analysis.shared.scripts.scales import item_files, scale_groups
 from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
-from core.domain.wording import counted
 from core.errors import NotEnoughData
 from core.stats.correlation import fisher_interval
 from core.stats.distributions import column_means, moments
@@ -288,7 +288,7 @@ def undefined_notes(table: ItemTable) -> list[str]:
         for number, name in zip(owner[where], items["item"].to_numpy()[where], strict=True):
             hits.setdefault(int(number), []).append(str(name))
         for number, hit in hits.items():
-            plural = "item" if len(hit) == 1 else counted(len(hit), "item")
+            plural = "item" if len(hit) == 1 else count_text(len(hit), "item")
             said = reason.format(their="its" if len(hit) == 1 else "their")
             note = f"{group_name(groups[number])}: {plural} {name_list(hit)}: {said}."
             notes.append((number, note))
@@ -496,7 +496,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                          "undefined_items")
         )  # fmt: skip
         verb = "discriminates" if good == 1 else "discriminate"
-        said = [f"{good} of {counted(total, 'item')} {verb} well (.40 to .70)"]
+        said = [f"{good} of {count_text(total, 'item')} {verb} well (.40 to .70)"]
         against = f" ({negative} against the other items)" if negative else ""
         said += [f"{below} less{against}"] if below else []
         said += [f"{above} more"] if above else []

@@ -18,9 +18,9 @@ from core.analysis.shared.registry import OtherData, Text, analysis
 from core.analysis.shared.word_lists import TOTAL, stereotype_scores, word_counts
 from core.charts.dots import odds_ratio_charts
 from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import Status
-from core.domain.wording import counted
 from core.errors import NotEnoughData
 from core.stats.distributions import moments, woolf_odds_ratio
 from core.stats.inputs import name_list
@@ -347,7 +347,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         follow = "follow" if row["mean"] > 1 else "go against"
         return (
             f"Texts {follow} the stereotypes: mean score {decimals(row['mean'])} over "
-            f"{counted(int(row['n']), 'context')} (1 is no difference)."
+            f"{count_text(int(row['n']), 'context')} (1 is no difference)."
         )
 
     return answered(table_of(result, "summary"), "mean", sentence)

@@ -15,8 +15,8 @@ from core.analysis.shared.options import By
 from core.analysis.shared.registry import analysis
 from core.charts.bars import option_charts
 from core.domain.frames import OPTION_COUNTS
+from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.wording import counted, percent_text
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 
@@ -52,7 +52,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def sentence(group: str, row: TableRow) -> str:
         said = (
-            f"{percent_text(row['share_usable'], 1)} of {counted(int(row['n_trials']), 'trial')} "
+            f"{percent_text(row['share_usable'], 1)} of "
+            f"{count_text(int(row['n_trials']), 'trial')} "
             "have a usable answer"
             if math.isfinite(row["share_usable"])
             else "The share of usable answers is undefined (no trials)"

@@ -34,8 +34,8 @@ from core.analysis.shared.rows import (
 )
 from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.wording import percent_text
 from core.errors import NotEnoughData
 from core.stats.distributions import floor_and_ceiling, moments, quartiles, skewness_and_kurtosis
 from core.stats.inputs import name_list

@@ -30,8 +30,8 @@ from core.charts.panels import (
     two_decimals,
     with_number_texts,
 )
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
-from core.domain.wording import counted
 
 # Stacked bars: which options were chosen, and which trials gave no usable answer.
 
@@ -103,8 +103,8 @@ def _in_words(table: pd.DataFrame) -> str:
     )
     unusable = percent(1 - usable / trials if trials else math.nan)
     return (
-        f"{counted(trials, 'trial')} of {counted(table['item'].nunique(), 'item')} in "
-        f"{counted(table['group'].nunique(), 'group')}; {top}; "
+        f"{count_text(trials, 'trial')} of {count_text(table['item'].nunique(), 'item')} in "
+        f"{count_text(table['group'].nunique(), 'group')}; {top}; "
         f"{unusable} of trials without a usable answer."
     )
 
@@ -163,7 +163,7 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             .head(MAX_PANELS)
             .itertuples(index=False)
         )
-        words = f"Histogram of {counted(int(table['count'].sum()), 'score')}. {means}.{left_out}"
+        words = f"Histogram of {count_text(int(table['count'].sum()), 'score')}. {means}.{left_out}"
         title = f"Scores, {subscale}" if subscale else "Scores"
         # Whole and half scores at both ends: subscales of one format then share their axis.
         ends = [

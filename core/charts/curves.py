@@ -33,8 +33,8 @@ from core.charts.panels import (
     usual_reach,
     with_number_texts,
 )
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
-from core.domain.wording import counted
 from core.stats.inputs import name_list
 from core.stats.irt.graded_response import option_curves
 
@@ -89,8 +89,8 @@ def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         steepest = shown.loc[[shown["a"].abs().idxmax()]].iloc[0]
         words = (
             f"Curves of the chance of each score over the trait, {group}, {subscale or 'items'}: "
-            f"{counted(len(shown), 'item')}, n up to "
-            f"{counted(most(shown['n']), 'administration')}; a from "
+            f"{count_text(len(shown), 'item')}, n up to "
+            f"{count_text(most(shown['n']), 'administration')}; a from "
             f"{short(float(shown['a'].min()))} to {short(float(shown['a'].max()))}, steepest "
             f"{steepest['item']}.{cut_words}"
         )
@@ -221,7 +221,7 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         best = shown.loc[[shown["information"].idxmax()]].iloc[0]
         words = (
             f"Test information over the trait, {subscale or 'all items'}, in "
-            f"{counted(shown['group'].nunique(), 'group')}: highest "
+            f"{count_text(shown['group'].nunique(), 'group')}: highest "
             f"{two_decimals(float(best['information']))} at a trait of "
             f"{two_decimals(float(best['trait']))} ({best['group']}), where the standard error is "
             f"{two_decimals(float(best['standard_error']))} SD; standard errors above "
@@ -326,8 +326,8 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     )
     words = (
         f"Scree plot: eigenvalues of the correlations of up to "
-        f"{counted(int(frame['number'].max()), 'item')} in "
-        f"{counted(frame['group'].nunique(), 'group')}, the largest "
+        f"{count_text(int(frame['number'].max()), 'item')} in "
+        f"{count_text(frame['group'].nunique(), 'group')}, the largest "
         f"{two_decimals(float(frame['eigenvalue'].max()))}; above the 95th percentile of chance "
         f"stand, by group: {suggested}.{left_out}"
     )

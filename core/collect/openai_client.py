@@ -21,14 +21,14 @@ from core.collect.client import (
     ChatRequest,
     FailureKind,
     Reply,
-    broken,
-    kept_body,
+    broken_reply,
     read_json,
     read_reply,
     status_failure,
-    withheld,
+    truncate_body,
+    withheld_reply,
 )
-from core.collect.endpoints import check_address, check_resolved, cleaned_key, is_private
+from core.collect.endpoints import check_address, check_resolved_addresses, clean_key, is_private
 from core.collect.prompts import json_schema
 from core.collect.redaction import clean_body, clean_text
 from core.errors import CollectionError
@@ -42,7 +42,7 @@ _MAX_COMPRESSED_BYTES = 256 * 1024  # a compressed reply unpacks to a thousand t
 _OF_TRAVEL = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
-class TooLargeError(Exception):
+class ReplyTooLarge(Exception):
     """More came than fits the memory set aside for a reply."""
 
 
@@ -64,7 +64,7 @@ class CheckedResolver(AbstractResolver):
         found = await ThreadedResolver().resolve(host, port, family)
         try:
             addresses = [result["host"] for result in found]
-            check_resolved(self._base_url, addresses, with_key=self._with_key)
+            check_resolved_addresses(self._base_url, addresses, with_key=self._with_key)
         except CollectionError as error:
             raise CallFailure(FailureKind.REJECTED, str(error)) from None
         return found
@@ -123,7 +123,7 @@ class _LimitedStream(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             self._left -= len(chunk)
             if self._left < 0:
-                raise TooLargeError
+                raise ReplyTooLarge
             yield chunk
 
     async def aclose(self) -> None:
@@ -164,7 +164,7 @@ class OpenAIClient:
         """`used_keys` names the keys to take out of replies beside the client's own."""
         check_address(base_url, with_key=key is not None)
         self._base_url = base_url
-        self._key = None if key is None else cleaned_key(key)
+        self._key = None if key is None else clean_key(key)
         self._timeout_s = timeout_s
         self._resolved = False
         http_client = _HttpClient(
@@ -198,7 +198,7 @@ class OpenAIClient:
         except CallFailure as failure:
             if not failure.filtered:
                 raise
-            return withheld(failure)
+            return withheld_reply(failure)
 
     async def models(self) -> tuple[str, ...]:
         """The names of the models the service offers, in its order."""
@@ -227,9 +227,9 @@ class OpenAIClient:
         except (APIStatusError, APIConnectionError, TimeoutError, aiohttp.ClientError) as error:
             body = error.response.content if isinstance(error, APIStatusError) else body
             failure = self._failure(error)
-        except TooLargeError:
-            failure = broken("The reply was larger than any answer to a question can be.")
-        failure.body = kept_body(body)
+        except ReplyTooLarge:
+            failure = broken_reply("The reply was larger than any answer to a question can be.")
+        failure.body = truncate_body(body)
         raise failure from None
 
     async def _send(self, path: str, content: bytes | None) -> httpx2.Response:
@@ -255,7 +255,7 @@ class OpenAIClient:
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, 0, type=socket.SOCK_STREAM)
             addresses = {str(entry[4][0]) for entry in found}
-            check_resolved(self._base_url, addresses, with_key=self._key is not None)
+            check_resolved_addresses(self._base_url, addresses, with_key=self._key is not None)
         except UnicodeError:
             words = f"No computer can have the name {host}."
             raise CallFailure(FailureKind.UNREACHABLE, words) from None
@@ -283,8 +283,8 @@ class OpenAIClient:
             return CallFailure(FailureKind.TIMEOUT, words)
         # httpx2's own time-out exceptions say nothing: the transport uses them for cuts as well.
         if _any(chain, *_CUT):
-            return broken("The connection was cut before the reply was complete.")
-        return broken("The service sent something that is no reply.")
+            return broken_reply("The connection was cut before the reply was complete.")
+        return broken_reply("The service sent something that is no reply.")
 
 
 class _HttpClient(DefaultAioHttpClient):
@@ -334,7 +334,7 @@ def _names(found: Any) -> tuple[str, ...]:
     """The names in a list of models."""
     listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found
     if not isinstance(listed, list):
-        raise broken("The service sent no list of models.")
+        raise broken_reply("The service sent no list of models.")
     names = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
     return tuple(name for name in names if isinstance(name, str))
 

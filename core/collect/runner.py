@@ -27,7 +27,7 @@ from core.collect.client import (
 )
 from core.errors import CollectionError, UserError
 
-__all__ = ["Attempt", "Control", "Lane", "Outcome", "RunResult", "Task", "run"]
+__all__ = ["Attempt", "Control", "EndpointCalls", "Outcome", "RunResult", "Task", "run"]
 
 
 # The calls of one endpoint, how fast they may start, and how a run is ended from outside.
@@ -55,7 +55,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Lane:
+class EndpointCalls:
     """The calls of one endpoint. `per_minute` limits how many start in a minute; None: no limit.
 
     `announce` is awaited before each try is sent, with the call id, the number of the try and its
@@ -113,10 +113,10 @@ class Control:
             return self._event
 
 
-class LaneState:
+class EndpointState:
     """What the workers of one lane share."""
 
-    def __init__(self, lane: Lane, control: Control) -> None:
+    def __init__(self, lane: EndpointCalls, control: Control) -> None:
         self.name = lane.name
         self.client = lane.client
         self.announce = lane.announce
@@ -257,7 +257,7 @@ class RunResult:
 
 
 async def run(
-    lanes: Sequence[Lane],
+    lanes: Sequence[EndpointCalls],
     *,
     record: Callable[[Attempt], Awaitable[None]],
     control: Control,
@@ -275,7 +275,7 @@ async def run(
     state = _Run(record, control, policy, budget, random)
     async with asyncio.TaskGroup() as workers:
         for lane in lanes:
-            shared = LaneState(lane, control)
+            shared = EndpointState(lane, control)
             for _ in range(max(1, lane.at_once)):
                 workers.create_task(state.work(shared))
     return await state.result()
@@ -303,7 +303,7 @@ class _Run:
         self._failed = 0
         self._unrecorded: list[Attempt] = []
 
-    async def work(self, lane: LaneState) -> None:
+    async def work(self, lane: EndpointState) -> None:
         """Make one call of the lane after the other until none is left or the run is ending.
 
         Until the lane has replied, its calls go one at a time: a fault that meets every call then
@@ -316,7 +316,7 @@ class _Run:
         while await self._ask_next(lane):
             pass
 
-    async def _ask_next(self, lane: LaneState) -> bool:
+    async def _ask_next(self, lane: EndpointState) -> bool:
         """Make the lane's next call; False where there is none or the run is ending."""
         task = await self._pull(lane)
         if task is not None:
@@ -339,7 +339,7 @@ class _Run:
             return Outcome.STOPPED, self._reason or "Stopped on request."
         return Outcome.PAUSED, self._reason or "Paused on request."
 
-    async def _pull(self, lane: LaneState) -> Task | None:
+    async def _pull(self, lane: EndpointState) -> Task | None:
         try:
             return await lane.next_task()
         except UserError as error:
@@ -349,7 +349,7 @@ class _Run:
             self._pause("Inkblot could not read what is to be asked next. The log says more.")
         return None
 
-    async def _ask(self, lane: LaneState, task: Task) -> None:
+    async def _ask(self, lane: EndpointState, task: Task) -> None:
         """Try one call until it is done with or the run is ending."""
         tries = _Tries()
         while True:
@@ -382,7 +382,7 @@ class _Run:
         return None
 
     async def _try(
-        self, lane: LaneState, task: Task, tries: _Tries, reservation: Reservation
+        self, lane: EndpointState, task: Task, tries: _Tries, reservation: Reservation
     ) -> float | None:
         """Send once and record it. Returns the wait before the next try; None: no further."""
         number = task.attempts_before + tries.made
@@ -419,7 +419,7 @@ class _Run:
         return wait
 
     async def _announced(
-        self, lane: LaneState, call_id: int, number: int, reservation: Reservation
+        self, lane: EndpointState, call_id: int, number: int, reservation: Reservation
     ) -> bool:
         """Whether the try is announced, so that it may be sent; else the run is ending."""
         if lane.announce is None:
@@ -435,7 +435,7 @@ class _Run:
         return True
 
     async def _sent_to(
-        self, lane: LaneState, request: ChatRequest, reservation: Reservation
+        self, lane: EndpointState, request: ChatRequest, reservation: Reservation
     ) -> Reply | CallFailure | None:
         """What the service said; None where the client itself is at fault."""
         try:
@@ -455,7 +455,7 @@ class _Run:
             return None
 
     def _after_reply(
-        self, lane: LaneState, task: Task, tries: _Tries, reply: Reply
+        self, lane: EndpointState, task: Task, tries: _Tries, reply: Reply
     ) -> float | None:
         """No wait where the reply is to be asked for anew; None: no further try."""
         lane.failed_in_a_row = 0
@@ -470,7 +470,9 @@ class _Run:
             return None
         return None if satisfied or tries.replied >= task.most_replies else 0.0
 
-    def _after_failure(self, lane: LaneState, tries: _Tries, failure: CallFailure) -> float | None:
+    def _after_failure(
+        self, lane: EndpointState, tries: _Tries, failure: CallFailure
+    ) -> float | None:
         """Seconds to wait before the next try; None: no further try."""
         tries.failed_since += 1
         if failure.kind in PAUSES:
@@ -483,7 +485,7 @@ class _Run:
             lane.close_for(failure.retry_after_s)
         return wait
 
-    def _give_up(self, lane: LaneState, failure: CallFailure) -> None:
+    def _give_up(self, lane: EndpointState, failure: CallFailure) -> None:
         self._failed += 1
         lane.failed_in_a_row += 1
         if lane.failed_in_a_row >= lane.bearable:

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from core.collect import prompts
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply
-from core.domain.identifiers import stable_id
 from core.domain.instrument import ORIGINAL, Item, Option, ResponseFormat, keyed_points
 from core.domain.study import INITIAL, STANDARD, SimulationSettings
+from core.domain.values import stable_id
 from core.errors import DesignError
 from core.stats.reliability.alpha import covariances
 
@@ -77,7 +77,9 @@ def trait(simulation: SimulationSettings, common: _Values, specific: _Values) ->
     return math.sqrt(shared) * common + math.sqrt(1 - shared) * specific
 
 
-def answer(item: ItemTruth, level: _Values, error: _Values, acquiescence: _Values) -> _Values:
+def latent_answer(
+    item: ItemTruth, level: _Values, error: _Values, acquiescence: _Values
+) -> _Values:
     """answer* of the module's formula, for a trait of the given level."""
     return (
         item.keyed * item.loading * level
@@ -178,7 +180,7 @@ def _scores(
     scores = np.empty((n, len(items)))
     for column, item in enumerate(item_truth(simulation, items)):
         error = generator.standard_normal(n)
-        answers = answer(item, traits[item.subscale], error, acquiescence)
+        answers = latent_answer(item, traits[item.subscale], error, acquiescence)
         chosen = np.searchsorted(cuts, answers)
         way = generator.random(n)
         biased = way < simulation.noise + simulation.position_bias
@@ -329,4 +331,4 @@ def _answer(simulation: SimulationSettings, question: Question, item: Item, erro
     specific = normal(simulation, "trait", *person, parameters.subscale)
     acquiescence = simulation.acquiescence * normal(simulation, "acquiescence", *person)
     level = trait(simulation, common, specific) * item.direction(question.form)
-    return answer(parameters, level, error, acquiescence)
+    return latent_answer(parameters, level, error, acquiescence)

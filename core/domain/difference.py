@@ -18,7 +18,7 @@ from core.domain.instrument import (
 
 
 @dataclass(frozen=True)
-class Change:
+class Difference:
     """One difference. Critical: results before and after cannot be set side by side as they are."""
 
     where: str
@@ -28,28 +28,28 @@ class Change:
     critical: bool
 
 
-def differences(old: Instrument, new: Instrument) -> tuple[Change, ...]:
+def differences(old: Instrument, new: Instrument) -> tuple[Difference, ...]:
     """Every difference, critical ones first."""
     found = [*_about_bank(old, new), *_about_items(old, new), *_about_formats(old, new)]
     return tuple(sorted(found, key=lambda change: not change.critical))
 
 
-def _about_bank(old: Instrument, new: Instrument) -> Iterator[Change]:
+def _about_bank(old: Instrument, new: Instrument) -> Iterator[Difference]:
     for name in ("title", "description", "licence", "citation"):
         before, after = getattr(old, name), getattr(new, name)
         if before != after:
-            yield Change("Bank", f"{name} changed", before, after, critical=False)
+            yield Difference("Bank", f"{name} changed", before, after, critical=False)
     if old.languages != new.languages:
-        yield Change(
+        yield Difference(
             "Bank", "languages changed", ", ".join(old.languages), ", ".join(new.languages),
             critical=bool(set(old.languages) - set(new.languages)),
         )  # fmt: skip
     if old.kind != new.kind:
-        yield Change("Bank", "kind changed", KINDS[old.kind], KINDS[new.kind], critical=True)
+        yield Difference("Bank", "kind changed", KINDS[old.kind], KINDS[new.kind], critical=True)
     yield from _about_parties(old, new)
 
 
-def _about_parties(old: Instrument, new: Instrument) -> Iterator[Change]:
+def _about_parties(old: Instrument, new: Instrument) -> Iterator[Difference]:
     """Parties that came, went or stand elsewhere: results by party or leaning change with them."""
     before: dict[str, str] = {party.code: party.leaning for party in old.parties}
     after: dict[str, str] = {party.code: party.leaning for party in new.parties}
@@ -57,56 +57,60 @@ def _about_parties(old: Instrument, new: Instrument) -> Iterator[Change]:
         change = (before.get(code, ""), after.get(code, ""))
         if change[0] != change[1]:
             what = "leaning changed" if all(change) else "removed" if change[0] else "added"
-            yield Change(f"Party {code}", what, *change, critical=True)
+            yield Difference(f"Party {code}", what, *change, critical=True)
 
 
-def _about_items(old: Instrument, new: Instrument) -> Iterator[Change]:
+def _about_items(old: Instrument, new: Instrument) -> Iterator[Difference]:
     before = {item.code: item for item in old.items}
     after = {item.code: item for item in new.items}
     for code in before.keys() - after.keys():
-        yield Change(f"Item {code}", "removed", _text(before[code]), "", critical=True)
+        yield Difference(f"Item {code}", "removed", _text(before[code]), "", critical=True)
     for code in after.keys() - before.keys():
-        yield Change(f"Item {code}", "added", "", _text(after[code]), critical=True)
+        yield Difference(f"Item {code}", "added", "", _text(after[code]), critical=True)
     for code in (code for code in before if code in after):
         yield from _about_item(before[code], after[code])
     kept_before = [code for code in before if code in after]
     kept_after = [code for code in after if code in before]
     if kept_before != kept_after:
-        yield Change(
+        yield Difference(
             "Bank", "items are in another order", " ".join(kept_before), " ".join(kept_after),
             critical=False,
         )  # fmt: skip
 
 
-def _about_item(old: Item, new: Item) -> Iterator[Change]:
+def _about_item(old: Item, new: Item) -> Iterator[Difference]:
     where = f"Item {old.code}"
     if old.subscale != new.subscale:
-        yield Change(where, "subscale changed", old.subscale, new.subscale, critical=True)
+        yield Difference(where, "subscale changed", old.subscale, new.subscale, critical=True)
     if old.keyed != new.keyed:
-        yield Change(where, "keying changed", _keying(old), _keying(new), critical=True)
+        yield Difference(where, "keying changed", _keying(old), _keying(new), critical=True)
     if old.pair != new.pair:
-        yield Change(where, "partner changed", old.pair, new.pair, critical=True)
+        yield Difference(where, "partner changed", old.pair, new.pair, critical=True)
     yield from _about_signs(where, "domain", old.loadings, new.loadings)
     yield from _about_signs(where, "position of", old.positions, new.positions)
     for form in sorted(old.directions.keys() | new.directions.keys()):
         if old.direction(form) != new.direction(form):
             change = (_direction(old, form), _direction(new, form))
-            yield Change(where, f"direction of the form '{form}' changed", *change, critical=True)
+            yield Difference(
+                where, f"direction of the form '{form}' changed", *change, critical=True
+            )
     yield from _about_notes(where, old, new)
     yield from _about_texts(where, old, new)
 
 
 def _about_signs(
     where: str, what: str, old: Mapping[str, int], new: Mapping[str, int]
-) -> Iterator[Change]:
+) -> Iterator[Difference]:
     """Domains or parties whose number changed; none is 0."""
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name, 0), new.get(name, 0)
         if before != after:
-            yield Change(where, f"{what} '{name}' changed", str(before), str(after), critical=True)
+            yield Difference(
+                where, f"{what} '{name}' changed", str(before), str(after), critical=True
+            )
 
 
-def _about_notes(where: str, old: Item, new: Item) -> Iterator[Change]:
+def _about_notes(where: str, old: Item, new: Item) -> Iterator[Difference]:
     """What sorts items and changes no result."""
     for what, before, after in (
         ("genre", old.genre, new.genre),
@@ -114,10 +118,10 @@ def _about_notes(where: str, old: Item, new: Item) -> Iterator[Change]:
         ("rank", _number(old.rank), _number(new.rank)),
     ):
         if before != after:
-            yield Change(where, f"{what} changed", before, after, critical=False)
+            yield Difference(where, f"{what} changed", before, after, critical=False)
 
 
-def _about_texts(where: str, old: Item, new: Item) -> Iterator[Change]:
+def _about_texts(where: str, old: Item, new: Item) -> Iterator[Difference]:
     before = {(w.language, w.form, w.mood): w for w in old.wordings}
     after = {(w.language, w.form, w.mood): w for w in new.wordings}
     for key in sorted(before.keys() | after.keys()):
@@ -125,48 +129,50 @@ def _about_texts(where: str, old: Item, new: Item) -> Iterator[Change]:
         named = ", ".join(filter(None, key))
         if texts[0].text != texts[1].text:
             what = f"text changed ({named})"
-            yield Change(where, what, texts[0].text, texts[1].text, critical=False)
+            yield Difference(where, what, texts[0].text, texts[1].text, critical=False)
         elif texts[0].drafted_by != texts[1].drafted_by:
             marked = "text marked as a draft" if texts[1].drafted_by else "draft accepted"
             what = f"{marked} ({named})"
-            yield Change(where, what, texts[0].drafted_by, texts[1].drafted_by, critical=False)
+            yield Difference(where, what, texts[0].drafted_by, texts[1].drafted_by, critical=False)
 
 
-def _about_formats(old: Instrument, new: Instrument) -> Iterator[Change]:
+def _about_formats(old: Instrument, new: Instrument) -> Iterator[Difference]:
     before = {f.code: f for f in old.formats}
     after = {f.code: f for f in new.formats}
     for code in before.keys() | after.keys():
         where = f"Response options {code}"
         if code not in after:
-            yield Change(where, "removed", _codes(before[code]), "", critical=True)
+            yield Difference(where, "removed", _codes(before[code]), "", critical=True)
         elif code not in before:
-            yield Change(where, "added", "", _codes(after[code]), critical=False)
+            yield Difference(where, "added", "", _codes(after[code]), critical=False)
         else:
             yield from _about_format(where, before[code], after[code])
 
 
-def _about_format(where: str, old: ResponseFormat, new: ResponseFormat) -> Iterator[Change]:
+def _about_format(where: str, old: ResponseFormat, new: ResponseFormat) -> Iterator[Difference]:
     if [(o.code, o.points) for o in old.options] != [(o.code, o.points) for o in new.options]:
-        yield Change(where, "codes or points changed", _codes(old), _codes(new), critical=True)
+        yield Difference(where, "codes or points changed", _codes(old), _codes(new), critical=True)
     if old.midpoint != new.midpoint:
         words = (MIDPOINTS[old.midpoint], MIDPOINTS[new.midpoint])
-        yield Change(where, "what an answer without a side counts changed", *words, critical=True)
+        yield Difference(
+            where, "what an answer without a side counts changed", *words, critical=True
+        )
     if old.mood != new.mood:
         what = "which wordings it takes changed"
-        yield Change(where, what, old.mood or "general", new.mood or "general", critical=True)
+        yield Difference(where, what, old.mood or "general", new.mood or "general", critical=True)
     for option in new.options:
         earlier = old.option(option.code)
         if earlier:
             yield from _about_option(where, earlier, option)
 
 
-def _about_option(where: str, old: Option, new: Option) -> Iterator[Change]:
+def _about_option(where: str, old: Option, new: Option) -> Iterator[Difference]:
     if dict(old.labels) != dict(new.labels):
         what = f"labels of '{new.code}' changed"
-        yield Change(where, what, _labels(old.labels), _labels(new.labels), critical=False)
+        yield Difference(where, what, _labels(old.labels), _labels(new.labels), critical=False)
     if old.stance != new.stance:
         what = f"stance of '{new.code}' changed"
-        yield Change(where, what, str(old.stance), str(new.stance), critical=True)
+        yield Difference(where, what, str(old.stance), str(new.stance), critical=True)
 
 
 def _text(item: Item) -> str:

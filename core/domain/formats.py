@@ -196,7 +196,7 @@ _ALL = (
 BUILT_IN: Mapping[str, ResponseFormat] = MappingProxyType({f.code: f for f in _ALL})
 """Every built-in response format by its code, in the order a page lists them."""
 
-titles: Mapping[str, str] = MappingProxyType(
+TITLES: Mapping[str, str] = MappingProxyType(
     {
         "yes_no": "Yes or no",
         "a_b": "A or B (A = yes, B = no)",
@@ -223,7 +223,7 @@ def built_in(code: str) -> ResponseFormat | None:
     return BUILT_IN.get(code)
 
 
-def filled(response_format: ResponseFormat, entity: str, entity_b: str) -> ResponseFormat:
+def name_entities(response_format: ResponseFormat, entity: str, entity_b: str) -> ResponseFormat:
     """The format with the two names in place of {entity} and {entity_b} in its labels."""
     names = {"{entity}": entity, "{entity_b}": entity_b}
 
@@ -240,7 +240,7 @@ def filled(response_format: ResponseFormat, entity: str, entity_b: str) -> Respo
     return replace(response_format, options=options)
 
 
-def ordered(response_format: ResponseFormat, codes: Sequence[str]) -> ResponseFormat:
+def reorder_options(response_format: ResponseFormat, codes: Sequence[str]) -> ResponseFormat:
     """The format with its options in the order of these codes.
 
     Raises ValueError where they are not exactly the codes of its options.

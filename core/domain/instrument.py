@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter
 
-from core.domain.json_values import Number, plain
-from core.domain.wording import counted
+from core.domain.numbers import count_text
+from core.domain.values import Number, json_value
 
 # Keying: how people write whether an item is reverse-keyed, and what keying does to points.
 
@@ -23,7 +23,7 @@ _SIGNS = {
 _DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-"))
 
 
-def sign(text: str) -> int | None:
+def parse_keying(text: str) -> int | None:
     """1, or -1 for reverse-keyed, from what was written; None for a word that says neither.
 
     Nothing written means 1, as in a file without the column.
@@ -263,7 +263,7 @@ def content_hash(instrument: Instrument) -> str:
 
 def to_dict(instrument: Instrument) -> dict[str, Any]:
     """The instrument as plain JSON values; `INSTRUMENT` reads them back."""
-    body: dict[str, Any] = plain(instrument, _UNUSED)
+    body: dict[str, Any] = json_value(instrument, _UNUSED)
     return body
 
 
@@ -303,7 +303,7 @@ def _code_problems(instrument: Instrument) -> Iterator[Problem]:
     for code, count in Counter(item.code for item in instrument.items).items():
         if not code.strip():
             yield Problem(
-                "Item without a code", counted(count, "item has no code", "items have no code")
+                "Item without a code", count_text(count, "item has no code", "items have no code")
             )
         elif count > 1:
             yield Problem(f"Item {code}", f"the code is used {count} times")

@@ -72,7 +72,7 @@ class AnalysisResult:
         return self.n_used + self.n_left_out + self.n_missing
 
 
-def replaced_words(result: AnalysisResult, old: str, new: str) -> AnalysisResult:
+def replace_words(result: AnalysisResult, old: str, new: str) -> AnalysisResult:
     """The result with other words for something, wherever it explains itself."""
     tables = tuple(
         replace(

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, TypeAdapter, with_config
 
-from core.domain.identifiers import language_code, stable_id
 from core.domain.instrument import ORIGINAL
-from core.domain.json_values import STRICT, Number, plain
+from core.domain.values import STRICT, Number, json_value, language_code, stable_id
 
 # A study: who is asked what under which conditions, and what came of it.
 
@@ -226,7 +225,7 @@ _UNUSED: Mapping[str, object] = {"messages": (), "language": "", "variant_of": "
 
 def as_json_values(value: object) -> Any:
     """A design or contexts as plain JSON or YAML values; a context without what it does not use."""
-    return plain(value, _UNUSED)
+    return json_value(value, _UNUSED)
 
 
 def _flat(body: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
@@ -243,7 +242,7 @@ def _flat(body: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 # Sets of contexts: cut to their first exchanges, chosen by language, or drawn at random.
 
 
-def cropped(contexts: Iterable[Context], exchanges: int = 1) -> tuple[Context, ...]:
+def crop_conversations(contexts: Iterable[Context], exchanges: int = 1) -> tuple[Context, ...]:
     """The contexts, each conversation cut after its first exchanges of user and assistant.
 
     What stands before the first message of the user is kept. Messages of the user that follow
@@ -257,13 +256,13 @@ def cropped(contexts: Iterable[Context], exchanges: int = 1) -> tuple[Context, .
     )
 
 
-def of_language(contexts: Iterable[Context], language: str) -> tuple[Context, ...]:
+def filter_by_language(contexts: Iterable[Context], language: str) -> tuple[Context, ...]:
     """The contexts in that language, given by its code or its English name."""
     code = language_code(language)
     return tuple(context for context in contexts if context.language == code)
 
 
-def sampled(contexts: Sequence[Context], count: int, seed: int) -> tuple[Context, ...]:
+def sample_contexts(contexts: Sequence[Context], count: int, seed: int) -> tuple[Context, ...]:
     """So many contexts drawn at random, in their own order; all where there are no more.
 
     The same seed draws the same ones on every machine.
@@ -274,7 +273,7 @@ def sampled(contexts: Sequence[Context], count: int, seed: int) -> tuple[Context
     return tuple(contexts[place] for place in sorted(drawn))
 
 
-def describe(contexts: Sequence[Context]) -> str:
+def describe_contexts(contexts: Sequence[Context]) -> str:
     """One line that says how many there are, of which kind, in which languages and how long."""
     conversations = [context for context in contexts if context.messages]
     personas = [context for context in contexts if context.text and not context.messages]

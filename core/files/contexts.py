@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.domain.identifiers import language_code
 from core.domain.study import Context, Message
+from core.domain.values import language_code
 from core.errors import FileError
-from core.files.tables import MAX_ROWS_BANK, Table, decode, read_table, too_many_rows, unpack
+from core.files.tables import MAX_ROWS_BANK, Table, decode, read_table, too_many_rows_error, unpack
 from core.files.writing import csv_fault, csv_line
 
 __all__ = ["contexts_csv", "contexts_jsonl", "parse_personas", "read_contexts", "read_personas"]
@@ -21,14 +21,14 @@ __all__ = ["contexts_csv", "contexts_jsonl", "parse_personas", "read_contexts", 
 
 
 @dataclass(frozen=True)
-class Placed:
+class ContextLine:
     """A context, perhaps still without a code, and the line on which it begins."""
 
     line: int
     context: Context
 
 
-def _wrong(name: str, line: int, what: str) -> FileError:
+def _line_error(name: str, line: int, what: str) -> FileError:
     """The error for one line of a file of which nothing is kept."""
     return FileError(
         f"{name}, line {line}: {what}.", "Nothing was kept. Correct the file and choose it again."
@@ -48,7 +48,7 @@ def _refuse_repeats(name: str, what: str, values: Iterable[tuple[int, str]]) -> 
         first[value] = line
 
 
-def _with_codes(name: str, found: list[Placed], letter: str) -> tuple[Context, ...]:
+def _with_codes(name: str, found: list[ContextLine], letter: str) -> tuple[Context, ...]:
     """The contexts, those without a code called c001 and so on by their place (or p001).
 
     Raises
@@ -57,7 +57,7 @@ def _with_codes(name: str, found: list[Placed], letter: str) -> tuple[Context, .
         Two share a code, there are too many, or a code or text holds what no file can hold.
     """
     if len(found) > MAX_ROWS_BANK:
-        raise too_many_rows(name, MAX_ROWS_BANK)
+        raise too_many_rows_error(name, MAX_ROWS_BANK)
     _refuse_repeats(name, "code", [(p.line, p.context.code) for p in found if p.context.code])
     for placed in found:
         _refuse_unwritable(name, placed)
@@ -68,15 +68,15 @@ def _with_codes(name: str, found: list[Placed], letter: str) -> tuple[Context, .
     )
 
 
-def _refuse_unwritable(name: str, placed: Placed) -> None:
+def _refuse_unwritable(name: str, placed: ContextLine) -> None:
     context = placed.context
     texts = {"code": context.code, "language": context.language, "variant_of": context.variant_of}
     for what, text in texts.items():
         if fault := csv_fault(text):
-            raise _wrong(name, placed.line, f"the {what} holds {fault}")
+            raise _line_error(name, placed.line, f"the {what} holds {fault}")
     for number, message in enumerate(context.messages, start=1):
         if fault := csv_fault(message["content"]):
-            raise _wrong(name, placed.line, f"message {number} holds {fault}")
+            raise _line_error(name, placed.line, f"message {number} holds {fault}")
     if fault := csv_fault(context.text):
         raise FileError(f"{name}, line {placed.line}: the persona has {fault}.", "Shorten it.")
 
@@ -215,7 +215,7 @@ def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
         row = dict(zip(header, cells, strict=True))
         code = row.get("code", "").strip()
         if not code and "role" in row:
-            raise _wrong(
+            raise _line_error(
                 name, line, "there is no code that says which conversation this is part of"
             )
         if not code or not found or found[-1].code != code:
@@ -224,7 +224,7 @@ def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
     if not found:
         raise FileError(f"{name}: there is no conversation.", "Write one message in each row.")
     _refuse_repeats(name, "code", [(one.line, one.code) for one in found if one.code])
-    return _with_codes(name, [Placed(one.line, _context_of_table(one)) for one in found], "c")
+    return _with_codes(name, [ContextLine(one.line, _context_of_table(one)) for one in found], "c")
 
 
 def role(name: str, line: int, text: str) -> str:
@@ -232,7 +232,9 @@ def role(name: str, line: int, text: str) -> str:
     known = _ROLES_IN_TABLES.get(text.strip().lower())
     if known is None:
         shown = text if len(text) <= 60 else f"{text[:60]}…"
-        raise _wrong(name, line, f"the role '{shown}' is not one of {', '.join(_ROLES_IN_TABLES)}")
+        raise _line_error(
+            name, line, f"the role '{shown}' is not one of {', '.join(_ROLES_IN_TABLES)}"
+        )
     return known
 
 
@@ -263,10 +265,12 @@ def _add(name: str, line: int, row: dict[str, str], conversation: _Conversation)
         earlier = conversation.about.setdefault(column, value)
         if value != earlier:
             what = f"the {column} is '{value}', but '{earlier}' where the conversation begins"
-            raise _wrong(name, line, what)
+            raise _line_error(name, line, what)
     goes_on = line != conversation.line
     if goes_on and not conversation.messages:
-        raise _wrong(name, line, "the code stands for nothing said before, and yet goes on here")
+        raise _line_error(
+            name, line, "the code stands for nothing said before, and yet goes on here"
+        )
     said = [row.get(column, "") for column in ("role", "content", "user", "assistant")]
     if not goes_on and conversation.code and not "".join(said).strip():
         return
@@ -280,7 +284,7 @@ def _messages_of_table(name: str, line: int, row: dict[str, str]) -> Iterator[Me
         said = [(speaker, speaker, row[speaker]) for speaker in ("user", "assistant")]
     for speaker, column, content in said:
         if not content.strip():
-            raise _wrong(name, line, f"there is no text in the column '{column}'")
+            raise _line_error(name, line, f"there is no text in the column '{column}'")
         yield {"role": speaker, "content": content}
 
 
@@ -309,7 +313,7 @@ def _conversations_of_lines(name: str, text: str) -> tuple[Context, ...]:
     """
     lines = enumerate(text.split("\n"), start=1)
     found = [
-        Placed(number, _context_of_line(name, number, line))
+        ContextLine(number, _context_of_line(name, number, line))
         for number, line in lines
         if line.strip()
     ]
@@ -322,15 +326,17 @@ def _context_of_line(name: str, line: int, text: str) -> Context:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        raise _wrong(name, line, "this is not one whole JSON value") from None
+        raise _line_error(name, line, "this is not one whole JSON value") from None
     if isinstance(body, list):
         return Context("", messages=tuple(_messages_of_line(name, line, body)))
     if not isinstance(body, dict):
-        raise _wrong(name, line, "this is neither a list of messages nor an object that holds one")
+        raise _line_error(
+            name, line, "this is neither a list of messages nor an object that holds one"
+        )
     said = _first(body, _MESSAGES)
     persona = _text(name, line, body, ("text",)) if "text" in body else None
     if said is None and persona is None:
-        raise _wrong(name, line, f"there is nothing under {', '.join(_MESSAGES)} or text")
+        raise _line_error(name, line, f"there is nothing under {', '.join(_MESSAGES)} or text")
     return Context(
         code=_text(name, line, body, _CODES).strip(),
         text=(persona or "").strip(),
@@ -342,15 +348,17 @@ def _context_of_line(name: str, line: int, text: str) -> Context:
 
 def _messages_of_line(name: str, line: int, said: object) -> Iterator[Message]:
     if not isinstance(said, list) or not said:
-        raise _wrong(name, line, "there is no list of messages")
+        raise _line_error(name, line, "there is no list of messages")
     for number, message in enumerate(said, start=1):
         if not isinstance(message, dict):
-            raise _wrong(name, line, f"message {number} is not an object with role and content")
+            raise _line_error(
+                name, line, f"message {number} is not an object with role and content"
+            )
         speaker, content = _first(message, _ROLES), _first(message, _CONTENTS)
         if not isinstance(speaker, str):
-            raise _wrong(name, line, f"message {number} does not say whose it is")
+            raise _line_error(name, line, f"message {number} does not say whose it is")
         if not isinstance(content, str) or not content.strip():
-            raise _wrong(name, line, f"message {number} has no text")
+            raise _line_error(name, line, f"message {number} has no text")
         yield {"role": role(name, line, speaker), "content": content}
 
 
@@ -365,7 +373,7 @@ def _text(name: str, line: int, body: Mapping[str, Any], keys: tuple[str, ...]) 
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
         key = next(key for key in keys if body.get(key) is not None)
-        raise _wrong(name, line, f"what stands under {key} is no text")
+        raise _line_error(name, line, f"what stands under {key} is no text")
     return str(value)
 
 
@@ -447,7 +455,7 @@ def _rows(name: str, table: Table) -> list[_Line]:
 def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
     """The personas of the lines that hold something, checked and each with a code."""
     found = [
-        Placed(
+        ContextLine(
             number,
             Context(
                 cells.get("code", "").strip(),

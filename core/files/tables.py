@@ -91,7 +91,7 @@ def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dic
             "Open it in Excel and save it again as .xlsx, without a password.",
         ) from broken
     if not tables:
-        raise empty_file(name)
+        raise empty_file_error(name)
     return tables
 
 
@@ -222,14 +222,14 @@ def _table(
             header = check_header(name, map(unguard, cells))
             continue
         if len(rows) >= max_rows:
-            raise too_many_rows(name, max_rows)
+            raise too_many_rows_error(name, max_rows)
         rows.append((line, _checked_cells(name, line, cells, header)))
     if not header and not may_be_empty:
-        raise empty_file(name)
+        raise empty_file_error(name)
     return Table(name, header, rows)
 
 
-def too_many_rows(name: str, max_rows: int) -> FileError:
+def too_many_rows_error(name: str, max_rows: int) -> FileError:
     """The error for a file with more than `max_rows` rows."""
     return FileError(f"{name}: there are more than {max_rows:,} rows.", "Split the file.")
 
@@ -254,7 +254,7 @@ def _checked_cells(
     return texts
 
 
-def empty_file(name: str) -> FileError:
+def empty_file_error(name: str) -> FileError:
     """The error for a file without so much as a header line."""
     return FileError(f"{name}: the file is empty.", "Choose a file with a header line and rows.")
 
@@ -282,7 +282,7 @@ def _sheet_records(where: str, sheet: Any) -> Iterator[tuple[int, list[str]]]:
     # one column too many is enough to refuse them; a row can name 16,384, all of them blank
     for number, cells in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS + 1), start=1):
         if number > _SHEET_ROWS:
-            raise too_many_rows(where, _SHEET_ROWS)
+            raise too_many_rows_error(where, _SHEET_ROWS)
         if number > last + _BLANK_ROWS:
             raise FileError(
                 f"{where}: there are more than {_BLANK_ROWS:,} blank rows below row {last}.",

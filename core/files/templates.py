@@ -11,9 +11,9 @@ from pydantic import AfterValidator, Field, TypeAdapter
 
 from core.domain.templates import PromptTemplate, ReplyWords, TemplateText, placeholders, problems
 from core.errors import FileError
-from core.files.shapes import Shape, read_shape
+from core.files.yaml_files import Shape, read_shape
 
-BUILT_IN = Path(__file__).parents[2] / "data" / "templates.yaml"
+BUILT_IN_FILE = Path(__file__).parents[2] / "data" / "templates.yaml"
 
 _COMPARE = "Compare it with the built-in templates, data/templates.yaml."
 _NOUNS = {
@@ -71,9 +71,9 @@ class TemplateFile(NamedTuple):
 
 
 @cache
-def built_in() -> TemplateFile:
+def built_in_templates() -> TemplateFile:
     """The templates that come with Inkblot; read once."""
-    return read_templates(BUILT_IN.name, BUILT_IN.read_bytes())
+    return read_templates(BUILT_IN_FILE.name, BUILT_IN_FILE.read_bytes())
 
 
 def read_templates(name: str, data: bytes) -> TemplateFile:

@@ -28,10 +28,10 @@ from core.files.tables import (
     check_header,
     csv_records,
     decode,
-    empty_file,
+    empty_file_error,
     read_text,
     sniff_delimiter,
-    too_many_rows,
+    too_many_rows_error,
     unpack,
 )
 from core.files.writing import csv_fault, csv_line, unguard
@@ -63,14 +63,16 @@ _PERSON_COLUMNS = (
 Texts = dict[str, Any]  # column -> pyarrow array of text without nulls
 
 
-def large(text: str) -> Any:
+def _large_text(text: str) -> Any:
     """A scalar of the one text type used throughout, whose columns may pass 2 GB."""
     return pa.scalar(text, pa.large_string())
 
 
-def joined(before: str, texts: Any, after: str) -> Any:
+def _enclose(before: str, texts: Any, after: str) -> Any:
     """Every text between `before` and `after`."""
-    return pc.binary_join_element_wise(large(before), texts, large(after), large(""))
+    return pc.binary_join_element_wise(
+        _large_text(before), texts, _large_text(after), _large_text("")
+    )
 
 
 def _one_chunk(column: Any) -> Any:
@@ -127,7 +129,7 @@ _GUARDED_PATTERN = r"\A'([=+\-@\t\r'])"
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class AnswerFile:
     """A file taken apart into columns of text. `place` names the row of an index."""
 
     name: str
@@ -136,7 +138,7 @@ class Source:
     place: Callable[[int], str]
 
 
-def _csv_source(name: str, content: bytes) -> Source:
+def _csv_source(name: str, content: bytes) -> AnswerFile:
     """Columns of a CSV file: by Arrow where it takes the file, else row by row."""
     text = decode(name, content)
     table = _arrow_table(name, text)
@@ -151,7 +153,7 @@ def _csv_source(name: str, content: bytes) -> Source:
         return f"line {next(itertools.islice(records, index + 1, None))[0]}"
 
     columns = dict(zip(table.column_names, table.columns, strict=True))
-    return Source(name, columns, table.num_rows, place)
+    return AnswerFile(name, columns, table.num_rows, place)
 
 
 def _arrow_table(name: str, text: str) -> Any:
@@ -159,7 +161,7 @@ def _arrow_table(name: str, text: str) -> Any:
     delimiter = sniff_delimiter(text)
     line, header = next(csv_records(name, text[:HEADER_CHARACTERS], delimiter), (0, []))
     if not header:
-        raise empty_file(name)
+        raise empty_file_error(name)
     names = check_header(name, map(unguard, header))
     if line != 1:
         return None
@@ -176,7 +178,7 @@ def _arrow_table(name: str, text: str) -> Any:
         return None
     table = table.filter(_holds_something(table))
     if table.num_rows > MAX_ROWS_TIDY:
-        raise too_many_rows(name, MAX_ROWS_TIDY)
+        raise too_many_rows_error(name, MAX_ROWS_TIDY)
     too_long = any(_longest(column) > MAX_CELL_CHARACTERS for column in table.columns)
     # Arrow takes stray quotation marks in silence: then the exact reader must find as many rows
     if too_long or ('"' in text and _count_rows(name, text, delimiter) != table.num_rows):
@@ -207,7 +209,7 @@ def _unguarded(column: Any) -> Any:
     return pc.replace_substring_regex(column, _GUARDED_PATTERN, r"\1")
 
 
-def _parquet_source(name: str, content: bytes) -> Source:
+def _parquet_source(name: str, content: bytes) -> AnswerFile:
     """Columns of a Parquet file as text; numbers as the shortest text that is the same number."""
     try:
         schema = pq.read_schema(io.BytesIO(content))
@@ -230,7 +232,7 @@ def _parquet_source(name: str, content: bytes) -> Source:
             f"{name}: this is not a Parquet file that can be read.",
             "Write it again with plain columns, or use CSV.",
         ) from broken
-    return Source(name, columns, table.num_rows, lambda index: f"row {index + 1}")
+    return AnswerFile(name, columns, table.num_rows, lambda index: f"row {index + 1}")
 
 
 def _text_columns(name: str, schema: Any) -> list[str]:
@@ -271,7 +273,7 @@ def _check_texts(name: str, column: str, texts: Any) -> None:
 
 def _check_parquet_size(name: str, metadata: Any) -> None:
     if metadata.num_rows > MAX_ROWS_TIDY:
-        raise too_many_rows(name, MAX_ROWS_TIDY)
+        raise too_many_rows_error(name, MAX_ROWS_TIDY)
     if metadata.num_rows * metadata.num_columns > MAX_PARQUET_CELLS:
         raise FileError(
             f"{name}: there are more than {MAX_PARQUET_CELLS:,} cells.",
@@ -350,7 +352,7 @@ def _answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
     )
 
 
-def repeats(source: Source, frame: pd.DataFrame) -> list[Fault]:
+def repeats(source: AnswerFile, frame: pd.DataFrame) -> list[Fault]:
     """Rows that answer the same item under the same conditions as an earlier one."""
     if frame.empty:
         return []
@@ -367,7 +369,7 @@ def repeats(source: Source, frame: pd.DataFrame) -> list[Fault]:
     return [Fault("item", again, reason)] if again.any() else []
 
 
-def _first_fault(source: Source, faults: list[Fault]) -> FileError:
+def _first_fault(source: AnswerFile, faults: list[Fault]) -> FileError:
     """The error that names the first wrong row and counts the others."""
     first = min(faults, key=lambda fault: int(fault.rows.argmax()))
     index = int(first.rows.argmax())
@@ -444,8 +446,8 @@ def _csv_bytes(columns: Texts) -> bytes:
     n_rows = len(cells[0])
     if not n_rows:
         return header
-    lines = pc.binary_join_element_wise(*cells, large(","))
-    whole = pc.binary_join(pa.LargeListArray.from_arrays([0, n_rows], lines), large("\n"))
+    lines = pc.binary_join_element_wise(*cells, _large_text(","))
+    whole = pc.binary_join(pa.LargeListArray.from_arrays([0, n_rows], lines), _large_text("\n"))
     return b"".join((header, whole[0].as_buffer().to_pybytes(), b"\n"))
 
 
@@ -466,7 +468,7 @@ def _csv_cells(name: str, column: Any) -> Any:
     if not pc.any(quotable).as_py():
         return guarded
     doubled = pc.replace_substring(guarded, '"', '""')
-    return pc.if_else(quotable, joined('"', doubled, '"'), guarded)
+    return pc.if_else(quotable, _enclose('"', doubled, '"'), guarded)
 
 
 # The tidy response file: one answer a row, as CSV or Parquet, read and written without loss.
@@ -541,7 +543,7 @@ def write_tidy(frame: pd.DataFrame, fmt: Literal["csv", "parquet"]) -> bytes:
     return written.getvalue()
 
 
-def _frame(source: Source) -> tuple[pd.DataFrame, list[Fault]]:
+def _frame(source: AnswerFile) -> tuple[pd.DataFrame, list[Fault]]:
     """The columns TIDY_COLUMNS, and where a number or a time is none."""
     missing = [column for column in _REQUIRED if column not in source.columns]
     if missing:
@@ -555,7 +557,7 @@ def _frame(source: Source) -> tuple[pd.DataFrame, list[Fault]]:
     for column in _FILE_COLUMNS:
         texts = source.columns.get(column)
         if texts is None:
-            texts = pa.repeat(large(""), source.n_rows)
+            texts = pa.repeat(_large_text(""), source.n_rows)
         if column in INTEGERS or column in DECIMALS:
             columns[column], fault = _numbers(column, texts)
             faults.append(fault)
@@ -568,7 +570,7 @@ def _frame(source: Source) -> tuple[pd.DataFrame, list[Fault]]:
     return pd.DataFrame(columns), faults
 
 
-def _person_column(source: Source) -> str:
+def _person_column(source: AnswerFile) -> str:
     """The column that says who answered, in a file without contexts; empty where there is none.
 
     A column `id` with another number in every row numbers the rows, unless there is one item only.
@@ -618,7 +620,7 @@ def _numbers(column: str, texts: Any) -> tuple[pd.Series[Any], Fault]:
     return numbers, Fault(column, wrong, lambda i: f"{_quoted(texts[i].as_py())} is not {kind}")
 
 
-def _tags(source: Source) -> Any:
+def _tags(source: AnswerFile) -> Any:
     """JSON of every cell in a column we do not know; "" where there is none in the row."""
     pieces = []
     for name in sorted(set(source.columns) - set(_FILE_COLUMNS)):
@@ -629,8 +631,8 @@ def _tags(source: Source) -> Any:
         ]
         pieces.append(pa.array(texts, pa.large_string()).take(coded.indices))
     if not pieces:
-        return pa.repeat(large(""), source.n_rows)
+        return pa.repeat(_large_text(""), source.n_rows)
     # not null_handling="skip", which leaves out rows that are null throughout
-    inside = pc.binary_join_element_wise(*pieces, large(""))
+    inside = pc.binary_join_element_wise(*pieces, _large_text(""))
     inside = pc.replace_substring_regex(inside, r", \z", "")
-    return pc.if_else(pc.equal(inside, ""), large(""), joined("{", inside, "}"))
+    return pc.if_else(pc.equal(inside, ""), _large_text(""), _enclose("{", inside, "}"))

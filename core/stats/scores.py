@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from core.domain.wording import number_text
+from core.domain.numbers import number_text
 from core.stats.inputs import Booleans, Floats
 
 # The score of a scale: the mean of its items, and what is done about missing answers.

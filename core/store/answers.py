@@ -203,10 +203,10 @@ def page(
     `search` is looked for in the reply and in the prompt, without regard to case.
     """
     total, keys = _hits(database, study_id, filters, search, offset=offset, limit=limit)
-    return rows_of(database, keys), total
+    return trial_rows(database, keys), total
 
 
-def rows_of(database: Database, trial_ids: Sequence[int]) -> pd.DataFrame:
+def trial_rows(database: Database, trial_ids: Sequence[int]) -> pd.DataFrame:
     """These trials with their conditions, what they came to and the reply, in order of asking."""
     frame = database.frame(_PAGE, [list(trial_ids)] * 2)
     # -1 for none: a null could turn the column into floats, which are too short for these keys
@@ -297,7 +297,7 @@ where trial_id = ? order by number desc
 
 
 @dataclass(frozen=True)
-class Try:
+class AttemptDetail:
     """One attempt as sent and as answered."""
 
     messages: tuple[Mapping[str, str], ...]
@@ -322,7 +322,7 @@ class Try:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierCoding:
     """What an answer was until something changed it: `cause` is parser, person or undo."""
 
     cause: str
@@ -363,8 +363,8 @@ class AnswerDetail:
     replies_taken: int | None
     chance: float | None  # of the option, by the probabilities of the first token
     text: str
-    tries: tuple[Try, ...]
-    earlier: tuple[Earlier, ...]  # newest first
+    tries: tuple[AttemptDetail, ...]
+    earlier: tuple[EarlierCoding, ...]  # newest first
 
     @property
     def reply(self) -> str | None:
@@ -404,16 +404,16 @@ def detail(database: Database, trial_id: int) -> AnswerDetail | None:
         **shown,
         text=text[0] if text else "",
         tries=tuple(_try(values) for values in database.rows(_TRIES_OF_ONE, [trial_id])),
-        earlier=tuple(Earlier(*values) for values in database.rows(_EARLIER, [trial_id])),
+        earlier=tuple(EarlierCoding(*values) for values in database.rows(_EARLIER, [trial_id])),
     )
 
 
 _NAMES = tuple(AnswerDetail.__dataclass_fields__)[:-3]
 
 
-def _try(values: tuple[Any, ...]) -> Try:
+def _try(values: tuple[Any, ...]) -> AttemptDetail:
     *fields, messages = values
-    return Try(tuple(json.loads(messages)) if messages else (), *fields)
+    return AttemptDetail(tuple(json.loads(messages)) if messages else (), *fields)
 
 
 # The texts that models wrote: replies in free text, and ratings as they came.

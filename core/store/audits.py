@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.identifiers import stable_id
+from core.domain.values import stable_id
 from core.store.collection import OPTION_MARK, PlannedCall, PlannedItem
 from core.store.database import Database
 from core.store.scoring import point_ranges_sql, score_sql
@@ -137,23 +137,23 @@ def progress(database: Database, audit_id: int) -> pd.DataFrame:
     return database.frame(_PROGRESS, {"audit": audit_id})
 
 
-def unfinished(database: Database, audit_id: int) -> int | None:
+def next_uncoded(database: Database, audit_id: int) -> int | None:
     """The trial to be coded next; None when all are."""
     row = database.row(_UNFINISHED, {"audit": audit_id})
     return row[0] if row else None
 
 
-def latest(database: Database, audit_id: int) -> tuple[int, ...]:
+def coded_trials(database: Database, audit_id: int) -> tuple[int, ...]:
     """The trials coded so far, the one coded last first."""
     return tuple(row[0] for row in database.rows(_LATEST, [audit_id]))
 
 
-def holds(database: Database, audit_id: int, trial_id: int) -> bool:
+def is_sampled(database: Database, audit_id: int, trial_id: int) -> bool:
     """Whether a trial is in the sample."""
     return database.row(_HOLDS, [audit_id, trial_id]) is not None
 
 
-def code(
+def save_coding(
     database: Database, audit_id: int, trial_id: int, *, status: str, option: str | None
 ) -> None:
     """Keep a person's coding of a reply; of several the newest counts, all stay on file."""
@@ -162,7 +162,7 @@ def code(
         cursor.execute(_CODE, values)
 
 
-def coded(database: Database, audit_id: int) -> pd.DataFrame:
+def codings(database: Database, audit_id: int) -> pd.DataFrame:
     """Every reply coded so far with the person's coding and the parser's.
 
     The parser's is the one on file now, and where a person's coding was taken, the one before
@@ -280,7 +280,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Change:
+class ResponseChange:
     """What a response is (`old_...`) and what it becomes."""
 
     trial_id: int
@@ -297,7 +297,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class KeptReply:
+class StoredReply:
     """A reply on file; `tokens` is the JSON of the first token's probabilities, if recorded."""
 
     attempt_id: int
@@ -314,22 +314,22 @@ class AnsweredCall:
     """
 
     call: PlannedCall
-    replies: tuple[KeptReply, ...]
+    replies: tuple[StoredReply, ...]
     current: dict[int, tuple[str, str | None, int | None]]
 
 
-def newest(database: Database, study_id: int) -> int:
+def last_change(database: Database, study_id: int) -> int:
     """Number of the last change of a response of a study; 0 where there was none."""
     row = database.row(_NEWEST, [study_id])
     return int(row[0]) if row else 0
 
 
-def versions(database: Database, study_id: int) -> dict[int | None, int]:
+def parser_versions(database: Database, study_id: int) -> dict[int | None, int]:
     """How many responses of a study each version of the parser has read; None: no parser did."""
     return dict(database.rows(_VERSIONS, [study_id]))
 
 
-def size(database: Database, study_id: int) -> tuple[int, int]:
+def trial_counts(database: Database, study_id: int) -> tuple[int, int]:
     """Trials of a study, and how many of its responses a person has set."""
     return database.row(_SIZE, {"study": study_id}) or (0, 0)
 
@@ -353,14 +353,14 @@ def answered_calls(
         yield _with_replies(database, study_id, calls)
 
 
-def table(changes: Sequence[Change]) -> pa.Table:
+def change_table(changes: Sequence[ResponseChange]) -> pa.Table:
     """Changes as `apply` and `means` take them."""
     return pa.table(
         {name: pa.array([getattr(c, name) for c in changes], kind) for name, kind in _COLUMNS}
     )
 
 
-def means(database: Database, study_id: int, changes: pa.Table) -> pd.DataFrame:
+def item_means(database: Database, study_id: int, changes: pa.Table) -> pd.DataFrame:
     """Item means by respondent and format before and after, where a change moves a score."""
     with database.transaction() as cursor:
         cursor.register("changes", changes)
@@ -370,7 +370,7 @@ def means(database: Database, study_id: int, changes: pa.Table) -> pd.DataFrame:
             cursor.unregister("changes")
 
 
-def apply(
+def apply_changes(
     database: Database,
     study_id: int,
     changes: pa.Table,
@@ -396,7 +396,7 @@ def apply(
     return int(count[0]) if count else 0
 
 
-def to_person(
+def changes_by_person(
     database: Database, study_id: int, codings: dict[int, tuple[str, str | None]]
 ) -> pa.Table:
     """The changes that make responses what a person coded: status and option by trial."""
@@ -404,14 +404,16 @@ def to_person(
     found = []
     for trial_id, status, option, old_attempt, attempt, tries in rows:
         new = codings[trial_id]
-        found.append(Change(trial_id, status, option, old_attempt, *new, None, attempt, tries))
-    return table(found)
+        found.append(
+            ResponseChange(trial_id, status, option, old_attempt, *new, None, attempt, tries)
+        )
+    return change_table(found)
 
 
-def to_before_person(database: Database, study_id: int, trial_ids: Sequence[int]) -> pa.Table:
+def changes_undoing_person(database: Database, study_id: int, trial_ids: Sequence[int]) -> pa.Table:
     """The changes that undo what persons set among these trials."""
     rows = database.rows(_BEFORE_PERSON, [study_id, list(trial_ids)])
-    return table([Change(*row) for row in rows])
+    return change_table([ResponseChange(*row) for row in rows])
 
 
 def _call(rows: list[tuple[Any, ...]]) -> AnsweredCall:
@@ -435,7 +437,7 @@ def _with_replies(
 ) -> list[AnsweredCall]:
     rows = database.rows(_REPLIES, [study_id, [found.call.call_id for found in calls]])
     replies = {
-        call_id: tuple(KeptReply(*row[1:]) for row in group)
+        call_id: tuple(StoredReply(*row[1:]) for row in group)
         for call_id, group in groupby(rows, key=itemgetter(0))
     }
     return [

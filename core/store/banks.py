@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.domain.identifiers import stable_id
 from core.domain.instrument import INSTRUMENT, Instrument, Item, to_dict
 from core.domain.instrument import content_hash as hash_of
+from core.domain.values import stable_id
 from core.errors import BankError, ConflictError
 from core.store.database import Database, insert
 

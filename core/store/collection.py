@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.domain.identifiers import stable_id
+from core.domain.values import stable_id
 from core.store.database import Database, insert
 
 _PARTS = ("reasoning", "tool_calls", "refusal", "body")
@@ -173,7 +173,7 @@ class AttemptSummary:
     cost_estimated: bool
 
 
-def remaining(
+def remaining_calls(
     database: Database, study_id: int, respondent_ids: Sequence[int], *, after: int, limit: int
 ) -> list[PlannedCall]:
     """The next calls with a trial without a response, from the database and never from memory.
@@ -187,7 +187,7 @@ def remaining(
     return [_call(list(group)) for _, group in groupby(rows, key=itemgetter(0))]
 
 
-def append(database: Database, attempts: Iterable[AttemptRow]) -> None:
+def save_attempts(database: Database, attempts: Iterable[AttemptRow]) -> None:
     """Keep attempts, their texts and what they came to; all of the batch or nothing.
 
     A row that is there already (a batch committed but not acknowledged) is left as it was.
@@ -221,12 +221,12 @@ def progress(database: Database, study_id: int) -> tuple[int, int]:
     return row or (0, 0)
 
 
-def statuses(database: Database, study_id: int) -> dict[str, int]:
+def status_counts(database: Database, study_id: int) -> dict[str, int]:
     """Trials with a response by their status, the most frequent first."""
     return dict(database.rows(_STATUSES, [study_id]))
 
 
-def n_failed(database: Database, study_id: int) -> int:
+def count_failed(database: Database, study_id: int) -> int:
     """Trials that were asked and have no response, because every call failed so far."""
     row = database.row(_FAILED, [study_id, study_id])
     return int(row[0]) if row else 0

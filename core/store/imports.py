@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from core.domain.identifiers import stable_id
 from core.domain.study import Design, as_json_values
+from core.domain.values import stable_id
 from core.store.banks import item_id
 from core.store.database import Database
-from core.store.studies import StudyRecord, refuse_name
+from core.store.studies import StudyRecord, check_name
 
 _ADD_STUDY = "insert into study values (?, ?, 'imported', ?, ?, ?, now())"
 _KEYED = """
@@ -90,7 +90,7 @@ _DERIVE = "update response set score = null where study_id = ? and score is not 
 _DERIVE_EARLIER = "update recoding set score = null where study_id = ? and score is not null"
 
 
-def items_and_answers(database: Database, study_id: int) -> tuple[list[str], dict[str, list[str]]]:
+def items_and_options(database: Database, study_id: int) -> tuple[list[str], dict[str, list[str]]]:
     """The items of a study in the order of its bank, and the options chosen by answer format."""
     items = [code for code, _ in database.rows(_ITEMS, [study_id])]
     used: dict[str, list[str]] = {}
@@ -99,7 +99,7 @@ def items_and_answers(database: Database, study_id: int) -> tuple[list[str], dic
     return items, used
 
 
-def n_scores(database: Database, study_id: int) -> int:
+def count_scores(database: Database, study_id: int) -> int:
     """How many answers of a study have a score that came with them."""
     row = database.row(_N_SCORES, [study_id])
     return int(row[0]) if row else 0
@@ -123,7 +123,7 @@ def attach_bank(
     new = [item_id(instrument_id, code) for code in items.values()]
     changed = [(name, was) for was, name in formats.items() if name != was]
     body = json.dumps(as_json_values(design), ensure_ascii=False)
-    found = n_scores(database, record.study_id)
+    found = count_scores(database, record.study_id)
     with database.transaction() as cursor:
         cursor.execute(_MOVE_TRIALS, [old, new, record.study_id])
         for name, was in changed:
@@ -134,11 +134,11 @@ def attach_bank(
     return found
 
 
-def add_study(
+def add_imported_study(
     database: Database, design: Design, instrument_id: int, rows: pa.Table, plan_hash: str
 ) -> int:
     """Keep an imported study; `rows` are tidy rows of one instrument. Returns the study's id."""
-    refuse_name(database, design.study)
+    check_name(database, design.study)
     study_id = stable_id("study", design.study)
     numbered = rows.append_column("row", pa.array(range(1, rows.num_rows + 1), pa.int64()))
     body = json.dumps(as_json_values(design), ensure_ascii=False)

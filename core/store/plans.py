@@ -302,14 +302,14 @@ class Phases:
     frozen_at: datetime | None
 
 
-def state(database: Database, study_id: int) -> Phases:
+def phase_state(database: Database, study_id: int) -> Phases:
     """Trials of each phase, and how many of the first have no response."""
     initial, unanswered, opposing = database.row(_STATE, [study_id]) or (0, 0, 0)
     plan_hash, frozen_at = database.row(_PHASE, [study_id]) or ("", None)
     return Phases(initial, unanswered, opposing, plan_hash, frozen_at)
 
 
-def add_opposing(
+def add_opposing_phase(
     database: Database,
     study_id: int,
     *,
@@ -330,7 +330,7 @@ def add_opposing(
         The second phase is planned already, a trial of the first has no response, or the options
         of a format take no sides.
     """
-    now = state(database, study_id)
+    now = phase_state(database, study_id)
     if now.opposing:
         raise DesignError("The second phase is planned already.", "Run it on the page Collect.")
     if now.unanswered or not now.initial:

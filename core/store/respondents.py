@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from datetime import date
 
-from core.domain.json_values import plain
 from core.domain.study import RESPONDENT, Respondent
+from core.domain.values import json_value
 from core.store.database import Database
 
 # Respondents: models with their settings. Rows are values; the shelf says which are on offer.
@@ -30,7 +30,7 @@ def add(database: Database, respondent: Respondent) -> None:
         cursor.execute(_ADD_RESPONDENT, _row(respondent))
 
 
-def shelve(database: Database, respondent: Respondent) -> None:
+def offer(database: Database, respondent: Respondent) -> None:
     """Offer a respondent; one of the same label is replaced, for studies yet to come."""
     with database.transaction() as cursor:
         cursor.execute(_ADD_RESPONDENT, _row(respondent))
@@ -43,7 +43,7 @@ def set_archived(database: Database, label: str, archived: bool) -> None:
         cursor.execute(_ARCHIVE, [archived, label])
 
 
-def on_shelf(database: Database) -> tuple[tuple[Respondent, bool], ...]:
+def offered_respondents(database: Database) -> tuple[tuple[Respondent, bool], ...]:
     """Every respondent on offer with whether it is archived, by label."""
     return tuple(
         (RESPONDENT.validate_json(body), archived) for body, archived in database.rows(_LIST)
@@ -59,7 +59,7 @@ def get(database: Database, respondent_id: int) -> Respondent:
 
 
 def _row(respondent: Respondent) -> list[object]:
-    body = json.dumps(plain(respondent), ensure_ascii=False)
+    body = json.dumps(json_value(respondent), ensure_ascii=False)
     return [
         respondent.respondent_id, respondent.label, respondent.kind, respondent.model, body,
     ]  # fmt: skip
@@ -76,15 +76,15 @@ qualify row_number() over (partition by model order by number desc) = 1
 order by model
 """
 
-Row = tuple[str, float | None, float | None, date, str]
+PriceRow = tuple[str, float | None, float | None, date, str]
 
 
-def add_price(database: Database, row: Row) -> None:
+def add_price(database: Database, row: PriceRow) -> None:
     """Keep the price of a model; earlier ones stay on file."""
     with database.transaction() as cursor:
         cursor.execute(_ADD_PRICE, list(row))
 
 
-def newest(database: Database) -> list[Row]:
+def latest_prices(database: Database) -> list[PriceRow]:
     """The newest entry of each model; its prices are None where it was forgotten."""
     return database.rows(_NEWEST)

@@ -63,7 +63,7 @@ class RunEvent:
     at: datetime
 
 
-def report(
+def report_event(
     database: Database, study_id: int, kind: str, process: str, detail: Mapping[str, Any]
 ) -> int:
     """Append an event; returns its number."""
@@ -83,13 +83,13 @@ def request_start(
     return row is not None
 
 
-def last(database: Database, study_id: int) -> RunEvent | None:
+def last_event(database: Database, study_id: int) -> RunEvent | None:
     """The newest event of a study, or None where it was never started."""
     row = database.row(_LAST, [study_id])
     return RunEvent(row[0], row[1], json.loads(row[2]), row[3]) if row else None
 
 
-def latest(database: Database) -> dict[int, RunEvent]:
+def last_events(database: Database) -> dict[int, RunEvent]:
     """The newest event of every study that was ever started, by study id."""
     return {
         row[0]: RunEvent(row[1], row[2], json.loads(row[3]), row[4])
@@ -97,7 +97,7 @@ def latest(database: Database) -> dict[int, RunEvent]:
     }
 
 
-def queued(database: Database, process: str) -> list[tuple[int, Mapping[str, Any]]]:
+def queued_runs(database: Database, process: str) -> list[tuple[int, Mapping[str, Any]]]:
     """Studies this process was asked to run and has not begun, first asked first."""
     return [(row[0], json.loads(row[1])) for row in database.rows(_QUEUE, [process])]
 
@@ -173,7 +173,7 @@ class Sending:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostAttempts:
     """Tries that were sent and whose answer is not kept, with what they cost at worst."""
 
     count: int
@@ -181,7 +181,7 @@ class Lost:
     cost_unknown: int
 
 
-def write(database: Database, study_id: int, run: int, sendings: Sequence[Sending]) -> None:
+def save_sendings(database: Database, study_id: int, run: int, sendings: Sequence[Sending]) -> None:
     """Write tries that are about to be sent; `run` is the number of the run's first event."""
     with database.transaction() as cursor:
         cursor.execute(
@@ -196,15 +196,15 @@ def write(database: Database, study_id: int, run: int, sendings: Sequence[Sendin
         )
 
 
-def lost(database: Database, study_id: int, *, ended: bool) -> Lost:
+def count_lost(database: Database, study_id: int, *, ended: bool) -> LostAttempts:
     """What was sent and has no answer on file.
 
     While a run is under way (`ended` is False) its own calls are in flight and do not count.
     """
     row = database.row(_COUNT_LOST, {"study": study_id, "ended": ended})
-    return Lost(*(row or (0, 0.0, 0)))
+    return LostAttempts(*(row or (0, 0.0, 0)))
 
 
-def calls(database: Database, study_id: int, *, ended: bool) -> pa.Table:
+def call_table(database: Database, study_id: int, *, ended: bool) -> pa.Table:
     """Every try that was sent, in the order of the plan, with what came of it and its cost."""
     return database.arrow(_CALLS, {"study": study_id, "ended": ended})

@@ -10,8 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.domain.identifiers import name_fault, stable_id
-from core.domain.json_values import plain
 from core.domain.study import (
     DESIGN,
     RESPONDENT,
@@ -21,6 +19,7 @@ from core.domain.study import (
     Status,
     as_json_values,
 )
+from core.domain.values import json_value, name_fault, stable_id
 from core.errors import DesignError
 from core.store.database import Database
 from core.store.plans import write_plan
@@ -115,7 +114,7 @@ def freeze(
     DesignError
         No new study can have that name, the plan is empty, or two trials came out with the same id.
     """
-    refuse_name(database, design.study)
+    check_name(database, design.study)
     study_id = stable_id("study", design.study)
     with database.transaction() as cursor:
         count, fingerprint = write_plan(
@@ -133,7 +132,7 @@ def freeze(
     return get(database, design.study)
 
 
-def refuse_name(database: Database, name: str) -> None:
+def check_name(database: Database, name: str) -> None:
     """Raise DesignError where a new study cannot have this name."""
     if fault := name_fault(name):
         raise DesignError(f"The name of the study {fault}.", "Type another name.")
@@ -219,7 +218,7 @@ class Amendment:
     respondent: Respondent
 
 
-def add(
+def add_amendment(
     database: Database,
     study_id: int,
     respondent_id: int,
@@ -229,7 +228,7 @@ def add(
     reason: str,
 ) -> None:
     """Append an amendment."""
-    body = json.dumps(plain(respondent), ensure_ascii=False)
+    body = json.dumps(json_value(respondent), ensure_ascii=False)
     with database.transaction() as cursor:
         cursor.execute(_ADD, [study_id, respondent_id, change, reason, body])
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from core.store import drafts
+from core.store import saved_inputs
 from core.workflow.workspace import Workspace
 
 # Beginnings that services give their keys. A key pasted into the wrong field must not be stored.
@@ -32,12 +32,12 @@ class Remembered:
 def remember(workspace: Workspace, name: str, value: Any) -> None:
     """Keep a value of plain lists, texts and numbers under a name; None clears it."""
     with _writing:
-        drafts.remember(workspace.database, name, value)
+        saved_inputs.save_page_input(workspace.database, name, value)
 
 
 def recall(workspace: Workspace, name: str) -> Remembered | None:
     """What is kept under a name, or None."""
-    found = drafts.recall(workspace.database, name)
+    found = saved_inputs.page_input(workspace.database, name)
     if found is None or found[0] is None:
         return None
     return Remembered(found[0], found[1])
@@ -49,10 +49,10 @@ def amend(workspace: Workspace, name: str, changes: Mapping[str, Any]) -> dict[s
     Fields that another tab has changed meanwhile stay as that tab left them.
     """
     with _writing:
-        found = drafts.recall(workspace.database, name)
+        found = saved_inputs.page_input(workspace.database, name)
         fields: dict[str, Any] = dict(found[0] or {}) if found else {}
         fields |= changes
-        drafts.remember(workspace.database, name, fields)
+        saved_inputs.save_page_input(workspace.database, name, fields)
     return fields
 
 

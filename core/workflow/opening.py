@@ -12,10 +12,10 @@ from pathlib import Path
 
 from core import settings
 from core.errors import UserError
-from core.files.banks.files import read_instrument
+from core.files.banks.writing import read_instrument
 from core.files.contexts import read_contexts
 from core.store import banks as bank_store
-from core.store import drafts, respondents
+from core.store import respondents, saved_inputs
 from core.store.database import Database
 from core.workflow.contexts import contexts
 from core.workflow.respondents.respondents import STARTER_RESPONDENTS
@@ -56,21 +56,21 @@ def _fill(workspace: Workspace) -> None:
     a user has changed or archived is there, and stays as it is.
     """
     database = workspace.database
-    if drafts.recall(database, _FILLED):
+    if saved_inputs.page_input(database, _FILLED):
         return
     with database.all_or_nothing():
         _fill_banks(workspace)
-        known = {respondent.label for respondent, _ in respondents.on_shelf(database)}
+        known = {respondent.label for respondent, _ in respondents.offered_respondents(database)}
         for respondent in STARTER_RESPONDENTS:
             if respondent.label not in known:
-                respondents.shelve(database, respondent)
+                respondents.offer(database, respondent)
         sets = contexts.sets(workspace)
         for name, file_name in _STARTER_SETS.items():
             if name not in sets:
                 data = (workspace.data_directory / file_name).read_bytes()
                 found = read_contexts(file_name, data)
                 contexts.save(workspace, name, found, made="Comes with Inkblot")
-        drafts.remember(database, _FILLED, True)
+        saved_inputs.save_page_input(database, _FILLED, True)
 
 
 def _fill_banks(workspace: Workspace) -> None:

@@ -11,12 +11,12 @@ from core.collect.client import ChatRequest, Question
 from core.collect.prompts import choices, render
 from core.domain import formats
 from core.domain.instrument import Instrument, Item, ResponseFormat
-from core.domain.json_values import plain
 from core.domain.study import Context, Design, Respondent, SamplingSettings
 from core.domain.templates import REPLIES, TEMPLATE, PromptTemplate, ReplyWords, problems
+from core.domain.values import json_value
 from core.errors import DesignError
 from core.files import templates as template_files
-from core.store import drafts, studies
+from core.store import saved_inputs, studies
 from core.store.collection import PlannedCall
 from core.workflow.workspace import Workspace
 
@@ -35,9 +35,9 @@ class Wordings:
 
 def offered(workspace: Workspace) -> Wordings:
     """Every template a design can choose; one of the user's replaces the built-in of its code."""
-    built_in = template_files.built_in()
+    built_in = template_files.built_in_templates()
     found = {template.code: template for template in built_in.templates}
-    for code, body in drafts.saved_templates(workspace.database).items():
+    for code, body in saved_inputs.saved_templates(workspace.database).items():
         found[code] = TEMPLATE.validate_json(body)
     return Wordings(found, built_in.replies)
 
@@ -55,8 +55,8 @@ def save_template(workspace: Workspace, template: PromptTemplate) -> None:
         raise DesignError(
             f"The template '{template.code}' cannot be used: {trouble[0]}.", "Mend its text."
         )
-    drafts.save_template(
-        workspace.database, template.code, json.dumps(plain(template), ensure_ascii=False)
+    saved_inputs.save_template(
+        workspace.database, template.code, json.dumps(json_value(template), ensure_ascii=False)
     )
 
 
@@ -70,14 +70,14 @@ def of_study(workspace: Workspace, study_id: int) -> Wordings:
     """The wordings as a study was frozen with; of an earlier Inkblot, those that come along."""
     kept = studies.templates(workspace.database, study_id)
     if not kept:
-        built_in = template_files.built_in()
+        built_in = template_files.built_in_templates()
         return Wordings({t.code: t for t in built_in.templates}, built_in.replies)
     replies = REPLIES.validate_json(kept.pop(_SENTENCES))
     return Wordings({code: TEMPLATE.validate_json(body) for code, body in kept.items()}, replies)
 
 
 def _json(value: object) -> str:
-    return json.dumps(plain(value), ensure_ascii=False, sort_keys=True)
+    return json.dumps(json_value(value), ensure_ascii=False, sort_keys=True)
 
 
 # From a planned call to the request that puts it: the words, and what is shown in which order.
@@ -166,9 +166,9 @@ def shown(
     """The format as one call shows it: its options in their order, with the names of entities."""
     found = response_format
     if any("{" in label for option in found.options for label in option.labels.values()):
-        found = formats.filled(found, *entities)
+        found = formats.name_entities(found, *entities)
     if option_order is not None:
-        return formats.ordered(found, option_order)
+        return formats.reorder_options(found, option_order)
     if label_order == "inverted":
-        return formats.ordered(found, [option.code for option in reversed(found.options)])
+        return formats.reorder_options(found, [option.code for option in reversed(found.options)])
     return found

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.domain.wording import counted, rounded_frame
+from core.domain.numbers import count_text, round_frame
 from core.workflow.answers import answers, audits
-from core.workflow.answers.answers import STATUS_WORDS, AnswerDetail, Try
+from core.workflow.answers.answers import STATUS_WORDS, AnswerDetail, AttemptDetail
 from core.workflow.answers.audits import Preview
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs.collection import FAILURE_WORDS
@@ -151,7 +151,7 @@ def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) ->
         text_block(persona, language=answer.language)
 
 
-def _tries(tries: tuple[Try, ...]) -> None:
+def _tries(tries: tuple[AttemptDetail, ...]) -> None:
     st.markdown("**Every try**")
     if not tries:
         st.caption("Nothing was sent yet, or the imported file says nothing of it.")
@@ -196,7 +196,7 @@ def _tries(tries: tuple[Try, ...]) -> None:
         _parts(one)
 
 
-def _parts(one: Try) -> None:
+def _parts(one: AttemptDetail) -> None:
     """What came beside the text of a reply, or instead of one; never read as the answer."""
     for words, text in (
         ("reasoning before the answer", one.reasoning),
@@ -247,7 +247,7 @@ def reading_section(study: StudyRecord) -> None:
         done = st.session_state.pop(f"reread_done:{study.code}", None)
         if done is not None:
             st.success(
-                f"{counted(done, 'answer')} changed. What was there before is kept with each."
+                f"{count_text(done, 'answer')} changed. What was there before is kept with each."
             )
 
 
@@ -264,7 +264,8 @@ def _read(study: str, *, persons: bool) -> None:
 def _show(found: Preview) -> None:
     kept = f" {found.n_kept:,} set by a person were left alone." if found.n_kept else ""
     st.write(
-        f"**{found.n_changed:,}** of {counted(found.n_read, 'answer')} would change under version "
+        f"**{found.n_changed:,}** of {count_text(found.n_read, 'answer')} would change under "
+        "version "
         f"{found.parser} of the rules.{kept}"
     )
     if found.n_changed:
@@ -272,7 +273,7 @@ def _show(found: Preview) -> None:
         widgets.table(_kinds(found), alt=f"Kinds of changes: {len(found.kinds)}")
         _means(found.means)
         _changes(found)
-    change = f"Change {counted(found.n_changed, 'answer')}"
+    change = f"Change {count_text(found.n_changed, 'answer')}"
     with st.container(horizontal=True):
         st.button(
             change if found.n_changed else "Note the version",
@@ -308,7 +309,7 @@ def _means(means: pd.DataFrame) -> None:
         "number of scored answers."
     )
     decimals = st.column_config.NumberColumn(format="%.2f")
-    shown = rounded_frame(means, 2).rename(
+    shown = round_frame(means, 2).rename(
         columns={
             "respondent": "Respondent", "format": "Format", "item": "Item", "old_mean": "Mean now",
             "new_mean": "Mean then", "old_n": "n now", "new_n": "n then", "changed": "Answers",

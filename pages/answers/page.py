@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from core.charts import readable
+from core.domain.numbers import count_text, round_frame
 from core.domain.results import Column, ResultTable
 from core.domain.study import FACTORS
-from core.domain.wording import counted, rounded_frame
 from core.workflow.answers import answers
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
@@ -52,7 +52,7 @@ def _status_section(study: StudyRecord, revision: object, levels: Iterable[str])
     shown = answers.status_shares(answers.status_table(tally, by), by)
     st.caption(
         "Click a number to see the answers behind it in the list below (with the keyboard: "
-        f"move to it with the arrow keys). {counted(len(shown), 'row')}, "
+        f"move to it with the arrow keys). {count_text(len(shown), 'row')}, "
         f"n = {int(shown['n'].sum()):,} usable of {int(shown['planned'].sum()):,} planned trials."
     )
     _draw(study.code, shown, by)
@@ -80,9 +80,9 @@ def _tallied(revision: object, study: str, by: tuple[str, ...] = _COARSE) -> pd.
 
 def _draw(study: str, shown: pd.DataFrame, by: Sequence[str]) -> None:
     key = table.name_of(study, f"statuses:{':'.join(by)}")
-    rows = counted(len(shown), "row")
+    rows = count_text(len(shown), "row")
     widgets.table(
-        rounded_frame(shown, 1, [name for name in map(str, shown) if name.endswith("%")]),
+        round_frame(shown, 1, [name for name in map(str, shown) if name.endswith("%")]),
         alt=f"Answers by {', '.join(map(factor_word, by))} and status: {rows}",
         key=key,
         on_select=partial(_open_number, study, key, shown, tuple(by)),
@@ -135,7 +135,7 @@ def counts(study: StudyRecord, revision: object) -> None:
     shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
     widgets.table(
         shown,
-        alt=f"Answers by respondent and status: {counted(len(overview), 'respondent')}",
+        alt=f"Answers by respondent and status: {count_text(len(overview), 'respondent')}",
         column_config={"Respondent": st.column_config.TextColumn()}
         | {
             name: st.column_config.NumberColumn(format="localized", help=_COUNTS.get(name))

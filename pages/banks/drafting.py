@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.instrument import ORIGINAL, Instrument
+from core.domain.numbers import count_text
 from core.domain.study import Respondent
-from core.domain.wording import counted
 from core.workflow.banks import drafting, editing
 from core.workflow.banks.drafting import Drafted, Place, PlacedDraft, Target
 from core.workflow.banks.grid import MOODS, TextColumn
@@ -202,7 +202,7 @@ def _text_word(text: tuple[str, str]) -> str:
 
 
 def _items(desk: Desk, lacking: tuple[str, ...]) -> list[str]:
-    st.text(f"{counted(len(lacking), 'item')} of {len(desk.bank.items):,} without this text")
+    st.text(f"{count_text(len(lacking), 'item')} of {len(desk.bank.items):,} without this text")
     number = st.number_input(
         "How many of them", 1, len(lacking), min(len(lacking), _FIRST_OFFER),
         key=f"bank_draft_n_{desk.code}_{len(lacking)}",
@@ -212,7 +212,7 @@ def _items(desk: Desk, lacking: tuple[str, ...]) -> list[str]:
 
 
 def _run_button(desk: Desk, target: Target, person: Respondent, codes: list[str]) -> None:
-    calls = counted(len(codes), "call")
+    calls = count_text(len(codes), "call")
     st.caption(
         f"Makes {calls} to {widgets.plain(person.label)}, at most {person.sampling.at_once} at "
         "once. Leaving this part of the page ends it; what has come by then is kept."

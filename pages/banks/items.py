@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.instrument import INVERTED_FORMS, LEANINGS, ORIGINAL, Instrument
-from core.domain.wording import counted
+from core.domain.numbers import count_text
 from core.errors import UserError
 from core.workflow.banks import editing, grid
 from core.workflow.banks import grid as bank_columns
@@ -404,7 +404,7 @@ def _count_line(bank: Instrument, found: tuple[int, ...], rows: tuple[int, ...])
             icon=":material/edit:",
         )
         return
-    n_items = counted(len(bank.items), "item")
+    n_items = count_text(len(bank.items), "item")
     of_all = f"{len(found):,} of {n_items} found" if len(found) < len(bank.items) else n_items
     shown = "" if len(rows) == len(found) else f", {len(rows):,} of them in this part"
     st.caption(f"{of_all}{shown}.")

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.instrument import ORIGINAL, Instrument, Kind
-from core.domain.wording import counted
+from core.domain.numbers import count_text
 from core.errors import ConflictError, UserError
 from core.workflow.banks import editing
 from core.workflow.banks import grid as bank_grid
@@ -105,13 +105,13 @@ def texts_words(n_texts: int, n_items: int) -> str:
     missing = n_items - n_texts
     if not missing:
         return f"all {n_items:,} items have a text" if n_items > 1 else "the item has a text"
-    return f"{n_texts:,} of {counted(n_items, 'item')} with a text, {missing:,} without"
+    return f"{n_texts:,} of {count_text(n_items, 'item')} with a text, {missing:,} without"
 
 
 def counted_word(bank: Instrument) -> str:
     """How many items a bank has, by what they are."""
     one = "item" if bank.kind == "items" else KIND_WORDS[bank.kind].removesuffix("s")
-    return counted(len(bank.items), one)
+    return count_text(len(bank.items), one)
 
 
 def saved_words(saved_at: datetime) -> str:

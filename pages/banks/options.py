@@ -180,7 +180,7 @@ def _columns(languages: Sequence[str]) -> dict[str, Any]:
 
 
 def _choose_built_in(label: str, key: str, *extra: str) -> None:
-    titles = {**formats.titles, "": "Options of your own"}
+    titles = {**formats.TITLES, "": "Options of your own"}
     st.selectbox(label, [*formats.BUILT_IN, *extra], format_func=titles.__getitem__, key=key)
 
 

@@ -11,11 +11,11 @@ import streamlit as st
 
 from core.domain import formats
 from core.domain.instrument import problems
-from core.domain.wording import counted
+from core.domain.numbers import count_text
 from core.errors import UserError
 from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing, grid
-from core.workflow.banks.editing import Arrival, BankSummary, Draft
+from core.workflow.banks.editing import Arrival, BankSummary, ImportedBank
 from core.workflow.opening import open_workspace
 from pages.banks import drafting, items, options, versions
 from pages.banks.open_bank import (
@@ -66,7 +66,7 @@ def _list_section() -> None:
         st.rerun()
     event = widgets.table(
         pd.DataFrame([_row(bank, with_state=away) for bank in shown]),
-        alt=f"Question banks: {counted(len(shown), 'row')}. Choose one with the box above.",
+        alt=f"Question banks: {count_text(len(shown), 'row')}. Choose one with the box above.",
         key=f"bank_table_{len(shown)}",
         column_config=_list_columns(),
         on_select="rerun",
@@ -123,7 +123,7 @@ def _create_section() -> None:
         left.text_input("Title", key="bank_new_title", placeholder="Trust in institutions")
         right.selectbox(
             "Response options", codes, index=codes.index("likert_5"),
-            format_func=formats.titles.__getitem__,
+            format_func=formats.TITLES.__getitem__,
             key="bank_new_format",
             help="How the items are answered. Codes, points and labels can be edited later.",
         )  # fmt: skip
@@ -168,10 +168,10 @@ def _import_section() -> None:
         _preview(known[1])
 
 
-def _preview(draft: Draft) -> None:
+def _preview(draft: ImportedBank) -> None:
     bank = draft.instrument
     if draft.errors:
-        places = counted(len(draft.errors), "place")
+        places = count_text(len(draft.errors), "place")
         st.error(f"To mend in the file first: {places}. Nothing was kept.")
         widgets.table(_errors(draft), alt=f"Errors by row: {len(draft.errors)}")
     if draft.warnings:
@@ -181,7 +181,8 @@ def _preview(draft: Draft) -> None:
         for warning in draft.warnings[:50]:
             st.text(f"• {warning}")
     st.text(
-        f"{bank.title}: {counted(len(bank.items), 'item')}, languages {', '.join(bank.languages)}, "
+        f"{bank.title}: {count_text(len(bank.items), 'item')}, languages "
+        f"{', '.join(bank.languages)}, "
         f"response options {', '.join(f.code for f in bank.formats) or 'none'}"
     )
     n_shown = min(len(bank.items), _PREVIEW_ROWS)
@@ -213,7 +214,7 @@ def _warn_of_twins(arrival: Arrival) -> None:
     )
 
 
-def _tell_of_answers(draft: Draft) -> None:
+def _tell_of_answers(draft: ImportedBank) -> None:
     """Say which imported answers without a bank this one holds the items of."""
     for study, match in bank_attachment.studies_of(widgets.workspace(), draft.instrument)[:5]:
         st.info(
@@ -223,7 +224,7 @@ def _tell_of_answers(draft: Draft) -> None:
         )
 
 
-def _errors(draft: Draft) -> pd.DataFrame:
+def _errors(draft: ImportedBank) -> pd.DataFrame:
     rows = [
         {"Line": e.line, "Sheet": e.sheet, "Column": e.column, "What is wrong": e.reason}
         for e in draft.errors[:500]
@@ -232,7 +233,7 @@ def _errors(draft: Draft) -> pd.DataFrame:
     return frame if any(e.sheet for e in draft.errors) else frame.drop(columns="Sheet")
 
 
-def _import(draft: Draft) -> None:
+def _import(draft: ImportedBank) -> None:
     try:
         made = editing.import_bank(open_workspace(), draft)
     except UserError as error:
@@ -260,7 +261,7 @@ def header(desk: Desk) -> None:
     parts = (
         saved_words(desk.saved_at) if desk.revision > 1 else "No changes yet",
         bank.code, counted_word(bank), ", ".join(bank.languages),
-        *((counted(n_problems, "problem"),) if n_problems else ()),
+        *((count_text(n_problems, "problem"),) if n_problems else ()),
         *(("put away",) if desk.state.archived else ()),
     )  # fmt: skip
     st.text(" · ".join(parts))

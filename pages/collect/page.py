@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from core.domain.numbers import count_text
 from core.domain.study import Respondent
-from core.domain.wording import counted
 from core.errors import UserError
 from core.workflow import drafts
 from core.workflow.designs import studies
@@ -326,7 +326,7 @@ def _what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
         else "all items of a condition in one call"
     )
     st.write(
-        f"This study puts **{counted(study.n_trials, 'question')}** to {who} "
+        f"This study puts **{count_text(study.n_trials, 'question')}** to {who} "
         f"({widgets.plain(names)}): {each}. {rest}"
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.domain.wording import counted
+from core.domain.numbers import count_text
 from core.workflow.answers import answers
 from core.workflow.runs import collection
 from core.workflow.runs.collection import EVENT_WORDS, STATE_WORDS, Progress, StudyState
@@ -85,7 +85,7 @@ def cost_words(now: Progress) -> tuple[str, str]:
         notes.append("Partly an estimate: for some calls it is not known what the service counted.")
     if now.cost_unknown:
         amount = f"{amount} + unknown"
-        notes.append(f"For {counted(now.cost_unknown, 'call')} no price is known.")
+        notes.append(f"For {count_text(now.cost_unknown, 'call')} no price is known.")
     return amount, " ".join(notes)
 
 

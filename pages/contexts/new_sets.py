@@ -8,8 +8,8 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from core.domain.numbers import count_text, round_frame
 from core.domain.study import Context
-from core.domain.wording import counted, rounded_frame
 from core.errors import UserError
 from core.stats.scores import ScoreRule
 from core.workflow.contexts import contexts
@@ -68,7 +68,7 @@ def _keep_as_set(found: tuple[Context, ...], wish: str, *, key: str, made: str) 
 
 def preview(found: Sequence[Context], alt: str) -> None:
     """The first contexts in a table, after a line that says how many there are."""
-    st.text(contexts.describe(found)[:1].upper() + contexts.describe(found)[1:])
+    st.text(contexts.describe_contexts(found)[:1].upper() + contexts.describe_contexts(found)[1:])
     if not found:
         return
     if len(found) > _SHOWN:
@@ -111,7 +111,7 @@ def _save(name: str, found: tuple[Context, ...], made: str) -> None:
     except UserError as error:
         tell(error)
         return
-    kept = counted(len(found), "context is", "contexts are")
+    kept = count_text(len(found), "context is", "contexts are")
     tell(f"{kept} kept as {widgets.plain(name.strip())}.")
     go_to(name.strip())
 
@@ -332,7 +332,7 @@ def _show(found: Scores, groups: Sequence[Group]) -> None:
     ]
     number = st.column_config.NumberColumn
     widgets.table(
-        rounded_frame(pd.DataFrame(rows), 2),
+        round_frame(pd.DataFrame(rows), 2),
         alt=f"Quantile groups with range, size and number drawn: {len(groups)}",
         column_config={
             "Group": number(help="1 holds the lowest scores."),
@@ -342,7 +342,9 @@ def _show(found: Scores, groups: Sequence[Group]) -> None:
             "Drawn": number(help="Contexts drawn from it."),
         },
     )
-    with st.expander(f"The {counted(sum(len(group.drawn) for group in groups), 'context')} drawn"):
+    with st.expander(
+        f"The {count_text(sum(len(group.drawn) for group in groups), 'context')} drawn"
+    ):
         _drawn(found, groups)
 
 
@@ -355,7 +357,7 @@ def _drawn(found: Scores, groups: Sequence[Group]) -> None:
         if member.code in group.drawn
     ]
     widgets.table(
-        rounded_frame(pd.DataFrame(rows, columns=["Group", "Code", "Score", "Missing", "Text"]), 2),
+        round_frame(pd.DataFrame(rows, columns=["Group", "Code", "Score", "Missing", "Text"]), 2),
         alt=f"Contexts drawn, with group and score: {len(rows)}",
         column_config={
             "Score": st.column_config.NumberColumn(format="%.2f"),

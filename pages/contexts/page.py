@@ -8,8 +8,8 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from core.domain.numbers import count_text
 from core.domain.study import Context
-from core.domain.wording import counted
 from core.workflow.contexts import contexts
 from core.workflow.contexts.contexts import SetSummary
 from pages.banks.open_bank import saved_words
@@ -38,7 +38,7 @@ def _list_section() -> None:
         st.rerun()
     event = widgets.table(
         pd.DataFrame([_row(one) for one in found]),
-        alt=f"Sets of contexts: {counted(len(found), 'row')}. Choose one with the box above.",
+        alt=f"Sets of contexts: {count_text(len(found), 'row')}. Choose one with the box above.",
         key=f"contexts_table_{len(found)}",
         column_config={
             "Set": st.column_config.TextColumn(width=220),
@@ -61,7 +61,7 @@ def header(name: str, found: tuple[Context, ...]) -> None:
     """What the set holds, when it was saved and how it was made."""
     about = next(one for one in contexts.summaries(widgets.workspace()) if one.name == name)
     saved = saved_words(about.saved_at) if about.saved_at else _UNKNOWN.capitalize()
-    st.text(" · ".join((saved, contexts.describe(found))))
+    st.text(" · ".join((saved, contexts.describe_contexts(found))))
     if about.made:
         st.text(f"{about.made}.")
 

@@ -9,8 +9,8 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from core.domain.numbers import count_text
 from core.domain.study import Context, Message, Respondent
-from core.domain.wording import counted
 from core.errors import UserError
 from core.workflow.contexts import contexts, rewriting
 from core.workflow.contexts.rewriting import Draft, Run
@@ -55,7 +55,7 @@ def rewriting_section(name: str) -> None:
     if person is None:
         return
     run = rewriting.last_run(widgets.workspace(), name)
-    label = f"Rewrite {counted(len(chosen), 'context')}"
+    label = f"Rewrite {count_text(len(chosen), 'context')}"
     st.button(
         label, key="contexts_rewrite", type="primary", icon=":material/edit_note:",
         on_click=_start, args=(name, chosen, person, dict(form.fields)),
@@ -136,7 +136,7 @@ def _progress(name: str, was_under_way: bool) -> None:
     words = "Rewriting" if run.under_way else "Last run"
     st.progress(
         run.done / run.total,
-        text=f"**{words}**: {run.done:,} of {run.total:,} done, {counted(n_drafts, 'draft')}, "
+        text=f"**{words}**: {run.done:,} of {run.total:,} done, {count_text(n_drafts, 'draft')}, "
         f"{len(run.failures):,} without",
     )
     if run.under_way:

@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.instrument import ORIGINAL
+from core.domain.numbers import count_text
 from core.domain.study import Design
-from core.domain.wording import counted
 from core.errors import UserError
 from core.workflow import drafts
 from core.workflow.designs import forms, studies
@@ -125,7 +125,7 @@ def plan_size(design: Design) -> PlanSize:
             f"{what}: {size.missing:,}, because an item has no text in a chosen language and form."
         )
     st.caption(
-        f"{counted(size.administrations, 'administration')}: one respondent answering the bank "
+        f"{count_text(size.administrations, 'administration')}: one respondent answering the bank "
         f"once under one set of conditions.{_settings(design)}"
     )
     rows = [
@@ -178,7 +178,7 @@ def _outcome(size: PlanSize) -> str:
         return calls
     total = size.trials + size.missing
     less = f"{total:,}, less {size.missing:,} without a text: " if size.missing else ""
-    return f"{less}**{counted(size.trials, 'trial')}** in {calls}"
+    return f"{less}**{count_text(size.trials, 'trial')}** in {calls}"
 
 
 def _settings(design: Design) -> str:
@@ -325,7 +325,8 @@ def _earlier(form: DraftForm) -> None:
 def _one(form: DraftForm, record: StudyRecord) -> None:
     with st.container(border=True):
         st.text(
-            f"{record.code}: {counted(record.n_trials, 'trial')} planned, frozen {_time(record)}\n"
+            f"{record.code}: {count_text(record.n_trials, 'trial')} planned, frozen "
+            f"{_time(record)}\n"
             f"Plan hash (SHA-256): {record.plan_hash}"
         )
         st.caption("The hash changes with any change of the plan: note it in a preregistration.")
@@ -382,7 +383,7 @@ def _freeze(form: DraftForm, design: Design) -> None:
     draft_form.set_fields(form.name, form.defaults, {"study": ""})
     st.query_params[widgets.STUDY_PARAMETER] = record.code
     st.session_state[_NOTE] = (
-        f"{widgets.plain(record.code)} is frozen: {counted(record.n_trials, 'trial')}. "
+        f"{widgets.plain(record.code)} is frozen: {count_text(record.n_trials, 'trial')}. "
         "Its hash and files are below; start it on the page Collect."
     )
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.domain.formats import titles
+from core.domain.formats import TITLES
 from core.domain.instrument import ORIGINAL, Instrument
+from core.domain.numbers import count_text, name_with_count
 from core.domain.study import LABEL_ORDERS, STANDARD
 from core.domain.templates import PromptTemplate
-from core.domain.wording import counted, with_count
 from core.errors import UserError
 from core.workflow import prompts
 from core.workflow.banks import editing
@@ -302,8 +302,8 @@ def _bank(form: DraftForm) -> Instrument | None:
     with left:
         form.select(
             "instrument", "Bank", list(shown),
-            lambda code: with_count(
-                f"{code}: {shown[code].title}", counted(shown[code].n_items, "item")
+            lambda code: name_with_count(
+                f"{code}: {shown[code].title}", count_text(shown[code].n_items, "item")
             ),
             on_change=lambda: _take_bank(form), placeholder="Choose a bank",
             help="The items to be answered. Write and import them on the page Banks.",
@@ -343,7 +343,7 @@ def _respondents(form: DraftForm) -> None:
 
 
 def _formats(form: DraftForm, bank: Instrument) -> None:
-    offered = {found.code: titles.get(found.code, found.code) for found in bank.formats}
+    offered = {found.code: TITLES.get(found.code, found.code) for found in bank.formats}
     first = next(iter(offered.values()), "none")
     levels(
         form, "formats", "Answer formats", offered, placeholder=first,

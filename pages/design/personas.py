@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.domain.study import Context, describe
-from core.domain.wording import counted, with_count
+from core.domain.numbers import count_text, name_with_count
+from core.domain.study import Context, describe_contexts
 from core.errors import UserError
 from core.workflow.contexts import contexts
 from core.workflow.designs import forms
@@ -79,7 +79,8 @@ def personas(form: DraftForm) -> None:
 def _kept_set(form: DraftForm) -> None:
     sets = contexts.sets(widgets.workspace())
     form.select(
-        "persona_set", "Set", list(sets), lambda name: with_count(name, f"{len(sets[name]):,}"),
+        "persona_set", "Set", list(sets),
+        lambda name: name_with_count(name, f"{len(sets[name]):,}"),
         placeholder="Choose a set",
         help="Sets are read, edited, cut and rewritten on the page Contexts.",
     )  # fmt: skip
@@ -93,7 +94,7 @@ def _how_many(form: DraftForm, found: tuple[Context, ...]) -> None:
     )  # fmt: skip
     taken = found[: form.fields["persona_count"] or len(found)]
     with st.expander(f"The {len(taken):,} that take part"):
-        st.caption(widgets.plain(describe(taken)))
+        st.caption(widgets.plain(describe_contexts(taken)))
         _table(taken, "Personas or conversations that take part")
 
 
@@ -107,7 +108,9 @@ def _from_file(form: DraftForm) -> None:
         return
     with widgets.error_box():
         found = contexts.read_contexts(uploaded.name, uploaded.getvalue())
-        st.caption(f"{widgets.plain(describe(found))}. Nothing is kept until you save a set.")
+        st.caption(
+            f"{widgets.plain(describe_contexts(found))}. Nothing is kept until you save a set."
+        )
         _table(found, "Personas or conversations in the file")
         _save_as_set(form, found, wish=uploaded.name.rsplit(".", 1)[0])
 
@@ -135,7 +138,7 @@ def _save(form: DraftForm, name: str, found: tuple[Context, ...]) -> None:
         return
     changes = {"personas": "set", "persona_set": name.strip()}
     draft_form.set_fields(form.name, form.defaults, changes)
-    kept = counted(len(found), "persona or conversation is", "personas or conversations are")
+    kept = count_text(len(found), "persona or conversation is", "personas or conversations are")
     st.session_state[_NOTE] = f"{kept} kept as {widgets.plain(name.strip())}."
 
 

@@ -256,7 +256,7 @@ def _forget_key(base_url: str) -> None:
 # The form of a respondent: what can be set for each kind, with what it means.
 
 _OTHER = "Another address"
-_PRESETS = {preset.name: preset for preset in respondents.PRESETS}
+_SERVICES = {service.name: service for service in respondents.SERVICES}
 _LISTED = "respondents_listed:"  # + address: models a service has named in this session
 _MODEL_CHOICE = "respondents_model_choice"
 _NAMES: Mapping[RespondentKind, str] = {
@@ -347,12 +347,14 @@ def _local(form: DraftForm) -> None:
 
 def _service(form: DraftForm) -> None:
     address = form.fields["base_url"]
-    chosen = next((name for name, preset in _PRESETS.items() if preset.base_url == address), _OTHER)
+    chosen = next(
+        (name for name, preset in _SERVICES.items() if preset.base_url == address), _OTHER
+    )
     widget = draft_form.key_of(form.name, "service_choice")
     if st.session_state.get(widget) != chosen:
         st.session_state[widget] = chosen
     st.selectbox(
-        "Service", [*_PRESETS, _OTHER], key=widget, on_change=_take_preset,
+        "Service", [*_SERVICES, _OTHER], key=widget, on_change=_take_preset,
         args=(form, widget), help="Fills in the address and where the key is looked for.",
     )  # fmt: skip
     left, right = st.columns(2)
@@ -471,7 +473,7 @@ def _form_sampling(form: DraftForm) -> None:
 
 
 def _take_preset(form: DraftForm, widget: str) -> None:
-    preset = _PRESETS.get(st.session_state[widget])
+    preset = _SERVICES.get(st.session_state[widget])
     changes = {
         "base_url": preset.base_url if preset else "",
         "key_variable": preset.key_variable if preset else "",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.domain.numbers import count_text
 from core.domain.study import Respondent, RespondentKind
-from core.domain.wording import counted
 from core.errors import UserError
 from core.workflow import drafts
 from core.workflow.respondents import forms, respondents
@@ -226,7 +226,7 @@ def _show_list(listed: tuple[Respondent, ...]) -> None:
         return
     frame = respondent_words.on_offer(listed)
     widgets.table(
-        frame, alt=f"The {counted(len(listed), 'respondent')} on offer with model and key"
+        frame, alt=f"The {count_text(len(listed), 'respondent')} on offer with model and key"
     )
     with st.expander("Their settings"):
         for respondent in listed:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from core.domain.wording import counted
+from core.domain.numbers import count_text
 from core.workflow import drafts
 from pages.shared import widgets
 
@@ -130,7 +130,7 @@ def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
     if seen is not None and seen != fields and _NOTE + name not in st.session_state:
         changed = [field for field in fields if fields[field] != seen.get(field)]
         st.session_state[_NOTE + name] = (
-            f"This was changed in another tab ({counted(len(changed), 'field')}); "
+            f"This was changed in another tab ({count_text(len(changed), 'field')}); "
             "the newer state is shown."
         )
     st.session_state[_SEEN + name] = fields

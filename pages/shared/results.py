@@ -12,8 +12,8 @@ from pandas.io.formats.style import Styler
 from core.analysis.shared.registry import Analysis
 from core.charts import Chart, readable
 from core.charts.panels import DECIMALS as CHART_DECIMALS
+from core.domain.numbers import count_text, number_text, percent_text, round_frame
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.wording import counted, number_text, percent_text, rounded_frame
 from core.workflow.statistics import analyses
 from core.workflow.statistics.computing import Question
 from pages.shared import analysis_options
@@ -50,7 +50,7 @@ def show_result(analysis: Analysis, result: AnalysisResult, *, file_stem: str) -
         _show_panels(chart, panels, f"chart:{analysis.name}:{number}")
         with st.expander("The data of this chart"):
             st.caption(plain(chart.alt))
-            table(rounded_frame(chart.data, CHART_DECIMALS), alt=f"Data of the chart {chart.title}")
+            table(round_frame(chart.data, CHART_DECIMALS), alt=f"Data of the chart {chart.title}")
     for shown in others:
         if len(shown.frame):  # an empty one, such as correlated residuals of none, is in the ZIP
             _show_table(analysis, result, shown, file_stem)
@@ -147,7 +147,7 @@ def _show_table(
         "exceed 1, with a note (APA, 7th edition).",
     )  # fmt: skip
     columns = shown.columns
-    alt = f"{shown.title}: {counted(len(shown.frame), 'row')}"
+    alt = f"{shown.title}: {count_text(len(shown.frame), 'row')}"
     if apa:
         table(analyses.export.apa_table(shown), alt=alt)
         note = analyses.export.apa_note(result, shown, analyses.software())
@@ -185,7 +185,7 @@ def titled(shown: ResultTable) -> pd.DataFrame | Styler:
     """The table under its titles; a p below .001 is said to be so, for it is never 0."""
     small = small_p_columns(shown)
     exact = {c.name: shown.frame[c.name] for c in shown.columns if c.title in small}
-    frame = analyses.export.shown_frame(shown).assign(**exact)
+    frame = analyses.export.display_frame(shown).assign(**exact)
     frame = frame.rename(columns={c.name: c.title for c in shown.columns})
     if not small:
         return frame

@@ -5,7 +5,7 @@ import math
 import altair as alt
 
 from core.charts.panels import with_number_texts
-from core.domain.wording import number_text, percent_text
+from core.domain.numbers import number_text, percent_text
 
 # What Vega's expressions know under these names, on plain numbers.
 _WRITTEN = """

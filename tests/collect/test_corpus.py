@@ -16,7 +16,7 @@ import pytest
 
 from core.collect.replies.judgement import Parsed
 from core.collect.replies.reader import parse, parse_block
-from core.domain.formats import BUILT_IN, LANGUAGES, filled
+from core.domain.formats import BUILT_IN, LANGUAGES, name_entities
 from core.domain.study import Status
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -49,7 +49,7 @@ def rows(name):
 
 def response_format(row):
     found = BUILT_IN[row["format"]]
-    return filled(found, row["entity"], row["entity_b"]) if row.get("entity") else found
+    return name_entities(found, row["entity"], row["entity_b"]) if row.get("entity") else found
 
 
 def items_of(row):

@@ -5,10 +5,10 @@ import threading
 import pytest
 
 from core.collect.endpoints import (
-    PRESETS,
+    SERVICES,
     KeyRing,
     check_address,
-    check_resolved,
+    check_resolved_addresses,
     is_private,
     may_send_key,
 )
@@ -20,7 +20,7 @@ KEY = "sk-canary-abcdef"
 @pytest.mark.parametrize(
     "base_url",
     [
-        *(preset.base_url for preset in PRESETS),
+        *(preset.base_url for preset in SERVICES),
         "http://localhost:8000/v1",
         "http://127.0.0.1:1/v1",
         "http://[::1]:8000/v1",
@@ -106,14 +106,16 @@ def test_a_key_never_travels_unencrypted_to_a_public_host(host):
 
 
 def test_where_a_name_leads_is_checked_too():
-    check_resolved("https://a.example/", ["93.184.216.34", "2606:2800::1"], with_key=True)
-    check_resolved("http://gpu-server/", ["192.168.0.7", "fd12::1"], with_key=True)
+    check_resolved_addresses("https://a.example/", ["93.184.216.34", "2606:2800::1"], with_key=True)
+    check_resolved_addresses("http://gpu-server/", ["192.168.0.7", "fd12::1"], with_key=True)
     with pytest.raises(CollectionError, match="inner workings"):
-        check_resolved("https://a.example/", ["93.184.216.34", "169.254.169.254"], with_key=False)
+        check_resolved_addresses(
+            "https://a.example/", ["93.184.216.34", "169.254.169.254"], with_key=False
+        )
     with pytest.raises(CollectionError, match="inner workings"):
-        check_resolved("https://a.example/", ["fe80::1%eth0"], with_key=False)
+        check_resolved_addresses("https://a.example/", ["fe80::1%eth0"], with_key=False)
     with pytest.raises(CollectionError, match="unencrypted"):
-        check_resolved("http://gpu-server/", ["93.184.216.34"], with_key=True)
+        check_resolved_addresses("http://gpu-server/", ["93.184.216.34"], with_key=True)
 
 
 def test_private_addresses_are_told_from_public_ones():
@@ -123,7 +125,7 @@ def test_private_addresses_are_told_from_public_ones():
 
 
 def test_a_services_variable_goes_to_that_service_only():
-    known = [preset for preset in PRESETS if preset.key_variable]
+    known = [preset for preset in SERVICES if preset.key_variable]
     for sender in known:
         for receiver in known:
             allowed = may_send_key(sender.key_variable, receiver.base_url)

@@ -16,13 +16,19 @@ import pytest
 
 from core.collect import local_model
 from core.collect.client import ChatRequest, Question, Reply
-from core.collect.local_model import LocalClient, LocalModel, find_weights, shared, stop_shared
+from core.collect.local_model import (
+    LocalClient,
+    LocalModel,
+    find_weights,
+    shared_model,
+    stop_shared_models,
+)
 from core.collect.prompts import choices, render
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Item, Wording
 from core.domain.study import Context, SamplingSettings
 from core.errors import CollectionError
-from core.files.templates import built_in
+from core.files.templates import built_in_templates
 
 pytestmark = pytest.mark.local_model
 ROOT = Path(__file__).parents[2]
@@ -87,7 +93,7 @@ def test_a_grammar_admits_nothing_but_an_option(model: LocalModel) -> None:
 def answered(asked: tuple[Item, ...], *, first_token: bool = False) -> Reply:
     """The shared service's reply to items of the five-point format, held to its options."""
     likert = BUILT_IN["likert_5"]
-    template, words = built_in().templates[0], built_in().replies
+    template, words = built_in_templates().templates[0], built_in_templates().replies
     question = Question(asked, likert, "en")
     request = ChatRequest(
         local_model.MODEL_NAME,
@@ -118,7 +124,7 @@ def test_a_block_is_answered_as_a_numbered_list_of_options() -> None:
     try:
         reply = answered(ITEMS)
     finally:
-        stop_shared()
+        stop_shared_models()
     lines = reply.text.splitlines()
     assert [line[:3] for line in lines] == ["1. ", "2. ", "3. "]
     assert {line[3:] for line in lines} <= set("12345")
@@ -128,7 +134,7 @@ def test_the_first_tokens_chances_come_with_an_answer() -> None:
     try:
         reply = answered(ITEMS[:1], first_token=True)
     finally:
-        stop_shared()
+        stop_shared_models()
     assert reply.text in set("12345")
     assert len(reply.first_token) > 1
     assert all(chance.logprob <= 0 for chance in reply.first_token)
@@ -209,9 +215,9 @@ def test_it_ends_with_a_program_that_forgot_to_stop_it() -> None:
 
 def test_one_service_is_shared_and_started_again_after_it_died() -> None:
     try:
-        first = shared(slots=1)
+        first = shared_model(slots=1)
         child = first.process_id
-        assert shared(slots=1) is first
+        assert shared_model(slots=1) is first
         assert first.process_id == child
         assert child is not None
         psutil.Process(child).kill()
@@ -219,12 +225,12 @@ def test_one_service_is_shared_and_started_again_after_it_died() -> None:
         while first.alive and time.monotonic() < until:
             time.sleep(0.05)
         assert not first.alive
-        again = shared(slots=1)
+        again = shared_model(slots=1)
         assert again is first
         assert again.alive
         assert again.process_id != child
     finally:
-        stop_shared()
+        stop_shared_models()
     assert not first.alive
 
 
@@ -264,4 +270,4 @@ def test_a_file_that_is_no_model_gives_the_services_own_words(tmp_path: Path) ->
 
 def test_the_model_is_introduced_honestly() -> None:
     for word in ("English only", "opinions", "coin", "reliability"):
-        assert word in local_model.HONESTY
+        assert word in local_model.MODEL_NOTE

@@ -6,12 +6,12 @@ import pytest
 
 from core.collect import prompts
 from core.collect.client import Question
-from core.domain.formats import BUILT_IN, built_in, titles
+from core.domain.formats import BUILT_IN, TITLES, built_in
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording, problems
 from core.domain.study import Context
 from core.domain.templates import PromptTemplate, TemplateText
 from core.errors import DesignError
-from core.files.templates import built_in as built_in_templates
+from core.files.templates import built_in_templates
 
 ITEM = Item(
     "i1",
@@ -204,7 +204,7 @@ def test_an_item_with_a_text_for_the_formats_mood_is_asked_with_it():
 
 
 def test_built_in_formats_are_complete_and_without_problems():
-    assert set(titles) == set(BUILT_IN)
+    assert set(TITLES) == set(BUILT_IN)
     for response_format in BUILT_IN.values():
         assert built_in(response_format.code) is response_format
         instrument = Instrument(

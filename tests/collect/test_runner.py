@@ -16,7 +16,7 @@ import pytest
 from core.collect.budget import Budget
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Question, Reply
 from core.collect.openai_client import OpenAIClient
-from core.collect.runner import Control, Lane, RetryPolicy, Task, run
+from core.collect.runner import Control, EndpointCalls, RetryPolicy, Task, run
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import SamplingSettings
 from core.errors import StoreError
@@ -97,7 +97,7 @@ def go(lanes, record, *, control=None, policy=QUICK, budget=None, seed=1):
 
 def lane_of(server, source, *, at_once=4, per_minute=None, name="lane", timeout_s=5.0):
     client = OpenAIClient(server.base_url, server.key, at_once=at_once, timeout_s=timeout_s)
-    return Lane(name, client, source, at_once, per_minute)
+    return EndpointCalls(name, client, source, at_once, per_minute)
 
 
 def collect(server, count, record=None, *, at_once=4, per_minute=None, timeout_s=5.0, **kwargs):
@@ -116,7 +116,9 @@ def collect(server, count, record=None, *, at_once=4, per_minute=None, timeout_s
 def in_process(answer, count=20, at_once=4, record=None, **kwargs):
     record = record or Recorder()
     client = InProcess(answer)
-    result = go(lambda: [Lane("lane", client, tasks(count), at_once, None)], record, **kwargs)
+    result = go(
+        lambda: [EndpointCalls("lane", client, tasks(count), at_once, None)], record, **kwargs
+    )
     return result, record
 
 
@@ -373,7 +375,7 @@ def test_calls_start_no_faster_than_a_minute_allows():
         return Reply("3")
 
     client, began = InProcess(answer), time.perf_counter()
-    go(lambda: [Lane("lane", client, tasks(6), 6, 1200)], record)
+    go(lambda: [EndpointCalls("lane", client, tasks(6), 6, 1200)], record)
     assert len(starts) == 6
     for place, start in enumerate(starts):
         assert start - began >= place * 60 / 1200 - 0.005
@@ -491,7 +493,9 @@ def test_a_list_of_tasks_that_breaks_off_pauses_the_run_with_its_reason():
 
     for error, words in [(StoreError("Gone.", "Look."), "Gone. Look."), (KeyError(1), "log")]:
         record, client = Recorder(), InProcess(lambda _: Reply("3"))
-        result = go(lambda c=client, e=error: [Lane("lane", c, broken(e), 3, None)], record)
+        result = go(
+            lambda c=client, e=error: [EndpointCalls("lane", c, broken(e), 3, None)], record
+        )
         assert result.outcome == "paused"
         assert words in result.reason
         assert len(record.attempts) == 1
@@ -523,7 +527,7 @@ def test_nothing_is_kept_of_finished_tasks_even_without_garbage_collection():
     gc.disable()
     try:
         client = InProcess(answer)
-        go(lambda: [Lane("lane", client, tasks(1000), 4, None)], record)
+        go(lambda: [EndpointCalls("lane", client, tasks(1000), 4, None)], record)
     finally:
         gc.enable()
     assert seen == [1000]
@@ -539,7 +543,7 @@ def test_tasks_are_pulled_only_when_they_can_be_sent():
 
     record, client = Recorder(then=then), InProcess(lambda _: Reply("3"))
     source = tasks(1000, pulled=pulled)
-    go(lambda: [Lane("lane", client, source, 4, None)], record, control=control)
+    go(lambda: [EndpointCalls("lane", client, source, 4, None)], record, control=control)
     assert len(pulled) <= 10 + 2 * 4
 
 

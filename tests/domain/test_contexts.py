@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.identifiers import language_code
-from core.domain.study import Context, cropped, describe, of_language, sampled
+from core.domain.study import (
+    Context,
+    crop_conversations,
+    describe_contexts,
+    filter_by_language,
+    sample_contexts,
+)
+from core.domain.values import language_code
 
 
 def said(roles):
@@ -29,19 +35,23 @@ def said(roles):
 )
 def test_a_conversation_is_cut_after_its_first_exchanges(roles, exchanges, kept):
     context = Context("c", messages=said(roles), language="en", variant_of="b")
-    (cut,) = cropped([context], exchanges)
+    (cut,) = crop_conversations([context], exchanges)
     assert cut == Context("c", messages=said(roles)[: len(kept)], language="en", variant_of="b")
 
 
 def test_a_persona_has_nothing_to_cut_and_no_conversation_is_cut_to_nothing():
-    assert cropped([Context("p", "A nurse")]) == (Context("p", "A nurse"),)
+    assert crop_conversations([Context("p", "A nurse")]) == (Context("p", "A nurse"),)
     with pytest.raises(ValueError, match="at least one exchange"):
-        cropped([], 0)
+        crop_conversations([], 0)
 
 
 def test_contexts_are_chosen_by_the_code_or_the_name_of_their_language():
     contexts = (Context("a", language="en"), Context("b", language="de"), Context("c"))
-    assert of_language(contexts, "German") == of_language(contexts, "de") == (contexts[1],)
+    assert (
+        filter_by_language(contexts, "German")
+        == filter_by_language(contexts, "de")
+        == (contexts[1],)
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,20 +67,20 @@ HUNDRED = tuple(Context(f"c{n:03d}", str(n)) for n in range(100))
 
 
 def test_the_same_seed_draws_the_same_contexts_on_every_machine():
-    assert [c.text for c in sampled(HUNDRED, 5, seed=1)] == ["8", "17", "32", "72", "97"]
-    assert sampled(HUNDRED, 5, seed=2) != sampled(HUNDRED, 5, seed=1)
+    assert [c.text for c in sample_contexts(HUNDRED, 5, seed=1)] == ["8", "17", "32", "72", "97"]
+    assert sample_contexts(HUNDRED, 5, seed=2) != sample_contexts(HUNDRED, 5, seed=1)
 
 
 @given(st.integers(0, 120), st.integers())
 def test_a_sample_keeps_the_order_and_repeats_none(count, seed):
-    drawn = sampled(HUNDRED, count, seed)
+    drawn = sample_contexts(HUNDRED, count, seed)
     assert len(drawn) == min(count, 100)
     assert list(drawn) == sorted(set(drawn), key=HUNDRED.index)
 
 
 def test_a_sample_of_fewer_than_none_is_refused():
     with pytest.raises(ValueError, match="fewer than no contexts"):
-        sampled(HUNDRED, -1, 1)
+        sample_contexts(HUNDRED, -1, 1)
 
 
 @pytest.mark.parametrize(
@@ -90,4 +100,4 @@ def test_a_sample_of_fewer_than_none_is_refused():
     ],
 )
 def test_one_line_says_what_a_set_of_contexts_holds(contexts, says):
-    assert describe(contexts) == says
+    assert describe_contexts(contexts) == says

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.domain.wording import counted, with_count
+from core.domain.numbers import count_text, name_with_count
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,13 +23,13 @@ ROOT = Path(__file__).parents[2]
     ],
 )
 def test_one_is_singular_and_every_other_number_plural(words, expected):
-    assert counted(*words) == expected
+    assert count_text(*words) == expected
 
 
 def test_a_count_that_a_name_ends_with_is_not_said_twice():
-    assert with_count("Attitudes (22 items)", "22 items") == "Attitudes (22 items)"
-    assert with_count("Attitudes (22 items)", "21 items") == "Attitudes (22 items) (21 items)"
-    assert with_count("Personas", "60") == "Personas (60)"
+    assert name_with_count("Attitudes (22 items)", "22 items") == "Attitudes (22 items)"
+    assert name_with_count("Attitudes (22 items)", "21 items") == "Attitudes (22 items) (21 items)"
+    assert name_with_count("Personas", "60") == "Personas (60)"
 
 
 def test_no_sentence_leaves_the_plural_to_the_reader():

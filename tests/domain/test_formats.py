@@ -2,12 +2,12 @@
 
 import pytest
 
-from core.domain.formats import BUILT_IN, LANGUAGES, filled, ordered, titles
+from core.domain.formats import BUILT_IN, LANGUAGES, TITLES, name_entities, reorder_options
 from core.domain.instrument import Instrument, Item, Wording, problems
 
 
 def test_every_built_in_format_has_a_title_and_is_found_by_its_own_code():
-    assert list(titles) == list(BUILT_IN)
+    assert list(TITLES) == list(BUILT_IN)
     assert all(code == response_format.code for code, response_format in BUILT_IN.items())
 
 
@@ -92,7 +92,7 @@ def test_questions_statements_and_choices_each_take_their_own_wording():
 
 
 def test_names_stand_in_the_labels_and_a_name_that_looks_like_a_placeholder_is_kept():
-    found = filled(BUILT_IN["name_entity"], "{entity_b} Ltd", "B & {entity}")
+    found = name_entities(BUILT_IN["name_entity"], "{entity_b} Ltd", "B & {entity}")
     for language in LANGUAGES:
         said = [option.labels[language] for option in found.options]
         assert said == ["{entity_b} Ltd", "B & {entity}"]
@@ -100,11 +100,11 @@ def test_names_stand_in_the_labels_and_a_name_that_looks_like_a_placeholder_is_k
 
 
 def test_names_change_nothing_in_a_format_that_does_not_ask_for_them():
-    assert filled(BUILT_IN["likert_5"], "Alpha", "Beta") == BUILT_IN["likert_5"]
+    assert name_entities(BUILT_IN["likert_5"], "Alpha", "Beta") == BUILT_IN["likert_5"]
 
 
 def test_options_come_in_the_order_asked_for_and_keep_their_points():
-    found = ordered(BUILT_IN["likert_4"], ["3", "1", "4", "2"])
+    found = reorder_options(BUILT_IN["likert_4"], ["3", "1", "4", "2"])
     assert [(option.code, option.points) for option in found.options] == [
         ("3", 3), ("1", 1), ("4", 4), ("2", 2),
     ]  # fmt: skip
@@ -114,4 +114,4 @@ def test_options_come_in_the_order_asked_for_and_keep_their_points():
 @pytest.mark.parametrize("codes", [["yes"], ["yes", "yes"], ["yes", "maybe"], ["yes", "no", "no"]])
 def test_an_order_that_loses_or_repeats_an_option_is_refused(codes):
     with pytest.raises(ValueError, match="no order of the options"):
-        ordered(BUILT_IN["yes_no"], codes)
+        reorder_options(BUILT_IN["yes_no"], codes)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.wording import number_text, percent_text, rounded
+from core.domain.numbers import number_text, percent_text, round_half_away
 
 # 1.005 and 2.675 are stored a little below the tie, which binary rounding would follow
 BY_HAND = [
@@ -20,7 +20,7 @@ BY_HAND = [
 @pytest.mark.parametrize(("value", "decimals", "text"), BY_HAND)
 def test_ties_are_rounded_away_from_zero_on_the_decimal_text(value, decimals, text):
     assert number_text(value, decimals) == text
-    assert rounded([value], decimals).tolist() == [float(text)]
+    assert round_half_away([value], decimals).tolist() == [float(text)]
 
 
 def test_shares_are_rounded_as_percentages():
@@ -36,10 +36,12 @@ def test_shares_are_rounded_as_percentages():
 def test_what_is_not_a_number_stays_so():
     assert (number_text(math.nan, 2), percent_text(math.inf)) == ("nan", "inf")
     np.testing.assert_array_equal(
-        rounded([math.nan, -math.inf, 1e300], 2), [math.nan, -math.inf, 1e300]
+        round_half_away([math.nan, -math.inf, 1e300], 2), [math.nan, -math.inf, 1e300]
     )
 
 
 @given(st.floats(-1e12, 1e12), st.integers(0, 4))
 def test_an_array_is_rounded_as_its_texts_are(value, decimals):
-    assert rounded(np.array([[value]]), decimals)[0, 0] == float(number_text(value, decimals))
+    assert round_half_away(np.array([[value]]), decimals)[0, 0] == float(
+        number_text(value, decimals)
+    )

@@ -19,8 +19,8 @@ from core.domain.instrument import (
     content_hash,
 )
 from core.errors import BankError, FileError
-from core.files.banks.files import instrument_to_csv, instrument_to_xlsx, read_instrument
 from core.files.banks.reading import RowError
+from core.files.banks.writing import instrument_to_csv, instrument_to_xlsx, read_instrument
 
 WRITERS = {"csv": instrument_to_csv, "xlsx": instrument_to_xlsx}
 

@@ -5,7 +5,7 @@ from pydantic import TypeAdapter
 
 from core.domain.study import DESIGN
 from core.errors import FileError
-from core.files.shapes import Shape, read_shape
+from core.files.yaml_files import Shape, read_shape
 
 
 class Part(Shape):

@@ -9,7 +9,6 @@ import yaml
 
 from core.domain.formats import BUILT_IN as FORMATS
 from core.domain.formats import LANGUAGES
-from core.domain.json_values import plain
 from core.domain.templates import (
     TEMPLATE,
     PromptTemplate,
@@ -18,16 +17,17 @@ from core.domain.templates import (
     placeholders,
     problems,
 )
+from core.domain.values import json_value
 from core.errors import FileError
-from core.files.templates import BUILT_IN, built_in, read_templates
+from core.files.templates import BUILT_IN_FILE, built_in_templates, read_templates
 
 CODES = (
     "standard", "question", "conversation", "opposing", "association",
     "personal_1", "personal_2", "personal_3", "impersonal_1", "impersonal_2", "impersonal_3",
     "comparison", "free",
 )  # fmt: skip
-TEMPLATES = {template.code: template for template in built_in().templates}
-REPLIES = built_in().replies
+TEMPLATES = {template.code: template for template in built_in_templates().templates}
+REPLIES = built_in_templates().replies
 
 # What models were asked before templates could be chosen. Studies on file say "standard" for it.
 STANDARD = {
@@ -162,7 +162,7 @@ def test_what_stands_in_an_item_is_not_taken_for_a_placeholder():
 
 def test_a_template_survives_being_stored():
     for template in TEMPLATES.values():
-        assert TEMPLATE.validate_json(json.dumps(plain(template))) == template
+        assert TEMPLATE.validate_json(json.dumps(json_value(template))) == template
 
 
 def test_a_language_a_template_does_not_have_is_asked_in_english():
@@ -171,8 +171,8 @@ def test_a_language_a_template_does_not_have_is_asked_in_english():
 
 
 def test_the_built_in_file_is_read_once():
-    assert built_in() is built_in()
-    assert read_templates(BUILT_IN.name, BUILT_IN.read_bytes()) == built_in()
+    assert built_in_templates() is built_in_templates()
+    assert read_templates(BUILT_IN_FILE.name, BUILT_IN_FILE.read_bytes()) == built_in_templates()
 
 
 def test_a_file_of_ones_own_needs_no_reply_sentences():
@@ -265,7 +265,7 @@ def test_json_in_a_template_is_no_placeholder():
 
 
 def test_a_stored_template_written_as_yaml_reads_back():
-    body = plain(replace(TEMPLATES["personal_2"], code="own"))
+    body = json_value(replace(TEMPLATES["personal_2"], code="own"))
     code = body.pop("code")
     text = yaml.safe_dump({"templates": {code: body}}, allow_unicode=True)
     assert read(text).templates == (replace(TEMPLATES["personal_2"], code="own"),)

@@ -64,4 +64,4 @@ def test_no_other_code_reads_yaml():
         place.name for place in places
         if "yaml" in (text := place.read_text(encoding="utf-8")) and reading.search(text)
     }  # fmt: skip
-    assert found == {"yaml_reading.py"}
+    assert found == {"yaml_files.py"}

@@ -12,8 +12,8 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from core.collect.replies.reader import PARSER_VERSION
+from core.domain.numbers import count_text
 from core.domain.study import Status
-from core.domain.wording import counted
 from core.workflow.answers import answers
 from core.workflow.answers.answers import STATUS_WORDS
 from core.workflow.banks import editing
@@ -482,7 +482,7 @@ def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
     assert [d for d in at.dataframe if "Mean then" in d.value.columns]
     assert at.dataframe[0].value["Ambiguous"].tolist() == [missed]
     at = press(at, "reread_apply")
-    assert f"{counted(missed, 'answer')} changed" in "".join(box.value for box in at.success)
+    assert f"{count_text(missed, 'answer')} changed" in "".join(box.value for box in at.success)
     assert "Ambiguous" not in at.dataframe[0].value.columns
     assert f"200 by version {PARSER_VERSION}" in texts(at)
 

@@ -229,7 +229,7 @@ def test_calls_without_a_reply_are_no_success(workspace, server, monkeypatch):
 
 def test_an_interrupted_run_says_that_answers_are_kept_and_what_may_be_asked_again(workspace):
     record = freeze(workspace, simulated(), n_personas=1)
-    runs.report(workspace.database, record.study_id, "running", "a process that is gone", {})
+    runs.report_event(workspace.database, record.study_id, "running", "a process that is gone", {})
     at = open_page(study="study")
     assert "Interrupted" in bar(at)
     said = texts(at)
@@ -242,8 +242,8 @@ def test_an_interrupted_run_says_that_answers_are_kept_and_what_may_be_asked_aga
 def test_calls_without_an_answer_kept_are_shown_with_their_cost(workspace, server):
     person = service(server.base_url, price_in=1.0, price_out=2.0, max_tokens=50)
     record = freeze(workspace, person, n_personas=1)
-    number = runs.report(workspace.database, record.study_id, "running", "a process gone", {})
-    runs.write(workspace.database, record.study_id, number, [runs.Sending(1, 1, 0.25)] * 2)
+    number = runs.report_event(workspace.database, record.study_id, "running", "a process gone", {})
+    runs.save_sendings(workspace.database, record.study_id, number, [runs.Sending(1, 1, 0.25)] * 2)
     at = open_page(study="study")
     shown = {metric.label: metric.value.replace("\\", "") for metric in at.metric}
     assert (shown["Calls made"], shown["Cost so far"]) == ("2", "about $0.50")

@@ -25,7 +25,7 @@ NEW = "respondents:new api"
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
-    for preset in respondents.PRESETS:
+    for preset in respondents.SERVICES:
         monkeypatch.delenv(preset.key_variable or "INKBLOT_KEY_NONE", raising=False)
 
 

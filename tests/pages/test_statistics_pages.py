@@ -155,7 +155,7 @@ def test_no_chart_has_two_texts_for_screen_readers(collected):
 def test_no_table_shows_a_negative_zero():
     frame = pd.DataFrame({"r": [-0.004, -0.006, 0.004, float("nan")], "n": [1, 2, 3, 4]})
     columns = (Column("r", "r", "correlation"), Column("n", "n", "count"))
-    shown = export.shown_frame(ResultTable("t", "T", frame, columns))
+    shown = export.display_frame(ResultTable("t", "T", frame, columns))
     assert [f"{value:.2f}" for value in shown["r"]] == ["0.00", "-0.01", "0.00", "nan"]
     assert frame["r"][0] == -0.004
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.domain.instrument import Instrument, Item, Rating, Wording
-from core.files.banks.reading import Draft
+from core.files.banks.reading import ImportedBank
 from core.workflow.answers import texts
 from core.workflow.banks import editing, text_prompts
 from core.workflow.runs import collection
@@ -67,7 +67,7 @@ def letters(workspace, monkeypatch):
     from core.domain.formats import BUILT_IN
 
     bank = Instrument("lists", "Lists", words, (BUILT_IN["good_bad"],), kind="words")
-    editing.import_bank(workspace, Draft(bank))
+    editing.import_bank(workspace, ImportedBank(bank))
     with FaultServer(script=reply) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         run(workspace, "letters", "letters", server)

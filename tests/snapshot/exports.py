@@ -9,12 +9,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from core.domain.identifiers import slug
 from core.domain.instrument import problems
-from core.domain.study import describe
+from core.domain.study import describe_contexts
+from core.domain.values import slug
 from core.errors import UserError
 from core.export import frame_csv
-from core.files.banks.files import instrument_to_csv, read_instrument
+from core.files.banks.writing import instrument_to_csv, read_instrument
 from core.files.contexts import contexts_csv, contexts_jsonl
 from core.workflow.answers import answers, texts
 from core.workflow.banks import editing
@@ -64,7 +64,7 @@ def write_contexts(workspace: Workspace, folder: Path) -> None:
     for name, found in contexts.sets(workspace).items():
         write_file(folder / f"{slug(name)}.csv", contexts_csv(found))
         write_file(folder / f"{slug(name)}.jsonl", contexts_jsonl(found))
-        write_file(folder / f"{slug(name)}.txt", describe(found) + "\n")
+        write_file(folder / f"{slug(name)}.txt", describe_contexts(found) + "\n")
 
 
 def write_plans(workspace: Workspace, folder: Path) -> None:

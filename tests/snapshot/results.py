@@ -8,8 +8,8 @@ from pathlib import Path
 from core import export
 from core.analysis.shared.registry import Analysis
 from core.charts.panels import Chart, Theme, readable
-from core.domain.identifiers import slug
 from core.domain.results import AnalysisResult
+from core.domain.values import slug
 from core.errors import UserError
 from core.workflow.answers import answers
 from core.workflow.statistics import analyses, factor_models

@@ -14,7 +14,7 @@ import pandas as pd
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item, Wording
 from core.domain.study import Context, Design
-from core.files.banks.reading import Draft
+from core.files.banks.reading import ImportedBank
 from core.workflow import sample
 from core.workflow.answers import answers
 from core.workflow.banks import editing, text_prompts
@@ -98,7 +98,7 @@ def short_bank(workspace: Workspace, code: str) -> str:
     own = [[item for item in bank.items if item.subscale == name] for name in bank.subscales()]
     chosen = tuple(item for items in own for item in (*items[:2], *items[-2:]))
     short = replace(bank, code=f"{code}_short", title="Eight of the statements", items=chosen)
-    return editing.import_bank(workspace, Draft(short)).instrument.code
+    return editing.import_bank(workspace, ImportedBank(short)).instrument.code
 
 
 def scale(workspace: Workspace) -> None:
@@ -130,7 +130,7 @@ def word_lists(workspace: Workspace) -> None:
         for number, word in enumerate(words, 1)
     )
     bank = Instrument("word_lists", "Word lists", items, (BUILT_IN["free_text"],), kind="words")
-    editing.import_bank(workspace, Draft(bank))
+    editing.import_bank(workspace, ImportedBank(bank))
 
 
 def split_scale(workspace: Workspace) -> None:
@@ -197,7 +197,7 @@ def bring_in(workspace: Workspace, study: str, rows: pd.DataFrame, **how: Any) -
 def bank_of(workspace: Workspace, code: str, subscales: Mapping[str, Sequence[str]]) -> None:
     """A bank without texts: items by their subscale."""
     items = tuple(Item(item, (), name) for name, own in subscales.items() for item in own)
-    editing.import_bank(workspace, Draft(Instrument(code, code, items)))
+    editing.import_bank(workspace, ImportedBank(Instrument(code, code, items)))
 
 
 def abilities(workspace: Workspace) -> None:

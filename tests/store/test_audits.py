@@ -75,50 +75,50 @@ def test_trials_without_a_reply_are_not_drawn(workspace):
 
 def test_the_newest_coding_counts_and_all_stay_on_file(drawn):
     database, study_id, audit_id = drawn
-    trial = audits.unfinished(database, audit_id)
-    audits.code(database, audit_id, trial, status="refused", option=None)
-    audits.code(database, audit_id, trial, status="answered", option="2")
-    (row,) = audits.coded(database, audit_id).to_dict("records")
+    trial = audits.next_uncoded(database, audit_id)
+    audits.save_coding(database, audit_id, trial, status="refused", option=None)
+    audits.save_coding(database, audit_id, trial, status="answered", option="2")
+    (row,) = audits.codings(database, audit_id).to_dict("records")
     assert (row["person_status"], row["person_option"]) == ("answered", "2")
     assert database.row("select count(*) from coding") == (2,)
-    assert audits.latest(database, audit_id) == (trial,)
+    assert audits.coded_trials(database, audit_id) == (trial,)
     assert audits.audits(database, study_id)[0].n_coded == 1
-    assert audits.unfinished(database, audit_id) != trial
+    assert audits.next_uncoded(database, audit_id) != trial
 
 
 def test_a_change_that_is_out_of_date_is_not_made(drawn):
     database, study_id, audit_id = drawn
-    trial = audits.unfinished(database, audit_id)
-    changes = audits.to_person(database, study_id, {trial: ("neutral", None)})
-    assert audits.apply(database, study_id, changes, cause="person") == 1
-    assert audits.apply(database, study_id, changes, cause="person") == 0
+    trial = audits.next_uncoded(database, audit_id)
+    changes = audits.changes_by_person(database, study_id, {trial: ("neutral", None)})
+    assert audits.apply_changes(database, study_id, changes, cause="person") == 1
+    assert audits.apply_changes(database, study_id, changes, cause="person") == 0
     assert database.row("select count(*) from recoding") == (1,)
 
 
 def test_undoing_two_persons_brings_back_what_stood_before_the_first(workspace, drawn):
     database, study_id, audit_id = drawn
-    trial = audits.unfinished(database, audit_id)
+    trial = audits.next_uncoded(database, audit_id)
     before = answers.detail(workspace, trial)
     for option in ("1", "2"):
-        changes = audits.to_person(database, study_id, {trial: ("answered", option)})
-        audits.apply(database, study_id, changes, cause="person")
+        changes = audits.changes_by_person(database, study_id, {trial: ("answered", option)})
+        audits.apply_changes(database, study_id, changes, cause="person")
     assert answers.detail(workspace, trial).option == "2"
-    undo = audits.to_before_person(database, study_id, [trial])
-    assert audits.apply(database, study_id, undo, cause="undo") == 1
+    undo = audits.changes_undoing_person(database, study_id, [trial])
+    assert audits.apply_changes(database, study_id, undo, cause="undo") == 1
     after = answers.detail(workspace, trial)
     assert (after.status, after.option, after.parser) == (
         before.status, before.option, before.parser,
     )  # fmt: skip
     assert not after.set_by_person
     assert [old.cause for old in after.earlier] == ["undo", "person", "person"]
-    assert audits.to_before_person(database, study_id, [trial]).num_rows == 0
+    assert audits.changes_undoing_person(database, study_id, [trial]).num_rows == 0
 
 
 def test_a_failed_change_leaves_everything_as_it_was(drawn):
     database, study_id, audit_id = drawn
-    trial = audits.unfinished(database, audit_id)
-    changes = audits.to_person(database, study_id, {trial: ("neutral", None)})
+    trial = audits.next_uncoded(database, audit_id)
+    changes = audits.changes_by_person(database, study_id, {trial: ("neutral", None)})
     with pytest.raises(Exception, match="CHECK"):
-        audits.apply(database, study_id, changes, cause="nobody")
+        audits.apply_changes(database, study_id, changes, cause="nobody")
     assert database.row("select count(*) from recoding") == (0,)
     assert database.row("select status from response where trial_id = ?", [trial]) != ("neutral",)

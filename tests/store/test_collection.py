@@ -45,13 +45,13 @@ def recoded(row, option):
 
 
 def remaining(database, study, people=IDS, after=0, limit=100):
-    return collection.remaining(database, study.study_id, people, after=after, limit=limit)
+    return collection.remaining_calls(database, study.study_id, people, after=after, limit=limit)
 
 
 def test_what_remains_is_the_plan_minus_what_is_stored(database, study):
     before = remaining(database, study)
     assert len(before) == 16
-    collection.append(database, [attempt(study, trial) for trial in before[:5]])
+    collection.save_attempts(database, [attempt(study, trial) for trial in before[:5]])
     assert remaining(database, study) == before[5:]
     assert collection.progress(database, study.study_id) == (16, 5)
 
@@ -79,7 +79,7 @@ def test_a_call_of_several_items_is_handed_out_whole_with_what_waits(database, s
     assert [planned.item for planned in first.items] == ["a1", "a2", "b1"]
     answered = first.items[1]
     settled = (Coding(answered.trial_id, "answered", "3", 1, 1),)
-    collection.append(database, [replace(attempt(study, first), codings=settled)])
+    collection.save_attempts(database, [replace(attempt(study, first), codings=settled)])
     (again, *_) = remaining(database, study)
     assert again.call_id == first.call_id
     assert [planned.waiting for planned in again.items] == [True, False, True]
@@ -101,13 +101,13 @@ def test_how_many_replies_and_what_chance_an_answer_took_are_kept(database, stud
     call = remaining(database, study)[0]
     failed = attempt(study, call, outcome="server", message="busy", reply=None, status=None)
     unusable = attempt(study, call, 2, status=None, reply="Well.")
-    collection.append(database, [failed, unusable])
+    collection.save_attempts(database, [failed, unusable])
     again = remaining(database, study)[0]
     assert (again.tries, again.replies) == (2, 1)
     coding = Coding(call.items[0].trial_id, "answered", "3", 1, 2, 0.75)
     chances = (("3", -0.25), ("\ud800", -2.0))
     last = replace(attempt(study, call, 3), codings=(coding,), first_token=chances)
-    collection.append(database, [last])
+    collection.save_attempts(database, [last])
     assert database.rows("select tries, chance from response") == [(2, 0.75)]
     ((body,),) = database.rows("select body from attempt_token")
     assert json.loads(body) == [["3", -0.25], ["\ud800", -2.0]]
@@ -116,8 +116,8 @@ def test_how_many_replies_and_what_chance_an_answer_took_are_kept(database, stud
 
 def test_a_batch_written_twice_is_kept_once(database, study):
     rows = [attempt(study, trial) for trial in remaining(database, study)[:4]]
-    collection.append(database, rows)
-    collection.append(
+    collection.save_attempts(database, rows)
+    collection.save_attempts(
         database, [replace(row, reply="1", codings=recoded(row, "1")) for row in rows]
     )
     assert database.rows("select option, count(*) from response group by 1") == [("3", 4)]
@@ -137,7 +137,7 @@ def test_a_failed_attempt_leaves_the_trial_to_be_asked(database, study):
         option=None,
         cost=None,
     )
-    collection.append(database, [failed])
+    collection.save_attempts(database, [failed])
     again = remaining(database, study)[0]
     assert (again.call_id, again.tries, again.replies) == (trial.call_id, 1, 0)
     summary = collection.attempt_summaries(database, study.study_id)[0]
@@ -152,7 +152,7 @@ def test_a_failed_attempt_leaves_the_trial_to_be_asked(database, study):
 def test_lone_surrogates_and_other_odd_text_are_kept_readably(database, study):
     texts = ["\ud800 lone", "nul \x00 inside", "🙂 مرحبا", "=1+1", "'; drop table trial; --"]
     trials = remaining(database, study)
-    collection.append(
+    collection.save_attempts(
         database, [attempt(study, t, reply=text) for t, text in zip(trials, texts, strict=False)]
     )
     kept = {row[0] for row in database.rows("select reply from attempt_text")}
@@ -161,19 +161,23 @@ def test_lone_surrogates_and_other_odd_text_are_kept_readably(database, study):
 
 def test_lone_surrogates_in_a_prompt_are_kept_readably(database, study):
     asked = ({"role": "user", "content": "You are \ud800."},)
-    collection.append(database, [attempt(study, remaining(database, study)[0], messages=asked)])
+    collection.save_attempts(
+        database, [attempt(study, remaining(database, study)[0], messages=asked)]
+    )
     ((kept,),) = database.rows("select messages from prompt")
     assert json.loads(kept) == [{"role": "user", "content": "You are \ud800."}]
     assert "\\ud800" in kept
 
 
 def test_equal_prompts_are_stored_once(database, study):
-    collection.append(database, [attempt(study, trial) for trial in remaining(database, study)])
+    collection.save_attempts(
+        database, [attempt(study, trial) for trial in remaining(database, study)]
+    )
     assert database.rows("select count(*) from prompt") == [(1,)]
 
 
 def test_costs_and_tokens_add_up(database, study):
-    collection.append(database, [attempt(study, t) for t in remaining(database, study)[:6]])
+    collection.save_attempts(database, [attempt(study, t) for t in remaining(database, study)[:6]])
     (summary,) = collection.attempt_summaries(database, study.study_id)
     assert (summary.tokens_in, summary.tokens_out, summary.cost) == (60, 6, 1.5)
 
@@ -182,7 +186,7 @@ def test_half_a_batch_is_never_kept(database, study):
     rows = [attempt(study, trial) for trial in remaining(database, study)[:3]]
     broken = replace(rows[2], tokens_in="many")
     with pytest.raises((TypeError, ValueError, OverflowError, Exception), match=r"(?i)int|convert"):
-        collection.append(database, [*rows[:2], broken])
+        collection.save_attempts(database, [*rows[:2], broken])
     assert database.rows("select count(*) from attempt") == [(0,)]
     assert studies.get(database, "s").n_responses == 0
 
@@ -192,8 +196,10 @@ def test_attempts_whose_responses_cannot_be_written_are_not_kept_either(database
     with database.transaction() as cursor:  # the last table of the batch takes no refusal
         cursor.execute("alter table response alter column option set not null")
     with pytest.raises(duckdb.ConstraintException):
-        collection.append(database, [*rows[:2], replace(rows[2], codings=recoded(rows[2], None))])
+        collection.save_attempts(
+            database, [*rows[:2], replace(rows[2], codings=recoded(rows[2], None))]
+        )
     for table in ("prompt", "attempt", "attempt_text", "response"):
         assert database.rows(f"select count(*) from {table}") == [(0,)], table  # noqa: S608
-    collection.append(database, rows)
+    collection.save_attempts(database, rows)
     assert collection.progress(database, study.study_id) == (16, 3)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from core.errors import StoreError
-from core.store import answers, collection, drafts, frames, studies
+from core.store import answers, collection, frames, saved_inputs, studies
 from core.store import database as database_module
 from core.store.database import Database, insert
 from core.store.migrations import MIGRATIONS
@@ -278,7 +278,7 @@ def test_attempts_of_an_older_file_are_read_and_its_study_can_go_on(old_file):
     assert tidy["cost"].tolist() == [0.125, 0.125]
     assert studies.get(database, "s").design.formats == ("three",)
     assert studies.contexts(database, 31)["p"].text == "a nurse"
-    (left,) = collection.remaining(database, 31, [21], after=0, limit=9)
+    (left,) = collection.remaining_calls(database, 31, [21], after=0, limit=9)
     assert (left.call_id, left.items[0].trial_id, left.items[0].item) == (53, 53, "a3")
     assert (left.tries, left.replies, left.option_order) == (0, 0, None)
     database.close()
@@ -339,8 +339,8 @@ def test_a_row_that_changed_since_the_file_was_opened_is_written_into_it(tmp_pat
     """A result left open at opening would keep its transaction, and so every checkpoint."""
     database = Database(tmp_path / "file.duckdb")
     for value in (1, 2, 3):
-        drafts.remember(database, "name", value)
+        saved_inputs.save_page_input(database, "name", value)
     database.checkpoint()
     assert not (tmp_path / "file.duckdb.wal").exists()
-    assert drafts.recall(database, "name")[0] == 3
+    assert saved_inputs.page_input(database, "name")[0] == 3
     database.close()

@@ -21,7 +21,7 @@ def study(database, small_bank):
         attempt(record, trials[2], status="refused", option=None, reply="I cannot."),
         attempt(record, trials[3], outcome="server", reply=None, status=None, option=None),
     ]
-    collection.append(database, rows)
+    collection.save_attempts(database, rows)
     return record
 
 
@@ -69,7 +69,7 @@ def test_rows_are_in_bank_order_and_of_one_item_in_the_order_of_asking(database,
 def test_a_trial_whose_replies_are_yet_unusable_is_the_same_everywhere(database, study):
     """Paused before it is asked anew: nothing failed, and nothing is settled."""
     call = remaining(database, study)[1]
-    collection.append(database, [attempt(study, call, status=None, reply="Well.")])
+    collection.save_attempts(database, [attempt(study, call, status=None, reply="Well.")])
     trial = call.items[0].trial_id
     frame = scores(database)["status"].value_counts().to_dict()
     counts = (

@@ -28,7 +28,7 @@ def planned(database, bank, **changes):
 
 def calls_of(database, bank, **changes):
     record = frozen(database, bank, **{**ALONE, **changes})
-    return collection.remaining(database, record.study_id, IDS, after=0, limit=100_000)
+    return collection.remaining_calls(database, record.study_id, IDS, after=0, limit=100_000)
 
 
 def rich(bank):
@@ -203,7 +203,7 @@ def test_a_random_order_of_options_is_drawn_for_each_call_and_kept(database, sma
     )
     assert min(counts.values()) >= 10
     record = studies.get(database, "s")
-    asked = collection.remaining(database, record.study_id, IDS, after=0, limit=10_000)
+    asked = collection.remaining_calls(database, record.study_id, IDS, after=0, limit=10_000)
     by_call = dict(zip(drawn["call_id"], drawn["option_order"], strict=True))
     assert {
         call.call_id: " ".join(call.option_order) for call in asked if call.option_order

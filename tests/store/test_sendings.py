@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from core.store import collection, runs
-from core.store.runs import Lost, Sending
+from core.store.runs import LostAttempts, Sending
 from tests.store.test_collection import attempt, remaining
 from tests.store.test_studies import frozen
 
@@ -17,42 +17,42 @@ def study(database, small_bank):
 def calls(database, study):
     """Three calls sent by the first run, of which the first two were recorded."""
     calls = remaining(database, study)[:3]
-    run = runs.report(database, study.study_id, "running", "me", {})
+    run = runs.report_event(database, study.study_id, "running", "me", {})
     sent = [
         Sending(call.call_id, 1, cost) for call, cost in zip(calls, (0.5, 0.5, 2.0), strict=True)
     ]
-    runs.write(database, study.study_id, run, sent)
+    runs.save_sendings(database, study.study_id, run, sent)
     rows = [
         attempt(study, calls[0]),
         attempt(study, calls[1], status=None, outcome="timeout", reply=None),
     ]
-    collection.append(database, rows)
+    collection.save_attempts(database, rows)
     return calls
 
 
 def test_what_was_sent_and_not_recorded_is_lost_with_its_cost(database, study, calls):
-    assert runs.lost(database, study.study_id, ended=True) == Lost(1, 2.0, 0)
-    assert runs.lost(database, study.study_id + 1, ended=True) == Lost(0, 0.0, 0)
+    assert runs.count_lost(database, study.study_id, ended=True) == LostAttempts(1, 2.0, 0)
+    assert runs.count_lost(database, study.study_id + 1, ended=True) == LostAttempts(0, 0.0, 0)
 
 
 def test_calls_in_flight_are_not_lost_but_those_of_an_earlier_run_are(database, study, calls):
-    assert runs.lost(database, study.study_id, ended=False) == Lost(0, 0.0, 0)
-    run = runs.report(database, study.study_id, "running", "me", {})
-    runs.write(database, study.study_id, run, [Sending(calls[2].call_id, 2, None)])
-    assert runs.lost(database, study.study_id, ended=False) == Lost(1, 2.0, 0)
-    assert runs.lost(database, study.study_id, ended=True) == Lost(2, 2.0, 1)
+    assert runs.count_lost(database, study.study_id, ended=False) == LostAttempts(0, 0.0, 0)
+    run = runs.report_event(database, study.study_id, "running", "me", {})
+    runs.save_sendings(database, study.study_id, run, [Sending(calls[2].call_id, 2, None)])
+    assert runs.count_lost(database, study.study_id, ended=False) == LostAttempts(1, 2.0, 0)
+    assert runs.count_lost(database, study.study_id, ended=True) == LostAttempts(2, 2.0, 1)
 
 
 def test_a_call_whose_answer_was_lost_is_asked_again_as_its_next_try(database, study, calls):
     found = remaining(database, study)
     assert [call.call_id for call in found[:2]] == [calls[1].call_id, calls[2].call_id]
     assert [(call.tries, call.replies) for call in found[:3]] == [(1, 0), (1, 0), (0, 0)]
-    collection.append(database, [attempt(study, found[1], 2)])
-    assert runs.lost(database, study.study_id, ended=True) == Lost(1, 2.0, 0)
+    collection.save_attempts(database, [attempt(study, found[1], 2)])
+    assert runs.count_lost(database, study.study_id, ended=True) == LostAttempts(1, 2.0, 0)
 
 
 def test_the_list_of_calls_holds_every_try_with_what_came_of_it(database, study, calls):
-    listed = runs.calls(database, study.study_id, ended=True).to_pylist()
+    listed = runs.call_table(database, study.study_id, ended=True).to_pylist()
     assert [(row["call"], row["try"], row["outcome"], row["cost"], row["cost_estimated"])
             for row in listed] == [
         (str(calls[0].call_id), 1, "reply", 0.25, False),

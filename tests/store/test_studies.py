@@ -4,8 +4,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from core.domain.identifiers import stable_id
 from core.domain.study import Context, Design, Respondent
+from core.domain.values import stable_id
 from core.errors import DesignError
 from core.files import tidy
 from core.store import banks, imports, respondents, studies
@@ -93,9 +93,9 @@ def test_an_import_that_fails_at_its_last_row_keeps_nothing(database, small_bank
     design = Design(study="s", instrument="small", respondents=("m",), languages=("en",))
     version = banks.publish(database, small_bank)
     with pytest.raises(duckdb.ConstraintException):  # the study itself is written last
-        imports.add_study(database, design, version.instrument_id, rows, None)
+        imports.add_imported_study(database, design, version.instrument_id, rows, None)
     tables = ("respondent", "administration", "trial", "attempt", "attempt_text", "response")
     for table in (*tables, "study"):
         assert database.rows(f"select count(*) from {table}") == [(0,)], table  # noqa: S608
-    imports.add_study(database, design, version.instrument_id, rows, "hash")
+    imports.add_imported_study(database, design, version.instrument_id, rows, "hash")
     assert studies.get(database, "s").n_responses == 2

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from core.errors import StoreError
-from core.store import drafts
+from core.store import saved_inputs
 from core.workflow.answers import answers
 from core.workflow.opening import open_workspace
 from core.workflow.runs import collection, collector
@@ -78,9 +78,11 @@ def import_answers(path: Path) -> None:
         except StoreError as error:
             said.append(str(error))
         files.append({file.name: file.stat().st_size for file in path.parent.iterdir()})
-    drafts.remember(workspace.database, "typed", "a text")  # small things are kept meanwhile
+    saved_inputs.save_page_input(
+        workspace.database, "typed", "a text"
+    )  # small things are kept meanwhile
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    kept = drafts.recall(workspace.database, "typed")
+    kept = saved_inputs.page_input(workspace.database, "typed")
     (done,) = answers.import_tidy(workspace, "a.csv", data)
     print(  # noqa: T201
         json.dumps(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.store import drafts, respondents
+from core.store import respondents, saved_inputs
 from core.store.database import Database
 from core.workflow import opening as module
 from core.workflow.banks import editing
@@ -87,8 +87,8 @@ def test_what_a_user_put_away_does_not_come_back(workspace):
         workspace = open_workspace(path)
         assert holdings(workspace)[0] == codes[1:]
         assert holdings(workspace)[1] == people[1:]
-    assert drafts.recall(workspace.database, "starters")
-    assert len(respondents.on_shelf(workspace.database)) == len(people)
+    assert saved_inputs.page_input(workspace.database, "starters")
+    assert len(respondents.offered_respondents(workspace.database)) == len(people)
     workspace.close()
 
 

@@ -76,13 +76,15 @@ def test_the_means_of_a_change_follow_keying_and_forms(answered):
     """Every "so" is to become a "no"."""
     study = studies.get(answered.database, "s").study_id
     rows = answered.database.rows("select trial_id, attempt_id from response")
-    changes = audits.table(
+    changes = audits.change_table(
         [
-            audits.Change(trial, "answered", "so", attempt, "answered", "no", None, attempt, 1)
+            audits.ResponseChange(
+                trial, "answered", "so", attempt, "answered", "no", None, attempt, 1
+            )
             for trial, attempt in rows
         ]
     )
-    means = audits.means(answered.database, study, changes)
+    means = audits.item_means(answered.database, study, changes)
     before = {(row.item, row.respondent): row.old_mean for row in means.itertuples()}
     after = {(row.item, row.respondent): row.new_mean for row in means.itertuples()}
     assert before == EXPECTED

@@ -39,8 +39,8 @@ from core.charts.dots import loading_charts
 from core.charts.panels import Chart, Theme
 from core.charts.path_diagram import path_diagrams
 from core.domain.frames import ITEM_SCORES
+from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, TextFile
-from core.domain.wording import counted, percent_text
 from core.errors import NotEnoughData, TooLarge, UserError
 
 # Scripts that fit the models of a confirmatory factor analysis in other software.
@@ -150,7 +150,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def sentence(group: str, row: TableRow) -> str:
         n = len({one["factor"] for one in loadings.get(group, [])})
-        return f"Model of {counted(n, 'factor')}: {fit_in_words(row)}."
+        return f"Model of {count_text(n, 'factor')}: {fit_in_words(row)}."
 
     groups = by_group(table_of(result, "fit"), "chi2")
     return tuple((group, sentence(group, rows[0])) for group, rows in groups.items())

@@ -32,8 +32,8 @@ from core.analysis.shared.scripts.names import (
     r_text,
     r_texts,
 )
+from core.domain.numbers import count_text
 from core.domain.results import TextFile
-from core.domain.wording import counted
 from core.errors import NotEnoughData
 from core.stats.factor.model import ParsedModel, Scaling
 from core.stats.factor.model_text import parse_model
@@ -169,7 +169,7 @@ def invariance_files(
         allowed(parse_model(group.model, items=group.items), group.titles, names, labels)
         for group in groups
     ]
-    about = comment(f"Levels of {factor} are compared in {counted(len(groups), 'group')}.")
+    about = comment(f"Levels of {factor} are compared in {count_text(len(groups), 'group')}.")
     parts = {
         "about": about.rstrip("\n"),
         "names": names.table(),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from core.analysis.shared.matrices import group_name
+from core.domain.numbers import number_text
 from core.domain.results import AnalysisResult, ResultTable
-from core.domain.wording import number_text
 
 GroupAnswers = tuple[tuple[str, str], ...]
 """The name of each group, and the sentence that answers the question for it."""

@@ -11,7 +11,6 @@ from pathlib import PurePath
 from typing import NamedTuple, TypeVar, cast
 
 from core.domain import instrument
-from core.domain.identifiers import slug
 from core.domain.instrument import (
     KINDS,
     LEANINGS,
@@ -29,6 +28,7 @@ from core.domain.instrument import (
     Wording,
     problems,
 )
+from core.domain.values import slug
 from core.files.tables import Table, check_header
 
 # Which columns a question bank has as a file: one set for each kind of row, and those of texts.
@@ -59,7 +59,7 @@ LOADING, PARTY = "loading_", "party_"
 MOODS = ("question", "statement", "choice")
 
 
-class TextColumn(NamedTuple):
+class WordingColumn(NamedTuple):
     """What the texts of one column have in common."""
 
     language: str
@@ -79,17 +79,17 @@ def text_name(language: str, form: str = ORIGINAL, mood: str = "") -> str:
     return f"text_{language}" if form == ORIGINAL else f"text_{language}__{form}"
 
 
-def text_column(name: str) -> TextColumn | None:
+def text_column(name: str) -> WordingColumn | None:
     """Language, form and mood of a text column; None for a column of another kind."""
     if name == "text":
-        return TextColumn("en")
+        return WordingColumn("en")
     language, mark, form = name.removeprefix("text_").partition("__")
     if not name.startswith("text_") or not language:
         return None
     stem, second_mark, mood = form.rpartition("__")
     if second_mark and mood in MOODS:
-        return TextColumn(language, stem, mood)
-    return TextColumn(language, form if mark else ORIGINAL)
+        return WordingColumn(language, stem, mood)
+    return WordingColumn(language, form if mark else ORIGINAL)
 
 
 def _named_after(prefix: str, column: str) -> str:
@@ -118,7 +118,7 @@ _MARKS_IN_PAIRS = re.compile(r"[;=\\]")
 _BLANKS_AT_ENDS = re.compile(r"\A\s+|\s+\Z")
 
 
-def join(values: Iterable[str]) -> str:
+def join_values(values: Iterable[str]) -> str:
     """The values as one cell."""
     return ";".join(_escaped(value, _MARKS_IN_LIST) for value in values)
 
@@ -130,7 +130,7 @@ def join_pairs(pairs: Mapping[str, str]) -> str:
     )
 
 
-def split(cell: str) -> list[str]:
+def split_values(cell: str) -> list[str]:
     """The values of a cell, without those that are empty."""
     found = (_plain(tokens) for tokens in _parts(_TOKENS.findall(cell), ";"))
     return [value for value in found if value]
@@ -192,7 +192,7 @@ class Row:
     line: int
     sheet: str
     cells: dict[str, str]
-    texts: tuple[tuple[TextColumn, str], ...]
+    texts: tuple[tuple[WordingColumn, str], ...]
 
     def cell(self, column: str) -> str:
         """What stands in the column; empty where the file does not have it."""
@@ -229,7 +229,7 @@ class Remarks:
         return True
 
 
-def position(row: Row, remarks: Remarks, *kind: str) -> float:
+def read_position(row: Row, remarks: Remarks, *kind: str) -> float:
     """Where the row's entry stands among its like; those without a position come last."""
     number = _whole_number(row, remarks, "position")
     if number is None:
@@ -247,7 +247,7 @@ def _whole_number(row: Row, remarks: Remarks, column: str) -> int | None:
     return int(text) if text else None
 
 
-def points(row: Row, remarks: Remarks) -> float | None:
+def read_points(row: Row, remarks: Remarks) -> float | None:
     """The option's points; None where there are none."""
     text = row.cell("points").strip()
     try:
@@ -260,7 +260,7 @@ def points(row: Row, remarks: Remarks) -> float | None:
     return number
 
 
-def sign(row: Row, remarks: Remarks, column: str) -> int | None:
+def read_sign(row: Row, remarks: Remarks, column: str) -> int | None:
     """-1, 0 or 1 from a cell; None where there is none."""
     text = row.cell(column).strip()
     if text not in _SIGNS:
@@ -268,7 +268,7 @@ def sign(row: Row, remarks: Remarks, column: str) -> int | None:
     return _SIGNS.get(text)
 
 
-def choice(row: Row, remarks: Remarks, column: str, choices: Iterable[str]) -> str:
+def read_choice(row: Row, remarks: Remarks, column: str, choices: Iterable[str]) -> str:
     """One of the words that may stand in a cell; empty where there is none."""
     text = row.cell(column).strip().lower()
     if text and text not in choices:
@@ -277,15 +277,15 @@ def choice(row: Row, remarks: Remarks, column: str, choices: Iterable[str]) -> s
     return text
 
 
-def keyed(row: Row, remarks: Remarks) -> int:
+def read_keying(row: Row, remarks: Remarks) -> int:
     """1, or -1 for an item that is scored in reverse."""
-    sign = instrument.sign(row.cell("keyed"))
+    sign = instrument.parse_keying(row.cell("keyed"))
     if sign is None:
         remarks.wrong(row, "keyed", f"'{row.cell('keyed')}' is not 1, -1, +, -, R or reverse")
     return sign or 1
 
 
-def ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
+def read_ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
     """The qualities a judge rates, written as `tragedy=1..10;comedy=1..10`."""
     found = []
     for name, value in _split_pairs(row.cell("ratings")):
@@ -304,9 +304,11 @@ def ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
 # The header of a question bank's file: which columns hold texts, which are missing or not read.
 
 
-def _text_columns(header: tuple[str, ...], sheet: str, remarks: Remarks) -> dict[str, TextColumn]:
+def _text_columns(
+    header: tuple[str, ...], sheet: str, remarks: Remarks
+) -> dict[str, WordingColumn]:
     """The columns that hold texts, by their names; what is wrong with others is noted."""
-    texts: dict[str, TextColumn] = {}
+    texts: dict[str, WordingColumn] = {}
     for name in header:
         column = text_column(name)
         if column in texts.values():
@@ -364,10 +366,10 @@ def _item_of(row: Row, remarks: Remarks) -> Item:
         code=row.cell("code"),
         wordings=wordings,
         subscale=row.cell("subscale"),
-        keyed=keyed(row, remarks),
+        keyed=read_keying(row, remarks),
         pair=row.cell("pair"),
         genre=row.cell("genre"),
-        tags=tuple(split(row.cell("tags"))),
+        tags=tuple(split_values(row.cell("tags"))),
         rank=_whole_number(row, remarks, "rank"),
         loadings=_signs(row, remarks, LOADING),
         positions=_signs(row, remarks, PARTY),
@@ -380,7 +382,7 @@ def _signs(row: Row, remarks: Remarks, prefix: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for column, cell in row.cells.items():
         if cell and (name := _named_after(prefix, column)):
-            value = sign(row, remarks, column)
+            value = read_sign(row, remarks, column)
             if value is not None:
                 found[name] = value
     return found
@@ -398,10 +400,10 @@ def _directions(row: Row, remarks: Remarks) -> dict[str, int]:
     return found
 
 
-def _drafts(row: Row, remarks: Remarks) -> dict[TextColumn, str]:
+def _drafts(row: Row, remarks: Remarks) -> dict[WordingColumn, str]:
     """Which model drafted which of the row's texts."""
     texts = {column for column, _ in row.texts}
-    found: dict[TextColumn, str] = {}
+    found: dict[WordingColumn, str] = {}
     for name, model in _pairs(row, remarks, "drafts"):
         column = text_column(name)
         if column is None or column not in texts:
@@ -440,7 +442,7 @@ _Manner = tuple[Midpoint, str, tuple[Rating, ...]]  # midpoint, mood and ratings
 
 
 @dataclass(frozen=True)
-class Draft:
+class ImportedBank:
     """A bank as read. With any error it is for looking at only, not for use."""
 
     instrument: Instrument
@@ -448,7 +450,7 @@ class Draft:
     warnings: tuple[str, ...] = ()
 
 
-class BankReading:
+class BankReader:
     """Collects what the rows say, and what is wrong with them."""
 
     def __init__(self) -> None:
@@ -489,7 +491,7 @@ class BankReading:
         for row in rows:
             self._add_row(row)
 
-    def draft(self, name: str) -> Draft:
+    def draft(self, name: str) -> ImportedBank:
         """The bank of all rows read."""
         stem = PurePath(name).name.split(".")[0]
         if "code" not in self.facts and self.has_records:
@@ -512,7 +514,7 @@ class BankReading:
         )
         self._require_parties(bank)
         self._add_problems(bank)
-        return Draft(
+        return ImportedBank(
             bank, tuple(sorted(self.remarks.errors, key=_place)), tuple(self.remarks.warnings)
         )
 
@@ -538,13 +540,13 @@ class BankReading:
         elif self.remarks.is_first(row, "code", "bank", field):
             value = row.cell("value")
             if field == "kind":
-                value = choice(row, self.remarks, "value", KINDS) or "items"
+                value = read_choice(row, self.remarks, "value", KINDS) or "items"
             self.facts[field] = value
             if field in ("code", "languages") and not value.strip():
                 self.remarks.wrong(row, "value", f"the bank's {field} is empty")
 
     def _party(self, row: Row) -> None:
-        leaning = choice(row, self.remarks, "value", LEANINGS) or "centre"
+        leaning = read_choice(row, self.remarks, "value", LEANINGS) or "centre"
         if self.remarks.is_first(row, "code", "party", row.cell("code")):
             self.parties.append(Party(row.cell("code"), cast(Leaning, leaning)))
         if not row.cell("value").strip():
@@ -552,11 +554,11 @@ class BankReading:
 
     def _format(self, row: Row) -> None:
         name = row.cell("code")
-        midpoint = choice(row, self.remarks, "midpoint", MIDPOINTS) or "coin"
-        mood = choice(row, self.remarks, "mood", MOODS)
+        midpoint = read_choice(row, self.remarks, "midpoint", MIDPOINTS) or "coin"
+        mood = read_choice(row, self.remarks, "mood", MOODS)
         if self.remarks.is_first(row, "code", "format", name):
             self._formats.setdefault(name, (row.line, row.sheet))
-            self._manners[name] = (cast(Midpoint, midpoint), mood, ratings(row, self.remarks))
+            self._manners[name] = (cast(Midpoint, midpoint), mood, read_ratings(row, self.remarks))
 
     def _option(self, row: Row) -> None:
         name, code = row.cell("format"), row.cell("code")
@@ -568,15 +570,15 @@ class BankReading:
             return  # a set of response options that is still empty
         self.remarks.is_first(row, "code", "option", name, code.casefold())
         labels = {column.language: text for column, text in row.texts if column.is_general}
-        scored, side = points(row, self.remarks), sign(row, self.remarks, "stance")
+        scored, side = read_points(row, self.remarks), read_sign(row, self.remarks, "stance")
         options.append(
-            (position(row, self.remarks, "option", name), Option(code, scored, labels, side))
+            (read_position(row, self.remarks, "option", name), Option(code, scored, labels, side))
         )
 
     def _item(self, row: Row) -> None:
         self.remarks.is_first(row, "code", "item", row.cell("code"))
         item = _item_of(row, self.remarks)
-        self.items.append((position(row, self.remarks, "item"), item))
+        self.items.append((read_position(row, self.remarks, "item"), item))
 
     def _finished_format(self, code: str) -> ResponseFormat:
         """The format of that code with its options."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import minimize
 
-from core.domain.wording import number_text
+from core.domain.numbers import number_text
 from core.errors import NotEnoughData
 from core.stats.inputs import Booleans, Floats, usable_items
 from core.stats.ordered.answer_options import Offered

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from core.domain.wording import number_text
+from core.domain.numbers import number_text
 from core.stats.factor.likelihood import GroupData
 from core.stats.factor.model import (
     COVARIANCE,

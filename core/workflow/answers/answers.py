@@ -23,17 +23,17 @@ from core.charts.panels import (
     readable_on,
     with_number_texts,
 )
+from core.domain.numbers import count_text, percent_text
 from core.domain.study import Status
-from core.domain.wording import counted, percent_text
 from core.errors import FileError
 from core.export import frame_csv
 from core.files import tidy
-from core.files.banks import files
+from core.files.banks import writing
 from core.files.writing import write_files
 from core.store import answers, studies
 from core.store import answers as store
 from core.store import banks as bank_store
-from core.store.answers import AnswerDetail, Earlier, Try
+from core.store.answers import AnswerDetail, AttemptDetail
 from core.workflow.answers.imports import (
     MEANINGS,
     NEW_BANK,
@@ -53,12 +53,11 @@ __all__ = [
     "MEANINGS",
     "NEW_BANK",
     "AnswerDetail",
-    "Earlier",
+    "AttemptDetail",
     "ImportedStudy",
     "Scores",
     "StudyToCome",
     "TidyPreview",
-    "Try",
     "import_tidy",
     "preview_tidy",
 ]
@@ -232,7 +231,7 @@ def bank_csv(workspace: Workspace, study: str) -> bytes:
     """The bank of a study as it was asked, or as it was imported with the answers."""
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
-    return files.instrument_to_csv(bank)
+    return writing.instrument_to_csv(bank)
 
 
 def _amendments_csv(workspace: Workspace, study: str) -> bytes:
@@ -369,7 +368,7 @@ def _in_words(overview: pd.DataFrame) -> str:
     if len(overview) > _MAX_BARS:
         cut = f" Only the first {_MAX_BARS} respondents are drawn; the table has all."
     return (
-        f"Stacked bars of {counted(planned, 'trial')} by "
-        f"{counted(len(overview), 'respondent')}: {parts}. "
+        f"Stacked bars of {count_text(planned, 'trial')} by "
+        f"{count_text(len(overview), 'respondent')}: {parts}. "
         f"{percent_text(n / planned if planned else 0, 1)} are usable.{cut}"
     )

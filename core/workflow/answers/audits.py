@@ -22,7 +22,7 @@ from core.store import answers as answer_store
 from core.store import audits, studies
 from core.store import audits as store
 from core.store.answers import AnswerDetail
-from core.store.audits import AnsweredCall, Audit, Change, KeptReply
+from core.store.audits import AnsweredCall, Audit, ResponseChange, StoredReply
 from core.workflow.answers import answers
 from core.workflow.answers.answers import Shown, in_words
 from core.workflow.designs.studies import asked_of
@@ -123,8 +123,8 @@ def to_code(workspace: Workspace, audit: Audit, trial_id: int | None = None) -> 
     None when all are coded, or where the trial is not in the sample.
     """
     if trial_id is None:
-        trial_id = store.unfinished(workspace.database, audit.audit_id)
-    elif not store.holds(workspace.database, audit.audit_id, trial_id):
+        trial_id = store.next_uncoded(workspace.database, audit.audit_id)
+    elif not store.is_sampled(workspace.database, audit.audit_id, trial_id):
         return None
     answer = answers.detail(workspace, trial_id) if trial_id is not None else None
     if answer is None:
@@ -135,7 +135,7 @@ def to_code(workspace: Workspace, audit: Audit, trial_id: int | None = None) -> 
 
 def latest(workspace: Workspace, audit: Audit) -> tuple[int, ...]:
     """The trials coded so far, the one coded last first."""
-    return store.latest(workspace.database, audit.audit_id)
+    return store.coded_trials(workspace.database, audit.audit_id)
 
 
 def code(
@@ -155,9 +155,9 @@ def code(
     """
     if (option is None) == (status is None) or status not in (None, *KINDS):
         raise ValueError(f"no coding of a reply: {option!r}, {status!r}")
-    if not store.holds(workspace.database, audit.audit_id, trial_id):
+    if not store.is_sampled(workspace.database, audit.audit_id, trial_id):
         raise ValueError(f"trial {trial_id} is not in this audit")
-    store.code(
+    store.save_coding(
         workspace.database, audit.audit_id, trial_id,
         status=status or Status.ANSWERED, option=option,
     )  # fmt: skip
@@ -169,7 +169,7 @@ def codings(workspace: Workspace, audit: Audit) -> pd.DataFrame:
     `success` is the same option or none from either; `agrees` asks for the same kind of missing
     answer as well. An answer with an explanation is an answer.
     """
-    frame = store.coded(workspace.database, audit.audit_id)
+    frame = store.codings(workspace.database, audit.audit_id)
     person, parser = _options(frame, "person"), _options(frame, "parser")
     frame["success"] = [a == b for a, b in zip(person, parser, strict=True)]
     kinds = zip(_kinds_of_replies(frame, "person"), _kinds_of_replies(frame, "parser"), strict=True)
@@ -198,14 +198,14 @@ def take(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
     coded = codings(workspace, audit)
     chosen = coded[coded["trial_id"].isin(list(trial_ids)) & ~coded["agrees"] & ~coded["taken"]]
     new = {int(row["trial_id"]): _as_response(row) for row in chosen.to_dict("records")}
-    changes = audits.to_person(workspace.database, audit.study_id, new)
-    return audits.apply(workspace.database, audit.study_id, changes, cause="person")
+    changes = audits.changes_by_person(workspace.database, audit.study_id, new)
+    return audits.apply_changes(workspace.database, audit.study_id, changes, cause="person")
 
 
 def give_back(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
     """Undo `take` for these trials: what was read before stands again. Returns how many."""
-    changes = audits.to_before_person(workspace.database, audit.study_id, trial_ids)
-    return audits.apply(workspace.database, audit.study_id, changes, cause="undo")
+    changes = audits.changes_undoing_person(workspace.database, audit.study_id, trial_ids)
+    return audits.apply_changes(workspace.database, audit.study_id, changes, cause="undo")
 
 
 def _as_response(row: Mapping[Any, Any]) -> tuple[str, str | None]:
@@ -296,30 +296,32 @@ def preview(
             "Read again the replies of a study that Inkblot has asked.",
         )
     database, study_id = workspace.database, record.study_id
-    n_trials, n_persons = store.size(database, study_id)
+    n_trials, n_persons = store.trial_counts(database, study_id)
     asked = asked_of(workspace, study_id)
-    changes: list[Change] = []
+    changes: list[ResponseChange] = []
     n_read = 0
     for calls in store.answered_calls(database, study_id, persons=persons):
         for found in calls:
             n_read += sum(planned.waiting for planned in found.call.items)
             changes += _changes(found, asked)
         report(min(calls[-1].call.last_ordinal / n_trials, 1.0) if calls else 1.0)
-    found_table = store.table(changes)
+    found_table = store.change_table(changes)
     return Preview(
         study=study,
         parser=PARSER_VERSION,
         n_read=n_read,
         n_kept=0 if persons else n_persons,
         kinds=_kinds(found_table),
-        means=store.means(database, study_id, found_table),
+        means=store.item_means(database, study_id, found_table),
         changes=found_table,
     )
 
 
 def versions(workspace: Workspace, study: str) -> dict[int | None, int]:
     """How many responses each version of the rules has read; None: a person, or a file."""
-    return store.versions(workspace.database, studies.get(workspace.database, study).study_id)
+    return store.parser_versions(
+        workspace.database, studies.get(workspace.database, study).study_id
+    )
 
 
 def apply(workspace: Workspace, found: Preview) -> int:
@@ -328,7 +330,7 @@ def apply(workspace: Workspace, found: Preview) -> int:
     What has changed since the preview (by a person, or by another reading) stays as it is.
     """
     record = studies.get(workspace.database, found.study)
-    return store.apply(
+    return store.apply_changes(
         workspace.database, record.study_id, found.changes, cause="parser", confirmed=found.parser
     )
 
@@ -339,7 +341,7 @@ def page_of_changes(
     """Some of the changes with item and reply: what was read before and what would be now."""
     part = found.changes.slice(offset, limit)
     trials = [int(trial) for trial in part["trial_id"].to_pylist()]
-    rows = answer_store.rows_of(workspace.database, trials)
+    rows = answer_store.trial_rows(workspace.database, trials)
     changes = {int(row["trial_id"]): row for row in part.to_pylist()}
     rows["before"] = [in_words(changes[t]["old_status"], changes[t]["old_option"])
                       for t in rows["trial_id"]]  # fmt: skip
@@ -348,7 +350,7 @@ def page_of_changes(
     return rows[["trial_id", "ordinal", "respondent", "item", "before", "after", "reply"]]
 
 
-def _changes(found: AnsweredCall, asked: Asked) -> Iterator[Change]:
+def _changes(found: AnsweredCall, asked: Asked) -> Iterator[ResponseChange]:
     """What the replies to one call come to now, where it is not what is on file."""
     if not any(planned.waiting for planned in found.call.items):
         return
@@ -360,7 +362,7 @@ def _changes(found: AnsweredCall, asked: Asked) -> Iterator[Change]:
         for coding in reader.codings():
             old = found.current[coding.trial_id]
             if old != (coding.status, coding.option, kept.attempt_id):
-                yield Change(
+                yield ResponseChange(
                     coding.trial_id, *old, coding.status, coding.option, coding.parser,
                     kept.attempt_id, coding.tries, coding.chance,
                 )  # fmt: skip
@@ -368,7 +370,7 @@ def _changes(found: AnsweredCall, asked: Asked) -> Iterator[Change]:
             return
 
 
-def _reply(kept: KeptReply) -> Reply:
+def _reply(kept: StoredReply) -> Reply:
     tokens: Sequence[tuple[str, float]] = json.loads(kept.tokens) if kept.tokens else ()
     chances = tuple(TokenChance(token, logprob) for token, logprob in tokens)
     return Reply(kept.text, kept.finish_reason, first_token=chances)

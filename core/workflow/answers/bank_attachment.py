@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.domain.formats import built_in
 from core.domain.instrument import Instrument, Option, ResponseFormat
-from core.domain.results import AnalysisResult, replaced_words
+from core.domain.results import AnalysisResult, replace_words
 from core.errors import BankError, FileError
 from core.store import banks as bank_store
 from core.store import imports, studies
@@ -222,7 +222,7 @@ def unkeyed(workspace: Workspace, study: str) -> bool:
 def proposals(workspace: Workspace, study: str) -> list[BankMatch]:
     """Banks that hold items of a study, the best first."""
     record = studies.get(workspace.database, study)
-    items, used = imports.items_and_answers(workspace.database, record.study_id)
+    items, used = imports.items_and_options(workspace.database, record.study_id)
     return candidates(workspace, items, used)
 
 
@@ -230,7 +230,7 @@ def studies_of(workspace: Workspace, bank: Instrument) -> tuple[tuple[str, BankM
     """Studies without a bank that this one would fit."""
     found = []
     for record in studies_without_bank(workspace):
-        match = _match_of(bank, *imports.items_and_answers(workspace.database, record.study_id))
+        match = _match_of(bank, *imports.items_and_options(workspace.database, record.study_id))
         if match.fits:
             found.append((record.code, match))
     return tuple(found)
@@ -252,7 +252,7 @@ def attach(workspace: Workspace, study: str, bank: str = "") -> Attached:
         raise BankError(
             f"Study '{study}' was asked with its bank.", "Attach banks to imported answers only."
         )
-    items, used = imports.items_and_answers(workspace.database, record.study_id)
+    items, used = imports.items_and_options(workspace.database, record.study_id)
     match = complete(_bank(workspace, study, bank), items, used)
     content, formats = fitted(match.bank, used)
     with workspace.database.all_or_nothing():
@@ -295,13 +295,13 @@ def in_true_words(
         f"The answers of {', '.join(bare)} are unkeyed: no bank says which items are reversed. "
         "Attach one on the page Import and export."
     )
-    found = replaced_words(result, _KEYED, words)
+    found = replace_words(result, _KEYED, words)
     return replace(found, notes=(note, *found.notes))
 
 
 def _has_scores(workspace: Workspace, record: StudyRecord) -> bool:
     """Whether scores came with the answers of an imported study."""
-    return imports.n_scores(workspace.database, record.study_id) > 0
+    return imports.count_scores(workspace.database, record.study_id) > 0
 
 
 def _bank(workspace: Workspace, study: str, code: str) -> Instrument:

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.domain.identifiers import name_fault, slug
 from core.domain.instrument import Instrument, Item, ResponseFormat, keyed_points
 from core.domain.study import Design, Status
+from core.domain.values import name_fault, slug
 from core.errors import FileError
 from core.files import tidy
 from core.store import banks as bank_store
@@ -460,7 +460,9 @@ def _keep(workspace: Workspace, coming: _Incoming) -> ImportedStudy:
     )
     digest = hashlib.sha256(pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes())
     table = pa.Table.from_pandas(rows, preserve_index=False)
-    imports.add_study(workspace.database, design, version.instrument_id, table, digest.hexdigest())
+    imports.add_imported_study(
+        workspace.database, design, version.instrument_id, table, digest.hexdigest()
+    )
     return ImportedStudy(
         coming.code, coming.instrument, len(rows), coming.created, coming.about_bank
     )

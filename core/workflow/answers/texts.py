@@ -13,7 +13,7 @@ from core.collect.replies import reader as rating_replies
 from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
 from core.domain.study import Status
 from core.errors import BankError, NotEnoughData
-from core.files.banks.reading import Draft
+from core.files.banks.reading import ImportedBank
 from core.stats.correlation import correlation
 from core.stats.distributions import moments
 from core.store import answers as store
@@ -119,7 +119,7 @@ def judge_bank(
         f"judge_{study}", f"Texts of {study}, to be rated", items, (rating,),
         tuple(dict.fromkeys(usable["language"])), f"Rubric: {rubric}", kind="prompts",
     )  # fmt: skip
-    return editing.import_bank(workspace, Draft(judged)).instrument
+    return editing.import_bank(workspace, ImportedBank(judged)).instrument
 
 
 def rated(workspace: Workspace, study: str) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from core.collect import runner
 from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question, Reply
 from core.collect.replies.words import refuses, says_nothing, whole_words, without_thoughts
-from core.collect.runner import Attempt, Control, Lane, RetryPolicy, Task
+from core.collect.runner import Attempt, Control, EndpointCalls, RetryPolicy, Task
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, ORIGINAL, PLACEHOLDERS, Instrument, Item, Wording
 from core.domain.study import Respondent
@@ -298,7 +298,9 @@ async def _drafted(
 
     client = client_for(workspace, person)
     sampling = person.sampling
-    lane = Lane(person.label, client, tasks(), max(sampling.at_once, 1), sampling.per_minute)
+    lane = EndpointCalls(
+        person.label, client, tasks(), max(sampling.at_once, 1), sampling.per_minute
+    )
     try:
         running = asyncio.create_task(
             runner.run(

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from core.domain.difference import Change, differences
+from core.domain.difference import Difference, differences
 from core.domain.formats import built_in
-from core.domain.identifiers import slug
 from core.domain.instrument import (
     KINDS,
     LEANINGS,
@@ -28,19 +27,20 @@ from core.domain.instrument import (
     problems,
 )
 from core.domain.instrument import content_hash as hash_of
+from core.domain.numbers import count_text
 from core.domain.study import Design
-from core.domain.wording import counted
+from core.domain.values import slug
 from core.errors import BankError, ConflictError
-from core.files.banks import files
-from core.files.banks.files import read_instrument
-from core.files.banks.reading import Draft
+from core.files.banks import writing
+from core.files.banks.reading import ImportedBank
+from core.files.banks.writing import read_instrument
 from core.store import banks as store
 from core.store import studies as study_store
 from core.store.banks import DraftState, Version
 from core.workflow.banks.grid import TextColumn
 from core.workflow.workspace import Workspace
 
-__all__ = ["BankSummary", "Draft", "DraftState", "Unreviewed", "Version", "read_instrument"]
+__all__ = ["BankSummary", "DraftState", "ImportedBank", "Unreviewed", "Version", "read_instrument"]
 
 
 # Edits of a bank outside its grids: sets of response options, languages, facts about it.
@@ -354,7 +354,7 @@ def _unreviewed_asked(bank: Instrument, design: Design) -> Unreviewed:
     ]
     if not models:
         return Unreviewed(0, "")
-    texts = counted(len(models), "text")
+    texts = count_text(len(models), "text")
     return Unreviewed(
         len(models),
         f"This study asks {texts} that a model drafted ({', '.join(sorted(set(models)))}) and "
@@ -532,12 +532,12 @@ def content(workspace: Workspace, code: str, version: int | None) -> Instrument:
 
 def compare(
     workspace: Workspace, code: str, old: int | None, new: int | None
-) -> tuple[Change, ...]:
+) -> tuple[Difference, ...]:
     """What changed between two states of a bank; critical where results would change meaning."""
     return differences(content(workspace, code, old), content(workspace, code, new))
 
 
-def arrival(workspace: Workspace, draft: Draft) -> Arrival:
+def arrival(workspace: Workspace, draft: ImportedBank) -> Arrival:
     """The code an imported bank would get, and the banks of the same code or title."""
     bank = draft.instrument
     title, content_hash = bank.title.strip().casefold(), hash_of(bank)
@@ -551,7 +551,7 @@ def arrival(workspace: Workspace, draft: Draft) -> Arrival:
     return Arrival(_free_code(workspace, bank.code or bank.title), alike, identical)
 
 
-def import_bank(workspace: Workspace, draft: Draft) -> DraftState:
+def import_bank(workspace: Workspace, draft: ImportedBank) -> DraftState:
     """Keep an imported bank; under a free code where its own is taken.
 
     Raises
@@ -575,8 +575,8 @@ def export(workspace: Workspace, code: str, file_format: FileFormat, version: in
     """A bank as a CSV or XLSX file that imports back without loss."""
     bank = content(workspace, code, version)
     if file_format == "csv":
-        return files.instrument_to_csv(bank)
-    return files.instrument_to_xlsx(bank)
+        return writing.instrument_to_csv(bank)
+    return writing.instrument_to_xlsx(bank)
 
 
 def _expect(workspace: Workspace, code: str, revision: int | None) -> None:

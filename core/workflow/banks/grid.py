@@ -241,7 +241,9 @@ _SHOWN: Mapping[str, Callable[[Item], Any]] = {
 _CHANGES: Mapping[str, Callable[[Item, Any], Item]] = {
     CODE: lambda item, value: replace(item, code=written(value).strip()),
     SUBSCALE: lambda item, value: replace(item, subscale=written(value)),
-    KEYED: lambda item, value: replace(item, keyed=instrument.sign(written(value)) or item.keyed),
+    KEYED: lambda item, value: replace(
+        item, keyed=instrument.parse_keying(written(value)) or item.keyed
+    ),
     PAIR: lambda item, value: replace(item, pair=written(value).strip()),
     GENRE: lambda item, value: replace(item, genre=written(value).strip()),
     TAGS: lambda item, value: replace(item, tags=_tags(value)),
@@ -521,7 +523,7 @@ def _left_out(edits: GridEdits, columns: Sequence[str]) -> Iterator[str]:
 
 def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
     keying_word = _written(cells.get(KEYED))
-    if instrument.sign(keying_word) is None:
+    if instrument.parse_keying(keying_word) is None:
         yield (
             f"{where}: “{_in_a_line(keying_word)}” under Keyed is not known, so the item stays "
             f"“{KEYED_WORDS[-1 if keyed < 0 else 1]}”. Write + or 1, or for a reverse-keyed item "

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, Instrument, Item, Wording
 from core.errors import BankError
-from core.files.banks.reading import Draft
+from core.files.banks.reading import ImportedBank
 from core.workflow.banks import editing
 from core.workflow.workspace import Workspace
 
@@ -139,4 +139,4 @@ def _keep(
     bank = Instrument(
         code, code, tuple(items), (BUILT_IN[FREE_TEXT],), (language,), note, kind="prompts"
     )
-    return editing.import_bank(workspace, Draft(bank)).instrument
+    return editing.import_bank(workspace, ImportedBank(bank)).instrument

@@ -12,14 +12,22 @@ from typing import Any
 import pandas as pd
 
 from core.domain.frames import ITEM_SCORES, check_frame
-from core.domain.identifiers import language_code, stable_id
-from core.domain.study import FACTORS, Context, Message, cropped, describe, of_language, sampled
+from core.domain.study import (
+    FACTORS,
+    Context,
+    Message,
+    crop_conversations,
+    describe_contexts,
+    filter_by_language,
+    sample_contexts,
+)
+from core.domain.values import language_code, stable_id
 from core.errors import ConflictError, DesignError, NotEnoughData
 from core.files.contexts import contexts_csv, contexts_jsonl, parse_personas, read_contexts
 from core.files.writing import csv_fault
 from core.stats.distributions import quantile_groups
 from core.stats.scores import ScoreRule, scale_scores
-from core.store import drafts, frames, studies
+from core.store import frames, saved_inputs, studies
 from core.workflow.banks.grid import GridEdits
 from core.workflow.workspace import Workspace
 
@@ -28,7 +36,7 @@ __all__ = [
     "SetSummary",
     "contexts_csv",
     "contexts_jsonl",
-    "describe",
+    "describe_contexts",
     "language_code",
     "load",
     "make",
@@ -229,7 +237,7 @@ class Making:
 
 def sets(workspace: Workspace) -> dict[str, tuple[Context, ...]]:
     """The sets kept in the database, by name."""
-    return drafts.context_sets(workspace.database)
+    return saved_inputs.context_sets(workspace.database)
 
 
 def load(workspace: Workspace, name: str) -> tuple[Context, ...]:
@@ -275,21 +283,21 @@ def save(
                 f"The set '{name}' was changed in another tab meanwhile.",
                 "The newer state is shown; make the change again.",
             )
-        about = drafts.recall(workspace.database, _ABOUT + name)
+        about = saved_inputs.page_input(workspace.database, _ABOUT + name)
         kept = made or (about[0] or {}).get("made", "") if about else made
-        drafts.save_context_set(workspace.database, name, contexts)
-        drafts.remember(workspace.database, _ABOUT + name, {"made": kept})
+        saved_inputs.save_context_set(workspace.database, name, contexts)
+        saved_inputs.save_page_input(workspace.database, _ABOUT + name, {"made": kept})
 
 
 def make(contexts: Sequence[Context], making: Making) -> tuple[Context, ...]:
     """What is left of a set after filtering, cropping and drawing, in its order."""
     found = tuple(contexts)
     if making.language is not None:
-        found = of_language(found, making.language)
+        found = filter_by_language(found, making.language)
     if making.exchanges is not None:
-        found = cropped(found, making.exchanges)
+        found = crop_conversations(found, making.exchanges)
     if making.count is not None:
-        found = sampled(found, making.count, making.seed)
+        found = sample_contexts(found, making.count, making.seed)
     return found
 
 
@@ -326,7 +334,7 @@ def _summary(workspace: Workspace, name: str, contexts: tuple[Context, ...]) -> 
         *(("personas",) if len(lengths) < len(contexts) else ()),
         *(("conversations",) if lengths else ()),
     )
-    about = drafts.recall(workspace.database, _ABOUT + name)
+    about = saved_inputs.page_input(workspace.database, _ABOUT + name)
     return SetSummary(
         name=name,
         kind=" and ".join(kinds),
@@ -459,7 +467,7 @@ def draw(
         members = [found for found, own in zip(scored, numbers, strict=True) if own == number]
         # By place in the study, so that the draw does not hang on how equal scores are sorted.
         codes = [Context(found.code) for found in members]
-        drawn = sampled(codes, per_group, stable_id("quantile group", seed, number))
+        drawn = sample_contexts(codes, per_group, stable_id("quantile group", seed, number))
         members.sort(key=lambda found: found.score)
         groups.append(Group(number, tuple(members), tuple(context.code for context in drawn)))
     return tuple(groups)

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from core.collect.budget import Budget
 from core.collect.client import ChatRequest, Question, Reply
 from core.collect.replies.words import without_thoughts
-from core.collect.runner import Attempt, Control, Lane, RetryPolicy, Task, run
+from core.collect.runner import Attempt, Control, EndpointCalls, RetryPolicy, Task, run
 from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import Context, Message, Respondent, as_json_values
 from core.errors import CollectionError, ConflictError, DesignError, UserError
@@ -435,7 +435,7 @@ class _Work:
     async def _calls(self, tasks: Sequence[Task]) -> str:
         client = client_for(self.workspace, self.respondent)
         sampling = self.respondent.sampling
-        lane = Lane(
+        lane = EndpointCalls(
             self.respondent.label, client, _one_by_one(tasks), sampling.at_once, sampling.per_minute
         )
         try:

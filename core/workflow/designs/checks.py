@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from core.collect import budget
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
 from core.collect.client import ChatRequest, Question
-from core.domain.identifiers import name_fault
 from core.domain.instrument import ORIGINAL, Instrument, Item, problems
+from core.domain.numbers import count_text
 from core.domain.study import Context, Design, Respondent
 from core.domain.templates import placeholders
-from core.domain.wording import counted
+from core.domain.values import name_fault
 from core.errors import DesignError
 from core.workflow.prompts import Asked, shown
 
@@ -249,7 +249,7 @@ def obstacles(asked: Asked) -> tuple[str, ...]:
     found.extend(blocking[:_MOST_PROBLEMS_NAMED])
     if len(blocking) > _MOST_PROBLEMS_NAMED:
         found.append(
-            f"And {counted(len(blocking) - _MOST_PROBLEMS_NAMED, 'more problem')} in the bank."
+            f"And {count_text(len(blocking) - _MOST_PROBLEMS_NAMED, 'more problem')} in the bank."
         )
     found.extend(_missing_texts(bank, design))
     for what, values in _levels(design).items():
@@ -284,7 +284,7 @@ def _missing_texts(bank: Instrument, design: Design) -> list[str]:
             if missing and (not design.skip_missing or len(missing) == len(bank.items)):
                 some = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
                 which = "" if form == ORIGINAL else f", form '{form}'"
-                lack = counted(len(missing), "item has no text", "items have no text")
+                lack = count_text(len(missing), "item has no text", "items have no text")
                 found.append(f"{lack} in '{language}'{which}: {some}.")
     return found
 
@@ -358,14 +358,15 @@ def context_cautions(crossing: Crossing, n_people: int) -> Iterator[str]:
     if calls:
         total = crossing.trials_and_calls()[1] * design.repetitions * n_people
         yield (
-            f"{calls:,} of {counted(total, 'call puts', 'calls put')} a context in one language "
+            f"{calls:,} of {count_text(total, 'call puts', 'calls put')} a context in one language "
             f"before items in another ({_some(list(pairs))}). Choose contexts in the language of "
             "the items, or plan a study for each language."
         )
     unstated = sum(not c.language for c in design.contexts if c.text.strip() or c.messages)
     if unstated and len({_tongue(language) for language in design.languages}) > 1:
         yield (
-            f"The design asks in several languages, and {counted(unstated, 'context')} without a "
+            f"The design asks in several languages, and {count_text(unstated, 'context')} "
+            "without a "
             "stated language may not fit all of them. State it on the page Contexts, so that it "
             "can be compared with the language of the items."
         )
@@ -411,7 +412,9 @@ def _unreviewed(bank: Instrument, design: Design) -> list[str]:
     if not drafts:
         return []
     models = _some(list(dict.fromkeys(w.drafted_by for w in drafts)))
-    many = counted(len(drafts), "wording is an unreviewed draft", "wordings are unreviewed drafts")
+    many = count_text(
+        len(drafts), "wording is an unreviewed draft", "wordings are unreviewed drafts"
+    )
     return [f"{many} of a model ({models})."]
 
 

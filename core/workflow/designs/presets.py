@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.domain.instrument import Instrument, Item, content_hash
-from core.domain.study import Context, Design, cropped, of_language
+from core.domain.study import Context, Design, crop_conversations, filter_by_language
 from core.errors import BankError, DesignError
-from core.files.banks.files import read_instrument
+from core.files.banks.writing import read_instrument
 from core.files.contexts import read_contexts
 from core.store import banks as store
 from core.workflow.banks import editing
@@ -270,7 +270,7 @@ def _contexts(workspace: Workspace, name: str) -> tuple[Context, ...]:
     file = workspace.data_directory / _FILES[name]
     found = read_contexts(file.name, file.read_bytes())
     if name == CONVERSATIONS:
-        found = cropped(of_language(found, "en"))
+        found = crop_conversations(filter_by_language(found, "en"))
     kept = contexts.sets(workspace)
     if name not in kept and found not in kept.values():
         contexts.save(workspace, name, found)

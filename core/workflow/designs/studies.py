@@ -13,8 +13,8 @@ from core.collect.client import ChatRequest
 from core.domain.instrument import Instrument
 from core.domain.study import DESIGN, Design, Respondent, as_json_values
 from core.errors import DesignError
-from core.files.shapes import read_shape
 from core.files.writing import csv_line
+from core.files.yaml_files import read_shape
 from core.store import banks as bank_store
 from core.store import respondents, studies
 from core.store import studies as store

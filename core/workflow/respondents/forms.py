@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from core.collect.endpoints import PRESETS
+from core.collect.endpoints import SERVICES
 from core.domain.study import Respondent, RespondentKind, SamplingSettings, SimulationSettings
 from core.errors import CollectionError, FileError
 from core.files.yaml_files import read_yaml
@@ -40,7 +40,7 @@ def empty_fields(kind: RespondentKind) -> dict[str, Any]:
         return fields_of(replace(SIMULATED, label="", simulation=SimulationSettings()))
     if kind == "local":
         return fields_of(replace(LOCAL, label=""))
-    preset = PRESETS[0]
+    preset = SERVICES[0]
     return fields_of(Respondent("", "api", "", preset.base_url, preset.key_variable))
 
 

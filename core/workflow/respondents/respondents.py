@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from core.collect import endpoints, local_model, openai_client
 from core.collect.client import CallFailure, ChatClient, ChatRequest, FailureKind, Question
-from core.collect.endpoints import PRESETS, Preset
+from core.collect.endpoints import SERVICES, Service
 from core.collect.local_model import LocalClient
 from core.collect.simulated import SimulatedClient
 from core.domain.formats import BUILT_IN
@@ -30,7 +30,7 @@ from core.workflow.respondents import connection
 from core.workflow.respondents.connection import ParameterCheck
 from core.workflow.workspace import Workspace, key_for
 
-__all__ = ["PRESETS", "Preset"]
+__all__ = ["SERVICES", "Service"]
 
 
 # Names of settings that hold keys. Settings are saved in the database, and keys must not be.
@@ -100,7 +100,7 @@ def listed(workspace: Workspace) -> tuple[Price, ...]:
     """The prices on file, by model."""
     return tuple(
         Price(model, price_in, price_out, as_of, source)
-        for model, price_in, price_out, as_of, source in store.newest(workspace.database)
+        for model, price_in, price_out, as_of, source in store.latest_prices(workspace.database)
         if price_in is not None and price_out is not None
     )
 
@@ -143,7 +143,7 @@ def priced(workspace: Workspace, respondent: Respondent) -> Respondent:
 
 # Models on offer: add, change, test; and the keys of a browser session.
 
-HONESTY_LOCAL = local_model.HONESTY
+HONESTY_LOCAL = local_model.MODEL_NOTE
 HONESTY_SIMULATED = (
     "Simulated respondents are not models of language: they are formulas with a known truth, there "
     "to rehearse a study and to check the statistics. Their answers say nothing about any model."
@@ -198,12 +198,12 @@ class Trial:
 
 def offered(workspace: Workspace) -> tuple[Respondent, ...]:
     """Respondents a design can choose, by label."""
-    return tuple(r for r, archived in store.on_shelf(workspace.database) if not archived)
+    return tuple(r for r, archived in store.offered_respondents(workspace.database) if not archived)
 
 
 def archived(workspace: Workspace) -> tuple[Respondent, ...]:
     """Respondents put away."""
-    return tuple(r for r, hidden in store.on_shelf(workspace.database) if hidden)
+    return tuple(r for r, hidden in store.offered_respondents(workspace.database) if hidden)
 
 
 def by_label(workspace: Workspace, label: str) -> Respondent:
@@ -231,12 +231,14 @@ def save(workspace: Workspace, respondent: Respondent) -> None:
         refuse_key_names(respondent.sampling.extra_body)
     if respondent.kind == "local":
         _check_weights(respondent.base_url)
-    store.shelve(workspace.database, respondent)
+    store.offer(workspace.database, respondent)
 
 
 def add(workspace: Workspace, respondent: Respondent) -> None:
     """Offer a new respondent; DesignError where its name is taken, by one put away as well."""
-    if respondent.label in {known.label for known, _ in store.on_shelf(workspace.database)}:
+    if respondent.label in {
+        known.label for known, _ in store.offered_respondents(workspace.database)
+    }:
         raise DesignError(
             f"There is a respondent called '{respondent.label}' already, on offer or put away.",
             "Type another name, or choose that one from the list to change it.",

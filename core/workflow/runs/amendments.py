@@ -80,7 +80,7 @@ def amend(
         changes.append("longest reply sent as max_completion_tokens")
     for name in leave_out:
         sampling = without(sampling, name)
-    store.add(
+    store.add_amendment(
         workspace.database,
         studies.get(workspace.database, study).study_id,
         key,

@@ -10,9 +10,9 @@ from core.collect import prompts
 from core.collect.client import Question, Reply
 from core.collect.replies import reader
 from core.collect.replies.judgement import Parsed
-from core.domain.json_values import plain
 from core.domain.study import CONTENT_FILTER, REFUSAL, Status
 from core.domain.templates import placeholders
+from core.domain.values import json_value
 from core.errors import DesignError
 from core.store import plans as store
 from core.store import studies
@@ -185,7 +185,7 @@ _OPINION = "opinion"
 def state(workspace: Workspace, study: str) -> Phases:
     """How far the phases of a study are."""
     record = studies.get(workspace.database, study)
-    return store.state(workspace.database, record.study_id)
+    return store.phase_state(workspace.database, record.study_id)
 
 
 def fitting_templates(workspace: Workspace) -> dict[str, str]:
@@ -210,7 +210,7 @@ def plan_opposing(workspace: Workspace, study: str, template: str) -> Phases:
     ------
     DesignError
         The study asks several items a call, the template tells no opinion, or as in
-        `core.store.plans.add_opposing`. Nothing is changed then.
+        `core.store.plans.add_opposing_phase`. Nothing is changed then.
     """
     record = studies.get(workspace.database, study)
     if not can_have_opposing(workspace, study):
@@ -224,7 +224,7 @@ def plan_opposing(workspace: Workspace, study: str, template: str) -> Phases:
             "Choose one whose text holds {opinion}.",
         )
     body = json.dumps(
-        plain(templates.offered(workspace).templates[template]),
+        json_value(templates.offered(workspace).templates[template]),
         ensure_ascii=False, sort_keys=True,
     )  # fmt: skip
 
@@ -232,7 +232,7 @@ def plan_opposing(workspace: Workspace, study: str, template: str) -> Phases:
         text = json.dumps([record.plan_hash, template, body, count, str(mark)])
         return hashlib.sha256(text.encode()).hexdigest()
 
-    store.add_opposing(
+    store.add_opposing_phase(
         workspace.database,
         record.study_id,
         instrument_id=record.instrument_id,

@@ -184,11 +184,11 @@ def stop(workspace: Workspace, study: str) -> None:
 def progress(workspace: Workspace, study: str) -> Progress:
     """How far a study is, read from the database."""
     record = studies.get(workspace.database, study)
-    event = runs.last(workspace.database, record.study_id)
+    event = runs.last_event(workspace.database, record.study_id)
     n_trials, n_done = store.progress(workspace.database, record.study_id)
     summaries = store.attempt_summaries(workspace.database, record.study_id)
     state = _state(event, workspace.process)
-    lost = runs.lost(workspace.database, record.study_id, ended=state not in _ASKING)
+    lost = runs.count_lost(workspace.database, record.study_id, ended=state not in _ASKING)
     rate = store.recent_rate(workspace.database, record.study_id) if state == "running" else None
     return Progress(
         study=study,
@@ -213,16 +213,16 @@ def progress(workspace: Workspace, study: str) -> Progress:
         since=event.at if event else None,
         no_answer_kept=lost.count,
         no_answer_cost=lost.cost,
-        statuses=store.statuses(workspace.database, record.study_id),
-        n_failed=store.n_failed(workspace.database, record.study_id),
+        statuses=store.status_counts(workspace.database, record.study_id),
+        n_failed=store.count_failed(workspace.database, record.study_id),
         cause=str(event.detail.get("cause", "")) if event else "",
     )
 
 
 def overview(workspace: Workspace) -> tuple[StudyState, ...]:
     """Every planned study with its state and its place in the queue, oldest first."""
-    events = runs.latest(workspace.database)
-    waiting = [study_id for study_id, _ in runs.queued(workspace.database, workspace.process)]
+    events = runs.last_events(workspace.database)
+    waiting = [study_id for study_id, _ in runs.queued_runs(workspace.database, workspace.process)]
     found = []
     for record in studies.studies(workspace.database):
         if record.kind == "imported":
@@ -250,8 +250,8 @@ def overview(workspace: Workspace) -> tuple[StudyState, ...]:
 def calls_csv(workspace: Workspace, study: str) -> bytes:
     """Every call that was sent, with what came of it and what it cost."""
     record = studies.get(workspace.database, study)
-    state = _state(runs.last(workspace.database, record.study_id), workspace.process)
-    calls = runs.calls(workspace.database, record.study_id, ended=state not in _ASKING)
+    state = _state(runs.last_event(workspace.database, record.study_id), workspace.process)
+    calls = runs.call_table(workspace.database, record.study_id, ended=state not in _ASKING)
     rows = zip(*(column.to_pylist() for column in calls.columns), strict=True)
     return "".join(map(csv_line, [calls.column_names, *rows])).encode("utf-8", "surrogatepass")
 
@@ -321,17 +321,17 @@ def wait(
 
 def _request(workspace: Workspace, study: str, kind: str) -> None:
     record = studies.get(workspace.database, study)
-    event = runs.last(workspace.database, record.study_id)
+    event = runs.last_event(workspace.database, record.study_id)
     state = _state(event, workspace.process)
     if state == "queued":
-        runs.report(
+        runs.report_event(
             workspace.database, record.study_id, {"pause": "paused", "stop": "stopped"}[kind],
             workspace.process, {"reason": "Taken out of the queue"},
         )  # fmt: skip
     elif state in ("running", "pausing"):
-        runs.report(workspace.database, record.study_id, kind, workspace.process, {})
+        runs.report_event(workspace.database, record.study_id, kind, workspace.process, {})
     elif kind == "stop" and state in ("paused", "interrupted"):
-        runs.report(workspace.database, record.study_id, "stopped", workspace.process, {})
+        runs.report_event(workspace.database, record.study_id, "stopped", workspace.process, {})
 
 
 def _state(event: runs.RunEvent | None, process: str) -> State:

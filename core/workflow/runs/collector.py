@@ -20,10 +20,19 @@ from typing import Any
 from core.collect.budget import Budget
 from core.collect.client import ChatClient, Reply
 from core.collect.endpoints import KeyRing
-from core.collect.runner import Attempt, Control, Lane, Outcome, RetryPolicy, RunResult, Task, run
-from core.domain.identifiers import stable_id
+from core.collect.runner import (
+    Attempt,
+    Control,
+    EndpointCalls,
+    Outcome,
+    RetryPolicy,
+    RunResult,
+    Task,
+    run,
+)
+from core.domain.numbers import count_text
 from core.domain.study import Respondent, Status
-from core.domain.wording import counted
+from core.domain.values import stable_id
 from core.errors import StoreError, UserError
 from core.store import collection as store
 from core.store import runs
@@ -83,7 +92,7 @@ def _work_off_queue(workspace: Workspace) -> None:
     """Run queued studies one after the other until the queue is empty."""
     while True:
         with _guard:
-            waiting = runs.queued(workspace.database, workspace.process)
+            waiting = runs.queued_runs(workspace.database, workspace.process)
             if not waiting:
                 _threads.pop(workspace.process, None)
                 for stopped in [run for run in _keys if run[0] == workspace.process]:
@@ -97,7 +106,7 @@ def _work_off_queue(workspace: Workspace) -> None:
 
 def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]) -> None:
     """Run one study and write how it ended, whatever happens."""
-    number = runs.report(workspace.database, study_id, "running", workspace.process, detail)
+    number = runs.report_event(workspace.database, study_id, "running", workspace.process, detail)
     cause = ""
     try:
         started = _Run(workspace, study_id, number, detail.get("cost_cap"))
@@ -105,7 +114,7 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
         cause = _UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":
-            reason = f"{counted(result.failed, 'call')} got no reply; continue to ask again."
+            reason = f"{count_text(result.failed, 'call')} got no reply; continue to ask again."
     except UserError as error:
         kind, reason = "paused", str(error)
     except Exception as error:  # noqa: BLE001  # told on the page; a key in its words is not logged
@@ -122,11 +131,11 @@ def _report_end(
     database = workspace.database
     while not database.closed:
         try:
-            lost = runs.lost(database, study_id, ended=True)
+            lost = runs.count_lost(database, study_id, ended=True)
             detail: dict[str, Any] = {"reason": reason}
             detail |= {"no_answer_kept": lost.count} if lost.count else {}
             detail |= {"cause": cause} if cause else {}
-            runs.report(database, study_id, kind, workspace.process, detail)
+            runs.report_event(database, study_id, kind, workspace.process, detail)
         except StoreError as error:
             log.warning("the end of the run of study %s is not written yet: %s", study_id, error)
             trouble[study_id] = f"{reason} {error}"
@@ -164,7 +173,7 @@ class _Run:
         if not runs.has_paused_for(database, self.study_id, _UNREADABLE):
             self.first = _FirstReplies({key: person.label for key, person in people.items()})
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
-        spent += runs.lost(database, self.study_id, ended=True).cost
+        spent += runs.count_lost(database, self.study_id, ended=True).cost
         clients, lanes = self._lanes(people)
         helpers = [
             asyncio.create_task(self._watch_requests()),
@@ -201,7 +210,9 @@ class _Run:
             return replace(result, reason=self.unreadable)
         return result
 
-    def _lanes(self, people: Mapping[int, Respondent]) -> tuple[list[ChatClient], list[Lane]]:
+    def _lanes(
+        self, people: Mapping[int, Respondent]
+    ) -> tuple[list[ChatClient], list[EndpointCalls]]:
         """One lane per endpoint, so that a slow service does not hold up another."""
         by_endpoint: dict[str, dict[int, Respondent]] = {}
         for respondent_id, person in people.items():
@@ -216,7 +227,7 @@ class _Run:
             client = client_for(self.workspace, first)
             clients.append(client)
             lanes.append(
-                Lane(
+                EndpointCalls(
                     name=name,
                     client=client,
                     tasks=self._tasks(members),
@@ -232,7 +243,7 @@ class _Run:
         after = 0
         while True:
             page = await asyncio.to_thread(
-                store.remaining, self.workspace.database, self.study_id, list(people),
+                store.remaining_calls, self.workspace.database, self.study_id, list(people),
                 after=after, limit=_PAGE,
             )  # fmt: skip
             if not page:
@@ -268,7 +279,7 @@ class _Run:
         async with self.writing:
             batch, self.batch = self.batch, []
             try:
-                await asyncio.to_thread(store.append, self.workspace.database, batch)
+                await asyncio.to_thread(store.save_attempts, self.workspace.database, batch)
             except BaseException:
                 self.batch = batch + self.batch
                 raise
@@ -280,7 +291,7 @@ class _Run:
                 await self._flush()
             except StoreError as error:
                 waiting = (
-                    counted(len(self.batch), "answer waits", "answers wait")
+                    count_text(len(self.batch), "answer waits", "answers wait")
                     + " in memory to be written."
                 )
                 trouble[self.study_id] = f"{error} {waiting} Do not close Inkblot."
@@ -302,7 +313,7 @@ class _Run:
     async def _watch_requests(self) -> None:
         """Hand pause and stop over from the database, where any tab may have put them."""
         while True:
-            event = await asyncio.to_thread(runs.last, self.workspace.database, self.study_id)
+            event = await asyncio.to_thread(runs.last_event, self.workspace.database, self.study_id)
             if event is not None and event.kind in ("pause", "stop"):
                 self.control.request_stop("pause" if event.kind == "pause" else "stop")
             await asyncio.sleep(0.3)
@@ -371,7 +382,9 @@ class _Announcer:
         async with self._turn:
             await asyncio.sleep(self._last + _ANNOUNCE_S - time.monotonic())
             batch, self._next, self._writing = self._next, [], None
-            await asyncio.to_thread(runs.write, self._database, self._study_id, self._run, batch)
+            await asyncio.to_thread(
+                runs.save_sendings, self._database, self._study_id, self._run, batch
+            )
             self._last = time.monotonic()
 
 

@@ -133,8 +133,8 @@ def revision(workspace: Workspace, study_codes: Sequence[str]) -> tuple[tuple[st
     for code in study_codes:
         record = studies.get(workspace.database, code)
         _, done = collection_store.progress(workspace.database, record.study_id)
-        event = runs.last(workspace.database, record.study_id)
-        recoded = audits.newest(workspace.database, record.study_id)
+        event = runs.last_event(workspace.database, record.study_id)
+        recoded = audits.last_change(workspace.database, record.study_id)
         about = f"{event.kind if event else ''}:{recoded}:{record.instrument_id}"
         found.append((f"{code}:{about}", done))
     return tuple(found)

@@ -11,7 +11,7 @@ from hypothesis import given
 from core.collect.prompts import choices
 from core.collect.replies.judgement import Parsed
 from core.collect.replies.reader import parse_block
-from core.domain.formats import BUILT_IN, LANGUAGES, filled
+from core.domain.formats import BUILT_IN, LANGUAGES, name_entities
 from core.domain.study import Status
 
 CODES = [code for code, each in BUILT_IN.items() if each.options]
@@ -182,7 +182,7 @@ def test_a_block_of_one_is_read_like_a_single_reply():
 def rendered_blocks(draw):
     """A format, the options chosen for n items, and the order the lines stand in."""
     response_format = BUILT_IN[draw(st.sampled_from(CODES))]
-    response_format = filled(response_format, "Apple", "Samsung")
+    response_format = name_entities(response_format, "Apple", "Samsung")
     options = draw(st.permutations(response_format.options))
     count = draw(st.integers(2, 30))
     chosen = draw(st.lists(st.sampled_from(options), min_size=count, max_size=count))

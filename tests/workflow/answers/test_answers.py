@@ -133,7 +133,7 @@ def test_a_row_that_cannot_be_read_stops_the_import_and_nothing_is_kept(workspac
 def test_an_import_that_stops_at_its_second_study_keeps_nothing(workspace, monkeypatch, fault):
     text = "study,instrument,item,answer\ns1,b1,q1,1\ns2,b2,q1,1\n"
     before = [bank.code for bank in editing.summaries(workspace)]
-    add_study, kept = imports.add_study, []
+    add_study, kept = imports.add_imported_study, []
 
     def stops(database, design, *rest):
         if design.study == "s2":
@@ -141,7 +141,7 @@ def test_an_import_that_stops_at_its_second_study_keeps_nothing(workspace, monke
             raise fault("stopped")
         return add_study(database, design, *rest)
 
-    monkeypatch.setattr(imports, "add_study", stops)
+    monkeypatch.setattr(imports, "add_imported_study", stops)
     with pytest.raises(fault):
         answers.import_tidy(workspace, "two.csv", text.encode())
     assert kept == ["s1"]

@@ -38,9 +38,9 @@ def test_the_store_itself_takes_no_study_of_such_a_name(workspace):
     from core.store import studies as store
 
     with pytest.raises(DesignError, match="cannot be seen"):
-        store.refuse_name(workspace.database, "a\nb")
+        store.check_name(workspace.database, "a\nb")
     with pytest.raises(DesignError, match="is empty"):
-        store.refuse_name(workspace.database, " ")
+        store.check_name(workspace.database, " ")
 
 
 def trust_bank(code="trust"):
@@ -215,7 +215,7 @@ def test_a_bank_imported_after_its_answers_keys_them(workspace):
     mine = exported(workspace, "pilot")
     assert mine["score"].tolist() == mine["answer"].astype(float).tolist()
     assert [s.code for s in bank_attachment.studies_without_bank(workspace)] == ["pilot"]
-    later = editing.import_bank(workspace, editing.Draft(trust_bank(), (), ())).instrument
+    later = editing.import_bank(workspace, editing.ImportedBank(trust_bank(), (), ())).instrument
     assert later.code == "trust_2"
     ((study, match),) = bank_attachment.studies_of(workspace, later)
     assert (study, match.words) == ("pilot", "4 of 4 item codes match")

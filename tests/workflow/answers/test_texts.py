@@ -6,7 +6,7 @@ import pytest
 
 from core.domain.instrument import Instrument, Item, Rating, ResponseFormat, Wording
 from core.errors import BankError, NotEnoughData
-from core.files.banks.reading import Draft
+from core.files.banks.reading import ImportedBank
 from core.workflow.answers import answers, texts
 from core.workflow.banks import editing, text_prompts
 from core.workflow.runs import collection
@@ -188,7 +188,7 @@ def test_imported_texts_are_scored_like_collected_ones(workspace):
     )
     for code, items, kind in (("letters", letters, "prompts"), ("lists", words, "words")):
         editing.import_bank(
-            workspace, Draft(Instrument(code, code, items, (free,), ("en",), kind=kind))
+            workspace, ImportedBank(Instrument(code, code, items, (free,), ("en",), kind=kind))
         )
     rows = [
         f"letters,{item.code},text,m,c{c},free_text,{text}"

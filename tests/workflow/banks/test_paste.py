@@ -36,7 +36,7 @@ def test_words_for_plus_pasted_over_reverse_are_read_as_in_a_file(word):
 
 
 def test_the_word_the_grid_shows_is_read_back():
-    assert instrument.sign("− reverse") == -1
+    assert instrument.parse_keying("− reverse") == -1
 
 
 def test_an_unknown_word_keeps_the_old_keying_and_is_told_with_its_item():

@@ -415,12 +415,12 @@ def data_set(workspace, study="study"):
 
 def killed_with(workspace, record, person, n_calls, cost):
     """As a process leaves it that is killed when it has just sent the first calls."""
-    number = runs.report(workspace.database, record.study_id, "running", "a process gone", {})
+    number = runs.report_event(workspace.database, record.study_id, "running", "a process gone", {})
     found = collection.store.remaining(
         workspace.database, record.study_id, [person.respondent_id], after=0, limit=n_calls
     )
     sent = [runs.Sending(call.call_id, 1, cost) for call in found]
-    runs.write(workspace.database, record.study_id, number, sent)
+    runs.save_sendings(workspace.database, record.study_id, number, sent)
 
 
 def test_calls_sent_before_a_kill_count_in_cost_and_cap_and_are_asked_again(workspace, server):
@@ -465,7 +465,7 @@ def test_every_call_is_on_file_before_the_service_receives_it(workspace, server)
 def test_a_call_that_cannot_be_written_down_is_not_sent_and_the_run_says_why(
     workspace, server, monkeypatch
 ):
-    write, refused = runs.write, []
+    write, refused = runs.save_sendings, []
 
     def full_at_times(database, study_id, run, batch):
         if len(server.chats) >= 10 and not refused:
@@ -473,7 +473,7 @@ def test_a_call_that_cannot_be_written_down_is_not_sent_and_the_run_says_why(
             raise StoreError("The disk is full.", "Free some space.")
         write(database, study_id, run, batch)
 
-    monkeypatch.setattr(runs, "write", full_at_times)
+    monkeypatch.setattr(runs, "save_sendings", full_at_times)
     freeze(workspace, service(server.base_url, at_once=4), n_personas=5)
     collection.start(workspace, "study")
     progress = finished(workspace)
@@ -486,7 +486,7 @@ def test_a_call_that_cannot_be_written_down_is_not_sent_and_the_run_says_why(
 
 
 def test_the_end_of_a_run_is_written_as_soon_as_the_disk_takes_it(workspace, monkeypatch):
-    report, refused = runs.report, []
+    report, refused = runs.report_event, []
 
     def full_at_first(database, study_id, kind, process, detail):
         if kind == "finished" and len(refused) < 2:
@@ -494,7 +494,7 @@ def test_the_end_of_a_run_is_written_as_soon_as_the_disk_takes_it(workspace, mon
             raise StoreError("The disk is full.", "Free some space.")
         return report(database, study_id, kind, process, detail)
 
-    monkeypatch.setattr(runs, "report", full_at_first)
+    monkeypatch.setattr(runs, "report_event", full_at_first)
     monkeypatch.setattr(collector, "RETRY_WRITING_S", 0.05)
     freeze(workspace, simulated(), n_personas=1)
     collection.start(workspace, "study")

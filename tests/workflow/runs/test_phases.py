@@ -40,13 +40,13 @@ def said_to(number, body):
 def four_questions(workspace, monkeypatch):
     from core.domain.formats import BUILT_IN
     from core.domain.instrument import Instrument, Item, Wording
-    from core.files.banks.reading import Draft
+    from core.files.banks.reading import ImportedBank
     from core.workflow.banks import editing
 
     monkeypatch.setitem(SAID, 3, "Yes")
     items = tuple(Item(f"q{n}", (Wording("en", f"Question {n}?"),)) for n in SAID)
     bank = Instrument("four", "Four", items, (BUILT_IN["yes_no"],))
-    editing.import_bank(workspace, Draft(bank))
+    editing.import_bank(workspace, ImportedBank(bank))
     with FaultServer(script=said_to) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         freeze(

@@ -22,8 +22,8 @@ from core.analysis.shared.scripts.names import (
     r_text,
     r_texts,
 )
+from core.domain.numbers import count_text
 from core.domain.results import TextFile
-from core.domain.wording import counted
 from core.stats.factor.model import (
     COVARIANCE,
     INTERCEPT,
@@ -508,7 +508,7 @@ def _model(
 
 def _about(groups: Sequence[SyntaxGroup], names: Sequence[str], title: str) -> str:
     """What the files are of, and which items are left out."""
-    lines = comment(f"{title}: {counted(len(groups), 'group')}.")
+    lines = comment(f"{title}: {count_text(len(groups), 'group')}.")
     for group, name in zip(groups, names, strict=True):
         if group.dropped:
             lines += comment(f"{name}: left out: {', '.join(group.dropped)}.")

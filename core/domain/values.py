@@ -1,9 +1,16 @@
-"""Identifiers that come out the same wherever they are made, and codes of languages."""
+"""What the JSON of the domain's values has in common."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import ConfigDict
+
+# Identifiers that come out the same wherever they are made, and codes of languages.
 
 # Identifiers that come out the same wherever they are made.
 
@@ -66,3 +73,32 @@ def language_code(text: str) -> str:
     if len(plain) <= 3 and plain.isascii() and plain.isalpha():
         return plain.lower()
     return _CODES.get(plain.casefold(), plain)
+
+
+Number = int | float
+"""A number as it was written: 1 and 1.0 are kept apart, as hashes of content are made of them."""
+
+STRICT = ConfigDict(strict=True, extra="forbid")
+"""For what people write by hand: no key that is unknown, and no text in place of a number."""
+
+_NONE: Mapping[str, object] = MappingProxyType({})
+
+
+def json_value(value: Any, unused: Mapping[str, object] = _NONE) -> Any:
+    """A frozen value as lists, mappings, texts and numbers.
+
+    A field is left out where it holds the value that `unused` has under its name.
+    """
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, tuple):
+        return [json_value(part, unused) for part in value]
+    if isinstance(value, Mapping):
+        return {name: json_value(part, unused) for name, part in value.items()}
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    return {
+        name: json_value(part, unused)
+        for name, part in vars(value).items()
+        if name not in unused or part != unused[name]
+    }

@@ -13,7 +13,7 @@ import pandas as pd
 # Counted things in words: "1 item", "2 items", "12,000 replies".
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def count_text(count: int, one: str, many: str = "") -> str:
     """A number and what it counts, in the singular for 1 and in the plural otherwise.
 
     Parameters
@@ -28,7 +28,7 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def with_count(name: str, count: str) -> str:
+def name_with_count(name: str, count: str) -> str:
     """A name and how many it holds in brackets, unless the name ends with just these brackets."""
     brackets = f"({count})"
     return name if name.rstrip().endswith(brackets) else f"{name} {brackets}"
@@ -47,17 +47,17 @@ def number_text(value: float, decimals: int) -> str:
     """
     if not math.isfinite(value):
         return str(value)
-    return f"{_rounded(Decimal(repr(float(value))), decimals):f}"
+    return f"{_round_decimal(Decimal(repr(float(value))), decimals):f}"
 
 
 def percent_text(share: float, decimals: int = 0) -> str:
     """The share as a percentage with so many decimals, rounded as `number_text` rounds."""
     if not math.isfinite(share):
         return str(share)
-    return f"{_rounded(Decimal(repr(float(share))).scaleb(2), decimals):f}%"
+    return f"{_round_decimal(Decimal(repr(float(share))).scaleb(2), decimals):f}%"
 
 
-def rounded(values: npt.ArrayLike, decimals: int) -> npt.NDArray[np.float64]:
+def round_half_away(values: npt.ArrayLike, decimals: int) -> npt.NDArray[np.float64]:
     """The numbers that `number_text` writes, NaN and infinite ones as they are."""
     exact = np.asarray(values, dtype=np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -70,14 +70,14 @@ def rounded(values: npt.ArrayLike, decimals: int) -> npt.NDArray[np.float64]:
     return np.asarray(found + 0.0)  # no negative zero
 
 
-def rounded_frame(
+def round_frame(
     frame: pd.DataFrame, decimals: int, names: Iterable[str] | None = None
 ) -> pd.DataFrame:
     """The table with these columns, or all that hold broken numbers, rounded as they are shown."""
     found = frame.select_dtypes("float").columns if names is None else names
-    return frame.assign(**{name: rounded(frame[name], decimals) for name in found})
+    return frame.assign(**{name: round_half_away(frame[name], decimals) for name in found})
 
 
-def _rounded(exact: Decimal, decimals: int) -> Decimal:
+def _round_decimal(exact: Decimal, decimals: int) -> Decimal:
     found = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP, _DIGITS)
     return found if found else abs(found)

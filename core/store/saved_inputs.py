@@ -25,13 +25,13 @@ select code, arg_max(body, saved_at) from prompt_template group by code order by
 """
 
 
-def remember(database: Database, name: str, value: Any) -> None:
+def save_page_input(database: Database, name: str, value: Any) -> None:
     """Keep a JSON value under a name."""
     with database.transaction() as cursor:
         cursor.execute(_REMEMBER, [name, json.dumps(value, ensure_ascii=False)])
 
 
-def recall(database: Database, name: str) -> tuple[Any, datetime] | None:
+def page_input(database: Database, name: str) -> tuple[Any, datetime] | None:
     """The value kept under a name and when it was saved, or None."""
     row = database.row(_RECALL, [name])
     return (json.loads(row[0]), row[1]) if row else None

@@ -19,21 +19,17 @@ from core.files.banks.reading import (
     OPTIONAL,
     PARTY,
     SHEETS,
-    BankReading,
-    Draft,
-    RowError,
-    TextColumn,
+    BankReader,
+    ImportedBank,
+    WordingColumn,
     is_of_items,
-    join,
     join_pairs,
+    join_values,
     text_column,
     text_name,
 )
 from core.files.tables import MAX_COLUMNS, read_sheets, read_table
 from core.files.writing import Cell, csv_fault, csv_line, plain_number, workbook, xlsx_fault
-
-__all__ = ["Draft", "RowError", "instrument_to_csv", "instrument_to_xlsx", "read_instrument"]
-
 
 # The rows of a question bank's file, and the columns they use.
 
@@ -102,7 +98,7 @@ def _of_item(position: int, item: Item) -> Record:
     return {
         "record": "item",
         **dict(zip(COLUMNS["item"], fixed, strict=True)),
-        **_used(pair=item.pair, genre=item.genre, tags=join(item.tags)),
+        **_used(pair=item.pair, genre=item.genre, tags=join_values(item.tags)),
         **({} if item.rank is None else {"rank": item.rank}),
         **_used(directions=join_pairs(words), drafts=join_pairs(dict(sorted(drafts.items())))),
         **{f"{LOADING}{domain}": sign for domain, sign in item.loadings.items()},
@@ -169,8 +165,8 @@ def _repeats(what: str, codes: Iterable[str]) -> Iterator[str]:
 
 def _column_losses(bank: Instrument) -> Iterator[str]:
     """Names that make no column, or the column of something else."""
-    wordings = [TextColumn(w.language, w.form, w.mood) for i in bank.items for w in i.wordings]
-    labels = [TextColumn(lang) for f in bank.formats for o in f.options for lang in o.labels]
+    wordings = [WordingColumn(w.language, w.form, w.mood) for i in bank.items for w in i.wordings]
+    labels = [WordingColumn(lang) for f in bank.formats for o in f.options for lang in o.labels]
     for column in dict.fromkeys([*wordings, *labels]):
         if text_column(text_name(*column).strip()) != column:
             mood = f" and mood {column.mood!r}" if column.mood else ""
@@ -261,7 +257,7 @@ def instrument_to_xlsx(instrument: Instrument) -> bytes:
     return workbook(sheets)
 
 
-def read_instrument(name: str, data: bytes) -> Draft:
+def read_instrument(name: str, data: bytes) -> ImportedBank:
     """The bank in a CSV file or Excel workbook, with all that is wrong in it by row.
 
     Raises
@@ -269,7 +265,7 @@ def read_instrument(name: str, data: bytes) -> Draft:
     FileError
         The file cannot be taken apart into rows and columns at all.
     """
-    reading = BankReading()
+    reading = BankReader()
     if not name.lower().endswith(".xlsx"):
         reading.add(read_table(name, data))
         return reading.draft(name)
