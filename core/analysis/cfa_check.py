@@ -13,21 +13,13 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.cfa.analysis import cfa_scripts
-from core.analysis.shared.answers import (
-    GroupAnswers,
-    TableRow,
-    bounded,
-    by_group,
-    decimals,
-    table_of,
-)
 from core.analysis.shared.factor_models.groups import (
     UNIT_CHANGED,
-    Prepared,
+    PreparedGroup,
     Row,
-    fitted,
+    fit_model,
     n_scores_used,
-    prepared_groups,
+    prepare_groups,
     table,
 )
 from core.analysis.shared.factor_models.models import (
@@ -40,8 +32,16 @@ from core.analysis.shared.matrices import by_columns, data_notes, distinct
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import step
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import Floats, unit_of
+from core.analysis.shared.rows import Floats, analysis_unit
 from core.analysis.shared.scripts.factor_models import semopy_lines, semopy_starts
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    coefficient_text,
+    decimal_text,
+    rows_by_group,
+    table_of,
+)
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
@@ -107,10 +107,10 @@ _DEFINITIONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Checked:
+class _GroupCheck:
     """One group: the fit of this program, if there is one, and that of semopy."""
 
-    prepared: Prepared
+    prepared: PreparedGroup
     own: CfaResult | None
     theirs: SemopyFit
     notes: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ def _cfa_check_scripts(
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """The fit by both programs in each group, and the largest difference of a loading."""
-    loadings = by_group(table_of(result, "loadings"), "factor")
+    loadings = rows_by_group(table_of(result, "loadings"), "factor")
 
     def sentence(group: str, rows: Sequence[TableRow]) -> str:
         chi2 = next(row for row in rows if row["index"] == "χ²")
@@ -145,12 +145,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return "The comparison is undefined (a program has no solution or no test)."
         alike = abs(chi2["left"]) <= _AGREE_CHI2 and max(known) <= _AGREE
         return (
-            f"Both programs {'agree' if alike else 'differ'}: χ² is {decimals(chi2['program'])} "
-            f"here and {decimals(chi2['semopy'])} in semopy, and standardized loadings differ by "
-            f"{bounded(max(known), 4)} at most."
+            f"Both programs {'agree' if alike else 'differ'}: χ² is "
+            f"{decimal_text(chi2['program'])} "
+            f"here and {decimal_text(chi2['semopy'])} in semopy, and standardized loadings "
+            f"differ by "
+            f"{coefficient_text(max(known), 4)} at most."
         )
 
-    groups = by_group(table_of(result, "fit"), "index")
+    groups = rows_by_group(table_of(result, "fit"), "index")
     return tuple((group, sentence(group, rows)) for group, rows in groups.items())
 
 
@@ -210,11 +212,11 @@ def cfa_check(
     against semopy 2.3.11 run by itself, and against lavaan 0.6-19.
     """
     names = distinct(by)
-    prepared = prepared_groups(item_scores, names, model, model_text, "ml")
+    prepared = prepare_groups(item_scores, names, model, model_text, "ml")
     groups = prepared.groups
-    checked = [_checked(group, place, len(groups)) for place, group in enumerate(groups)]
+    checked = [_check_group(group, place, len(groups)) for place, group in enumerate(groups)]
     notes = [*prepared.notes, *(note for one in checked for note in one.notes)]
-    usable = [one for one in checked if _has_own(one) or one.theirs.estimates]
+    usable = [one for one in checked if _has_solution(one) or one.theirs.estimates]
     if not usable:
         raise NotEnoughData(
             f"Neither program can fit the model. {' '.join(notes[:3])}",
@@ -226,37 +228,39 @@ def cfa_check(
     what = "The model of the text" if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
         tables=_tables(checked, by_columns(names)),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"{what}. This program and semopy {version('semopy')} fit the same model to the "
         "same complete administrations by maximum likelihood (ML), whatever estimator the "
         "confirmatory factor analysis uses: numbers of WLSMV, corrected tests of MLR, and full "
         "information are others. Scores are after reverse-keying.",
-        notes=(*_agreement(checked), *data_notes(item_scores, matrices), *notes),
+        notes=(*_agreement_notes(checked), *data_notes(item_scores, matrices), *notes),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
 
-def _checked(group: Prepared, place: int, n_groups: int) -> _Checked:
+def _check_group(group: PreparedGroup, place: int, n_groups: int) -> _GroupCheck:
     """Both fits of one group, and what has to be said about them."""
     step(place, n_groups, "groups")
     model = group.model
     if model is None:
-        return _Checked(group, None, SemopyFit(), group.notes)
+        return _GroupCheck(group, None, SemopyFit(), group.notes)
     notes = list(group.notes)
     own: CfaResult | None = None
     try:
-        own = fitted(group.scores, model, "ml", _CI_LEVEL)
+        own = fit_model(group.scores, model, "ml", _CI_LEVEL)
         notes += [f"{group.name}: {model.sentence(problem)}" for problem in own.problems]
     except TooLarge:
         raise
     except UserError as error:
         problem = model.sentence(error.problem)
-        return _Checked(group, None, SemopyFit(), (*notes, f"{group.name}: not fitted. {problem}"))
+        return _GroupCheck(
+            group, None, SemopyFit(), (*notes, f"{group.name}: not fitted. {problem}")
+        )
     theirs = fit_semopy(
         *_complete(group.scores, model),
-        *_for_semopy(model, own),
+        *_semopy_model(model, own),
         after_step=lambda: step(place, n_groups, "groups"),
     )
     if theirs.problem:
@@ -270,10 +274,10 @@ def _checked(group: Prepared, place: int, n_groups: int) -> _Checked:
             f"{group.name}: semopy's solution has all signs of {named} reversed, which fits as "
             "well; they are turned here."
         )
-    return _Checked(group, own, theirs, tuple(notes), semopy_indices(own))
+    return _GroupCheck(group, own, theirs, tuple(notes), semopy_indices(own))
 
 
-def _has_own(one: _Checked) -> bool:
+def _has_solution(one: _GroupCheck) -> bool:
     """Whether this program has a solution."""
     return one.own is not None and one.own.converged
 
@@ -283,17 +287,17 @@ def _complete(scores: Floats, model: WrittenModel) -> tuple[Floats, tuple[str, .
     return scores[np.isfinite(scores).all(axis=1)], model.items
 
 
-def _for_semopy(model: WrittenModel, own: CfaResult) -> tuple[list[str], dict[str, str]]:
+def _semopy_model(model: WrittenModel, own: CfaResult) -> tuple[list[str], dict[str, str]]:
     """The model and its starts as semopy reads them, with factors in the unit they have here."""
     parsed = parse_model(model.text, items=model.items)
     scaling: Scaling = "std.lv" if UNIT_CHANGED in own.problems else "marker"
     return semopy_lines(parsed, scaling=scaling), semopy_starts(parsed, scaling=scaling)
 
 
-def _agreement(checked: Sequence[_Checked]) -> tuple[str, ...]:
+def _agreement_notes(checked: Sequence[_GroupCheck]) -> tuple[str, ...]:
     """Whether both programs find the same, and where not, by how much and why."""
-    both = [one for one in checked if _has_own(one) and one.theirs.estimates]
-    disagreements = {one.prepared.name: _disagreement(one) for one in both}
+    both = [one for one in checked if _has_solution(one) and one.theirs.estimates]
+    disagreements = {one.prepared.name: _disagreement_sentence(one) for one in both}
     differing = [f"{name}: {said}" for name, said in disagreements.items() if said]
     n_alike = len(both) - len(differing)
     where = "" if len(checked) == 1 else f" in {n_alike} of {count_text(len(checked), 'group')}"
@@ -304,7 +308,7 @@ def _agreement(checked: Sequence[_Checked]) -> tuple[str, ...]:
     return (*((alike,) if n_alike else ()), *differing)
 
 
-def _disagreement(one: _Checked) -> str:
+def _disagreement_sentence(one: _GroupCheck) -> str:
     """What differs by more than rounding, in sentences; empty where nothing does."""
     chi2 = one.own_indices.chi2 - one.theirs.indices.chi2
     said = [f"χ² differs by {abs(chi2):.4f}"] if abs(chi2) > _AGREE_CHI2 else []
@@ -318,10 +322,12 @@ def _disagreement(one: _Checked) -> str:
     apart = max((abs(row[-1]) for row in _correlation_rows(one) if row[-1] == row[-1]), default=0.0)
     if apart > _AGREE:
         said.append(f"a correlation of factors by up to {apart:.4f}")
-    return f"the programs differ: {', '.join(said)}. {_reason(one, chi2)}" if said else ""
+    return (
+        f"the programs differ: {', '.join(said)}. {_difference_reason(one, chi2)}" if said else ""
+    )
 
 
-def _reason(one: _Checked, chi2: float) -> str:
+def _difference_reason(one: _GroupCheck, chi2: float) -> str:
     """Why two solutions differ, as far as the numbers tell."""
     negative = [
         str(name)
@@ -341,7 +347,7 @@ def _reason(one: _Checked, chi2: float) -> str:
     return f"The solution of {better} has the smaller χ², so the other is not the best there is."
 
 
-def _tables(checked: Sequence[_Checked], group: Sequence[Column]) -> tuple[ResultTable, ...]:
+def _tables(checked: Sequence[_GroupCheck], group: Sequence[Column]) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
     program = Column("program", "This program", "compared", "By ML on complete administrations.")
     semopy = Column("semopy", "semopy", "compared", "By its objective MLW, on the same answers.")
@@ -399,7 +405,7 @@ def _tables(checked: Sequence[_Checked], group: Sequence[Column]) -> tuple[Resul
     )  # fmt: skip
 
 
-def _fit_rows(one: _Checked) -> Iterator[Row]:
+def _fit_rows(one: _GroupCheck) -> Iterator[Row]:
     """One row per index."""
     own = _own_indices(one)
     for name, title, remark in _INDICES:
@@ -408,7 +414,7 @@ def _fit_rows(one: _Checked) -> Iterator[Row]:
         yield title, here, there, here - there, converted, converted - there, remark
 
 
-def _own_indices(one: _Checked) -> dict[str, float]:
+def _own_indices(one: _GroupCheck) -> dict[str, float]:
     """The indices as this program defines them; NaN where it has none."""
     fit = one.own
     if fit is None:
@@ -422,7 +428,7 @@ def _own_indices(one: _Checked) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _loading_rows(one: _Checked) -> Iterator[Row]:
+def _loading_rows(one: _GroupCheck) -> Iterator[Row]:
     """One row per loading: raw and standardized by both, each with its difference."""
     model, fit = one.prepared.model, one.own
     if model is None or fit is None:
@@ -440,7 +446,7 @@ def _loading_rows(one: _Checked) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def _correlation_rows(one: _Checked) -> Iterator[Row]:
+def _correlation_rows(one: _GroupCheck) -> Iterator[Row]:
     """One row per pair of factors."""
     model, fit = one.prepared.model, one.own
     if model is None or fit is None:
@@ -452,7 +458,7 @@ def _correlation_rows(one: _Checked) -> Iterator[Row]:
         yield (*map(model.name, pair), here, there, here - there)
 
 
-def _variance_rows(one: _Checked) -> Iterator[Row]:
+def _variance_rows(one: _GroupCheck) -> Iterator[Row]:
     """One row per free variance or covariance."""
     model, fit = one.prepared.model, one.own
     if model is None or fit is None:

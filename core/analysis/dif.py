@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.analysis.invariance.levels import level_of_each
-from core.analysis.shared.answers import GroupAnswers, TableRow, answered, table_of
+from core.analysis.invariance.levels import levels_by_administration
 from core.analysis.shared.matrices import (
     ScoreMatrix,
     by_columns,
@@ -26,7 +25,8 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
-from core.analysis.shared.rows import Floats, caution, unit_of, varying
+from core.analysis.shared.rows import Floats, analysis_unit, caution_notes, varying_factors
+from core.analysis.shared.sentences import GroupAnswers, TableRow, answers_by_group, table_of
 from core.charts.dots import dif_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
@@ -104,7 +104,7 @@ _LEVELS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class SubscaleTests:
     """The tests of one group and subscale, with leading cells of rows; None where impossible."""
 
     lead: tuple[Any, ...]
@@ -119,7 +119,7 @@ class Compared:
         return [item for item in items if not math.isnan(item.uniform.p_value)]
 
 
-def _dif_tables(found: Sequence[Compared], group: Sequence[Column]) -> tuple[ResultTable, ...]:
+def _dif_tables(found: Sequence[SubscaleTests], group: Sequence[Column]) -> tuple[ResultTable, ...]:
     """The four tables, with the groups' columns in front."""
     made = (
         ("items", "Items", _item_rows, _ITEMS),
@@ -149,7 +149,7 @@ def _level_rows(scores: Floats, labels: Labels, levels: Sequence[str]) -> tuple[
     return tuple(rows)
 
 
-def _item_rows(one: Compared) -> Iterator[Row]:
+def _item_rows(one: SubscaleTests) -> Iterator[Row]:
     """Each item's flag and sizes."""
     if one.result is None:
         return
@@ -162,7 +162,7 @@ def _item_rows(one: Compared) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def _test_rows(one: Compared) -> Iterator[Row]:
+def _test_rows(one: SubscaleTests) -> Iterator[Row]:
     """Three rows for each item."""
     for item in one.result.items if one.result else ():
         for kind, word in _KINDS:
@@ -173,7 +173,7 @@ def _test_rows(one: Compared) -> Iterator[Row]:
             )  # fmt: skip
 
 
-def _effect_rows(one: Compared) -> Iterator[Row]:
+def _effect_rows(one: SubscaleTests) -> Iterator[Row]:
     """One row for each item and level other than the reference."""
     if one.result is None:
         return
@@ -187,7 +187,7 @@ def _effect_rows(one: Compared) -> Iterator[Row]:
             yield item.name, level, reference, n, log_odds, error
 
 
-_COMPARED = (
+_FACTORS = (
     ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),
     ("entity", "Entities"), ("form", "Forms"), ("template", "Instructions"),
     ("label_order", "Orders of options"), ("phase", "Phases"),
@@ -206,7 +206,7 @@ Factor = Annotated[
     Literal[
         "language", "respondent", "context", "entity", "form", "template", "label_order", "phase"
     ],
-    Choice("Compare", _COMPARED, help="The factor whose levels are compared, item by item."),
+    Choice("Compare", _FACTORS, help="The factor whose levels are compared, item by item."),
 ]
 Matching = Annotated[
     Literal["rest", "purified"],
@@ -251,7 +251,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         verb = "is" if len(flagged) == 1 else "are"
         return f"{len(flagged)} of {count_text(len(tested), 'item')} {verb} flagged{named}."
 
-    return answered(table_of(result, "items"), "subscale", sentence)
+    return answers_by_group(table_of(result, "items"), "subscale", sentence)
 
 
 @analysis(
@@ -326,11 +326,11 @@ def dif(
     """
     names = tuple(name for name in distinct(by) if name != factor)
     matrices = with_options(item_scores, score_matrices(item_scores, names))
-    level_of = level_of_each(item_scores, factor)
+    level_of = levels_by_administration(item_scores, factor)
     found = []
     for matrix in with_progress(matrices, "scales"):
         levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
-        found.append(_compared(matrix, levels, fewest, matching, flag_level, adjust))
+        found.append(_test_subscale(matrix, levels, fewest, matching, flag_level, adjust))
     notes = [note for one in found for note in one.notes]
     if not any(one.tested for one in found):
         raise NotEnoughData(
@@ -338,10 +338,10 @@ def dif(
             _remedy(item_scores, fewest),
         )
     n_used = sum(item.n for one in found for item in one.tested)
-    word = dict(_COMPARED)[factor].lower()
+    word = dict(_FACTORS)[factor].lower()
     return AnalysisResult(
         tables=_dif_tables(found, by_columns(names)),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Ordinal logistic regression (Zumbo, 1999) comparing {word}, matched on the sum of "
@@ -352,20 +352,20 @@ def dif(
             *data_notes(item_scores, matrices),
             *notes,
             *_CAUTIONS,
-            *caution(item_scores, *_INDEPENDENT_TESTS),
+            *caution_notes(item_scores, *_INDEPENDENT_TESTS),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
 
-def _compared(
+def _test_subscale(
     matrix: ScoreMatrix,
     levels: Labels,
     fewest: int,
     matching: Matching,
     flag_level: float,
     adjust: Adjustment,
-) -> Compared:
+) -> SubscaleTests:
     """The tests of one matrix, on the levels and items that can be compared."""
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     lead = (*matrix.group, matrix.subscale)
@@ -380,7 +380,7 @@ def _compared(
         )
     if len(kept) < 2:
         notes.append(f"{where}: not compared, as fewer than two levels are left.")
-        return Compared(lead, None, (), tuple(notes))
+        return SubscaleTests(lead, None, (), tuple(notes))
     in_all = np.asarray(np.all([answered[levels == level].any(axis=0) for level in kept], axis=0))
     items = [item for item, asked in zip(matrix.items, in_all, strict=True) if asked]
     offered = [own for own, asked in zip(matrix.options, in_all, strict=True) if asked]
@@ -397,9 +397,11 @@ def _compared(
             scores, items, levels[rows].tolist(), offered=offered, alpha=flag_level, adjust=adjust
         )
     except NotEnoughData as error:
-        return Compared(lead, None, (), (*notes, f"{where}: not compared. {error.problem}"))
+        return SubscaleTests(lead, None, (), (*notes, f"{where}: not compared. {error.problem}"))
     notes.extend(f"{where}: {problem}" for problem in (*result.problems, *_problems(result)))
-    return Compared(lead, result, _level_rows(scores, levels[rows], result.groups), tuple(notes))
+    return SubscaleTests(
+        lead, result, _level_rows(scores, levels[rows], result.groups), tuple(notes)
+    )
 
 
 def _problems(result: DifResult) -> list[str]:
@@ -414,7 +416,7 @@ def _problems(result: DifResult) -> list[str]:
 def _remedy(item_scores: pd.DataFrame, fewest: int) -> str:
     """What to compare instead."""
     listed = (
-        ", ".join(name for name, _ in varying(item_scores, _COMPARED))
+        ", ".join(name for name, _ in varying_factors(item_scores, _FACTORS))
         or "none of those that can be compared"
     )
     return (

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 
-from core.analysis.shared.answers import GroupAnswers, TableRow, by_group, table_of
-from core.analysis.shared.factor_models.groups import Answers, normality_table
+from core.analysis.shared.factor_models.groups import NormalityScores, normality_table
 from core.analysis.shared.factor_models.models import subscales_of_items
 from core.analysis.shared.matrices import (
     by_columns,
@@ -22,6 +21,7 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
+from core.analysis.shared.sentences import GroupAnswers, TableRow, rows_by_group, table_of
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text, percent_text
@@ -73,7 +73,7 @@ _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How many factors stand out from chance, and what the extracted ones explain."""
-    explained = by_group(table_of(result, "factors"), "factor")
+    explained = rows_by_group(table_of(result, "factors"), "factor")
 
     def sentence(group: str, rows: Sequence[TableRow]) -> str:
         n = sum(row["stands_out"] == "yes" for row in rows)
@@ -85,7 +85,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         taken = count_text(len(known), "factor")
         return f"{said}; {taken} taken out, {percent_text(sum(known))} of the variance explained."
 
-    groups = by_group(table_of(result, "eigenvalues"), "number")
+    groups = rows_by_group(table_of(result, "eigenvalues"), "number")
     return tuple((group, sentence(group, rows)) for group, rows in groups.items())
 
 
@@ -155,7 +155,7 @@ def efa(
     repetitions = _REPETITIONS[correlation]
     subscale_of, _ = subscales_of_items(item_scores)
     tables: dict[str, list[Row]] = {name: [] for name in ("eigen", "load", "factor")}
-    answers: list[Answers] = []
+    answers: list[NormalityScores] = []
     notes: list[str] = []
     n_used = 0
     for matrix in with_progress(matrices, "groups"):
@@ -183,7 +183,7 @@ def efa(
         answers.append((matrix.group, matrix.scores, matrix.items))
         said = (*chance.problems, *found.problems)
         notes.extend(f"{where}: {problem}" for problem in dict.fromkeys(said))
-        notes.extend(f"{where}: {one}" for one in _contrary(found, subscale_of))
+        notes.extend(f"{where}: {one}" for one in _keying_notes(found, subscale_of))
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
         tables["load"] += [(*matrix.group, *row) for row in _loadings(found)]
         tables["factor"] += [(*matrix.group, *row) for row in _factors(found)]
@@ -215,7 +215,7 @@ def efa(
     )
 
 
-def _contrary(found: ExploratoryFactors, subscale_of: Mapping[str, str]) -> Iterator[str]:
+def _keying_notes(found: ExploratoryFactors, subscale_of: Mapping[str, str]) -> Iterator[str]:
     """Items that load against the others of their subscale, on the factor it loads on most."""
     owners = [subscale_of.get(name, "") for name in found.names]
     for subscale in dict.fromkeys(owners):

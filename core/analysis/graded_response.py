@@ -10,15 +10,6 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.answers import (
-    GroupAnswers,
-    TableRow,
-    bounded,
-    by_group,
-    decimals,
-    joined,
-    table_of,
-)
 from core.analysis.shared.matrices import (
     ScoreMatrix,
     by_columns,
@@ -31,7 +22,16 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.rows import Floats, caution, unit_of
+from core.analysis.shared.rows import Floats, analysis_unit, caution_notes
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    coefficient_text,
+    decimal_text,
+    join_parts,
+    rows_by_group,
+    table_of,
+)
 from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
@@ -55,7 +55,7 @@ _SAMEJIMA = "Samejima (1969)."
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class SubscaleFit:
     """One group and subscale with its model; None where there are too few items that vary."""
 
     matrix: ScoreMatrix
@@ -68,7 +68,7 @@ class Fitted:
         return sum(item.n_answers for item in self.fit.items) if self.fit else 0
 
 
-def _items_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable:
+def _items_table(found: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTable:
     """One row per group and item, with as many thresholds as the longest item has."""
     fitted = [item for one in found if one.fit for item in one.fit.items]
     most = max(len(item.thresholds) for item in fitted)
@@ -100,7 +100,7 @@ def _items_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTabl
     return _table("items", "Items", rows, columns)
 
 
-def _item_cells(one: Fitted, most: int) -> list[tuple[Any, ...]]:
+def _item_cells(one: SubscaleFit, most: int) -> list[tuple[Any, ...]]:
     """What is known of each item of a matrix; NaN for an item left out of the model."""
     known = {item.name: item for item in one.fit.items} if one.fit else {}
     converged = one.fit is not None and one.fit.converged
@@ -127,7 +127,7 @@ def _curve(item: GradedItem, most: int) -> tuple[float, ...]:
 
 
 def _item_information_table(
-    found: Sequence[Fitted], group: Sequence[Column], trait: Floats
+    found: Sequence[SubscaleFit], group: Sequence[Column], trait: Floats
 ) -> ResultTable:
     """One row per group and item: its information at whole levels of the trait, and its highest.
 
@@ -166,7 +166,7 @@ def _item_information_table(
 
 
 def _information_table(
-    found: Sequence[Fitted], group: Sequence[Column], trait: Floats
+    found: Sequence[SubscaleFit], group: Sequence[Column], trait: Floats
 ) -> ResultTable:
     """One row per group, subscale and level of the trait; NaN where nothing converged."""
     columns = (
@@ -191,7 +191,7 @@ def _information_table(
     return _table("information", "Test information", rows, columns)
 
 
-def _fit_table(found: Sequence[Fitted], group: Sequence[Column]) -> ResultTable:
+def _fit_table(found: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTable:
     """One row per group and subscale."""
     columns = (
         *group,
@@ -262,7 +262,7 @@ Steps = Annotated[
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How steep the items of every subscale are, and how reliable the trait is."""
-    items = by_group(table_of(result, "items"), "subscale")
+    items = rows_by_group(table_of(result, "items"), "subscale")
 
     def of(row: TableRow, own: Sequence[TableRow]) -> str:
         slopes = [one["a"] for one in own if math.isfinite(one["a"])]
@@ -270,14 +270,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return f"{row['subscale']}: undefined (the search found no maximum, or too few answers)"
         return (
             f"{row['subscale']}: {count_text(len(slopes), 'item')} with a from "
-            f"{decimals(min(slopes))} to {decimals(max(slopes))}, marginal reliability "
-            f"{bounded(row['marginal_reliability'])}"
+            f"{decimal_text(min(slopes))} to {decimal_text(max(slopes))}, marginal reliability "
+            f"{coefficient_text(row['marginal_reliability'])}"
         )
 
     return tuple(
         (
             group,
-            joined(
+            join_parts(
                 (
                     of(row, [o for o in items[group] if o["subscale"] == row["subscale"]])
                     for row in rows
@@ -285,7 +285,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 "subscales",
             ),
         )
-        for group, rows in by_group(table_of(result, "fit"), "subscale").items()
+        for group, rows in rows_by_group(table_of(result, "fit"), "subscale").items()
     )
 
 
@@ -357,7 +357,7 @@ def graded_response(
     """
     names = distinct(by)
     matrices = with_options(item_scores, score_matrices(item_scores, names))
-    found = [_fitted(matrix, points, steps) for matrix in with_progress(matrices, "scales")]
+    found = [_fit_subscale(matrix, points, steps) for matrix in with_progress(matrices, "scales")]
     notes = [note for one in found for note in one.notes]
     if not any(one.fit for one in found):
         raise NotEnoughData(
@@ -375,7 +375,7 @@ def graded_response(
             _information_table(found, group, trait),
             _fit_table(found, group),
         ),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method="Graded response model (Samejima, 1969), logistic metric, by marginal maximum "
@@ -386,13 +386,13 @@ def graded_response(
             *data_notes(item_scores, matrices),
             *notes,
             _TRAIT_ORIGIN,
-            *caution(item_scores, *_DEPENDENCE),
+            *caution_notes(item_scores, *_DEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
 
-def _fitted(matrix: ScoreMatrix, points: int, steps: int) -> Fitted:
+def _fit_subscale(matrix: ScoreMatrix, points: int, steps: int) -> SubscaleFit:
     """The model of one matrix, and what has to be said about it."""
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     try:
@@ -401,11 +401,11 @@ def _fitted(matrix: ScoreMatrix, points: int, steps: int) -> Fitted:
             max_iterations=steps,
         )  # fmt: skip
     except NotEnoughData as error:
-        return Fitted(matrix, None, (f"{where}: not fitted. {error.problem}",))
+        return SubscaleFit(matrix, None, (f"{where}: not fitted. {error.problem}",))
     notes = [f"{where}: {problem}" for problem in fit.problems]
     if not fit.converged:
         notes.append(
             f"{where}: the model did not converge. Standard errors, AIC, BIC, information and "
             "reliability are undefined; a and b are where the search stopped, not estimates."
         )
-    return Fitted(matrix, fit, tuple(notes))
+    return SubscaleFit(matrix, fit, tuple(notes))

@@ -12,17 +12,6 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.score_correlations import MOST_LEVELS, level_pairs, table
-from core.analysis.shared.answers import (
-    GroupAnswers,
-    TableRow,
-    answered,
-    bounded,
-    decimals,
-    interval,
-    joined,
-    p_of,
-    table_of,
-)
 from core.analysis.shared.matrices import (
     by_columns,
     data_notes,
@@ -43,15 +32,26 @@ from core.analysis.shared.options import (
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Rows, analysis
-from core.analysis.shared.rows import Floats, caution, or_instead, unit_of
+from core.analysis.shared.rows import Floats, analysis_unit, caution_notes, with_alternatives
 from core.analysis.shared.scores import (
     administration_labels,
     administration_scores,
     level_name,
-    level_place,
-    remedy,
+    level_sort_key,
+    scores_remedy,
     scores_used,
     shown_scales,
+)
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    decimal_text,
+    interval_text,
+    join_parts,
+    p_text,
+    table_of,
 )
 from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, ITEM_SCORES, REWRITING
@@ -73,7 +73,7 @@ from core.stats.scores import ScoreRule
 
 TypedGroups = tuple[tuple[str | float, ...], ...]
 
-_DECIDED_BY = {
+_DETERMINED_BY = {
     "model": ("respondent",),
     "respondent": ("model",),
     CONTEXT_SET: ("context",),
@@ -113,7 +113,7 @@ class GroupedScores:
         return f"{group_name(self.lead)}, scale {self.scale or '(none)'}"
 
 
-def _group_levels(
+def _group_members(
     item_scores: pd.DataFrame, factor: str, typed: TypedGroups, by: Sequence[str]
 ) -> KnownGroups:
     """The group of every administration: a level of `factor`, or the typed group of its context.
@@ -128,14 +128,14 @@ def _group_levels(
             "There are no answers yet.", "Run or import a study, or widen the filters."
         )
     compared = "context" if typed else factor
-    decided = (compared, *_DECIDED_BY.get(compared, ()))
+    decided = (compared, *_DETERMINED_BY.get(compared, ()))
     names = tuple(name for name in distinct(by) if name not in decided)
     members = administration_labels(
         item_scores, tuple(dict.fromkeys((*names, compared, "context")))
     )
     notes: tuple[str, ...] = ()
     if typed:
-        chosen = _chosen(typed, [str(name) for name in members["context"].unique()])
+        chosen = _read_groups(typed, [str(name) for name in members["context"].unique()])
         order = {name: place for place, name in enumerate(dict.fromkeys(chosen.values()))}
         n_all = len(members)
         members = members[members["context"].astype(str).isin(list(chosen))]
@@ -144,7 +144,7 @@ def _group_levels(
             left_out = n_all - len(members)
             notes = (f"{left_out} of {n_all} administrations are under contexts in no group.",)
     else:
-        levels = sorted(members[factor].unique(), key=level_place)
+        levels = sorted(members[factor].unique(), key=level_sort_key)
         order = {str(level_name(level)): place for place, level in enumerate(levels)}
         group = members[factor].map(lambda level: str(level_name(level)))
     members = members.assign(group_name=group, group_place=group.map(order))
@@ -182,7 +182,7 @@ def _grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedS
     return tuple(found)
 
 
-def _chosen(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
+def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
     """The group of each context typed; raises where they do not fit the contexts there are."""
     chosen: dict[str, str] = {}
     for row in typed:
@@ -223,7 +223,7 @@ _SCALE = Column("scale", "Scale", help="All items together, then each subscale."
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedScale:
+class ScaleComparison:
     """What one scale adds to the tables, what to say about it, and the administrations used."""
 
     groups: list[Row]
@@ -238,7 +238,7 @@ class ComparedScale:
         return bool(self.used)
 
 
-def _compare_scale(own: GroupedScores, alternative: Alternative, level: float) -> ComparedScale:
+def _compare_scale(own: GroupedScores, alternative: Alternative, level: float) -> ScaleComparison:
     """The groups of one scale, compared all together and two by two."""
     lead = (*own.lead, own.scale)
     names = list(own.scores)
@@ -250,22 +250,22 @@ def _compare_scale(own: GroupedScores, alternative: Alternative, level: float) -
     }
     if len(names) == 2:
         shift = pairs[names[0], names[1]]
-        test, problems = _two(shift), shift.problems
+        test, problems = _two_groups_row(shift), shift.problems
     else:
         together = known_groups(own.scores, level=level)
-        test, problems = _several(together), together.problems
+        test, problems = _several_groups_row(together), together.problems
     counts = [int(np.isfinite(scores).sum()) for scores in own.scores.values()]
     n_missing = sum(map(len, own.scores.values())) - sum(counts)
-    return ComparedScale(
-        [(*lead, name, *_group(scores, level)) for name, scores in own.scores.items()],
+    return ScaleComparison(
+        [(*lead, name, *_group_row(scores, level)) for name, scores in own.scores.items()],
         [(*lead, len(names), *test, sum(counts), n_missing, " ".join(problems))],
-        [(*lead, *pair, *_pair(shift)) for pair, shift in pairs.items()],
+        [(*lead, *pair, *_pair_row(shift)) for pair, shift in pairs.items()],
         [*(f"{own.where}: {problem}" for problem in problems), *_pair_notes(own, pairs)],
-        _used(own, pairs),
+        _used_administrations(own, pairs),
     )
 
 
-def _group(scores: Floats, level: float) -> Row:
+def _group_row(scores: Floats, level: float) -> Row:
     """Mean, SD, n and the interval of the mean of one group."""
     known, n_missing = summary(scores), int((~np.isfinite(scores)).sum())
     if known.n < 2:
@@ -277,7 +277,7 @@ def _group(scores: Floats, level: float) -> Row:
     return (known.mean, 0.0, math.nan, math.nan, known.n, n_missing, remark)
 
 
-def _two(shift: MeanTest) -> Row:
+def _two_groups_row(shift: MeanTest) -> Row:
     """The test of two groups."""
     return (
         "Welch's t", shift.t, math.nan, shift.df, shift.p, math.nan, shift.stars, "d",
@@ -285,7 +285,7 @@ def _two(shift: MeanTest) -> Row:
     )  # fmt: skip
 
 
-def _several(found: KnownGroupsTest) -> Row:
+def _several_groups_row(found: KnownGroupsTest) -> Row:
     """The test of three groups or more; the classic one where a group does not vary."""
     test = ("Welch's F", found.f, found.df1, found.df2, found.p)
     if math.isnan(found.f) and math.isfinite(found.classic_f):
@@ -297,7 +297,7 @@ def _several(found: KnownGroupsTest) -> Row:
     )  # fmt: skip
 
 
-def _pair(shift: MeanTest) -> Row:
+def _pair_row(shift: MeanTest) -> Row:
     """The test of one pair of groups; n come as (second, first)."""
     return (
         shift.difference, shift.low, shift.high, shift.t, shift.df, shift.p, math.nan, shift.stars,
@@ -323,7 +323,7 @@ def _pair_notes(own: GroupedScores, pairs: Pairs) -> list[str]:
     return notes
 
 
-def _used(own: GroupedScores, pairs: Pairs) -> set[int]:
+def _used_administrations(own: GroupedScores, pairs: Pairs) -> set[int]:
     """Administrations with a score in a group that could be compared with another."""
     names = {name for pair, shift in pairs.items() if math.isfinite(shift.t) for name in pair}
     return {
@@ -415,7 +415,7 @@ def _pair_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-_COMPARED = (
+_FACTORS = (
     ("context_set", "Sets of contexts"), ("rewriting", "Contexts and their rewritings"),
     ("model", "Models"), ("respondent", "Respondents (model and settings)"),
     ("language", "Languages"), ("form", "Forms"), ("format", "Answer formats"),
@@ -427,7 +427,7 @@ _COMPARED = (
 GroupFactor = Annotated[
     Literal["context_set", "rewriting", "model", "respondent", "language", "form", "format",
             "template", "label_order", "entity", "phase"],
-    Choice("Compare", _COMPARED, help="Its levels are the groups, unless you type groups."),
+    Choice("Compare", _FACTORS, help="Its levels are the groups, unless you type groups."),
 ]  # fmt: skip
 Groups = Annotated[
     TypedGroups,
@@ -443,8 +443,17 @@ _MATCHED = (
     "The same contexts are under several of the groups, and this test takes them as different "
     "ones; a comparison pair by pair would show smaller differences."
 )
-_PAIRED_THERE = "Score correlations makes it."
-_PAIRED = {"rewriting", "language", "form", "format", "template", "label_order", "entity", "phase"}
+_PAIRED_REMEDY = "Score correlations makes it."
+_PAIRED_FACTORS = {
+    "rewriting",
+    "language",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "entity",
+    "phase",
+}
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -454,17 +463,17 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not math.isfinite(row["p_adjusted"]):
             return f"{row['scale']}: undefined (too few scores in a group, or no variance)"
         differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
-        degrees = [decimals(d, 1) for d in (row["df1"], row["df2"]) if math.isfinite(d)]
-        write = decimals if row["effect"] == "d" else bounded
+        degrees = [decimal_text(d, 1) for d in (row["df1"], row["df2"]) if math.isfinite(d)]
+        write = decimal_text if row["effect"] == "d" else coefficient_text
         effect = f"{row['effect']} = {write(row['value'])}"
         return (
             f"{row['scale']}: {differ}, {row['test']}({', '.join(degrees)}) = "
-            f"{decimals(row['statistic'])}, adjusted {p_of(row['p_adjusted'])}, {effect}"
-            f"{interval(row['ci_low'], row['ci_high'], write)}"
+            f"{decimal_text(row['statistic'])}, adjusted {p_text(row['p_adjusted'])}, {effect}"
+            f"{interval_text(row['ci_low'], row['ci_high'], write)}"
         )
 
-    return answered(
-        table_of(result, "tests"), "scale", lambda rows: joined(map(of, rows), "scales")
+    return answers_by_group(
+        table_of(result, "tests"), "scale", lambda rows: join_parts(map(of, rows), "scales")
     )
 
 
@@ -544,7 +553,7 @@ def group_comparison(
     scores are taken as normal within groups, which matters little from 30 rows each. Welch (1947,
     1951). Agrees with scipy's ttest_ind and statsmodels' anova_oneway.
     """
-    known = _group_levels(item_scores, factor, groups, by)
+    known = _group_members(item_scores, factor, groups, by)
     names = known.by
     scales = _grouped_scores(known, incomplete)
     found = [
@@ -554,10 +563,12 @@ def group_comparison(
     if not any(one.defined for one in found):
         raise NotEnoughData(
             f"No groups can be compared. {' '.join(notes[:3])}".strip(),
-            remedy(
+            scores_remedy(
                 item_scores,
                 incomplete,
-                _TWO_GROUPS if groups else or_instead(_TWO_GROUPS, item_scores, _COMPARED, factor),
+                _TWO_GROUPS
+                if groups
+                else with_alternatives(_TWO_GROUPS, item_scores, _FACTORS, factor),
             ),
         )
     used: dict[str, set[int]] = {}
@@ -577,7 +588,7 @@ def group_comparison(
                 (*lead, *_pair_columns(ci_level)), names, adjust,
             ),
         ),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Scores are means of items after reverse-keying; groups by {known.what}; Welch's "
@@ -587,20 +598,20 @@ def group_comparison(
             *data_notes(item_scores, score_matrices(item_scores, names)),
             *notes,
             *((FORMAT_POINTS,) if factor == "format" and not groups else ()),
-            *((_matched(factor, typed=bool(groups)),) if known.matched else ()),
-            *caution(item_scores, *INDEPENDENT_ROWS),
+            *((_matched_note(factor, typed=bool(groups)),) if known.matched else ()),
+            *caution_notes(item_scores, *INDEPENDENT_ROWS),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )  # fmt: skip
 
 
-def _matched(factor: str, *, typed: bool) -> str:
+def _matched_note(factor: str, *, typed: bool) -> str:
     """That pairs are not used, and where they are."""
-    return f"{_MATCHED} {_PAIRED_THERE}" if factor in _PAIRED and not typed else _MATCHED
+    return f"{_MATCHED} {_PAIRED_REMEDY}" if factor in _PAIRED_FACTORS and not typed else _MATCHED
 
 
 def _rows(
-    found: Sequence[ComparedScale], which: Literal["groups", "tests", "pairs"]
+    found: Sequence[ScaleComparison], which: Literal["groups", "tests", "pairs"]
 ) -> list[tuple[Any, ...]]:
     """The rows of one table from every scale."""
     return [row for one in found for row in getattr(one, which)]

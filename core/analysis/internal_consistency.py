@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from core.analysis.shared.answers import GroupAnswers, TableRow, answered, bounded, interval, joined
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
     MISSING_CHOICES,
@@ -20,8 +19,16 @@ from core.analysis.shared.matrices import (
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import caution, unit_of
+from core.analysis.shared.rows import analysis_unit, caution_notes
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    interval_text,
+    join_parts,
+)
 from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
@@ -57,11 +64,13 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not math.isfinite(row["alpha"]):
             return f"{row['subscale']}: α is undefined (too few items that vary, or too few rows)"
         return (
-            f"{row['subscale']}: α = {bounded(row['alpha'])}"
-            f"{interval(row['ci_low'], row['ci_high'])}"
+            f"{row['subscale']}: α = {coefficient_text(row['alpha'])}"
+            f"{interval_text(row['ci_low'], row['ci_high'])}"
         )
 
-    return answered(result.tables[0], "subscale", lambda rows: joined(map(of, rows), "subscales"))
+    return answers_by_group(
+        result.tables[0], "subscale", lambda rows: join_parts(map(of, rows), "subscales")
+    )
 
 
 @analysis(
@@ -165,12 +174,16 @@ def internal_consistency(
     rule = dict(MISSING_CHOICES)[missing].lower()
     return AnalysisResult(
         tables=(ResultTable("alpha", "Internal consistency", frame, columns),),
-        unit=unit_of(item_scores),
+        unit=analysis_unit(item_scores),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Cronbach's α from {rule}; {ci_level * 100:g}% interval after Feldt, Woodruff "
         "and Salih (1987). Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes, *caution(item_scores, *INDEPENDENCE)),
+        notes=(
+            *data_notes(item_scores, matrices),
+            *notes,
+            *caution_notes(item_scores, *INDEPENDENCE),
+        ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 

@@ -16,7 +16,6 @@ from core.analysis.item_statistics import (
     left_out_notes,
     undefined_notes,
 )
-from core.analysis.shared.answers import GroupAnswers, by_group, decimals
 from core.analysis.shared.matrices import (
     MISSING_CHOICES,
     by_columns,
@@ -26,7 +25,8 @@ from core.analysis.shared.matrices import (
 )
 from core.analysis.shared.options import By, MissingRule
 from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.rows import caution, known_ends, unit_of
+from core.analysis.shared.rows import analysis_unit, caution_notes, known_ends
+from core.analysis.shared.sentences import GroupAnswers, decimal_text, rows_by_group
 from core.charts.heat_maps import item_map_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, Unit
@@ -77,7 +77,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     """The item in which groups differ most, for all groups together."""
     title = next(c.title for c in result.tables[0].columns if c.name == "value")
     values: dict[str, list[tuple[float, str]]] = {}
-    for group, rows in by_group(result.tables[0], "subscale").items():
+    for group, rows in rows_by_group(result.tables[0], "subscale").items():
         for row in rows:
             if math.isfinite(row["value"]):
                 values.setdefault(row["item"], []).append((row["value"], group))
@@ -89,8 +89,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return (
         (
             "all groups",
-            f"{title}: groups differ most in {item}, from {decimals(low)} ({lowest}) to "
-            f"{decimals(high)} ({highest}).",
+            f"{title}: groups differ most in {item}, from {decimal_text(low)} ({lowest}) to "
+            f"{decimal_text(high)} ({highest}).",
         ),
     )
 
@@ -178,9 +178,9 @@ def item_map(
     return AnalysisResult(
         tables=(
             ResultTable("map", "Item map", long, columns),
-            _wide(long, owner, [group_name(group) for group in groups], (unit, says)),
+            _wide_table(long, owner, [group_name(group) for group in groups], (unit, says)),
         ),
-        unit=unit_of(item_scores),
+        unit=analysis_unit(item_scores),
         n_used=sum(matrix.n_used for matrix in matrices),
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"{title} of every item in every group: {says} "
@@ -189,18 +189,18 @@ def item_map(
             *data_notes(item_scores, matrices),
             *(left_out_notes(matrices, missing) if statistic in _N else ()),
             *(undefined_notes(items) if long["value"].isna().any() else ()),
-            *_too_wide(len(groups)),
+            *_wide_table_notes(len(groups)),
             *(
                 (OBSERVED_RANGE,)
                 if statistic == "difficulty" and not known_ends(item_scores).all()
                 else ()
             ),
-            *caution(item_scores, *_NO_INTERVALS),
+            *caution_notes(item_scores, *_NO_INTERVALS),
         ),
     )
 
 
-def _wide(
+def _wide_table(
     long: pd.DataFrame, owner: Any, titles: Sequence[str], statistic: tuple[Unit, str]
 ) -> ResultTable:
     """One row per item, one column for each of the first groups."""
@@ -215,13 +215,13 @@ def _wide(
         values[place.get_indexer(pd.MultiIndex.from_frame(own[keys]))] = own["value"]
         # Names of groups are whatever users and models are called: no field may be made of them.
         safe = "group_" + _UNSAFE.sub("_", title.lower()).strip("_")[:60]
-        name = _unlike(safe.rstrip("_"), taken_names, "_{}")
-        columns.append(Column(name, _unlike(title, taken_titles, " ({})"), *statistic))
+        name = _distinct_name(safe.rstrip("_"), taken_names, "_{}")
+        columns.append(Column(name, _distinct_name(title, taken_titles, " ({})"), *statistic))
         wide[name] = values
     return ResultTable("wide", "Item map, a column for each group", wide, tuple(columns))
 
 
-def _unlike(text: str, taken: set[str], ending: str) -> str:
+def _distinct_name(text: str, taken: set[str], ending: str) -> str:
     """The text, with a number after it where it is taken; from then on it is taken."""
     number, found = 1, text
     while found in taken:
@@ -231,7 +231,7 @@ def _unlike(text: str, taken: set[str], ending: str) -> str:
     return found
 
 
-def _too_wide(n_groups: int) -> list[str]:
+def _wide_table_notes(n_groups: int) -> list[str]:
     """A note where not all groups have a column."""
     if n_groups <= MOST_GROUPS:
         return []

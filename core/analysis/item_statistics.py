@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared import progress
-from core.analysis.shared.answers import GroupAnswers, TableRow, by_group, table_of
 from core.analysis.shared.matrices import (
     ALL_ITEMS,
     INDEPENDENCE,
@@ -22,20 +21,21 @@ from core.analysis.shared.matrices import (
     data_notes,
     distinct,
     group_name,
-    laid_out,
+    matrices_of,
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import (
     Floats,
-    caution,
+    analysis_unit,
+    caution_notes,
     cells_of,
     known_ends,
     relative_scores,
     scores_of,
-    unit_of,
 )
 from core.analysis.shared.scripts.scales import item_files, scale_groups
+from core.analysis.shared.sentences import GroupAnswers, TableRow, rows_by_group, table_of
 from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
@@ -233,7 +233,7 @@ def item_table(
         There is not a single score, or answers are not kept by one of the factors.
     """
     layouts = cells_of(item_scores, names).layouts()
-    matrices = laid_out(layouts, scores_of(item_scores))
+    matrices = matrices_of(layouts, scores_of(item_scores))
     if not any(matrix.n_used for matrix in matrices):
         raise NotEnoughData(
             "There are no scored answers.",
@@ -330,7 +330,7 @@ def _rows(
     matrix: ScoreMatrix, difficulty: Floats, missing: PairRule, ci_level: float
 ) -> list[tuple[Any, ...]]:
     """One row per item of a matrix."""
-    discriminations, alphas, as_worded, behind = _over_all_items(matrix, missing)
+    discriminations, alphas, as_worded, behind = _item_coefficients(matrix, missing)
     rows = []
     for i, item in enumerate(matrix.items):
         scores = matrix.scores[~np.isnan(matrix.scores[:, i]), i]
@@ -351,7 +351,7 @@ def _rows(
     return rows
 
 
-def _over_all_items(
+def _item_coefficients(
     matrix: ScoreMatrix, missing: PairRule
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Discriminations, alphas if dropped, discriminations as worded, and n, for every item.
@@ -365,7 +365,7 @@ def _over_all_items(
     found = (
         own,
         table.alpha_if_dropped(),
-        _as_worded(kept, own, missing),
+        _discriminations_as_worded(kept, own, missing),
         _n_discrimination(kept.scores, missing),
     )
     if len(kept.items) == len(matrix.items):
@@ -378,7 +378,7 @@ def _over_all_items(
     return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])
 
 
-def _as_worded(matrix: ScoreMatrix, keyed: Floats, missing: PairRule) -> Floats:
+def _discriminations_as_worded(matrix: ScoreMatrix, keyed: Floats, missing: PairRule) -> Floats:
     """Discriminations without reverse-keying any item; only asked for where one is negative."""
     if not (keyed < 0).any() or len(set(matrix.keyed)) == 1:
         return keyed
@@ -425,13 +425,13 @@ def item_summary(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     statistics will do, such as a published one.
     """
     names = distinct(by)
-    described = _described(items)
+    described = _item_measures(items)
     described["group"] = (
         items.groupby(list(names), sort=False, observed=True, dropna=False).ngroup() if names else 0
     )
-    parts = _together(described, ["group", "subscale"])
+    parts = _aggregate(described, ["group", "subscale"])
     several = parts["group"].duplicated(keep=False)
-    whole = _together(described, ["group"]).assign(subscale=ALL_ITEMS)
+    whole = _aggregate(described, ["group"]).assign(subscale=ALL_ITEMS)
     whole = whole[whole["group"].isin(parts.loc[several, "group"])]
     rows = pd.concat([parts, whole]).sort_values("group", kind="stable", ignore_index=True)
     lead = items[list(names)][~described["group"].duplicated().to_numpy()]
@@ -439,7 +439,7 @@ def item_summary(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return pd.concat([lead, rows[[column.name for column in _SUMMARY]]], axis=1)
 
 
-def _described(items: pd.DataFrame) -> pd.DataFrame:
+def _item_measures(items: pd.DataFrame) -> pd.DataFrame:
     """What is counted (columns of whole numbers) and averaged (others) of every item."""
     r, mean, reverse = items["discrimination"], items["mean"], items["keyed"] < 0
     return pd.DataFrame(
@@ -463,7 +463,7 @@ def _described(items: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _together(described: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _aggregate(described: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Sums of counts and means of the others, in order of first appearance."""
     grouped = described.groupby(keys, sort=False, observed=True, dropna=False)
     kinds = {
@@ -505,7 +505,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     names = [column.name for column in table_of(result, "summary").columns]
     before = "subscale" if "subscale" in names else "items"
-    rows = by_group(table_of(result, "summary"), before)
+    rows = rows_by_group(table_of(result, "summary"), before)
     return tuple(
         (group, sentence([row for row in own if row.get("subscale") != ALL_ITEMS] or own))
         for group, own in rows.items()
@@ -592,7 +592,7 @@ def item_statistics(
             ResultTable("items", "Items", items.frame, items.columns),
             ResultTable("summary", "Items in short", summary, (*by_columns(names), *_SUMMARY)),
         ),
-        unit=unit_of(item_scores),
+        unit=analysis_unit(item_scores),
         n_used=sum(matrix.n_used for matrix in matrices),
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method="Part-whole corrected item-total correlation within the subscale, from "
@@ -603,6 +603,6 @@ def item_statistics(
             *left_out_notes(matrices, missing),
             *undefined_notes(items),
             *(() if known_ends(item_scores).all() else (OBSERVED_RANGE,)),
-            *caution(item_scores, *INDEPENDENCE),
+            *caution_notes(item_scores, *INDEPENDENCE),
         ),
     )

@@ -14,19 +14,27 @@ import pandas as pd
 
 from core.analysis.score_distribution import values_by_subscale
 from core.analysis.shared import progress
-from core.analysis.shared.answers import (
-    GroupAnswers,
-    TableRow,
-    answered,
-    decimals,
-    interval,
-    joined,
-    p_of,
-)
-from core.analysis.shared.matrices import ALL_ITEMS, by_columns, data_notes, distinct, laid_out
+from core.analysis.shared.matrices import ALL_ITEMS, by_columns, data_notes, distinct, matrices_of
 from core.analysis.shared.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
 from core.analysis.shared.registry import Choice, Rows, analysis
-from core.analysis.shared.rows import Cells, Floats, Layout, caution, cells_of, scores_of, unit_of
+from core.analysis.shared.rows import (
+    Floats,
+    FrameCells,
+    MatrixLayout,
+    analysis_unit,
+    caution_notes,
+    cells_of,
+    scores_of,
+)
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    decimal_text,
+    interval_text,
+    join_parts,
+    p_text,
+)
 from core.charts.dots import norm_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -121,7 +129,7 @@ def _read_norms(rows: Sequence[Sequence[str | float]], scales: Sequence[str]) ->
                 f"There are two rows of norms of '{scale}'.",
                 "Keep one; compare with other norms in a second run.",
             )
-        found[scale] = Norm(scale, _people(numbers, number))
+        found[scale] = Norm(scale, _norm_summary(numbers, number))
     if not found:
         raise NotEnoughData("There are no norms to compare with.", _WHAT_TO_TYPE)
     return tuple(found.values())
@@ -140,7 +148,7 @@ def _scale(name: str, number: int, scales: Sequence[str]) -> str:
     raise NotEnoughData(f"There is no scale '{name}' in these answers.", remedy)
 
 
-def _people(numbers: Sequence[str | float], number: int) -> Summary:
+def _norm_summary(numbers: Sequence[str | float], number: int) -> Summary:
     """Mean, SD and n of a row."""
     if len(numbers) != 3 or any(_is_blank(value) for value in numbers):
         raise NotEnoughData(
@@ -178,7 +186,7 @@ _READ_SIZE = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Compared:
+class _Comparison:
     """The rows of the table, and which rows of the frame are behind them."""
 
     rows: list[tuple[Any, ...]]
@@ -193,12 +201,17 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return f"{row['scale']}: undefined (too few scores, or no norm of this scale)"
         where = "above" if row["difference"] > 0 else "below"
         return (
-            f"{row['scale']}: M = {decimals(row['mean'])} is {decimals(abs(row['difference']))} "
-            f"{where} that of people ({decimals(row['norm_mean'])}), {p_of(row['p_adjusted'])}, "
-            f"d = {decimals(row['d'])}{interval(row['d_low'], row['d_high'], decimals)}"
+            f"{row['scale']}: M = {decimal_text(row['mean'])} is "
+            f"{decimal_text(abs(row['difference']))} "
+            f"{where} that of people ({decimal_text(row['norm_mean'])}), "
+            f"{p_text(row['p_adjusted'])}, "
+            f"d = {decimal_text(row['d'])}"
+            f"{interval_text(row['d_low'], row['d_high'], decimal_text)}"
         )
 
-    return answered(result.tables[0], "scale", lambda rows: joined(map(of, rows), "scales"))
+    return answers_by_group(
+        result.tables[0], "scale", lambda rows: join_parts(map(of, rows), "scales")
+    )
 
 
 @analysis(
@@ -303,7 +316,7 @@ def norm_comparison(
     names = distinct(by)
     cells = cells_of(item_scores, names)
     layouts = cells.layouts()
-    matrices = laid_out(layouts, scores_of(item_scores))
+    matrices = matrices_of(layouts, scores_of(item_scores))
     scales = [*dict.fromkeys(_scale_name(layout) for layout in layouts), ALL_ITEMS]
     typed = _read_norms(norms, list(dict.fromkeys(scales)))
     compared = _compare(item_scores, (cells, layouts), typed, missing, (alternative, ci_level))
@@ -319,7 +332,7 @@ def norm_comparison(
     after = "Holm" if adjust == "holm" else "Benjamini and Hochberg"
     return AnalysisResult(
         tables=(ResultTable("comparison", "Comparison with norms", frame, columns),),
-        unit=unit_of(item_scores),
+        unit=analysis_unit(item_scores),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
@@ -327,7 +340,7 @@ def norm_comparison(
         f"noncentral t; {ci_level * 100:g}% intervals; p adjusted after {after}.",
         notes=(
             *data_notes(item_scores, matrices),
-            *caution(item_scores, "", _NOT_PEOPLE),
+            *caution_notes(item_scores, "", _NOT_PEOPLE),
             _READ_SIZE,
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
@@ -336,18 +349,18 @@ def norm_comparison(
 
 def _compare(
     item_scores: pd.DataFrame,
-    laid: tuple[Cells, Sequence[Layout]],
+    laid: tuple[FrameCells, Sequence[MatrixLayout]],
     norms: Sequence[Norm],
     missing: ScoreRule,
     test: tuple[Alternative, float],
-) -> _Compared:
+) -> _Comparison:
     """Every group beside every norm."""
     cells, layouts = laid
     found = {(layout.group, _scale_name(layout)): layout for layout in layouts}
     if any(norm.scale == ALL_ITEMS for norm in norms):
         found |= {(layout.group, ALL_ITEMS): layout for layout in cells.layouts(ALL_ITEMS)}
     values, ends = scores_of(item_scores), values_by_subscale(item_scores)
-    compared = _Compared([], np.zeros(len(item_scores), dtype=bool))
+    compared = _Comparison([], np.zeros(len(item_scores), dtype=bool))
     groups = list(dict.fromkeys(layout.group for layout in layouts))
     for group in progress.with_progress(groups, "groups"):
         for norm in norms:
@@ -400,6 +413,6 @@ def _remark(
     return " ".join(said)
 
 
-def _scale_name(layout: Layout) -> str:
+def _scale_name(layout: MatrixLayout) -> str:
     """What a user calls the subscale of a layout."""
     return layout.subscale or _NO_SUBSCALE

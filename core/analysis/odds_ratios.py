@@ -11,10 +11,16 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared import progress
-from core.analysis.shared.answers import GroupAnswers, TableRow, answered, decimals, table_of
 from core.analysis.shared.matrices import by_columns, distinct, group_name
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.registry import OtherData, Text, analysis
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    decimal_text,
+    table_of,
+)
 from core.analysis.shared.word_lists import TOTAL, stereotype_scores, word_counts
 from core.charts.dots import odds_ratio_charts
 from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
@@ -50,7 +56,7 @@ class Contrast:
         return f"Lists and the {self.descriptor} whose stereotype they are: {'; '.join(parts)}."
 
 
-def chosen_contrast(
+def choose_contrast(
     texts: pd.DataFrame,
     lists: pd.DataFrame | None,
     descriptor: str,
@@ -181,7 +187,7 @@ _OR_HELP = (
 )
 
 
-def groups(
+def groups_of(
     frame: pd.DataFrame, names: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
     """Every group with its rows, in the order the frame first names them."""
@@ -215,7 +221,7 @@ def _odds_rows(
 def _summary_rows(scores: pd.DataFrame, names: Sequence[str]) -> list[dict[str, Any]]:
     """Mean and SD of the scores of every group."""
     rows = []
-    for group, own in groups(scores, names):
+    for group, own in groups_of(scores, names):
         defined = moments(own["score"].to_numpy(dtype=np.float64))
         rows.append(
             {"group": group, "mean": defined.mean, "sd": defined.sd, "n": defined.n,
@@ -229,7 +235,7 @@ def notes(
 ) -> list[str]:
     """Which lists stand for which group, and what is undefined."""
     found = [contrast.sentence]
-    for group, own in groups(scores, names):
+    for group, own in groups_of(scores, names):
         n = int(own["score"].isna().sum())
         if n:
             found.append(
@@ -346,11 +352,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return "The score is undefined (an odds ratio is, in every context)."
         follow = "follow" if row["mean"] > 1 else "go against"
         return (
-            f"Texts {follow} the stereotypes: mean score {decimals(row['mean'])} over "
+            f"Texts {follow} the stereotypes: mean score {decimal_text(row['mean'])} over "
             f"{count_text(int(row['n']), 'context')} (1 is no difference)."
         )
 
-    return answered(table_of(result, "summary"), "mean", sentence)
+    return answers_by_group(table_of(result, "summary"), "mean", sentence)
 
 
 @analysis(
@@ -424,11 +430,11 @@ def odds_ratios(
     for name in names:
         if name not in texts:
             raise NotEnoughData(f"Texts are not kept by {name}.", "Choose another factor.")
-    contrast = chosen_contrast(texts, lists, descriptor, first, second, first_lists)
+    contrast = choose_contrast(texts, lists, descriptor, first, second, first_lists)
     counts = _counts(texts, contrast, tuple(dict.fromkeys((*names, *UNIT))))
     scores = _scores(counts, contrast, (*names, *(name for name in UNIT if name not in names)))
     odds = [
-        row for group in groups(counts, names) for row in _odds_rows(*group, contrast, ci_level)
+        row for group in groups_of(counts, names) for row in _odds_rows(*group, contrast, ci_level)
     ]
     if scores["score"].isna().all() and all(math.isnan(row["odds_ratio"]) for row in odds):
         raise NotEnoughData(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.answers import GroupAnswers, TableRow, by_group, table_of
 from core.analysis.shared.matrices import KEYED_TITLE, by_columns, distinct, group_name
 from core.analysis.shared.options import By
 from core.analysis.shared.registry import analysis
+from core.analysis.shared.sentences import GroupAnswers, TableRow, rows_by_group, table_of
 from core.charts.bars import option_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
@@ -48,7 +48,7 @@ _SUMMARY = (
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How many answers are usable, and which option is chosen most."""
-    options = by_group(table_of(result, "options"), "format")
+    options = rows_by_group(table_of(result, "options"), "format")
 
     def sentence(group: str, row: TableRow) -> str:
         said = (
@@ -69,7 +69,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         share = percent_text(most / sum(counts.values()))
         return f"{said}; the option chosen most is {option} ({share} of them)."
 
-    summary = by_group(table_of(result, "summary"), "items")
+    summary = rows_by_group(table_of(result, "summary"), "items")
     return tuple((group, sentence(group, rows[0])) for group, rows in summary.items())
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from core.analysis.shared.answers import GroupAnswers, TableRow, answered, bounded, interval, joined
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
     ScoreMatrix,
@@ -22,8 +21,16 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.rows import caution, unit_of
+from core.analysis.shared.rows import analysis_unit, caution_notes
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    interval_text,
+    join_parts,
+)
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
@@ -85,7 +92,10 @@ def _scale_coefficients(
             scores, strata, names=items, level=level, bootstrap=bootstrap
         ).coefficient
         found.append(("Stratified α", stratified))
-    modelled("ω total", lambda: _with(omega_total(scores, names=items, level=level), owner))
+    modelled(
+        "ω total",
+        lambda: _with_one_factor_caution(omega_total(scores, names=items, level=level), owner),
+    )
     if owner:
         modelled(
             "ω hierarchical",
@@ -95,7 +105,7 @@ def _scale_coefficients(
     return Scale(matrix, rows.names, rows.n, found + _split_halves(halves))
 
 
-def _with(omega: Estimate, owner: Mapping[str, str]) -> Estimate:
+def _with_one_factor_caution(omega: Estimate, owner: Mapping[str, str]) -> Estimate:
     """Omega of a scale with subscales, with what it takes for granted."""
     if not owner or not omega.defined:
         return omega
@@ -161,13 +171,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             if row["coefficient"] in _ANSWERING:
                 name = _ANSWERING[row["coefficient"]]
                 own.append(
-                    f"{name} = {bounded(row['value'])}{interval(row['ci_low'], row['ci_high'])}"
+                    f"{name} = {coefficient_text(row['value'])}"
+                    f"{interval_text(row['ci_low'], row['ci_high'])}"
                     if math.isfinite(row["value"])
                     else f"{name} is undefined (see its remark)"
                 )
-        return joined((f"{scale}: {', '.join(own)}" for scale, own in scales.items()), "scales")
+        return join_parts((f"{scale}: {', '.join(own)}" for scale, own in scales.items()), "scales")
 
-    return answered(result.tables[0], "scale", sentence)
+    return answers_by_group(result.tables[0], "scale", sentence)
 
 
 _ANSWERING = {"α (Feldt)": "α", "ω total": "ω"}
@@ -253,7 +264,7 @@ def reliability(
         whole = (
             _scale_coefficients(wholes[group], owner, ci_level, bootstrap) if len(own) > 1 else None
         )
-        n_used += _used(parts, whole)
+        n_used += _n_used(parts, whole)
         scales += [*([whole] if whole else []), *parts]
     notes = [note for scale in scales for note in _notes(scale)]
     if not any(scale.defined for scale in scales):
@@ -268,13 +279,17 @@ def reliability(
     n_missing = int(item_scores["score"].isna().sum())
     return AnalysisResult(
         tables=(ResultTable("reliability", "Reliability", frame, columns),),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Coefficients from administrations complete on the scale; {ci_level * 100:g}% "
         f"intervals by the method named beside each ({resamples:,} resamples, seed {seed}). "
         "Scores are after reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes, *caution(item_scores, *INDEPENDENCE)),
+        notes=(
+            *data_notes(item_scores, matrices),
+            *notes,
+            *caution_notes(item_scores, *INDEPENDENCE),
+        ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 
@@ -333,7 +348,7 @@ def _notes(scale: Scale) -> list[str]:
     return notes
 
 
-def _used(parts: list[Scale], whole: Scale | None) -> int:
+def _n_used(parts: list[Scale], whole: Scale | None) -> int:
     """Scores behind the coefficients of a group, each counted once.
 
     A row complete on all items is complete on each subscale, so the whole scale adds scores only

@@ -11,15 +11,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.answers import (
-    GroupAnswers,
-    TableRow,
-    answered,
-    bounded,
-    interval,
-    joined,
-    table_of,
-)
 from core.analysis.shared.matrices import by_columns, data_notes, score_matrices
 from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
@@ -35,14 +26,23 @@ from core.analysis.shared.options import (
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.rows import caution, or_instead
+from core.analysis.shared.rows import caution_notes, with_alternatives
 from core.analysis.shared.scores import (
     PairedScores,
     level_name,
-    pairing,
-    remedy,
-    scores_of_pairs,
+    paired_scores,
+    prepare_pairing,
+    scores_remedy,
     scores_used,
+)
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    interval_text,
+    join_parts,
+    table_of,
 )
 from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
@@ -151,7 +151,7 @@ _IDENTICAL = (
 
 
 @dataclass(eq=False)
-class Compared:
+class PairTables:
     """Rows of the tables, notes, and which administrations were used on which scale."""
 
     correlations: list[tuple[Any, ...]] = field(default_factory=list)
@@ -163,7 +163,7 @@ class Compared:
 
 
 def _compare(
-    compared: Compared,
+    compared: PairTables,
     scale: PairedScores,
     which: Which,
     level: float,
@@ -207,7 +207,7 @@ def _compare(
     ]
 
 
-def _compare_repetitions(compared: Compared, scale: PairedScores, level: float) -> None:
+def _compare_repetitions(compared: PairTables, scale: PairedScores, level: float) -> None:
     """Add the intraclass correlations of all repetitions of one scale, and their mean r."""
     if scale.scores.shape[1] < 2:
         return
@@ -313,14 +313,17 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not math.isfinite(row["r"]):
             return f"{what}: r is undefined (too few pairs, or no variance)"
         return (
-            f"{what}: r = {bounded(row['r'])}{interval(row['ci_low'], row['ci_high'])}, "
+            f"{what}: r = "
+            f"{coefficient_text(row['r'])}{interval_text(row['ci_low'], row['ci_high'])}, "
             f"n = {int(row['n_pairs']):,}"
         )
 
-    return answered(
+    return answers_by_group(
         table_of(result, "correlations"),
         "scale",
-        lambda rows: joined(map(of, (r for r in rows if r["kind"] == "pearson")), "correlations"),
+        lambda rows: join_parts(
+            map(of, (r for r in rows if r["kind"] == "pearson")), "correlations"
+        ),
     )
 
 
@@ -403,12 +406,12 @@ def score_correlations(
     0 by t with n - 2 degrees of freedom. Pairs of one model are not independent; p is then too
     small. Correlations agree with R 4.2.2, intraclass ones with psych 2.4.12 (see docs/analyses).
     """
-    paired = pairing(item_scores, factor, by)
+    paired = prepare_pairing(item_scores, factor, by)
     names = paired.by
     matrices = score_matrices(paired.item_scores, names)
-    scales, match_notes = scores_of_pairs(paired, incomplete)
+    scales, match_notes = paired_scores(paired, incomplete)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
-    compared = Compared(notes=list(match_notes))
+    compared = PairTables(notes=list(match_notes))
     for scale in with_progress(scales, "scales"):
         _compare(compared, scale, pairs, ci_level, alternative, bootstrap)
         if factor == "repetition":
@@ -416,10 +419,10 @@ def score_correlations(
     if not compared.any_defined:
         raise NotEnoughData(
             f"No scores can be paired by {factor}. {' '.join(compared.notes[:1])}".strip(),
-            remedy(
+            scores_remedy(
                 item_scores,
                 incomplete,
-                or_instead(
+                with_alternatives(
                     _REMEDIES.get(factor, _TWO_LEVELS.format(factor=factor)),
                     item_scores,
                     _COMPARED,
@@ -456,7 +459,7 @@ def score_correlations(
             *data_notes(item_scores, matrices),
             *compared.notes,
             *((FORMAT_POINTS,) if "format" in (factor, *paired.merged) else ()),
-            *caution(item_scores, *_INDEPENDENT_PAIRS),
+            *caution_notes(item_scores, *_INDEPENDENT_PAIRS),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )

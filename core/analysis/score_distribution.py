@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared import progress
-from core.analysis.shared.answers import GroupAnswers, TableRow, answered, decimals, joined
 from core.analysis.shared.matrices import (
     ALL_ITEMS,
     ScoreMatrix,
@@ -19,18 +18,25 @@ from core.analysis.shared.matrices import (
     data_notes,
     distinct,
     group_name,
-    laid_out,
+    matrices_of,
 )
 from core.analysis.shared.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import (
     Floats,
-    caution,
+    analysis_unit,
+    caution_notes,
     cells_of,
     codes_of,
     relative_scores,
     scores_of,
-    unit_of,
+)
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    decimal_text,
+    join_parts,
 )
 from core.charts.bars import histograms
 from core.domain.frames import ITEM_SCORES
@@ -150,11 +156,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not math.isfinite(row["mean"]):
             return f"{row['subscale']}: undefined (no scores)"
         ends = f"{percent_text(row['floor'])} at the lowest and {percent_text(row['ceiling'])} at "
-        return f"{row['subscale']}: M = {decimals(row['mean'])}, SD = {decimals(row['sd'])}" + (
-            f", {ends}the highest score" if math.isfinite(row["floor"] + row["ceiling"]) else ""
+        return (
+            f"{row['subscale']}: M = {decimal_text(row['mean'])}, SD = {decimal_text(row['sd'])}"
+            + (f", {ends}the highest score" if math.isfinite(row["floor"] + row["ceiling"]) else "")
         )
 
-    return answered(result.tables[0], "subscale", lambda rows: joined(map(of, rows), "scales"))
+    return answers_by_group(
+        result.tables[0], "subscale", lambda rows: join_parts(map(of, rows), "scales")
+    )
 
 
 @analysis(
@@ -244,7 +253,7 @@ def score_distribution(
             ResultTable("scores", "Scores", frame, columns),
             ResultTable("histogram", "Histogram of scores", histogram, bin_columns),
         ),
-        unit=unit_of(item_scores),
+        unit=analysis_unit(item_scores),
         n_used=n_used,
         n_missing=sum(part.n_missing for part in parts),
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
@@ -253,7 +262,7 @@ def score_distribution(
             *data_notes(item_scores, parts),
             *_undefined(matrices, frame),
             *_at_the_ends(frame, names),
-            *caution(item_scores, *_CAUTION),
+            *caution_notes(item_scores, *_CAUTION),
         ),
         n_left_out=n_scores - n_used,
     )
@@ -266,12 +275,12 @@ def _matrices(
     cells = cells_of(item_scores, names)
     scores, relative = scores_of(item_scores), relative_scores(item_scores)
     layouts = cells.layouts()
-    parts = laid_out(layouts, scores)
-    pairs = list(zip(parts, laid_out(layouts, relative), strict=True))
+    parts = matrices_of(layouts, scores)
+    pairs = list(zip(parts, matrices_of(layouts, relative), strict=True))
     n_parts = Counter(part.group for part in parts)
     if max(n_parts.values()) > 1:
         several = [one for one in cells.layouts(ALL_ITEMS) if n_parts[one.group] > 1]
-        pairs += zip(laid_out(several, scores), laid_out(several, relative), strict=True)
+        pairs += zip(matrices_of(several, scores), matrices_of(several, relative), strict=True)
     place = {group: number for number, group in enumerate(n_parts)}
     pairs.sort(key=lambda pair: place[pair[0].group])
     return parts, pairs

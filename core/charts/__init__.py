@@ -5,6 +5,6 @@ become a field, a link, an image or an expression. Color never stands alone: opt
 unusable answers a dashed outline, ratings a shape and a word, groups a panel of their own.
 """
 
-from core.charts.panels import MAX_MARKS, Chart, readable
+from core.charts.panels import MAX_MARKS, Chart, with_theme_ink
 
-__all__ = ["MAX_MARKS", "Chart", "readable"]
+__all__ = ["MAX_MARKS", "Chart", "with_theme_ink"]

@@ -17,18 +17,18 @@ from core.charts.panels import (
     STATUS_GREYS,
     Chart,
     Theme,
-    cut,
-    first_charts,
-    grouped,
+    chart_rows,
     items_axis,
+    limit_marks,
     number_tip,
     option_colors,
     panels,
     percent,
     readable_on,
-    told,
+    rows_by_chart,
     two_decimals,
     with_number_texts,
+    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
@@ -43,16 +43,16 @@ _LABEL_MARGIN = 6
 def option_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One chart of stacked 100 % bars for each response format."""
     kept = ("format", "item", "option", "kind", "count", "share_of_trials", "n_trials")
-    frame = grouped(result.tables[0], kept).rename(columns={"share_of_trials": "share"})
+    frame = chart_rows(result.tables[0], kept).rename(columns={"share_of_trials": "share"})
     charts = []
-    for response_format, own in first_charts(frame, "format"):
-        shown, left_out = cut(own[own["count"] > 0], 2)
+    for response_format, own in rows_by_chart(frame, "format"):
+        shown, left_out = limit_marks(own[own["count"] > 0], 2)
         table = shown.drop(columns="format").reset_index(drop=True)
         # Options stand in order of position within an item, so first appearance over all items
         # that hold every option is that order too.
         options = list(dict.fromkeys(own.loc[own["kind"] == "option", "option"]))
-        _place(table)
-        _paint(table, options, theme)
+        _add_places(table)
+        _add_colors(table, options, theme)
         title = f"Options by item, {response_format}" if response_format else "Options by item"
         words = f"Stacked bars, response format {response_format or '(none)'}: {_in_words(table)}"
         order = " | ".join(map(str, options))[:200]
@@ -60,10 +60,10 @@ def option_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         said = (f"Left to right: {order}", *_statuses_in_words(table))
         spec = panels(layers, table, title, theme, said)
         charts.append(Chart(title, spec, words + left_out, table))
-    return told(charts, frame["format"].nunique())
+    return with_undrawn_count(charts, frame["format"].nunique())
 
 
-def _place(table: pd.DataFrame) -> None:
+def _add_places(table: pd.DataFrame) -> None:
     """Add where each segment starts and ends, and its label if there is room for one."""
     table["end"] = table.groupby(["group", "item"], sort=False)["share"].cumsum().clip(upper=1)
     table["start"] = (table["end"] - table["share"]).clip(lower=0)
@@ -72,7 +72,7 @@ def _place(table: pd.DataFrame) -> None:
     table["label"] = table["option"].where(needed <= room, "")
 
 
-def _paint(table: pd.DataFrame, options: Sequence[str], theme: Theme) -> None:
+def _add_colors(table: pd.DataFrame, options: Sequence[str], theme: Theme) -> None:
     """Add the color of each segment and of the label on it."""
     statuses = list(dict.fromkeys(table.loc[table["kind"] == "status", "option"]))
     greys = STATUS_GREYS[theme]
@@ -150,11 +150,11 @@ _HEIGHT = 280  # with its axes and title
 def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One histogram for each subscale, a panel for each group."""
     names = ("subscale", "bin_low", "bin_high", "count")
-    frame = grouped(result.tables[1], names)
-    scores = grouped(result.tables[0], ("subscale", "n", "mean", "sd"))
+    frame = chart_rows(result.tables[1], names)
+    scores = chart_rows(result.tables[0], ("subscale", "n", "mean", "sd"))
     charts = []
-    for subscale, own in first_charts(frame, "subscale"):
-        shown, left_out = cut(own, 1)
+    for subscale, own in rows_by_chart(frame, "subscale"):
+        shown, left_out = limit_marks(own, 1)
         table = shown.drop(columns="subscale").reset_index(drop=True)
         groups = scores[(scores["subscale"] == subscale) & scores["group"].isin(table["group"])]
         means = "; ".join(
@@ -188,4 +188,4 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         )
         spec = panels(bars.properties(height=_HEIGHT), table, title, theme)
         charts.append(Chart(title, spec, words, table))
-    return told(charts, frame["subscale"].nunique())
+    return with_undrawn_count(charts, frame["subscale"].nunique())

@@ -18,20 +18,20 @@ from core.charts.panels import (
     MAX_MARKS,
     Chart,
     Theme,
-    apart,
-    cut,
-    first_charts,
-    grouped,
-    most,
+    chart_rows,
+    largest_count,
+    limit_marks,
     number_tip,
     option_colors,
     panels,
-    short,
-    table_of,
-    told,
+    rows_by_chart,
+    short_number,
+    spaced_places,
+    table_with_rows,
     two_decimals,
     usual_reach,
     with_number_texts,
+    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
@@ -55,8 +55,8 @@ _HEIGHT = 280
 
 def graded_response_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Option curves of each group and subscale, information of each item and each subscale."""
-    items, information = table_of(result, "items"), table_of(result, "information")
-    by_item = table_of(result, "item_information")
+    items, information = table_with_rows(result, "items"), table_with_rows(result, "information")
+    by_item = table_with_rows(result, "item_information")
     charts = list(_option_curve_charts(items, theme)) if items is not None else []
     if by_item is not None:
         charts += item_information_charts(by_item, theme)
@@ -70,12 +70,12 @@ def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     names = [column.name for column in table.columns]
     b = [name for name in names if name[0] == "b" and name[1:].isdigit()]
     kept = ("subscale", "item", "options", "n", "a", *b, "converged")
-    frame = grouped(table, kept)
+    frame = chart_rows(table, kept)
     frame["set"] = frame["group"] + "\n" + frame["subscale"]
     frame = frame[frame["converged"].astype(bool) & frame["a"].notna()]
     several = len(set(frame["group"])) > 1
     charts = []
-    for _, own in first_charts(frame, "set"):
+    for _, own in rows_by_chart(frame, "set"):
         group, subscale = own["group"].iloc[0], own["subscale"].iloc[0]
         room = MAX_MARKS // (_POINTS * (own[b].notna().sum(axis=1).max() + 1))
         shown = own.head(min(MAX_ITEMS, max(room, 1)))
@@ -90,13 +90,14 @@ def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         words = (
             f"Curves of the chance of each score over the trait, {group}, {subscale or 'items'}: "
             f"{count_text(len(shown), 'item')}, n up to "
-            f"{count_text(most(shown['n']), 'administration')}; a from "
-            f"{short(float(shown['a'].min()))} to {short(float(shown['a'].max()))}, steepest "
+            f"{count_text(largest_count(shown['n']), 'administration')}; a from "
+            f"{short_number(float(shown['a'].min()))} to "
+            f"{short_number(float(shown['a'].max()))}, steepest "
             f"{steepest['item']}.{cut_words}"
         )
         spec = _small_charts(curves, list(shown["item"]), title, theme)
         charts.append(Chart(title, spec, words, curves))
-    return told(charts, frame["set"].nunique())
+    return with_undrawn_count(charts, frame["set"].nunique())
 
 
 def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
@@ -123,7 +124,7 @@ def _labels(item: pd.DataFrame) -> pd.DataFrame:
     highest = item.loc[item.groupby("number", sort=False)["probability"].idxmax()]
     rising = highest["trait"].is_monotonic_increasing
     highest = highest if rising else highest.iloc[::-1]
-    wanted = apart(list(highest["trait"]), -edge, edge, _LABELS_APART)
+    wanted = spaced_places(list(highest["trait"]), -edge, edge, _LABELS_APART)
     rows = []
     for number, place in zip(highest["number"], wanted, strict=True):
         own = item[item["number"] == number]
@@ -212,11 +213,11 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
 
 def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """Information and standard error over the trait, one chart for each subscale."""
-    frame = grouped(table, ("subscale", "trait", "information", "standard_error"))
+    frame = chart_rows(table, ("subscale", "trait", "information", "standard_error"))
     frame = frame[frame["information"].notna()]
     charts = []
-    for subscale, own in first_charts(frame, "subscale"):
-        shown, left_out = cut(own.drop(columns="subscale"), 2)
+    for subscale, own in rows_by_chart(frame, "subscale"):
+        shown, left_out = limit_marks(own.drop(columns="subscale"), 2)
         shown = shown.reset_index(drop=True)
         best = shown.loc[[shown["information"].idxmax()]].iloc[0]
         words = (
@@ -232,7 +233,7 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         highest = shown.groupby("group", sort=False)["information"].max()
         highest = highest[highest > _highest_information(shown) * 1.05]
         if len(highest):
-            named = [f"{group} ({short(float(one))})" for group, one in highest.items()]
+            named = [f"{group} ({short_number(float(one))})" for group, one in highest.items()]
             beyond = (
                 f"Tips at the edge: information beyond the chart, highest of {name_list(named)}."
             )
@@ -240,7 +241,7 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
             words += f" {beyond}"
         spec = panels(_information_layers(shown, theme), shown, title, theme, said)
         charts.append(Chart(title, spec, words, shown))
-    return told(charts, frame["subscale"].nunique())
+    return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
 def _highest_information(table: pd.DataFrame) -> float:
@@ -281,7 +282,10 @@ def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
 
 def exploratory_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """The scree plot with chance, and the loadings."""
-    eigenvalues, loadings = table_of(result, "eigenvalues"), table_of(result, "loadings")
+    eigenvalues, loadings = (
+        table_with_rows(result, "eigenvalues"),
+        table_with_rows(result, "loadings"),
+    )
     charts = []
     if eigenvalues is not None:
         charts.append(_scree_chart(eigenvalues, theme))
@@ -293,7 +297,7 @@ def exploratory_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
 def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     """Eigenvalues, and below which they may be chance; a panel for each group."""
     kept = ("number", "eigenvalue", "chance_percentile", "stands_out")
-    frame, left_out = cut(grouped(table, kept, "number"), 2)
+    frame, left_out = limit_marks(chart_rows(table, kept, "number"), 2)
     own = frame.drop(columns="chance_percentile").rename(columns={"eigenvalue": "value"})
     chance = frame.drop(columns="eigenvalue").rename(columns={"chance_percentile": "value"})
     drawn = pd.concat([own.assign(kind="eigenvalue"), chance.assign(kind="chance")])

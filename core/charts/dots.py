@@ -19,21 +19,21 @@ from core.charts.panels import (
     MARK,
     Chart,
     Theme,
-    beyond_words,
-    cut,
-    first_charts,
-    grouped,
+    beyond_axis_sentences,
+    chart_rows,
     items_axis,
-    most,
+    largest_count,
+    limit_marks,
     number_tip,
     panels,
-    short,
-    span,
-    table_of,
-    told,
+    range_text,
+    rows_by_chart,
+    short_number,
+    table_with_rows,
     two_decimals,
     usual_reach,
     with_number_texts,
+    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
@@ -114,7 +114,7 @@ def _dot_chart(
     said : sequence of str
         Subtitles.
     """
-    beyond = beyond_words(table, axis.ends)
+    beyond = beyond_axis_sentences(table, axis.ends)
     spec = panels(_dots(table, axis, theme), table, title, theme, [*said, *beyond])
     return Chart(title, spec, " ".join([words, *beyond]), table)
 
@@ -220,7 +220,7 @@ def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     if table is None or table.frame.empty:
         return ()
     kept = ("scale", "mean", "sd", "n", "norm_mean", "norm_sd", "norm_n")
-    frame = grouped(table, kept, "scale")
+    frame = chart_rows(table, kept, "scale")
     both = []
     for who, names in (("model", ("mean", "sd", "n")),
                        ("norm", ("norm_mean", "norm_sd", "norm_n"))):  # fmt: skip
@@ -243,35 +243,35 @@ def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Means of the groups that are compared, one chart for each scale."""
-    table = table_of(result, "groups")
+    table = table_with_rows(result, "groups")
     if table is None:
         return ()
     names = [column.name for column in table.columns]
     level = names[names.index("scale") + 1]
     kept = {"scale": "scale", level: "item", "mean": "value", "ci_low": "ci_low",
             "ci_high": "ci_high", "n": "n"}  # fmt: skip
-    frame = grouped(table, kept, "scale")
+    frame = chart_rows(table, kept, "scale")
     frame["item"] = frame["item"].astype(str)
     charts = [
         _means_chart(
             own.drop(columns="scale"), f"Means by group, {scale}",
             f"Dot plot of mean scores on {scale}, with intervals,", "group compared", theme,
         )
-        for scale, own in first_charts(frame, "scale")
+        for scale, own in rows_by_chart(frame, "scale")
     ]  # fmt: skip
-    return told(charts, frame["scale"].nunique())
+    return with_undrawn_count(charts, frame["scale"].nunique())
 
 
 def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """The odds ratio of each list of words, on an axis of ratios."""
-    table = table_of(result, "odds")
+    table = table_with_rows(result, "odds")
     if table is None:
         return ()
     kept = {"list": "item", "odds_ratio": "value", "ci_low": "ci_low", "ci_high": "ci_high",
             "total": "n", "other_total": "other_n"}  # fmt: skip
-    frame = grouped(table, kept, "list")
+    frame = chart_rows(table, kept, "list")
     frame["n"] = frame["n"] + frame.pop("other_n")
-    drawn, left_out = cut(frame, 5)
+    drawn, left_out = limit_marks(frame, 5)
     drawn = drawn.reset_index(drop=True)
     nothing = drawn["value"] == 0  # a ratio of 0 has no place on such an axis
     zeros = "; ".join(f"{group}, {name}" for group, name in
@@ -285,7 +285,8 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
         "Dot plot of odds ratios, with intervals, of "
         f"{count_text(drawn['item'].nunique(), 'list')} "
         f"of words in {count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(most(drawn['n']), 'word')}: {span(known)}; {int((known > 1).sum())} above 1, "
+        f"{count_text(largest_count(drawn['n']), 'word')}: {range_text(known)}; "
+        f"{int((known > 1).sum())} above 1, "
         f"towards the stereotype; {int(drawn['value'].isna().sum() - nothing.sum())} undefined."
         f"{f' Not drawn, because 0: {zeros}.' if zeros else ''}{left_out}"
     )
@@ -305,13 +306,13 @@ def _means_chart(
     axis_title: str = "Mean score with interval",
 ) -> Chart:
     """Labelled means with intervals."""
-    drawn, left_out = cut(frame, 4)
+    drawn, left_out = limit_marks(frame, 4)
     drawn = drawn.reset_index(drop=True)
     drawn["label"] = [two_decimals(value) for value in drawn["value"]]
     known = drawn["value"].dropna()
     said = (
         f"{words} in {count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(most(drawn['n']), 'administration')}: {span(known)}; "
+        f"{count_text(largest_count(drawn['n']), 'administration')}: {range_text(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )
     axis = DotAxis(axis_title, _free_ends(drawn, by="item"), of=noun.capitalize(), decimals=2)
@@ -320,39 +321,39 @@ def _means_chart(
 
 # Dot plots of coefficients: discrimination, reliability, correlations of scores.
 
-_BAND = (0.4, 0.7)
-_BAND_WORDS = "Shaded: .40 to .70, commonly called good"
+_GOOD_RANGE = (0.4, 0.7)
+_GOOD_RANGE_WORDS = "Shaded: .40 to .70, commonly called good"
 
 
 def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One dot plot for each subscale, with the band of good items."""
-    frame = grouped(
+    frame = chart_rows(
         result.tables[0],
         ("subscale", "item", "discrimination", "ci_low", "ci_high", "n_discrimination"),
     ).rename(columns={"discrimination": "value", "n_discrimination": "n"})
     charts = []
-    for subscale, own in first_charts(frame, "subscale"):
-        shown, left_out = cut(own, 3)
+    for subscale, own in rows_by_chart(frame, "subscale"):
+        shown, left_out = limit_marks(own, 3)
         table = shown.drop(columns="subscale").reset_index(drop=True)
         known = table["value"].dropna()
-        good = int(known.between(*_BAND).sum())
+        good = int(known.between(*_GOOD_RANGE).sum())
         words = (
             f"Dot plot of discrimination: {count_text(table['item'].nunique(), 'item')} in "
             f"{count_text(table['group'].nunique(), 'group')}, "
-            f"n up to {count_text(most(table['n']), 'administration')}: "
-            f"{span(known)}; {good} of {len(known)} defined values lie in "
+            f"n up to {count_text(largest_count(table['n']), 'administration')}: "
+            f"{range_text(known)}; {good} of {len(known)} defined values lie in "
             "the shaded band from .40 to .70, commonly called good; "
             f"{len(table) - len(known)} undefined, left empty.{left_out}"
         )
         title = f"Discrimination, {subscale}" if subscale else "Discrimination"
-        axis = DotAxis("Discrimination with interval", _correlation_ends(table), band=_BAND)
-        charts.append(_dot_chart(table, axis, title, words, theme, [_BAND_WORDS]))
-    return told(charts, frame["subscale"].nunique())
+        axis = DotAxis("Discrimination with interval", _correlation_ends(table), band=_GOOD_RANGE)
+        charts.append(_dot_chart(table, axis, title, words, theme, [_GOOD_RANGE_WORDS]))
+    return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
 def alpha_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One dot plot of alpha by subscale."""
-    frame = grouped(
+    frame = chart_rows(
         result.tables[0], ("subscale", "alpha", "ci_low", "ci_high", "n_administrations")
     ).rename(columns={"alpha": "value", "n_administrations": "n", "subscale": "item"})
     frame["item"] = frame["item"].replace("", "(no subscale)")
@@ -362,29 +363,29 @@ def alpha_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One dot plot for each scale: its coefficients."""
-    table = table_of(result, "reliability")
+    table = table_with_rows(result, "reliability")
     if table is None:
         return ()
     kept = ("scale", "coefficient", "value", "ci_low", "ci_high", "n")
-    frame = grouped(table, kept, "scale").rename(columns={"coefficient": "item"})
+    frame = chart_rows(table, kept, "scale").rename(columns={"coefficient": "item"})
     charts = [
         _coefficient_chart(
             own.drop(columns="scale"), f"Reliability, {scale or '(no subscale)'}",
             "Coefficient with interval", f"Dot plot of the reliability of {scale or 'no subscale'}",
             "coefficient", theme,
         )
-        for scale, own in first_charts(frame, "scale")
+        for scale, own in rows_by_chart(frame, "scale")
     ]  # fmt: skip
-    return told(charts, frame["scale"].nunique())
+    return with_undrawn_count(charts, frame["scale"].nunique())
 
 
 def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One dot plot for each scale: Pearson's r of the pairs of levels."""
-    table = table_of(result, "correlations")
+    table = table_with_rows(result, "correlations")
     if table is None:
         return ()
     kept = ("scale", "first", "second", "kind", "r", "ci_low", "ci_high", "n_pairs")
-    frame = grouped(table, kept, "scale").rename(columns={"r": "value", "n_pairs": "n"})
+    frame = chart_rows(table, kept, "scale").rename(columns={"r": "value", "n_pairs": "n"})
     frame = frame[frame["kind"] == "pearson"]
     pairs = frame["first"].astype(str) + " – " + frame["second"].astype(str)
     frame.insert(1, "item", pairs)
@@ -394,24 +395,24 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
             own.drop(columns="scale"), f"Correlations of scores, {scale}",
             "Pearson's r with interval", f"Dot plot of Pearson's r on {scale}", "pair", theme,
         )
-        for scale, own in first_charts(frame, "scale")
+        for scale, own in rows_by_chart(frame, "scale")
     ]  # fmt: skip
-    return told(charts, frame["scale"].nunique())
+    return with_undrawn_count(charts, frame["scale"].nunique())
 
 
 def _coefficient_chart(
     frame: pd.DataFrame, title: str, axis_title: str, words: str, noun: str, theme: Theme
 ) -> Chart:
     """A labelled dot plot of values that are at most about 1; `noun` says what a row is."""
-    table, left_out = cut(frame, 4)
+    table, left_out = limit_marks(frame, 4)
     table = table.reset_index(drop=True)
-    table["label"] = [short(value) for value in table["value"]]
+    table["label"] = [short_number(value) for value in table["value"]]
     known = table["value"].dropna()
     said = (
         f"{words} of {count_text(table['item'].nunique(), noun)} in "
         f"{count_text(table['group'].nunique(), 'group')}, "
-        f"n up to {count_text(most(table['n']), 'administration')}: "
-        f"{span(known)}; {len(table) - len(known)} undefined.{left_out}"
+        f"n up to {count_text(largest_count(table['n']), 'administration')}: "
+        f"{range_text(known)}; {len(table) - len(known)} undefined.{left_out}"
     )
     axis = DotAxis(axis_title, _correlation_ends(table), of=noun.capitalize())
     return _dot_chart(table, axis, title, said, theme)
@@ -422,26 +423,26 @@ def _coefficient_chart(
 
 def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Standardized loadings of each factor, a panel for each group."""
-    table = table_of(result, "loadings")
+    table = table_with_rows(result, "loadings")
     if table is None:
         return ()
     kept = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
-    frame = grouped(table, kept, "factor").rename(
+    frame = chart_rows(table, kept, "factor").rename(
         columns={"standardized": "value", "standardized_low": "ci_low",
                  "standardized_high": "ci_high"}
     )  # fmt: skip
-    fit = table_of(result, "fit")
-    n: dict[str, int] = dict(grouped(fit, ("n",), "chi2").itertuples(index=False)) if fit else {}
+    fit = table_with_rows(result, "fit")
+    n: dict[str, int] = dict(chart_rows(fit, ("n",), "chi2").itertuples(index=False)) if fit else {}
     frame["n"] = frame["group"].map(n)
     fitted = frame["value"].notna().groupby(frame["group"], sort=False).any()
     without = [str(group) for group, any_found in fitted.items() if not any_found]
     frame = frame[~frame["group"].isin(without)]
     not_drawn = f" Without estimates, not drawn: {', '.join(without)}." if without else ""
     charts = []
-    for factor, own in first_charts(frame, "factor"):
-        drawn, left_out = cut(own.drop(columns="factor"), 5)
+    for factor, own in rows_by_chart(frame, "factor"):
+        drawn, left_out = limit_marks(own.drop(columns="factor"), 5)
         drawn = drawn.reset_index(drop=True)
-        drawn["label"] = [short(value) for value in drawn["value"]]
+        drawn["label"] = [short_number(value) for value in drawn["value"]]
         known = drawn["value"].dropna()
         counts = "; ".join(
             f"{group}: n = {int(n.get(group, 0)):,}" for group in dict.fromkeys(drawn["group"])
@@ -449,7 +450,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         words = (
             f"Dot plot of standardized loadings on {factor}: "
             f"{count_text(drawn['item'].nunique(), 'item')} in "
-            f"{count_text(drawn['group'].nunique(), 'group')} ({counts}): {span(known)}; "
+            f"{count_text(drawn['group'].nunique(), 'group')} ({counts}): {range_text(known)}; "
             f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
             f"empty.{left_out}{not_drawn}"
         )
@@ -459,7 +460,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         axis = DotAxis("Standardized loading with interval", (low, high), (0.0,))
         title = f"Loadings on {factor}"
         charts.append(_dot_chart(drawn, axis, title, words, theme))
-    return told(charts, frame["factor"].nunique())
+    return with_undrawn_count(charts, frame["factor"].nunique())
 
 
 # Dot plots of models compared: steps of invariance, items by level, rival models.
@@ -471,50 +472,54 @@ _CLASSES = {"negligible": "A", "moderate": "B", "large": "C"}
 
 def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """How far CFI falls at each step, beside the usual bound."""
-    table = table_of(result, "steps")
+    table = table_with_rows(result, "steps")
     if table is None:
         return ()
     kept = ("step", "cfi_difference", "rmsea_difference", "n")
-    frame = grouped(table, kept, "step").rename(columns={"step": "item", "cfi_difference": "value"})
+    frame = chart_rows(table, kept, "step").rename(
+        columns={"step": "item", "cfi_difference": "value"}
+    )
     frame = frame[frame["item"] != "configural"]
     if frame.empty:
         return ()
-    drawn, left_out = cut(_without_intervals(frame), 5)
+    drawn, left_out = limit_marks(_without_intervals(frame), 5)
     drawn = drawn.reset_index(drop=True)
     drawn["label"] = [
-        "—" if math.isnan(cfi) else f"{short(cfi, 3)} (RMSEA {_signed(rmsea)})"
+        "—" if math.isnan(cfi) else f"{short_number(cfi, 3)} (RMSEA {_signed_text(rmsea)})"
         for cfi, rmsea in zip(drawn["value"], drawn["rmsea_difference"], strict=True)
     ]
     known = drawn.dropna(subset=["value"])
     alone = len(set(drawn["group"])) == 1
     steps = "; ".join(
-        f"{step}: {short(value, 3)}" if alone else f"{group}, {step}: {short(value, 3)}"
+        f"{step}: {short_number(value, 3)}"
+        if alone
+        else f"{group}, {step}: {short_number(value, 3)}"
         for group, step, value in known[["group", "item", "value"]].itertuples(index=False)
     )
     words = (
         f"Dot plot of the change in CFI at {count_text(drawn['item'].nunique(), 'step')} of "
         f"invariance in {count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(most(drawn['n']), 'administration')}: {steps or 'none is defined'}; "
+        f"{count_text(largest_count(drawn['n']), 'administration')}: {steps or 'none is defined'}; "
         f"{int((known['value'] <= _CHEN).sum())} of {len(known)} reach −.01, which speaks against "
         f"equality; {len(drawn) - len(known)} undefined.{left_out}"
     )
     title = "Change in CFI from the step before"
     lines = (_CHEN, 0.0)
-    axis = DotAxis("Change in CFI", _wide(_free_ends(drawn, lines)), lines, of="Step")
+    axis = DotAxis("Change in CFI", _widened(_free_ends(drawn, lines)), lines, of="Step")
     said = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
     return (_dot_chart(drawn, axis, title, words, theme, said),)
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """How much the level adds to the matching score, item by item, with its class."""
-    table = table_of(result, "items")
+    table = table_with_rows(result, "items")
     if table is None:
         return ()
     kept = ("subscale", "item", "nagelkerke", "jodoin_gierl", "n")
-    frame = grouped(table, kept).rename(columns={"nagelkerke": "value", "jodoin_gierl": "size"})
+    frame = chart_rows(table, kept).rename(columns={"nagelkerke": "value", "jodoin_gierl": "size"})
     charts = []
-    for subscale, own in first_charts(frame, "subscale"):
-        drawn, left_out = cut(_without_intervals(own.drop(columns="subscale")), 5)
+    for subscale, own in rows_by_chart(frame, "subscale"):
+        drawn, left_out = limit_marks(_without_intervals(own.drop(columns="subscale")), 5)
         drawn = drawn.reset_index(drop=True)
         classes = drawn["size"].map(_CLASSES)
         drawn["label"] = classes.fillna("")
@@ -524,7 +529,7 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             "Dot plot of the rise of Nagelkerke's R² of "
             f"{count_text(drawn['item'].nunique(), 'item')}"
             f" in {count_text(drawn['group'].nunique(), 'group')}, n up to "
-            f"{count_text(most(drawn['n']), 'administration')}: {span(known)}; "
+            f"{count_text(largest_count(drawn['n']), 'administration')}: {range_text(known)}; "
             f"{counts.get('A', 0)} negligible or not significant (A), {counts.get('B', 0)} "
             f"moderate (B), {counts.get('C', 0)} large (C); "
             f"{len(drawn) - len(known)} undefined.{left_out}"
@@ -535,21 +540,21 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         said = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and .07.",
                 "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
         charts.append(_dot_chart(drawn, axis, title, words, theme, said))
-    return told(charts, frame["subscale"].nunique())
+    return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
 def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """How much worse than the best model each is, by BIC; none under WLSMV, which has no BIC."""
-    table = table_of(result, "fit")
+    table = table_with_rows(result, "fit")
     if table is None:
         return ()
     kept = {"model": "item", "bic_difference": "value", "n": "n", "admissible": "admissible"}
-    frame = _without_intervals(grouped(table, kept, "model"))
+    frame = _without_intervals(chart_rows(table, kept, "model"))
     if frame["value"].isna().all():
         return ()
     impossible = frame["value"].notna() & ~frame["admissible"].astype(bool)
     frame = frame.drop(columns="admissible")
-    drawn, left_out = cut(frame, 5)
+    drawn, left_out = limit_marks(frame, 5)
     drawn = drawn.reset_index(drop=True)
     drawn["label"] = [
         two_decimals(value) + (" (impossible estimates)" if bad else "")
@@ -563,13 +568,13 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     words = (
         f"Dot plot of BIC above the lowest of {count_text(drawn['item'].nunique(), 'model')} in "
         f"{count_text(drawn['group'].nunique(), 'group')}, n up to "
-        f"{count_text(most(drawn['n']), 'administration')}; lowest, "
+        f"{count_text(largest_count(drawn['n']), 'administration')}; lowest, "
         f"{winners or 'none is defined'}; "
         f"{len(drawn) - len(known)} undefined; "
         f"{int(impossible[: len(drawn)].sum())} with impossible estimates.{left_out}"
     )
     title = "BIC above that of the best model"
-    axis = DotAxis("Difference in BIC", _wide(_free_ends(drawn, (0.0,))), (0.0,), of="Model")
+    axis = DotAxis("Difference in BIC", _widened(_free_ends(drawn, (0.0,))), (0.0,), of="Model")
     said = ["Lower is better; 0, dashed: the best of the group."]
     return (_dot_chart(drawn, axis, title, words, theme, said),)
 
@@ -578,12 +583,12 @@ def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(ci_low=math.nan, ci_high=math.nan)
 
 
-def _wide(ends: tuple[float, float]) -> tuple[float, float]:
+def _widened(ends: tuple[float, float]) -> tuple[float, float]:
     """Room for labels at both ends."""
     margin = (ends[1] - ends[0]) * 0.12
     return ends[0] - margin, ends[1] + margin
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     """With its sign; a dash where undefined."""
-    return ("+" if value > 0 else "") + short(value, 3)
+    return ("+" if value > 0 else "") + short_number(value, 3)

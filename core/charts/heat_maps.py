@@ -15,19 +15,19 @@ from core.charts.panels import (
     MAX_MARKS,
     Chart,
     Theme,
+    chart_rows,
     color_at,
-    cut,
-    first_charts,
-    grouped,
-    most,
+    largest_count,
+    limit_marks,
     number_tip,
     panels,
+    range_text,
     readable_on,
-    short,
-    span,
-    table_of,
-    told,
+    rows_by_chart,
+    short_number,
+    table_with_rows,
     with_number_texts,
+    with_undrawn_count,
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
@@ -38,12 +38,12 @@ _MAX_COLUMNS = 16
 _ROW = 24  # pixels
 _MARKS_PER_CELL = 2
 _NARROW_TEXT = 10  # columns from which the numbers are smaller
-_FEW = 5  # columns whose names can stand upright
-_JOINED = {"group": "In", "trait": "At"}  # how a reader says "item ... group"
+_UPRIGHT_COLUMNS = 5  # columns whose names can stand upright
+_COLUMN_PREPOSITIONS = {"group": "In", "trait": "At"}  # how a reader says "item ... group"
 _UNDEFINED = "Dashed: undefined."
 
 
-def _painted(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd.DataFrame:
+def _color_cells(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd.DataFrame:
     """The cells with color, ink and label; where undefined, a dash on the background."""
     low, high = ends
     fills = [
@@ -57,7 +57,7 @@ def _painted(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd
         INK[theme] if math.isnan(value) else readable_on(fill)
         for value, fill in zip(cells["value"], fills, strict=True)
     ]
-    labels = [short(value) for value in cells["value"]]
+    labels = [short_number(value) for value in cells["value"]]
     known = cells["value"].notna()
     outline = pd.Series(0.0, index=cells.index)
     if "same_trait" in cells:
@@ -90,7 +90,7 @@ def _heat_layers(
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("item:N", title="Of"),
-        alt.Tooltip(f"{column}:N", title=_JOINED.get(column, "With")),
+        alt.Tooltip(f"{column}:N", title=_COLUMN_PREPOSITIONS.get(column, "With")),
         number_tip("value", "Value"),
     ]
     if "n" in cells:
@@ -118,7 +118,7 @@ def _heat_layers(
 
 def _top_axis(n_columns: int) -> Any:
     """Names of columns: in lines while there is room for that, else slanted."""
-    if n_columns > _FEW:
+    if n_columns > _UPRIGHT_COLUMNS:
         return alt.Axis(orient="top", labelAngle=-30, labelLimit=170, ticks=False)
     return alt.Axis(
         orient="top", labelAngle=0, labelExpr="split(datum.label, ' · ')", labelLimit=110,
@@ -148,10 +148,11 @@ def _scale_in_words(ends: tuple[float, float]) -> str:
     """What the colors mean."""
     low, high = ends
     if low < 0:
-        return f"Orange: below 0, to {short(low)}; gray: 0; blue: above, to {short(high)}. " + (
-            _UNDEFINED
+        return (
+            f"Orange: below 0, to {short_number(low)}; gray: 0; blue: above, to "
+            f"{short_number(high)}. " + (_UNDEFINED)
         )
-    return f"Gray: {short(low)}; blue: up to {short(high)}. {_UNDEFINED}"
+    return f"Gray: {short_number(low)}; blue: up to {short_number(high)}. {_UNDEFINED}"
 
 
 # Heat maps of items by groups, items by factors, and scores by scores.
@@ -159,22 +160,23 @@ def _scale_in_words(ends: tuple[float, float]) -> str:
 
 def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Items by groups, one chart for each subscale, all colored by one scale."""
-    table = table_of(result, "map")
+    table = table_with_rows(result, "map")
     if table is None:
         return ()
-    frame = grouped(table, ("subscale", "item", "value", "n"))
+    frame = chart_rows(table, ("subscale", "item", "value", "n"))
     ends = _ends_of(frame["value"])
     what = next(column.title for column in table.columns if column.name == "value")
     charts = []
-    for subscale, own in first_charts(frame, "subscale"):
+    for subscale, own in rows_by_chart(frame, "subscale"):
         cells, left_out = _first_columns(own.drop(columns="subscale"))
-        cells = _painted(cells, ends, theme)
+        cells = _color_cells(cells, ends, theme)
         title = f"{what}, {subscale}" if subscale else what
         words = (
             f"Heat map of {what[:1].lower()}{what[1:]}: "
             f"{count_text(cells['item'].nunique(), 'item')} by "
             f"{count_text(cells['group'].nunique(), 'group')}, "
-            f"n up to {count_text(most(cells['n']), 'administration')}: {_cells_in_words(cells)}"
+            f"n up to {count_text(largest_count(cells['n']), 'administration')}: "
+            f"{_cells_in_words(cells)}"
             f"{left_out}"
         )
         spec = _heat_layers(cells, "group", theme).properties(
@@ -184,17 +186,17 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             ),
         )  # fmt: skip
         charts.append(Chart(title, spec, words, cells))
-    return told(charts, frame["subscale"].nunique())
+    return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
 def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
     """Items by exploratory factors, a panel for each group."""
-    frame = grouped(table, ("item", "factor", "loading"), "item")
+    frame = chart_rows(table, ("item", "factor", "loading"), "item")
     frame = frame.rename(columns={"factor": "column", "loading": "value"})
     frame["column"] = "Factor " + frame["column"].astype(str)
-    cells, left_out = cut(frame, _MARKS_PER_CELL)
+    cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
     ends = _ends_of(cells["value"], signed=True)
-    cells = _painted(cells.reset_index(drop=True), ends, theme)
+    cells = _color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
         f"Heat map of pattern loadings: {count_text(cells['item'].nunique(), 'item')} by "
         f"{count_text(cells['column'].nunique(), 'factor')} in "
@@ -210,22 +212,22 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
 def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """Items by levels of the trait, one chart for each subscale, a panel for each group."""
     levels = {c.name: c.title.removeprefix("At ") for c in table.columns if c.title[:3] == "At "}
-    wide = grouped(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
+    wide = chart_rows(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
     frame = wide.melt(["group", "subscale", "item", "n"], var_name="trait", value_name="value")
     ends = _ends_of(frame["value"])
     charts = []
-    for subscale, own in first_charts(frame, "subscale"):
+    for subscale, own in rows_by_chart(frame, "subscale"):
         own = own[own.groupby("group")["value"].transform("count") > 0]
         if own.empty:
             continue
-        cells, left_out = cut(own.drop(columns="subscale"), _MARKS_PER_CELL)
-        cells = _painted(cells.reset_index(drop=True), ends, theme)
+        cells, left_out = limit_marks(own.drop(columns="subscale"), _MARKS_PER_CELL)
+        cells = _color_cells(cells.reset_index(drop=True), ends, theme)
         title = f"Item information, {subscale}" if subscale else "Item information"
         words = (
             f"Heat map of information: {count_text(cells['item'].nunique(), 'item')} by levels "
             "of the "
             f"trait in SD, in {count_text(cells['group'].nunique(), 'group')}, n up to "
-            f"{count_text(most(cells['n']), 'administration')}: "
+            f"{count_text(largest_count(cells['n']), 'administration')}: "
             f"{_cells_in_words(cells, 'trait')}{left_out}"
         )
         layers = _heat_layers(cells, "trait", theme, upright=True)
@@ -236,26 +238,26 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
 
 def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Correlations of every score with every other, a panel for each group."""
-    table = table_of(result, "correlations")
+    table = table_with_rows(result, "correlations")
     if table is None:
         return ()
     kept = [name for name in ("score_1", "score_2", "kind", "r", "n", "same_trait")
             if name in table.frame]  # fmt: skip
-    frame = grouped(table, kept, "score_1").rename(columns={"r": "value"})
+    frame = chart_rows(table, kept, "score_1").rename(columns={"r": "value"})
     if "kind" in frame:
         frame = frame[frame["kind"] == frame["kind"].iloc[0]].drop(columns="kind")
     order = list(dict.fromkeys([*frame["score_1"], *frame["score_2"]]))
     kept_scores = order[: _MAX_COLUMNS + 1]
     frame = frame[frame["score_1"].isin(kept_scores) & frame["score_2"].isin(kept_scores)]
     frame = _lower_half(frame, order)
-    cells, left_out = cut(frame, _MARKS_PER_CELL)
+    cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
     if len(order) > len(kept_scores):
         left_out += f" Only the first {len(kept_scores)} of {len(order)} scores are drawn."
     ends = _ends_of(cells["value"], signed=True)
-    cells = _painted(cells.reset_index(drop=True), ends, theme)
+    cells = _color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
         f"Heat map of correlations between {count_text(len(kept_scores), 'score')} in "
-        f"{count_text(cells['group'].nunique(), 'group')}, n up to {most(cells['n']):,}: "
+        f"{count_text(cells['group'].nunique(), 'group')}, n up to {largest_count(cells['n']):,}: "
         f"{_cells_in_words(cells, 'column')}{left_out}"
     )
     title = "Correlations of scores"
@@ -285,7 +287,7 @@ def _cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
     """Range, extremes and what is undefined."""
     known = cells.dropna(subset=["value"])
     undefined = len(cells) - len(known)
-    words, word = span(known["value"]), _JOINED.get(column, "With").lower()
+    words, word = range_text(known["value"]), _COLUMN_PREPOSITIONS.get(column, "With").lower()
     if len(known):
         top, bottom = (
             known.loc[[pick]].iloc[0] for pick in (known["value"].idxmax(), known["value"].idxmin())

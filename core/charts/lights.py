@@ -13,11 +13,11 @@ from core.charts.panels import (
     LIGHTS,
     Chart,
     Theme,
-    grouped,
-    most,
+    chart_rows,
+    largest_count,
     number_tip,
-    short,
-    table_of,
+    short_number,
+    table_with_rows,
     with_number_texts,
 )
 from core.domain.numbers import count_text
@@ -35,11 +35,11 @@ _SHAPE_WORDS = (
 
 def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """Groups by criteria, with the verdict of each group in words."""
-    table = table_of(result, "criteria")
+    table = table_with_rows(result, "criteria")
     if table is None:
         return ()
     kept = ("criterion", "value", "cfi", "n", "rating", "light")
-    frame = grouped(table, kept, "criterion")
+    frame = chart_rows(table, kept, "criterion")
     groups = list(dict.fromkeys(frame["group"]))
     cells = frame[frame["group"].isin(groups[:_MAX_GROUPS])].reset_index(drop=True)
     colors = LIGHTS[theme]
@@ -69,9 +69,9 @@ def _coefficients(cells: pd.DataFrame) -> list[str]:
     labels = []
     for value, cfi in zip(cells["value"], cells["cfi"], strict=True):
         if pd.isna(cfi):
-            labels.append(short(float(value)))
+            labels.append(short_number(float(value)))
         else:
-            labels.append(f"RMSEA {short(float(value))}\nCFI {short(float(cfi))}")
+            labels.append(f"RMSEA {short_number(float(value))}\nCFI {short_number(float(cfi))}")
     return labels
 
 
@@ -122,14 +122,14 @@ def _in_words(cells: pd.DataFrame, result: AnalysisResult) -> str:
     noun = "criterion" if n_criteria == 1 else "criteria"
     words = (
         f"Table of lights: {n_criteria} {noun} in "
-        f"{count_text(len(groups), 'group')}, n up to {most(cells['n']):,}: "
+        f"{count_text(len(groups), 'group')}, n up to {largest_count(cells['n']):,}: "
         f"{kinds.get('green', 0)} acceptable (circle), {kinds.get('red', 0)} not (triangle), "
         f"{kinds.get('grey', 0)} not judged (empty square)."
     )
-    verdicts = table_of(result, "verdicts")
+    verdicts = table_with_rows(result, "verdicts")
     if verdicts is None:
         return words
-    frame = grouped(verdicts, ("verdict",), "reliable")
+    frame = chart_rows(verdicts, ("verdict",), "reliable")
     said = [f"{group}: {str(verdict).rstrip('.')}" for group, verdict in
             zip(frame["group"], frame["verdict"], strict=True) if group in groups]  # fmt: skip
     return f"{words} {'; '.join(said)}."

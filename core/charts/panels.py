@@ -110,7 +110,7 @@ class Chart:
         return tuple(self.spec.vconcat) if isinstance(self.spec, alt.VConcatChart) else (self.spec,)
 
 
-def grouped(
+def chart_rows(
     table: ResultTable, kept: Sequence[str] | Mapping[str, str], before: str = "subscale"
 ) -> pd.DataFrame:
     """The kept columns under our own names, with the factors set side by side as `group`.
@@ -130,18 +130,18 @@ def grouped(
     return own
 
 
-def table_of(result: AnalysisResult, name: str) -> ResultTable | None:
+def table_with_rows(result: AnalysisResult, name: str) -> ResultTable | None:
     """The table of that name, if the result has it and it has rows."""
     return next((t for t in result.tables if t.name == name and len(t.frame)), None)
 
 
-def first_charts(frame: pd.DataFrame, name: str) -> list[tuple[str, pd.DataFrame]]:
+def rows_by_chart(frame: pd.DataFrame, name: str) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each chart, as many charts as a page bears."""
     values = list(dict.fromkeys(frame[name]))[:_MAX_CHARTS]
     return [(str(value), frame[frame[name] == value]) for value in values]
 
 
-def cut(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, str]:
+def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, str]:
     """As many groups and whole items as can be read, and a sentence saying what was left out."""
     groups = list(dict.fromkeys(frame["group"]))
     shown = frame[frame["group"].isin(groups[:MAX_PANELS])]
@@ -157,7 +157,7 @@ def cut(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, str]:
     return shown, said
 
 
-def told(charts: list[Chart], n_wanted: int) -> tuple[Chart, ...]:
+def with_undrawn_count(charts: list[Chart], n_wanted: int) -> tuple[Chart, ...]:
     """The charts; the last one says how many more there would have been."""
     if n_wanted > len(charts) and charts:
         last, further = charts[-1], n_wanted - len(charts)
@@ -193,7 +193,7 @@ def panels(
     return own[0] if len(own) == 1 else alt.vconcat(*own)
 
 
-def readable(panel: Any, theme: Theme) -> Any:
+def with_theme_ink(panel: Any, theme: Theme) -> Any:
     """The chart with all its lettering in ink, and no mark or axis that a screen reader names.
 
     What a screen reader says is `Chart.alt`; groups of marks without a name would break its rules.
@@ -202,7 +202,7 @@ def readable(panel: Any, theme: Theme) -> Any:
     return panel.configure(aria=False, mark={"aria": False}, axis=ink, legend=ink, header=ink)
 
 
-def apart(wanted: Sequence[float], low: float, high: float, distance: float) -> list[float]:
+def spaced_places(wanted: Sequence[float], low: float, high: float, distance: float) -> list[float]:
     """The wanted places, moved as little as it takes to be `distance` apart, within the bounds."""
     order = np.argsort(wanted, kind="stable")
     room = (high - low) / max(len(order) - 1, 1)
@@ -217,14 +217,14 @@ def apart(wanted: Sequence[float], low: float, high: float, distance: float) -> 
     return [float(place) for place in placed]
 
 
-def span(known: pd.Series[float]) -> str:
+def range_text(known: pd.Series[float]) -> str:
     """The range of the values in words."""
     if known.empty:
         return "no value is defined"
-    return f"values from {short(known.min())} to {short(known.max())}"
+    return f"values from {short_number(known.min())} to {short_number(known.max())}"
 
 
-def short(value: float, decimals: int = 2) -> str:
+def short_number(value: float, decimals: int = 2) -> str:
     """Without a leading zero, and with a true minus; a dash where undefined."""
     if math.isnan(value):
         return "—"
@@ -262,7 +262,7 @@ def number_tip(field: str, title: str) -> Any:
     return alt.Tooltip(f"{field}_shown:N", title=title)
 
 
-def most(values: pd.Series[float]) -> int:
+def largest_count(values: pd.Series[float]) -> int:
     """The largest count; 0 where there is none."""
     return 0 if values.isna().all() else int(values.max())
 
@@ -316,7 +316,7 @@ def usual_reach(
     return _TIMES * float(np.quantile(some, 0.5, method="lower"))
 
 
-def beyond_words(table: pd.DataFrame, ends: tuple[float, float]) -> list[str]:
+def beyond_axis_sentences(table: pd.DataFrame, ends: tuple[float, float]) -> list[str]:
     """Sentences on the tips at the edges: intervals, and values with their numbers."""
     low, high = ends
     intervals = int(((table["ci_low"] < low) | (table["ci_high"] > high)).sum())
@@ -325,7 +325,7 @@ def beyond_words(table: pd.DataFrame, ends: tuple[float, float]) -> list[str]:
     if len(values):
         several = len(set(table["group"])) > 1
         named = [
-            f"{f'{group}, ' if several else ''}{item} ({short(float(value))})"
+            f"{f'{group}, ' if several else ''}{item} ({short_number(float(value))})"
             for group, item, value in values[["group", "item", "value"]].itertuples(index=False)
         ]
         said.append(

@@ -18,11 +18,11 @@ from core.charts.panels import (
     MAX_PANELS,
     Chart,
     Theme,
-    apart,
-    grouped,
+    chart_rows,
     number_tip,
-    short,
-    table_of,
+    short_number,
+    spaced_places,
+    table_with_rows,
     with_number_texts,
 )
 from core.domain.numbers import count_text
@@ -65,33 +65,33 @@ class PathModel:
 
 def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
     """The model of each group that has estimates, and the names of the groups that have none."""
-    loadings = _tidy(
+    loadings = _table_rows(
         result, "loadings",
         {"factor": "factor", "item": "item", "standardized": "value", "p": "p"},
     )  # fmt: skip
-    correlations = _tidy(
+    correlations = _table_rows(
         result, "factor_correlations",
         {"factor_1": "first", "factor_2": "second", "correlation": "value", "p": "p"},
     )  # fmt: skip
-    pairs = _tidy(
+    pairs = _table_rows(
         result, "residual_covariances",
         {"item_1": "first", "item_2": "second", "correlation": "value", "p": "p"},
     )  # fmt: skip
-    unexplained = _tidy(
+    unexplained = _table_rows(
         result, "item_variances", {"item": "item", "residual_standardized": "value"}
     )
-    counts = _tidy(result, "fit", {"chi2": "chi2", "n": "n"})
+    counts = _table_rows(result, "fit", {"chi2": "chi2", "n": "n"})
     found, without = [], []
     for group in dict.fromkeys(loadings["group"]):
-        own = _of(loadings, group)
+        own = _rows_of_group(loadings, group)
         if not own["value"].notna().any():
             without.append(group)
             continue
-        rest = _of(unexplained, group)
-        n = int(_of(counts, group)["n"].iloc[0])
+        rest = _rows_of_group(unexplained, group)
+        n = int(_rows_of_group(counts, group)["n"].iloc[0])
         found.append(
             _path_model(
-                group, n, own, _of(correlations, group), _of(pairs, group),
+                group, n, own, _rows_of_group(correlations, group), _rows_of_group(pairs, group),
                 dict(zip(rest["item"], rest["value"], strict=True)),
             )
         )  # fmt: skip
@@ -111,7 +111,7 @@ def _path_model(
     higher = tuple(dict.fromkeys(loadings.loc[behind, "factor"]))
     lower = [factor for factor in factors if factor not in higher]
     every = _items_by_factor(loadings[~behind])
-    items = list(_that_fit(every, loadings))
+    items = list(_items_with_room(every, loadings))
     place = {item: row for row, item in enumerate(items)}
     drawn = loadings[behind | loadings["item"].isin(items)]
     middle = (
@@ -144,7 +144,7 @@ def _items_by_factor(loadings: pd.DataFrame) -> list[str]:
     return sorted(items, key=lambda item: first[item])  # stable: else as in the table
 
 
-def _that_fit(items: list[str], loadings: pd.DataFrame) -> Iterator[str]:
+def _items_with_room(items: list[str], loadings: pd.DataFrame) -> Iterator[str]:
     """The first items, as many as a page bears."""
     per_item = loadings["item"].value_counts()
     marks = 0
@@ -155,15 +155,15 @@ def _that_fit(items: list[str], loadings: pd.DataFrame) -> Iterator[str]:
         yield item
 
 
-def _tidy(result: AnalysisResult, name: str, names: dict[str, str]) -> pd.DataFrame:
+def _table_rows(result: AnalysisResult, name: str, names: dict[str, str]) -> pd.DataFrame:
     """Columns of a table under our names, after `group`; without rows where there is no table."""
-    table = table_of(result, name)
+    table = table_with_rows(result, name)
     if table is None:
         return pd.DataFrame({"group": [], **{own: [] for own in names.values()}})
-    return grouped(table, names, next(iter(names)))
+    return chart_rows(table, names, next(iter(names)))
 
 
-def _of(frame: pd.DataFrame, group: str) -> pd.DataFrame:
+def _rows_of_group(frame: pd.DataFrame, group: str) -> pd.DataFrame:
     return frame[frame["group"] == group].reset_index(drop=True)
 
 
@@ -175,7 +175,7 @@ def _of(frame: pd.DataFrame, group: str) -> pd.DataFrame:
 
 ROW, HEAD = 26, 30  # pixels: of an item, and above the first
 _FACTOR_WIDTH, FACTOR_HEIGHT = 92, 40  # pixels
-_APART = 58  # pixels between factors
+_FACTOR_DISTANCE = 58  # pixels between factors
 _BOX, _BOX_HEIGHT = 20.0, 20
 _UNEXPLAINED, _LANE, _LANES_AT_MOST = 9.0, 5.0, 5
 _BULGE, _FURTHER, _BULGE_AT_MOST = 11.0, 5.0, 24.0
@@ -191,7 +191,7 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class DiagramLayout:
     """Places by name, and what joins them."""
 
     height: int
@@ -214,10 +214,10 @@ class Layout:
         return next(iter(self.items.values())).x + self.box_width
 
 
-def laid_out(model: PathModel) -> Layout:
+def layout_of(model: PathModel) -> DiagramLayout:
     """Where everything of a model stands."""
     rows = {item: float(row) for row, item in enumerate(model.items)}
-    height = max(len(rows) * ROW, len(model.factors) * _APART)
+    height = max(len(rows) * ROW, len(model.factors) * _FACTOR_DISTANCE)
     top = HEAD + (height - len(rows) * ROW) / 2 + ROW / 2
     y_of = {item: top + row * ROW for item, row in rows.items()}
     lanes = _lanes(model.pairs, rows)
@@ -227,7 +227,7 @@ def laid_out(model: PathModel) -> Layout:
     factors = _factor_places(model, y_of, height + HEAD)
     curves, curve_labels = _curves(model, factors)
     brackets, bracket_labels = _brackets(model.pairs, y_of, lanes, right + _UNEXPLAINED, lane)
-    return Layout(
+    return DiagramLayout(
         int(height + HEAD + 4), factors, items, _BOX, curves, curve_labels, brackets, bracket_labels
     )
 
@@ -235,11 +235,17 @@ def laid_out(model: PathModel) -> Layout:
 def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> dict[str, Place]:
     """Factors beside the middle of their items, and factors behind factors further left."""
     wanted = [_middle(model, factor, y_of) for factor in model.factors]
-    placed = dict(zip(model.factors, apart(wanted, HEAD + 24, bottom - 24, _APART), strict=True))
+    placed = dict(
+        zip(
+            model.factors,
+            spaced_places(wanted, HEAD + 24, bottom - 24, _FACTOR_DISTANCE),
+            strict=True,
+        )
+    )
     x = 9.0 + (_widest(model) if len(model.correlations) else 0) + (22.0 if model.higher else 0)
     places = {factor: Place(x, y) for factor, y in placed.items()}
     behind = [_middle(model, factor, placed) for factor in model.higher]
-    spread = apart(behind, HEAD + 24, bottom - 24, _APART)
+    spread = spaced_places(behind, HEAD + 24, bottom - 24, _FACTOR_DISTANCE)
     return places | {f: Place(x - 22, y) for f, y in zip(model.higher, spread, strict=True)}
 
 
@@ -341,19 +347,19 @@ class _Canvas:
         return alt.Y(f"{field}:Q", scale=scale, axis=None)
 
 
-def _path_layers(model: PathModel, layout: Layout, theme: Theme) -> list[Any]:
+def _path_layers(model: PathModel, layout: DiagramLayout, theme: Theme) -> list[Any]:
     """All layers of the diagram."""
     canvas = _Canvas(theme, layout.height)
     return [
-        *_joined(layout.curves, layout.curve_labels, model.correlations, canvas),
-        *_joined(layout.brackets, layout.bracket_labels, model.pairs, canvas),
+        *_curve_layers(layout.curves, layout.curve_labels, model.correlations, canvas),
+        *_curve_layers(layout.brackets, layout.bracket_labels, model.pairs, canvas),
         *_arrow_layers(_arrows(model, layout), canvas),
         *_factor_layers(layout, canvas),
         *_item_layers(model, layout, canvas),
     ]
 
 
-def _arrows(model: PathModel, layout: Layout) -> pd.DataFrame:
+def _arrows(model: PathModel, layout: DiagramLayout) -> pd.DataFrame:
     """One row per loading: its ends, how thick it is, and which loading of its item it is."""
     own = model.loadings.dropna(subset=["value"]).reset_index(drop=True)
     start = [layout.factors[name] for name in own["factor"]]
@@ -371,7 +377,7 @@ def _arrows(model: PathModel, layout: Layout) -> pd.DataFrame:
             "to_item": to_item, "place": own.groupby("item").cumcount(),
             "from": own["factor"], "to": own["item"], "value": own["value"], "p": own["p"],
             "thickness": 0.6 + 3.2 * own["value"].abs().clip(upper=1),
-            "negative": own["value"] < 0, "label": own["value"].map(short),
+            "negative": own["value"] < 0, "label": own["value"].map(short_number),
         }
     )  # fmt: skip
 
@@ -434,7 +440,7 @@ def _on_background(base: Any, places: dict[str, Any], canvas: _Canvas) -> list[A
     return [halo.encode(**places), text.encode(**places, tooltip=_TOOLTIP)]
 
 
-def _joined(
+def _curve_layers(
     lines: pd.DataFrame, labels: list[Place], pairs: pd.DataFrame, canvas: _Canvas
 ) -> list[Any]:
     """Curves or brackets with their numbers."""
@@ -449,7 +455,7 @@ def _joined(
         {
             "x": [place.x for place in labels], "y": [place.y for place in labels],
             "from": pairs["first"].to_numpy(), "to": pairs["second"].to_numpy(),
-            "value": values, "p": pairs["p"].to_numpy(), "label": values.map(short),
+            "value": values, "p": pairs["p"].to_numpy(), "label": values.map(short_number),
         }
     )  # fmt: skip
     places = {"x": canvas.x("x"), "y": canvas.y("y"), "text": "label:N"}
@@ -459,7 +465,7 @@ def _joined(
     ]
 
 
-def _factor_layers(layout: Layout, canvas: _Canvas) -> list[Any]:
+def _factor_layers(layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
     """Ellipses with names."""
     frame = pd.DataFrame(
         [(name, place.x, place.y) for name, place in layout.factors.items()],
@@ -478,7 +484,7 @@ def _factor_layers(layout: Layout, canvas: _Canvas) -> list[Any]:
     return [ellipses, names.encode(text="factor:N")]
 
 
-def _item_layers(model: PathModel, layout: Layout, canvas: _Canvas) -> list[Any]:
+def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
     """Boxes with names, and what is unexplained beside them."""
     half = layout.box_height / 2
     frame = pd.DataFrame(
@@ -488,7 +494,8 @@ def _item_layers(model: PathModel, layout: Layout, canvas: _Canvas) -> list[Any]
     rest = frame["item"].map(model.unexplained).astype(float)
     frame = frame.assign(
         right=layout.right, middle=frame["left"] + layout.box_width / 2, above=frame["y"] - half,
-        below=frame["y"] + half, far=layout.right + 3, unexplained=rest, label=rest.map(short),
+        below=frame["y"] + half, far=layout.right + 3, unexplained=rest,
+        label=rest.map(short_number),
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("item:N", title="Item"),
@@ -573,15 +580,15 @@ def _in_words(model: PathModel) -> str:
         ranked = own.sort_values("value", key=abs, ascending=False, kind="stable")
         strong, weak = ranked.iloc[0], ranked.iloc[-1]
         words.append(
-            f"standardized loadings from {short(own['value'].min())} to "
-            f"{short(own['value'].max())}, strongest {strong['item']} on {strong['factor']} "
-            f"({short(strong['value'])}), weakest {weak['item']} on {weak['factor']} "
-            f"({short(weak['value'])}), {int((own['value'] < 0).sum())} negative (dashed)"
+            f"standardized loadings from {short_number(own['value'].min())} to "
+            f"{short_number(own['value'].max())}, strongest {strong['item']} on {strong['factor']} "
+            f"({short_number(strong['value'])}), weakest {weak['item']} on {weak['factor']} "
+            f"({short_number(weak['value'])}), {int((own['value'] < 0).sum())} negative (dashed)"
         )
     if model.n_hidden:
         words.append(f"{count_text(model.n_hidden, 'loading')} with p of .05 or more not drawn")
     words += [
-        f"{what} " + name_list([f"{a} with {b} {short(r)}" for a, b, r in
+        f"{what} " + name_list([f"{a} with {b} {short_number(r)}" for a, b, r in
                              zip(own["first"], own["second"], own["value"], strict=True)])
         for what, own in (("correlation of factors", model.correlations),
                           ("residual correlation", model.pairs)) if len(own)
@@ -594,7 +601,7 @@ def _in_words(model: PathModel) -> str:
 
 def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
     """The chart of one group."""
-    layout = laid_out(model)
+    layout = layout_of(model)
     hidden = "; only loadings with p < .05 are drawn" if model.n_hidden else ""
     heading = alt.TitleParams(
         title,

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.charts import readable
+from core.charts import with_theme_ink
 from core.domain.numbers import count_text, round_frame
 from core.domain.results import Column, ResultTable
 from core.domain.study import FACTORS
@@ -148,7 +148,7 @@ def counts(study: StudyRecord, revision: object) -> None:
     widgets.download("CSV", data, name, key="answers_counts_csv")
     theme = results.theme()
     chart = answers.status_chart(overview, theme=theme)
-    st.altair_chart(readable(chart.spec, theme), alt=chart.alt, key="answers_chart")
+    st.altair_chart(with_theme_ink(chart.spec, theme), alt=chart.alt, key="answers_chart")
     with st.expander("The data of this chart"):
         st.caption(widgets.plain(chart.alt))
         widgets.table(chart.table, alt="Data of the chart: trials by respondent and status")

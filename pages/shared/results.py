@@ -10,7 +10,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from core.analysis.shared.registry import Analysis
-from core.charts import Chart, readable
+from core.charts import Chart, with_theme_ink
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.domain.numbers import count_text, number_text, percent_text, round_frame
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -121,7 +121,7 @@ def _drawn(
     if state and state[0] is result and state[1:3] == (found, options):
         return cast("list[tuple[Chart, list[dict[str, Any]]]]", state[3])
     drawn = [
-        (chart, [readable(panel, found).to_dict() for panel in chart.panels])
+        (chart, [with_theme_ink(panel, found).to_dict() for panel in chart.panels])
         for chart in analysis.charts(result, found, **options)
     ]
     st.session_state[_LAST_DRAWN] = (result, found, options, drawn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.analysis.internal_consistency import internal_consistency
-from core.analysis.shared.answers import bounded, interval, p_of
+from core.analysis.shared.sentences import coefficient_text, interval_text, p_text
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 from tests.charts.results import NAN, made, results, table
@@ -240,11 +240,11 @@ def test_real_results_give_one_sentence_for_each_group(name):
 
 
 def test_numbers_have_no_leading_zero_where_they_cannot_exceed_one():
-    assert [bounded(x) for x in (0.005, -0.5, 1.0, -1.25, NAN)] == [
+    assert [coefficient_text(x) for x in (0.005, -0.5, 1.0, -1.25, NAN)] == [
         ".01", "−.50", "1.00", "−1.25", "undefined",
     ]  # fmt: skip
-    assert interval(-0.1, 0.25) == " [−.10, .25]"
-    assert interval(NAN, 0.25) == ""
-    assert [p_of(p) for p in (0.00099, 0.001, 0.05, NAN)] == [
+    assert interval_text(-0.1, 0.25) == " [−.10, .25]"
+    assert interval_text(NAN, 0.25) == ""
+    assert [p_text(p) for p in (0.00099, 0.001, 0.05, NAN)] == [
         "p < .001", "p = .001", "p = .050", "p undefined",
     ]  # fmt: skip

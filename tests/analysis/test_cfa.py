@@ -12,7 +12,7 @@ from hypothesis import given
 from core.analysis.cfa.analysis import TWO_SUBSCALES, cfa, cfa_scripts
 from core.analysis.shared.factor_models.groups import UNIT_CHANGED
 from core.analysis.shared.factor_models.models import proposed_text, written_model
-from core.analysis.shared.progress import Cancelled, watched
+from core.analysis.shared.progress import Cancelled, watch
 from core.errors import NotEnoughData, UserError
 from core.stats.factor.cfa import fit_cfa
 from core.stats.normality import normality
@@ -502,14 +502,14 @@ def test_the_scripts_hold_the_models_and_the_answers():
 def test_groups_are_told_to_whoever_watches_and_can_be_stopped():
     frame = pd.concat([schools(), schools(respondent="b", start=5000)])
     told = []
-    with watched(lambda *step: told.append(step)):
+    with watch(lambda *step: told.append(step)):
         cfa(frame, estimator="ml")
     assert told == [(0, 2, "groups"), (1, 2, "groups")]
 
     def stop(done, total, what):
         raise Cancelled
 
-    with watched(stop), pytest.raises(Cancelled):
+    with watch(stop), pytest.raises(Cancelled):
         cfa(frame)
 
 

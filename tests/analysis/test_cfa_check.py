@@ -12,7 +12,7 @@ from core.analysis import cfa_check as module
 from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa_check import cfa_check
 from core.analysis.shared.factor_models.groups import UNIT_CHANGED
-from core.analysis.shared.progress import Cancelled, watched
+from core.analysis.shared.progress import Cancelled
 from core.errors import NotEnoughData
 from core.stats.factor.semopy_check import SemopyFit
 from tests.analysis.score_frames import item_scores
@@ -203,6 +203,6 @@ def test_it_can_be_cancelled_within_a_group():
         if len(steps) == 3:
             raise Cancelled
 
-    with watched(watch), pytest.raises(Cancelled):
+    with watch(watch), pytest.raises(Cancelled):
         cfa_check(schools())
     assert steps == [(0, 1, "groups")] * 3

@@ -7,13 +7,13 @@ import pytest
 from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa_comparison.analysis import cfa_comparison
 from core.analysis.cfa_comparison.models import (
-    ALIKE,
+    EQUAL_FIT,
     IRREGULAR,
     NOT_NESTED,
     OTHER_ITEMS,
     SAME_DF,
-    known_case,
-    special_case,
+    is_special_case,
+    preset_nesting,
 )
 from core.analysis.shared.factor_models.models import proposed_text
 from core.errors import NotEnoughData, UserError
@@ -137,7 +137,7 @@ def test_the_difference_is_scaled_and_adjusted_over_the_tests_of_the_group():
 
 def test_second_order_with_three_subscales_cannot_be_told_from_subscales():
     row = pairs(cfa_comparison(schools())).loc[("Subscales", "Second order")]
-    assert (row["df_difference"], row["nested"], row["remark"]) == (0, "no", ALIKE)
+    assert (row["df_difference"], row["nested"], row["remark"]) == (0, "no", EQUAL_FIT)
     assert np.isnan(row["p_difference"])
 
 
@@ -149,8 +149,8 @@ def test_where_the_freer_model_is_not_determined_a_remark_says_so():
     second = found.loc[("Second order", "Bifactor")]
     assert (second["nested"], second["remark"]) == ("yes", "")
     assert found.loc[("Subscales", "Bifactor"), "nested"] == "not known"
-    assert known_case("second_order", "bifactor", 2) == (True, True)
-    assert known_case("subscales", "bifactor", 3) is None
+    assert preset_nesting("second_order", "bifactor", 2) == (True, True)
+    assert preset_nesting("subscales", "bifactor", 3) is None
 
 
 def test_the_usual_test_of_one_factor_against_two_holds_over_samples():
@@ -303,7 +303,7 @@ def table(text):
     ],
 )
 def test_a_special_case_is_told_by_its_parameters(restricted, freer, nested):
-    assert special_case(table(restricted), table(freer)) is nested
+    assert is_special_case(table(restricted), table(freer)) is nested
 
 
 def test_special_cases_never_fit_better():
@@ -321,7 +321,7 @@ def test_special_cases_never_fit_better():
         (one, other)
         for one in fits
         for other in fits
-        if one.fit.df > other.fit.df and special_case(one.table, other.table)
+        if one.fit.df > other.fit.df and is_special_case(one.table, other.table)
     ]
     assert len(nested) > 10
     assert all(one.fit.chi2 > other.fit.chi2 - 1e-6 for one, other in nested)

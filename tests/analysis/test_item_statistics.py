@@ -369,7 +369,7 @@ def test_the_summary_worked_by_hand_from_a_table_of_items():
 def test_whoever_watches_is_told_how_far_it_is():
     seen = []
     frame = item_scores([[1, 2], [2, 1], [3, 3]], subscales=["x", "y"])
-    with progress.watched(lambda *step: seen.append(step)):
+    with progress.watch(lambda *step: seen.append(step)):
         item_statistics(frame)
     assert seen == [(0, 2, "groups and subscales"), (1, 2, "groups and subscales")]
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from core.analysis.multitrait_matrix.analysis import multitrait_matrix
 from core.analysis.multitrait_matrix.tables import ABOVE_ONE, NOT_CORRECTED, PART_OF_WHOLE
-from core.analysis.odds_ratios import chosen_contrast, odds_ratio_scores
+from core.analysis.odds_ratios import choose_contrast, odds_ratio_scores
 from core.analysis.reliability import reliability
 from core.errors import NotEnoughData
 from core.stats.correlation import correlation
@@ -247,7 +247,7 @@ def test_texts_of_the_same_contexts_give_a_score_of_their_own():
         study(values, subscales=SUBSCALES), texts=texts, lists=LISTS, descriptor="gender",
         first="man", first_lists="agentic",
     )  # fmt: skip
-    contrast = chosen_contrast(texts, LISTS, "gender", "man", first_lists="agentic")
+    contrast = choose_contrast(texts, LISTS, "gender", "man", first_lists="agentic")
     scores = odds_ratio_scores(
         texts, contrast.lists, "gender", contrast.levels, contrast.sides
     ).set_index("context")["score"]

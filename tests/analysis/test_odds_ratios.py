@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.odds_ratios import chosen_contrast, odds_ratio_scores
+from core.analysis.odds_ratios import choose_contrast, odds_ratio_scores
 from core.analysis.odds_ratios import odds_ratios as analysis
 from core.analysis.shared import progress
 from core.domain.frames import TEXTS, check_frame
@@ -92,7 +92,7 @@ def test_the_user_says_which_group_is_first_and_which_lists_are_its_stereotype()
     assert ratio.tolist() == pytest.approx([(2 / 98) / (4 / 96), (1 / 49) / (6 / 94)])
     assert "able (woman); warm (man)" in turned.notes[0]
     three = pd.concat([LISTS, pd.DataFrame([("good", "nice")], columns=LISTS.columns)])
-    sides = chosen_contrast(TWO, three, "", "man", first_lists="able, warm").sides
+    sides = choose_contrast(TWO, three, "", "man", first_lists="able, warm").sides
     assert sides == {"able": 0, "warm": 0, "good": 1}
 
 
@@ -155,7 +155,7 @@ def test_a_list_may_be_called_like_anything_else():
 
 
 def test_other_analyses_get_the_same_scores():
-    contrast = chosen_contrast(TWO, LISTS, "gender", **MEN_ABLE)
+    contrast = choose_contrast(TWO, LISTS, "gender", **MEN_ABLE)
     own = odds_ratio_scores(
         TWO, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides
     )
@@ -183,7 +183,7 @@ def test_whoever_watches_is_told_and_may_stop_it():
         seen.append((done, total, what))
         raise progress.Cancelled
 
-    with progress.watched(watcher), pytest.raises(progress.Cancelled):
+    with progress.watch(watcher), pytest.raises(progress.Cancelled):
         odds_ratios(TWO, lists=LISTS)
     assert seen == [(0, 1, "batches of texts")]
 

@@ -14,7 +14,7 @@ from core.analysis.efa import efa
 from core.analysis.graded_response import graded_response
 from core.analysis.internal_consistency import internal_consistency
 from core.analysis.item_statistics import item_statistics
-from core.analysis.shared.rows import averaged
+from core.analysis.shared.rows import average_over
 from core.domain.frames import OPTION_POINTS
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
@@ -91,7 +91,7 @@ def test_averages_of_half_points_are_refused_although_half_points_are_answers():
     one = item_scores(first, repetition=1, **asked)
     two = item_scores(second, repetition=2, start=41, **asked)
     frame = pd.concat([one, two], ignore_index=True)
-    means = averaged(frame, ["repetition"])
+    means = average_over(frame, ["repetition"])
     assert (means["score"] % 1 == 0.5).any()
     with pytest.raises(NotEnoughData, match=r"\.5, which is none of its options \(1, 2, 3, 4"):
         graded_response(means)

@@ -6,7 +6,7 @@ import pytest
 
 from core.analysis import reliability as scale_coefficients
 from core.analysis.reliability import reliability
-from core.analysis.shared.progress import watched
+from core.analysis.shared.progress import watch
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import golden, item_scores
 from tests.stats.reference import expected
@@ -166,7 +166,7 @@ def test_it_tells_how_far_it_is_group_by_group():
         for name, start in (("one", 1), ("two", 500))
     ])  # fmt: skip
     seen = []
-    with watched(lambda done, total, what: seen.append((done, total, what))):
+    with watch(lambda done, total, what: seen.append((done, total, what))):
         reliability(both, **FEW)
     assert [step for step in seen if step[2] == "groups"] == [(0, 2, "groups"), (1, 2, "groups")]
 

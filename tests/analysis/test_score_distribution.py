@@ -203,6 +203,6 @@ def test_models_and_context_sets_stand_side_by_side_each_with_its_histogram():
 
 def test_whoever_watches_is_told_how_far_it_is():
     seen = []
-    with progress.watched(lambda *step: seen.append(step)):
+    with progress.watch(lambda *step: seen.append(step)):
         score_distribution(item_scores([[1, 2], [2, 1]], subscales=["x", "y"]))
     assert seen == [(number, 3, "groups and subscales") for number in range(3)]

@@ -603,14 +603,14 @@ def test_blind_to_the_order_of_rows_and_to_the_origin_of_the_scores(seed):
 
 def test_whoever_watches_is_told_of_groups_and_may_stop_it(scale):
     seen = []
-    with progress.watched(lambda *step: seen.append(step)):
+    with progress.watch(lambda *step: seen.append(step)):
         validation_report(base(scale), resamples=100)
     assert seen == [(0, 1, "groups")]
 
     def stop(*_):
         raise progress.Cancelled
 
-    with progress.watched(stop), pytest.raises(progress.Cancelled):
+    with progress.watch(stop), pytest.raises(progress.Cancelled):
         validation_report(base(scale))
 
 

@@ -20,8 +20,8 @@ from core.charts.panels import (
     STATUS_GREYS,
     contrast,
     option_colors,
-    readable,
     readable_on,
+    with_theme_ink,
 )
 from tests.analysis.score_frames import item_scores, option_counts
 from tests.charts.results import charts_of
@@ -98,7 +98,7 @@ def test_contrast_is_that_of_wcag():
 @pytest.mark.parametrize("theme", THEMES)
 def test_lettering_can_be_read_and_only_the_whole_chart_has_a_name(theme):
     (chart,) = charts_of("item_statistics", results()["item_statistics"], theme=theme)[:1]
-    config = readable(chart.panels[0], theme).to_dict()["config"]
+    config = with_theme_ink(chart.panels[0], theme).to_dict()["config"]
     colors = [config[part][of] for part in ("axis", "legend", "header")
               for of in ("labelColor", "titleColor")]  # fmt: skip
     assert min(contrast(color, BACKGROUNDS[theme]) for color in colors) >= 4.5

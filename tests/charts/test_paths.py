@@ -5,7 +5,7 @@ import pytest
 
 from core.analysis.cfa.analysis import cfa
 from core.charts.panels import MAX_MARKS
-from core.charts.path_diagram import FACTOR_HEIGHT, HEAD, ROW, laid_out, path_models
+from core.charts.path_diagram import FACTOR_HEIGHT, HEAD, ROW, layout_of, path_models
 from tests.analysis.score_frames import item_scores
 from tests.charts.results import HOSTILE, NAN, answers, charts_of, made, results, table
 
@@ -112,7 +112,7 @@ def test_items_stand_in_order_of_their_factors():
     for loadings in (crossed, [*general, *crossed]):
         (model,), _ = path_models(result(loadings))
         assert model.items == ("i1", "i3", "i2", "i4")
-        places = laid_out(model).items
+        places = layout_of(model).items
         assert np.diff([places[item].y for item in model.items]).tolist() == [ROW] * 3
 
 
@@ -122,7 +122,7 @@ def test_everything_stands_on_the_page_and_factors_do_not_overlap():
     between = [(a, b, 0.2, 0) for n, a in enumerate(factors) for b in factors[n + 1 :]]
     pairs = [(f"F0i{k}", f"F{n}i1", 0.1, 0) for k in range(2) for n in range(1, 6)]
     (model,), _ = path_models(result(loadings, between, pairs))
-    layout = laid_out(model)
+    layout = layout_of(model)
     heights = sorted(place.y for place in layout.factors.values())
     assert min(np.diff(heights)) > FACTOR_HEIGHT
     assert heights[0] > HEAD
@@ -137,7 +137,7 @@ def test_brackets_that_would_meet_stand_in_lanes_of_their_own():
     items = [("A", f"i{k}", 0.5, 0) for k in range(6)]
     pairs = [("i0", "i5", 0.1, 0), ("i0", "i1", 0.1, 0), ("i3", "i4", 0.1, 0), ("i1", "i2", 0.1, 0)]
     (model,), _ = path_models(result(items, pairs=pairs))
-    layout = laid_out(model)
+    layout = layout_of(model)
     lane = [place.x for place in layout.bracket_labels]
     assert lane[1] == lane[2] < lane[3] < lane[0]
 
@@ -146,7 +146,7 @@ def test_a_number_of_a_bracket_makes_way_where_another_bracket_starts():
     items = [("A", f"i{k}", 0.5, 0) for k in range(6)]
     pairs = [("i0", "i2", 0.1, 0), ("i1", "i5", 0.1, 0)]
     (model,), _ = path_models(result(items, pairs=pairs))
-    layout = laid_out(model)
+    layout = layout_of(model)
     first, second = layout.bracket_labels
     assert first.y == layout.items["i1"].y + ROW / 2
     assert second.y == layout.items["i3"].y
@@ -161,7 +161,7 @@ def test_factors_behind_factors_stand_further_left_and_have_no_implied_curves():
     assert (model.factors, model.higher) == (("A", "B", "C"), ("G",))
     assert len(model.items) == 9
     assert model.correlations.empty
-    layout = laid_out(model)
+    layout = layout_of(model)
     assert layout.factors["G"].x < layout.factors["A"].x
     assert layout.factors["G"].y == pytest.approx(layout.factors["B"].y)
     (arrows,) = drawn(diagram(result(loadings, between, rest=rest)), "thickness")

@@ -18,11 +18,11 @@ from core.charts.panels import (
     BACKGROUNDS,
     LIGHTS,
     MAX_MARKS,
-    apart,
     color_at,
     contrast,
     readable_on,
-    short,
+    short_number,
+    spaced_places,
 )
 from core.stats.irt.graded_response import graded_response as fitted
 from core.stats.irt.graded_response import option_probabilities
@@ -351,7 +351,7 @@ def test_results_without_their_tables_have_no_chart():
     st.lists(st.floats(-50, 50), min_size=1, max_size=9), st.floats(0.1, 9)
 )  # fmt: skip
 def test_places_moved_apart_stay_in_order_and_in_bounds(wanted, distance):
-    placed = apart(wanted, -10, 30, distance)
+    placed = spaced_places(wanted, -10, 30, distance)
     assert all(-10 - 1e-9 <= place <= 30 + 1e-9 for place in placed)
     order = np.argsort(wanted, kind="stable")
     gaps = np.diff(np.array(placed)[order])
@@ -364,7 +364,7 @@ def test_places_moved_apart_stay_in_order_and_in_bounds(wanted, distance):
      (NAN, "—")],
 )  # fmt: skip
 def test_numbers_are_short(value, said):
-    assert short(value) == said
+    assert short_number(value) == said
 
 
 LOADING_COLUMNS = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core import export
 from core.analysis.shared.registry import Analysis
-from core.charts.panels import Chart, Theme, readable
+from core.charts.panels import Chart, Theme, with_theme_ink
 from core.domain.results import AnalysisResult
 from core.domain.values import slug
 from core.errors import UserError
@@ -127,7 +127,7 @@ def write_charts(
 
 def _vega_lite(chart: Chart, theme: Theme) -> str:
     """The panels of a chart; Altair need not check them, which takes longer than all else."""
-    return _json([readable(panel, theme).to_dict(validate=False) for panel in chart.panels])
+    return _json([with_theme_ink(panel, theme).to_dict(validate=False) for panel in chart.panels])
 
 
 def write_apa(result: AnalysisResult, place: Path) -> None:

@@ -8,16 +8,15 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from core.analysis.cfa.tables import cfa_tables, fit_in_words
-from core.analysis.shared.answers import GroupAnswers, TableRow, by_group, table_of
+from core.analysis.cfa.tables import cfa_tables, fit_sentence
 from core.analysis.shared.factor_models.groups import (
-    Factored,
-    Prepared,
-    chosen_estimator,
-    fitted,
+    GroupFit,
+    PreparedGroup,
+    choose_estimator,
+    fit_model,
     missing_rule,
     n_scores_used,
-    prepared_groups,
+    prepare_groups,
 )
 from core.analysis.shared.factor_models.models import (
     ESTIMATORS,
@@ -33,8 +32,9 @@ from core.analysis.shared.matrices import INDEPENDENCE, by_columns, data_notes, 
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Switch, analysis
-from core.analysis.shared.rows import caution, unit_of
+from core.analysis.shared.rows import analysis_unit, caution_notes
 from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
+from core.analysis.shared.sentences import GroupAnswers, TableRow, rows_by_group, table_of
 from core.charts.dots import loading_charts
 from core.charts.panels import Chart, Theme
 from core.charts.path_diagram import path_diagrams
@@ -74,8 +74,8 @@ def cfa_scripts(
     ModelTextError
         The model text cannot be read.
     """
-    how, _ = chosen_estimator(estimator, item_scores)
-    prepared = prepared_groups(item_scores, distinct(by), model, model_text, how)
+    how, _ = choose_estimator(estimator, item_scores)
+    prepared = prepare_groups(item_scores, distinct(by), model, model_text, how)
     groups = [
         script_group(group.name, group, group.model, prepared.names)
         for group in prepared.groups
@@ -90,7 +90,7 @@ def cfa_scripts(
 
 
 def script_group(
-    name: str, group: Prepared, model: WrittenModel, names: ModelNames, answers: str = ""
+    name: str, group: PreparedGroup, model: WrittenModel, names: ModelNames, answers: str = ""
 ) -> SyntaxGroup:
     """One group as the writers take it."""
     return SyntaxGroup(
@@ -99,12 +99,12 @@ def script_group(
         items=model.items,
         model=model.text,
         dropped=group.dropped,
-        titles=titles_of(names.shown, names.items),
+        titles=changed_names(names.shown, names.items),
         answers=answers,
     )
 
 
-def titles_of(shown: Mapping[str, str], items: Mapping[str, str]) -> dict[str, str]:
+def changed_names(shown: Mapping[str, str], items: Mapping[str, str]) -> dict[str, str]:
     """Names in a model text to those that users know, where the two differ.
 
     `shown` has all of them, `items` the text's name of each item. A factor with the name of an item
@@ -124,7 +124,7 @@ TWO_SUBSCALES = (
     "A second-order factor above two subscales is not identified by itself: both raw loadings are "
     "held at 1, so its part in the subscales only restates their correlation."
 )
-_COSTLY = 0.1  # share of administrations whose loss is worth a remark
+_COSTLY_SHARE = 0.1  # share of administrations whose loss is worth a remark
 
 
 def _cfa_charts(
@@ -146,13 +146,13 @@ def _cfa_charts(
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Fit of the model in each group, and whether it is acceptable."""
-    loadings = by_group(table_of(result, "loadings"), "factor")
+    loadings = rows_by_group(table_of(result, "loadings"), "factor")
 
     def sentence(group: str, row: TableRow) -> str:
         n = len({one["factor"] for one in loadings.get(group, [])})
-        return f"Model of {count_text(n, 'factor')}: {fit_in_words(row)}."
+        return f"Model of {count_text(n, 'factor')}: {fit_sentence(row)}."
 
-    groups = by_group(table_of(result, "fit"), "chi2")
+    groups = rows_by_group(table_of(result, "fit"), "chi2")
     return tuple((group, sentence(group, rows[0])) for group, rows in groups.items())
 
 
@@ -238,9 +238,9 @@ def cfa(
     1e-4).
     """
     names = distinct(by)
-    how, why = chosen_estimator(estimator, item_scores)
-    prepared = prepared_groups(item_scores, names, model, model_text, how)
-    found = [_factored(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
+    how, why = choose_estimator(estimator, item_scores)
+    prepared = prepare_groups(item_scores, names, model, model_text, how)
+    found = [_fit_group(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
     notes = [*prepared.notes, *(note for one in found for note in one.notes)]
     if not any(one.usable for one in found):
         raise NotEnoughData(
@@ -253,7 +253,7 @@ def cfa(
     what = "The model of the text" if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
         tables=cfa_tables(found, by_columns(names), ci_level, ordered=how == "wlsmv"),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Confirmatory factor analysis. {what}. {dict(ESTIMATORS)[how]}. Unless the "
@@ -263,33 +263,33 @@ def cfa(
             *data_notes(item_scores, matrices),
             *notes,
             *why,
-            *_costly_gaps(prepared.groups, how),
+            *_gap_notes(prepared.groups, how),
             *((_WEIGHTED,) if how == "wlsmv" else ()),
-            *((TWO_SUBSCALES,) if _rests_on_two(prepared.groups) else ()),
-            *caution(item_scores, *INDEPENDENCE),
+            *((TWO_SUBSCALES,) if _has_two_subscales(prepared.groups) else ()),
+            *caution_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
 
-def _factored(group: Prepared, estimator: EstimatorKind, ci_level: float) -> Factored:
+def _fit_group(group: PreparedGroup, estimator: EstimatorKind, ci_level: float) -> GroupFit:
     """The model of one group, and what has to be said about it."""
     model = group.model
     if model is None:
-        return Factored(group, None, 0, group.notes)
+        return GroupFit(group, None, 0, group.notes)
     try:
-        fit = fitted(group.scores, model, estimator, ci_level, group.offered)
+        fit = fit_model(group.scores, model, estimator, ci_level, group.offered)
     except TooLarge:
         raise
     except UserError as error:
         reason = f"{group.name}: not fitted. {model.sentence(error.problem)}"
-        return Factored(group, None, 0, (*group.notes, reason))
+        return GroupFit(group, None, 0, (*group.notes, reason))
     problems = tuple(f"{group.name}: {model.sentence(problem)}" for problem in fit.problems)
     n_used = n_scores_used(group.scores, missing_rule(estimator))
-    return Factored(group, fit, n_used, (*group.notes, *problems))
+    return GroupFit(group, fit, n_used, (*group.notes, *problems))
 
 
-def _rests_on_two(groups: Sequence[Prepared]) -> bool:
+def _has_two_subscales(groups: Sequence[PreparedGroup]) -> bool:
     """Whether a second-order factor has two subscales only."""
     return any(
         one.model is not None
@@ -299,12 +299,12 @@ def _rests_on_two(groups: Sequence[Prepared]) -> bool:
     )
 
 
-def _costly_gaps(groups: Sequence[Prepared], estimator: EstimatorKind) -> tuple[str, ...]:
+def _gap_notes(groups: Sequence[PreparedGroup], estimator: EstimatorKind) -> tuple[str, ...]:
     """What may be done where complete administrations are few."""
     present_in = [np.isfinite(one.scores) for one in groups if one.model]
     some = sum(int(present.any(axis=1).sum()) for present in present_in)
     lost = some - sum(int(present.all(axis=1).sum()) for present in present_in)
-    if estimator not in ("ml", "mlr") or lost <= _COSTLY * some:
+    if estimator not in ("ml", "mlr") or lost <= _COSTLY_SHARE * some:
         return ()
     return (
         f"Gaps in the answers cost {percent_text(lost / some)} of the administrations. Full "

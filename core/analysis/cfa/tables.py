@@ -9,17 +9,23 @@ from typing import TypeVar
 
 import numpy as np
 
-from core.analysis.shared.answers import TableRow, bounded, decimals, interval, p_of
 from core.analysis.shared.factor_models.groups import (
     LINE_COLUMNS,
-    Factored,
+    GroupFit,
     Row,
-    estimated,
     normality_table,
     table,
     text_lines,
+    usable_fits,
 )
 from core.analysis.shared.factor_models.models import WrittenModel
+from core.analysis.shared.sentences import (
+    TableRow,
+    coefficient_text,
+    decimal_text,
+    interval_text,
+    p_text,
+)
 from core.domain.results import Column, ResultTable
 from core.stats.factor.model import COVARIANCE, LOADING
 from core.stats.factor.result import (
@@ -36,7 +42,7 @@ from core.stats.validation import JUNG_2025
 
 
 def _loadings_table(
-    found: Sequence[Factored], group: Sequence[Column], level: float
+    found: Sequence[GroupFit], group: Sequence[Column], level: float
 ) -> ResultTable:
     """One row per group, factor and item; NaN where the group has no estimates."""
     interval = f"{level * 100:g}% CI"
@@ -76,7 +82,7 @@ def _loadings_table(
 
 
 def _correlations_table(
-    found: Sequence[Factored], group: Sequence[Column], level: float
+    found: Sequence[GroupFit], group: Sequence[Column], level: float
 ) -> ResultTable:
     """One row per group and pair of factors."""
     interval = f"{level * 100:g}% CI"
@@ -93,7 +99,7 @@ def _correlations_table(
         Column("ci_high", f"{interval} high", "correlation", "Correlation + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in estimated(found):
+    for lead, fit, model in usable_fits(found):
         own = {
             frozenset((e.left, e.right)): (e.se, e.p, e.low, e.high)
             for e in fit.standardized
@@ -108,7 +114,7 @@ def _correlations_table(
 
 
 def _residual_covariances_table(
-    found: Sequence[Factored], group: Sequence[Column], level: float
+    found: Sequence[GroupFit], group: Sequence[Column], level: float
 ) -> ResultTable:
     """What pairs of items share beside the factors, where the model leaves it free."""
     interval = f"{level * 100:g}% CI"
@@ -126,7 +132,7 @@ def _residual_covariances_table(
         Column("ci_high", f"{interval} high", "correlation", "Of the correlation: it + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in estimated(found):
+    for lead, fit, model in usable_fits(found):
         for raw in fit.parameters:
             if raw.free and _is_residual(fit, raw) and raw.left != raw.right:
                 std = fit.standardized_estimate(raw.left, raw.op, raw.right)
@@ -136,7 +142,7 @@ def _residual_covariances_table(
     return table("residual_covariances", "Free residual covariances", rows, columns)
 
 
-def _item_variances_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
+def _item_variances_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
     """How much of each item the factors explain, and how much they leave."""
     columns = (
         *group,
@@ -151,7 +157,7 @@ def _item_variances_table(found: Sequence[Factored], group: Sequence[Column]) ->
                "is below 0. Bollen (1989)."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in estimated(found):
+    for lead, fit, model in usable_fits(found):
         own = fit.groups[0]
         shares = own.standardized_residual_variances
         numbers = np.column_stack([own.residual_variances, shares, own.r_squared]).tolist()
@@ -166,7 +172,7 @@ def _is_residual(fit: CfaResult, e: ParameterEstimate) -> bool:
 
 
 def _thresholds_table(
-    found: Sequence[Factored], group: Sequence[Column], level: float
+    found: Sequence[GroupFit], group: Sequence[Column], level: float
 ) -> ResultTable:
     """Where the normal variables behind ordered answers are cut into options."""
     interval = f"{level * 100:g}% CI"
@@ -185,7 +191,7 @@ def _thresholds_table(
         Column("ci_high", f"{interval} high", "points", "Threshold + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in estimated(found):
+    for lead, fit, model in usable_fits(found):
         for e in (e for e in fit.parameters if e.op == THRESHOLD):
             numbers = (int(e.right.removeprefix("t")), e.estimate, e.se, e.z, e.p, e.low, e.high)
             rows.append((*lead, model.name(e.left), *numbers))
@@ -197,7 +203,7 @@ def _thresholds_table(
 _N_RESIDUALS, _N_INDICES = 10, 15
 
 
-def _residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
+def _residuals_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
     """The largest residual correlations of each group."""
     columns = (
         *group,
@@ -208,7 +214,7 @@ def _residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> Resu
                ".10 the pair shares something else. Kline (2016)."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in estimated(found):
+    for lead, fit, model in usable_fits(found):
         observed = correlations_of_covariance(fit.groups[0].sample_covariance)
         residual = fit.groups[0].residual_correlations
         later, earlier = np.tril_indices(len(fit.items), -1)
@@ -220,7 +226,7 @@ def _residuals_table(found: Sequence[Factored], group: Sequence[Column]) -> Resu
     return table("residuals", "Largest residual correlations", rows, columns)
 
 
-def index_rows(indices: Sequence[ModificationIndex], model: WrittenModel) -> Iterable[Row]:
+def modification_rows(indices: Sequence[ModificationIndex], model: WrittenModel) -> Iterable[Row]:
     """The largest indices: what is freed, between which names, and the numbers."""
     for m in indices[:_N_INDICES]:
         covariance = "variance" if m.left == m.right else "covariance"
@@ -314,13 +320,13 @@ def _indices(version: FitIndices | None) -> tuple[float, ...]:
 
 
 def cfa_tables(
-    found: Sequence[Factored], group: Sequence[Column], level: float, *, ordered: bool
+    found: Sequence[GroupFit], group: Sequence[Column], level: float, *, ordered: bool
 ) -> tuple[ResultTable, ...]:
     """All tables; `level` is the coverage of intervals, `ordered` adds thresholds."""
     indices = (
         (*lead, *row)
-        for lead, fit, model in estimated(found)
-        for row in index_rows(fit.modification_indices, model)
+        for lead, fit, model in usable_fits(found)
+        for row in modification_rows(fit.modification_indices, model)
     )
     answers = [
         (one.group, one.prepared.scores, one.prepared.item_names)
@@ -341,7 +347,7 @@ def cfa_tables(
     )
 
 
-def _fit_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
+def _fit_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
     counts = (
         Column("n", "n", "count", "Administrations the model was fitted to."),
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
@@ -361,7 +367,7 @@ def _fit_first(fit: Sequence[T], counts: Sequence[T]) -> tuple[T, ...]:
     return (*fit[:_N_FIRST], *counts, *fit[_N_FIRST:])
 
 
-def _model_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTable:
+def _model_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
     rows = [
         (*one.group, *line)
         for one in found
@@ -371,7 +377,7 @@ def _model_table(found: Sequence[Factored], group: Sequence[Column]) -> ResultTa
     return table("model", "Model that was fitted", rows, (*group, *LINE_COLUMNS))
 
 
-def fit_in_words(fit: TableRow) -> str:
+def fit_sentence(fit: TableRow) -> str:
     """Test and indices of a fitted model, and whether they are acceptable; robust where they are.
 
     `fit` is a row of a table of fits. The bounds are those of the validation report.
@@ -384,13 +390,16 @@ def fit_in_words(fit: TableRow) -> str:
     kind = next((k for k in kinds if math.isfinite(fit[f"cfi{k}"] + fit[f"rmsea{k}"])), "")
     cfi, rmsea = fit[f"cfi{kind}"], fit[f"rmsea{kind}"]
     said = (
-        f"χ²({int(fit['df'])}) = {decimals(chi2, 1)}, {p_of(p)}, CFI {bounded(cfi)}, RMSEA "
-        f"{bounded(rmsea)}{interval(fit[f'rmsea{kind}_low'], fit[f'rmsea{kind}_high'])}"
+        f"χ²({int(fit['df'])}) = {decimal_text(chi2, 1)}, {p_text(p)}, CFI "
+        f"{coefficient_text(cfi)}, RMSEA "
+        f"{coefficient_text(rmsea)}"
+        f"{interval_text(fit[f'rmsea{kind}_low'], fit[f'rmsea{kind}_high'])}"
     )
     bands = JUNG_2025.factorial
     verdict = {"+": "fits", "-": "does not fit"}.get(bands.rate(rmsea, cfi), "undecided")
     impossible = "" if fit["admissible"] else ", with impossible estimates"
     return (
-        f"{said}{impossible}: {verdict} (CFI from {bounded(bands.lowest_cfi)}, RMSEA up to "
-        f"{bounded(bands.highest_rmsea)})"
+        f"{said}{impossible}: {verdict} (CFI from {coefficient_text(bands.lowest_cfi)}, RMSEA up "
+        f"to "
+        f"{coefficient_text(bands.highest_rmsea)})"
     )

@@ -9,24 +9,23 @@ from itertools import combinations
 import pandas as pd
 
 from core.analysis.cfa.analysis import script_group
-from core.analysis.cfa.tables import FIT_COLUMNS, fit_cells, fit_in_words
+from core.analysis.cfa.tables import FIT_COLUMNS, fit_cells, fit_sentence
 from core.analysis.cfa_comparison.models import (
     CI_LEVEL,
     Candidate,
-    Compared,
-    Comparison,
+    GroupComparison,
     Models,
-    competing_models,
-    nested,
-    question,
-    rivals,
+    PairComparison,
+    candidate_models,
+    compare_group,
+    comparison_inputs,
+    nesting,
 )
-from core.analysis.shared.answers import GroupAnswers, TableRow, answered, decimals, table_of
 from core.analysis.shared.factor_models.groups import (
     LINE_COLUMNS,
-    Prepared,
+    PreparedGroup,
     Row,
-    chosen_estimator,
+    choose_estimator,
     table,
     text_lines,
 )
@@ -40,8 +39,15 @@ from core.analysis.shared.matrices import INDEPENDENCE, by_columns, data_notes, 
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import caution, unit_of
+from core.analysis.shared.rows import analysis_unit, caution_notes
 from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    decimal_text,
+    table_of,
+)
 from core.charts.dots import model_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
@@ -52,17 +58,17 @@ from core.stats.factor.model_text import parse_model
 # The tables of a comparison of factor models.
 
 _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
-_FEWER = "AIC and BIC are compared with models of the same items only."
+_OTHER_ITEMS_REMARK = "AIC and BIC are compared with models of the same items only."
 
 
 def _comparison_tables(
-    found: Sequence[Compared], group: Sequence[Column]
+    found: Sequence[GroupComparison], group: Sequence[Column]
 ) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
     return _fit_table(found, group), _differences_table(found, group), _models_table(found, group)
 
 
-def _fit_table(found: Sequence[Compared], group: Sequence[Column]) -> ResultTable:
+def _fit_table(found: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
         Column("model", "Model", help="As named in the option, or after the bank."),
@@ -81,20 +87,23 @@ def _fit_table(found: Sequence[Compared], group: Sequence[Column]) -> ResultTabl
         for model in one.candidates:
             fit = model.fit
             counts = (fit.n, len(fit.items), fit.n_free) if fit else (0, 0, 0)
-            distances = (_distance(model, one, "aic"), _distance(model, one, "bic"))
-            remark = model.remark or ("" if _same_items(one) else _FEWER)
+            distances = (
+                _distance_from_best(model, one, "aic"),
+                _distance_from_best(model, one, "bic"),
+            )
+            remark = model.remark or ("" if _same_items(one) else _OTHER_ITEMS_REMARK)
             rows.append(
                 (*one.matrix.group, model.name, *counts, *fit_cells(fit), *distances, remark)
             )
     return table("fit", "Fit of the models", rows, columns)
 
 
-def _same_items(one: Compared) -> bool:
+def _same_items(one: GroupComparison) -> bool:
     """Whether all models of a group that have estimates are about the same items."""
     return len({frozenset(m.usable[0].items) for m in one.candidates if m.usable}) < 2
 
 
-def _distance(model: Candidate, one: Compared, criterion: str) -> float:
+def _distance_from_best(model: Candidate, one: GroupComparison, criterion: str) -> float:
     """How far a criterion is above the lowest of models of the same items; NaN where unknown."""
     if not model.usable:
         return math.nan
@@ -107,7 +116,7 @@ def _distance(model: Candidate, one: Compared, criterion: str) -> float:
     return float(getattr(fit, criterion) - min(values))
 
 
-def _differences_table(found: Sequence[Compared], group: Sequence[Column]) -> ResultTable:
+def _differences_table(found: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
         Column("restricted", "Restricted model", help="The one with more degrees of freedom."),
@@ -143,7 +152,7 @@ def _differences_table(found: Sequence[Compared], group: Sequence[Column]) -> Re
     return table("differences", "Differences between models", rows, columns)
 
 
-def _cells(pair: Comparison) -> Row:
+def _cells(pair: PairComparison) -> Row:
     """The numbers of one pair."""
     tests = (pair.chi2, pair.df, pair.p, pair.p_adjusted)
     d = pair.indices
@@ -153,7 +162,7 @@ def _cells(pair: Comparison) -> Row:
     return (*tests, *indices, pair.nested, pair.remark)
 
 
-def _models_table(found: Sequence[Compared], group: Sequence[Column]) -> ResultTable:
+def _models_table(found: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
     columns = (*group, Column("model", "Model", help="As in the other tables."), *LINE_COLUMNS)
     rows = [
         (*one.matrix.group, candidate.name, *line)
@@ -195,12 +204,12 @@ def cfa_comparison_scripts(
     ModelTextError
         The models cannot be read.
     """
-    how, _ = chosen_estimator(estimator, item_scores)
-    asked = question(item_scores, by, models)
+    how, _ = choose_estimator(estimator, item_scores)
+    asked = comparison_inputs(item_scores, by, models)
     groups: list[SyntaxGroup] = []
     pairs: list[tuple[int, int]] = []
     for matrix in asked.matrices:
-        ready, where = rivals(matrix, asked, how), group_name(matrix.group)
+        ready, where = candidate_models(matrix, asked, how), group_name(matrix.group)
         known = [(n, one, one.model) for n, one in ready.prepared.items() if one.model is not None]
         pairs += [
             (len(groups) + one, len(groups) + other)
@@ -225,7 +234,7 @@ def cfa_comparison_scripts(
 
 
 def _nested_pairs(
-    known: Sequence[tuple[Prepared, WrittenModel]], estimator: EstimatorKind
+    known: Sequence[tuple[PreparedGroup, WrittenModel]], estimator: EstimatorKind
 ) -> list[tuple[int, int]]:
     """Places of the pairs that are tested, the model with fewer parameters first."""
     tables = [_table(model, estimator) for _, model in known]
@@ -235,7 +244,7 @@ def _nested_pairs(
         (restricted, small), (freer, large) = known[first], known[second]
         if tables[first].n_free == tables[second].n_free or set(small.items) != set(large.items):
             continue
-        if nested((restricted, tables[first]), (freer, tables[second]))[0]:
+        if nesting((restricted, tables[first]), (freer, tables[second]))[0]:
             found.append((first, second))
     return found
 
@@ -258,12 +267,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not ranked:
             return "The best model is undefined (no model has a BIC)."
         best = next(row for row in rows if row["model"] == ranked[0][1])
-        others = [f"{model} is {decimals(d, 1)} higher" for d, model in ranked[1:2]]
+        others = [f"{model} is {decimal_text(d, 1)} higher" for d, model in ranked[1:2]]
         return (
-            f"{'; '.join([best['model'] + ' has the lowest BIC', *others])}; {fit_in_words(best)}."
+            f"{'; '.join([best['model'] + ' has the lowest BIC', *others])}; {fit_sentence(best)}."
         )
 
-    return answered(table_of(result, "fit"), "model", sentence)
+    return answers_by_group(table_of(result, "fit"), "model", sentence)
 
 
 @analysis(
@@ -333,10 +342,10 @@ def cfa_comparison(
     left out and named. Repeated administrations of one model are not independent; p is then too
     small.
     """
-    how, why = chosen_estimator(estimator, item_scores)
-    asked = question(item_scores, by, models)
+    how, why = choose_estimator(estimator, item_scores)
+    asked = comparison_inputs(item_scores, by, models)
     found = [
-        competing_models(matrix, asked, how) for matrix in with_progress(asked.matrices, "groups")
+        compare_group(matrix, asked, how) for matrix in with_progress(asked.matrices, "groups")
     ]
     notes = [*asked.notes, *(note for one in found for note in one.notes)]
     if not any(model.usable for one in found for model in one.candidates):
@@ -349,7 +358,7 @@ def cfa_comparison(
     n_used = sum(one.n_used for one in found)
     return AnalysisResult(
         tables=_comparison_tables(found, by_columns(distinct(by))),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in asked.matrices),
         method="Confirmatory factor analyses of the same administrations. "
@@ -360,7 +369,7 @@ def cfa_comparison(
             *data_notes(item_scores, asked.matrices),
             *notes,
             *why,
-            *caution(item_scores, *INDEPENDENCE),
+            *caution_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,
     )

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared.factor_models.groups import (
-    Prepared,
-    check_steps,
-    fitted,
+    PreparedGroup,
+    check_ordered_scores,
+    fit_model,
     missing_rule,
     n_scores_used,
-    prepared_preset,
-    prepared_text,
+    prepare_preset,
+    prepare_typed,
 )
 from core.analysis.shared.factor_models.models import (
     MODELS,
@@ -76,20 +76,20 @@ not change with them to first order.
 """
 
 
-def nested(
-    restricted: tuple[Prepared, ParameterTable], freer: tuple[Prepared, ParameterTable]
+def nesting(
+    restricted: tuple[PreparedGroup, ParameterTable], freer: tuple[PreparedGroup, ParameterTable]
 ) -> tuple[bool, bool]:
     """Whether the first model is a special case of the second, and one without a regular test."""
     (one, few), (other, many) = restricted, freer
     if one.kind and other.kind:
         n_subscales = len({factor for factor, _ in one.loads})
-        known = known_case(one.kind, other.kind, n_subscales)
+        known = preset_nesting(one.kind, other.kind, n_subscales)
         if known is not None:
             return known
-    return special_case(few, many), len(few.factors) < len(many.factors)
+    return is_special_case(few, many), len(few.factors) < len(many.factors)
 
 
-def known_case(
+def preset_nesting(
     restricted: ModelKind, freer: ModelKind, n_subscales: int
 ) -> tuple[bool, bool] | None:
     """Whether one model of the bank is a special case of another, and one without a regular test.
@@ -103,7 +103,7 @@ def known_case(
     return True, _NESTED_KINDS[restricted, freer] or few
 
 
-def special_case(restricted: ParameterTable, freer: ParameterTable) -> bool:
+def is_special_case(restricted: ParameterTable, freer: ParameterTable) -> bool:
     """Whether every restriction of the freer model holds in the restricted one.
 
     Parameters
@@ -130,7 +130,7 @@ def special_case(restricted: ParameterTable, freer: ParameterTable) -> bool:
         elsewhere.isdisjoint(other[cell].free for cell in shared if cell in other)
         and all(_allows(own.get(cell), other.get(cell)) for cell in shared)
         and all(_can_vanish(factor, other) for factor in lacking)
-        and _keeps_equal(own, other, shared)
+        and _equalities_hold(own, other, shared)
     )
 
 
@@ -169,7 +169,7 @@ def _zero(parameters: Iterable[Parameter]) -> bool:
     return all(p.is_free or p.value == 0 for p in parameters)
 
 
-def _keeps_equal(
+def _equalities_hold(
     own: dict[_Cell, Parameter], other: dict[_Cell, Parameter], shared: Iterable[_Cell]
 ) -> bool:
     """Whether cells that are one parameter in the freer model are one, or alike, in the other."""
@@ -188,7 +188,7 @@ def _keeps_equal(
 NOT_NESTED = "Not nested as far as can be seen; compare AIC and BIC."
 _NOT_NESTED_NO_AIC = "Not nested as far as can be seen; compare the indices."
 SAME_DF = "As many free parameters in both, so neither is a special case of the other."
-ALIKE = "Both fit equally well; these answers cannot tell them apart."
+EQUAL_FIT = "Both fit equally well; these answers cannot tell them apart."
 _NO_TEST = (
     "At least one of the models has no test, as it is not identified or the answers are too few; "
     "see the notes."
@@ -201,7 +201,7 @@ class Candidate:
     """One of the models that are compared; no fit where there is none, as the remark says."""
 
     name: str
-    prepared: Prepared
+    prepared: PreparedGroup
     fit: CfaResult | None
     remark: str
 
@@ -221,7 +221,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairComparison:
     """Two models: the one with more restrictions, and what it costs; NaN with a remark."""
 
     restricted: str
@@ -236,17 +236,17 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class GroupComparison:
     """One group with all its models."""
 
     matrix: ScoreMatrix
     candidates: tuple[Candidate, ...]
-    pairs: tuple[Comparison, ...]
+    pairs: tuple[PairComparison, ...]
     n_used: int  # scores
     notes: tuple[str, ...]
 
 
-def compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
+def compare_pairs(candidates: Sequence[Candidate]) -> tuple[PairComparison, ...]:
     """Every pair of models that have estimates.
 
     Parameters
@@ -260,20 +260,20 @@ def compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
         p adjusted after Holm over the pairs that are tested, those of equal models once.
     """
     usable = [(one, one.usable[0]) for one in candidates if one.usable]
-    weighted = _weighted([one for one, _ in usable])
+    weighted = _weighted_fits([one for one, _ in usable])
     pairs = []
     for (one, first), (other, second) in combinations(usable, 2):
         swapped = first.fit.df < second.fit.df
         ordered = ((other, second), (one, first)) if swapped else ((one, first), (other, second))
-        pairs.append(_pair(*ordered, weighted))
-    return _adjusted(pairs)
+        pairs.append(_compare_pair(*ordered, weighted))
+    return _adjust_p(pairs)
 
 
-def _adjusted(pairs: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def _adjust_p(pairs: Sequence[PairComparison]) -> tuple[PairComparison, ...]:
     """The pairs with p adjusted; models that fit alike put one question, which counts once."""
     same: dict[str, str] = {}
     for pair in pairs:
-        if pair.remark == ALIKE:
+        if pair.remark == EQUAL_FIT:
             same[pair.freer] = same.get(pair.restricted, pair.restricted)
     asked = [(same.get(p.restricted, p.restricted), same.get(p.freer, p.freer)) for p in pairs]
     tested = [math.isfinite(pair.p) for pair in pairs]
@@ -290,7 +290,7 @@ def _adjusted(pairs: Sequence[Comparison]) -> tuple[Comparison, ...]:
     )
 
 
-def _weighted(candidates: Sequence[Candidate]) -> dict[str, WeightedFit]:
+def _weighted_fits(candidates: Sequence[Candidate]) -> dict[str, WeightedFit]:
     """Fits of ordered answers as their difference test needs them: items in one order."""
     found: dict[str, WeightedFit] = {}
     for one in candidates:
@@ -303,34 +303,34 @@ def _weighted(candidates: Sequence[Candidate]) -> dict[str, WeightedFit]:
     return found
 
 
-def _pair(
+def _compare_pair(
     restricted: tuple[Candidate, CfaResult],
     freer: tuple[Candidate, CfaResult],
     weighted: dict[str, WeightedFit],
-) -> Comparison:
+) -> PairComparison:
     """One pair: tested where the first is a special case of the second."""
     (one, first), (other, second) = restricted, freer
     df = first.fit.df - second.fit.df
-    blank = Comparison(one.name, other.name, math.nan, df, *(math.nan,) * 2, None, "no", "")
+    blank = PairComparison(one.name, other.name, math.nan, df, *(math.nan,) * 2, None, "no", "")
     if set(first.items) != set(second.items):
         return replace(blank, remark=OTHER_ITEMS)
     indices = compare_models(first, second)
     blank = replace(blank, indices=indices)
     if df == 0:
         alike = abs(first.fit.chi2 - second.fit.chi2) <= 1e-4 * max(1.0, first.fit.chi2)
-        return replace(blank, remark=ALIKE if alike else SAME_DF)
-    known, irregular = nested((one.prepared, first.table), (other.prepared, second.table))
+        return replace(blank, remark=EQUAL_FIT if alike else SAME_DF)
+    known, irregular = nesting((one.prepared, first.table), (other.prepared, second.table))
     if not known:
         remark = NOT_NESTED if math.isfinite(first.aic) else _NOT_NESTED_NO_AIC
         return replace(blank, nested="not known", remark=remark)
     if math.isnan(first.fit.chi2 + second.fit.chi2):
         return replace(blank, nested="yes", remark=_NO_TEST)
-    chi2, p, problems = _tested(indices, weighted.get(one.name), weighted.get(other.name))
+    chi2, p, problems = _difference_test(indices, weighted.get(one.name), weighted.get(other.name))
     remark = " ".join([*problems, *([IRREGULAR] if irregular and not problems else [])])
     return replace(blank, chi2=chi2, p=p, nested="yes", remark=remark)
 
 
-def _tested(
+def _difference_test(
     indices: ModelDifference, restricted: WeightedFit | None, freer: WeightedFit | None
 ) -> tuple[float, float, tuple[str, ...]]:
     """Difference of chi-square, its p, and why there is none; as ordered answers need it."""
@@ -364,7 +364,7 @@ CI_LEVEL = 0.95  # of parameters, which no table here shows
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class ComparisonInputs:
     """What is to be compared: the answers of every group, and the models that a user typed."""
 
     matrices: tuple[ScoreMatrix, ...]
@@ -375,15 +375,17 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Rivals:
+class CandidateModels:
     """The models of one group, ready for the same administrations."""
 
     matrix: ScoreMatrix  # the administrations and items that count for every model
-    prepared: Mapping[str, Prepared]
+    prepared: Mapping[str, PreparedGroup]
     notes: tuple[str, ...]
 
 
-def question(item_scores: pd.DataFrame, by: Sequence[str], models: str) -> Question:
+def comparison_inputs(
+    item_scores: pd.DataFrame, by: Sequence[str], models: str
+) -> ComparisonInputs:
     """The groups and the models of a comparison, as `cfa_comparison` takes them.
 
     Raises
@@ -402,10 +404,12 @@ def question(item_scores: pd.DataFrame, by: Sequence[str], models: str) -> Quest
         unused = [item for item, safe in names.items.items() if safe not in used]
         if unused:
             notes = [*notes, f"Left out, because no model names them: {name_list(unused)}."]
-    return Question(matrices, subscale_of, names, typed, tuple(notes))
+    return ComparisonInputs(matrices, subscale_of, names, typed, tuple(notes))
 
 
-def rivals(matrix: ScoreMatrix, asked: Question, estimator: EstimatorKind) -> Rivals:
+def candidate_models(
+    matrix: ScoreMatrix, asked: ComparisonInputs, estimator: EstimatorKind
+) -> CandidateModels:
     """All models of one group, made ready for the same administrations.
 
     Raises
@@ -421,20 +425,22 @@ def rivals(matrix: ScoreMatrix, asked: Question, estimator: EstimatorKind) -> Ri
     notes = [f"{where}: {sentence}" for sentence in left_out]
     if typed:
         prepared = {
-            name: _recognized(
-                prepared_text(common, names, model, missing), asked.subscale_of, missing
+            name: _with_preset_kind(
+                prepare_typed(common, names, model, missing), asked.subscale_of, missing
             )
             for name, model in typed.items()
         }
     else:
-        prepared, impossible = _from_the_bank(common, asked.subscale_of, missing)
+        prepared, impossible = _preset_models(common, asked.subscale_of, missing)
         notes += [f"{where}: not among the models: {one}" for one in impossible]
     if estimator == "wlsmv":
-        check_steps(list(prepared.values()))
-    return Rivals(common, prepared, tuple(notes))
+        check_ordered_scores(list(prepared.values()))
+    return CandidateModels(common, prepared, tuple(notes))
 
 
-def competing_models(matrix: ScoreMatrix, asked: Question, estimator: EstimatorKind) -> Compared:
+def compare_group(
+    matrix: ScoreMatrix, asked: ComparisonInputs, estimator: EstimatorKind
+) -> GroupComparison:
     """All models of one group, fitted to the same administrations and compared in pairs.
 
     Raises
@@ -442,16 +448,18 @@ def competing_models(matrix: ScoreMatrix, asked: Question, estimator: EstimatorK
     NotEnoughData
         WLSMV is asked for, and scores are no steps of an answer.
     """
-    ready = rivals(matrix, asked, estimator)
+    ready = candidate_models(matrix, asked, estimator)
     where, notes = group_name(matrix.group), list(ready.notes)
-    candidates = [_candidate(name, one, estimator) for name, one in ready.prepared.items()]
+    candidates = [_fit_candidate(name, one, estimator) for name, one in ready.prepared.items()]
     for one in candidates:
         notes += [f"{where}, {one.name}: {problem}" for problem in one.problems]
     if len(candidates) < 2:
         notes.append(f"{where}: there is only one model, so nothing is compared.")
     usable = any(c.usable for c in candidates)
     n_used = n_scores_used(ready.matrix.scores, missing_rule(estimator)) if usable else 0
-    return Compared(matrix, tuple(candidates), compared(candidates), n_used, tuple(notes))
+    return GroupComparison(
+        matrix, tuple(candidates), compare_pairs(candidates), n_used, tuple(notes)
+    )
 
 
 def _same_rows(
@@ -475,18 +483,18 @@ def _same_rows(
     return common, left_out
 
 
-def _from_the_bank(
+def _preset_models(
     matrix: ScoreMatrix, subscale_of: Mapping[str, str], missing: LikelihoodRule
-) -> tuple[dict[str, Prepared], list[str]]:
+) -> tuple[dict[str, PreparedGroup], list[str]]:
     """The models that the items can have, and why they cannot have others."""
-    prepared: dict[str, Prepared] = {}
+    prepared: dict[str, PreparedGroup] = {}
     impossible: list[str] = []
     one_subscale = len({subscale_of[item] for item in matrix.items}) < 2
     for kind, name in _KINDS.items():
         if kind == "general" and one_subscale:
             impossible.append(f"{dict(MODELS)[kind]}, since there is one subscale.")
             continue
-        one = prepared_preset(matrix, subscale_of, kind, missing)
+        one = prepare_preset(matrix, subscale_of, kind, missing)
         if one.model is None:
             impossible.append(f"{dict(MODELS)[kind]}. {one.reason}")
         else:
@@ -494,28 +502,28 @@ def _from_the_bank(
     return prepared, impossible
 
 
-def _recognized(
-    typed: Prepared, subscale_of: Mapping[str, str], missing: LikelihoodRule
-) -> Prepared:
+def _with_preset_kind(
+    typed: PreparedGroup, subscale_of: Mapping[str, str], missing: LikelihoodRule
+) -> PreparedGroup:
     """A typed model, known as the preset of the bank that it says word for word, if it does."""
     if typed.model is None:
         return typed
     said = set(parse_model(typed.model.text).terms)
     own = typed.matrix
     for kind in _KINDS:
-        preset = prepared_preset(own, subscale_of, kind, missing)
+        preset = prepare_preset(own, subscale_of, kind, missing)
         if preset.model is not None and set(parse_model(preset.model.text).terms) == said:
             return replace(typed, kind=kind, loads=preset.loads)
     return typed
 
 
-def _candidate(name: str, prepared: Prepared, estimator: EstimatorKind) -> Candidate:
+def _fit_candidate(name: str, prepared: PreparedGroup, estimator: EstimatorKind) -> Candidate:
     """One model fitted, or why it is not."""
     model = prepared.model
     if model is None:
         return Candidate(name, prepared, None, f"Not fitted. {prepared.reason}")
     try:
-        fit = fitted(prepared.scores, model, estimator, CI_LEVEL, prepared.offered)
+        fit = fit_model(prepared.scores, model, estimator, CI_LEVEL, prepared.offered)
     except TooLarge:
         raise
     except UserError as error:

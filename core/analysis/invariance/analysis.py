@@ -12,23 +12,22 @@ import pandas as pd
 from core.analysis.cfa.tables import (
     FIT_COLUMNS,
     fit_cells,
-    fit_in_words,
-    index_rows,
+    fit_sentence,
+    modification_rows,
     modification_table,
 )
 from core.analysis.invariance.levels import (
-    COMPARED,
+    FACTORS,
     Factor,
     Fewest,
-    Levels,
-    groups_beside,
-    question,
+    GroupLevels,
+    group_factors,
+    invariance_inputs,
 )
 from core.analysis.invariance.script import invariance_scripts
-from core.analysis.shared.answers import GroupAnswers, TableRow, answered, bounded, table_of
 from core.analysis.shared.factor_models.groups import n_scores_used, table
 from core.analysis.shared.factor_models.models import (
-    HOW,
+    LIKELIHOOD_RULES,
     LIKELIHOODS,
     MODELS,
     FactorModel,
@@ -46,7 +45,14 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import caution, or_instead, unit_of
+from core.analysis.shared.rows import analysis_unit, caution_notes, with_alternatives
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    table_of,
+)
 from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -67,7 +73,7 @@ _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class GroupSteps:
     """One group with its steps; None where levels could not be compared, which a note explains."""
 
     matrix: ScoreMatrix
@@ -82,17 +88,19 @@ class Ladder:
         """Whether some step has estimates."""
         return self.climbed is not None and any(s.fit.converged for s in self.climbed.levels)
 
-    def noting(self, note: str) -> Ladder:
+    def noting(self, note: str) -> GroupSteps:
         """The same with one note more."""
         return replace(self, notes=(*self.notes, note))
 
 
-def _invariance_tables(found: Sequence[Ladder], group: Sequence[Column]) -> tuple[ResultTable, ...]:
+def _invariance_tables(
+    found: Sequence[GroupSteps], group: Sequence[Column]
+) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
     return _steps_table(found, group), _releases_table(found, group), _levels_table(found, group)
 
 
-def _steps_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTable:
+def _steps_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
         Column("step", "Step", help="Meredith (1993) doi:10.1007/BF02294825."),
@@ -140,7 +148,7 @@ def _difference_cells(difference: ModelDifference | None) -> tuple[Any, ...]:
     return (d.chi2, d.df, d.p, d.cfi, d.tli, d.rmsea, d.srmr, d.aic, d.bic, d.version)
 
 
-def _releases_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTable:
+def _releases_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
     lead = (
         *group,
         Column("step", "Step", help="The step whose equality is questioned."),
@@ -153,14 +161,14 @@ def _releases_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultT
         levels = list(one.given)
         for step in one.climbed.levels:
             indices = step.fit.release_indices
-            for index, cells in zip(indices, index_rows(indices, one.model), strict=False):
+            for index, cells in zip(indices, modification_rows(indices, one.model), strict=False):
                 rows.append((*one.matrix.group, step.level, levels[index.group], *cells))
     return replace(
         modification_table(rows, lead), name="releases", title="What stands against equality"
     )
 
 
-def _levels_table(found: Sequence[Ladder], group: Sequence[Column]) -> ResultTable:
+def _levels_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
         Column("level", "Level", help="Of the factor that is compared."),
@@ -202,16 +210,16 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             change = row["cfi_difference"]
             if not change > -0.01:
                 stopped = (
-                    f"; {row['step']} does not (ΔCFI {bounded(change, 3)})"
+                    f"; {row['step']} does not (ΔCFI {coefficient_text(change, 3)})"
                     if math.isfinite(change)
                     else f"; {row['step']} is undefined (no fit)"
                 )
                 break
             held = row["step"]
-        model = fit_in_words(start)
+        model = fit_sentence(start)
         return f"{held.capitalize()} invariance holds{stopped}; the configural model: {model}."
 
-    return answered(table_of(result, "steps"), "step", sentence)
+    return answers_by_group(table_of(result, "steps"), "step", sentence)
 
 
 @analysis(
@@ -279,24 +287,24 @@ def invariance(
     independent; p is then too small. Agrees with published lavaan results for two schools of
     Holzinger and Swineford (1939).
     """
-    names = groups_beside(by, factor)
-    asked = question(item_scores, factor, names, model, estimator, fewest)
+    names = group_factors(by, factor)
+    asked = invariance_inputs(item_scores, factor, names, model, estimator, fewest)
     found = [
-        _climbed(asked.levels(matrix), estimator)
+        _compare_steps(asked.levels(matrix), estimator)
         for matrix in with_progress(asked.matrices, "groups")
     ]
     notes = [*asked.notes, *(note for one in found for note in one.notes)]
     if not any(one.found_any for one in found):
         raise NotEnoughData(
             f"No levels of {factor} can be compared. {' '.join(notes[:1])}",
-            or_instead(_TWO_LEVELS, item_scores, COMPARED, factor),
+            with_alternatives(_TWO_LEVELS, item_scores, FACTORS, factor),
         )
     n_used = sum(one.n_used for one in found)
-    word = dict(COMPARED)[factor].lower()
+    word = dict(FACTORS)[factor].lower()
     marker = () if model in ("method", "bifactor") else (_MARKER,)
     return AnalysisResult(
         tables=_invariance_tables(found, by_columns(names)),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in asked.matrices),
         method=f"Multi-group confirmatory factor analysis comparing {word}. {dict(MODELS)[model]}. "
@@ -305,21 +313,21 @@ def invariance(
             *data_notes(item_scores, asked.matrices),
             *notes,
             *marker,
-            *caution(item_scores, *INDEPENDENCE),
+            *caution_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,
     )
 
 
-def _climbed(ready: Levels, estimator: LikelihoodKind) -> Ladder:
+def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
     """The steps of one group, and what has to be said about them."""
     where = group_name(ready.matrix.group)
     given = {level: len(rows) for level, rows in ready.scores.items()}
-    ladder = Ladder(ready.matrix, given, ready.notes, None)
+    ladder = GroupSteps(ready.matrix, given, ready.notes, None)
     written = ready.model
     if written is None:
         return ladder
-    how, missing = HOW[estimator]
+    how, missing = LIKELIHOOD_RULES[estimator]
     try:
         result = climb(
             ready.scores,

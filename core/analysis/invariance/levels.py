@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared.factor_models.models import (
-    HOW,
+    LIKELIHOOD_RULES,
     LikelihoodKind,
     ModelKind,
     WrittenModel,
@@ -27,14 +27,14 @@ from core.errors import NotEnoughData
 from core.stats.factor.model import Scaling
 from core.stats.inputs import name_list
 
-COMPARED = (
+FACTORS = (
     ("language", "Languages"), ("respondent", "Respondents"), ("form", "Forms"),
     ("entity", "Entities"), ("template", "Instructions"), ("label_order", "Orders of options"),
 )  # fmt: skip
 
 Factor = Annotated[
     Literal["language", "respondent", "form", "entity", "template", "label_order"],
-    Choice("Compare", COMPARED, help="The factor whose levels should measure the same."),
+    Choice("Compare", FACTORS, help="The factor whose levels should measure the same."),
 ]
 Fewest = Annotated[
     int,
@@ -43,7 +43,7 @@ Fewest = Annotated[
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class GroupLevels:
     """One group with the answers of each level; no model where they cannot be compared."""
 
     matrix: ScoreMatrix
@@ -53,13 +53,13 @@ class Levels:
     text: str = ""  # of the model, as it has to be for several groups
     scaling: Scaling = "marker"
 
-    def noting(self, note: str) -> Levels:
+    def noting(self, note: str) -> GroupLevels:
         """The same with one note more."""
         return replace(self, notes=(*self.notes, f"{group_name(self.matrix.group)}: {note}"))
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class InvarianceInputs:
     """What is to be compared, as `invariance` takes it."""
 
     matrices: tuple[ScoreMatrix, ...]
@@ -70,18 +70,20 @@ class Question:
     estimator: LikelihoodKind
     fewest: int
 
-    def levels(self, matrix: ScoreMatrix) -> Levels:
+    def levels(self, matrix: ScoreMatrix) -> GroupLevels:
         """The levels of one group, made ready, or why they cannot be compared."""
         scores, few = _by_level(matrix, self.level_of, self.fewest)
-        ready = Levels(matrix, scores, ())
+        ready = GroupLevels(matrix, scores, ())
         if few:
             ready = ready.noting(
                 f"left out, with fewer than {self.fewest} administrations: {name_list(few)}."
             )
         if len(scores) < 2:
             return ready.noting("not compared, as fewer than two levels are left.")
-        varying = varying_items(list(scores.values()), HOW[self.estimator][1])
-        for sentence in left_out_notes(list(scores.values()), matrix.items, HOW[self.estimator][1]):
+        varying = varying_items(list(scores.values()), LIKELIHOOD_RULES[self.estimator][1])
+        for sentence in left_out_notes(
+            list(scores.values()), matrix.items, LIKELIHOOD_RULES[self.estimator][1]
+        ):
             ready = ready.noting(sentence)
         items = [item for item, kept in zip(matrix.items, varying, strict=True) if kept]
         keyed = [key for key, kept in zip(matrix.keyed, varying, strict=True) if kept]
@@ -94,19 +96,19 @@ class Question:
         return replace(ready, scores=own, model=written, text=text, scaling=scaling)
 
 
-def groups_beside(by: Sequence[str], factor: str) -> tuple[str, ...]:
+def group_factors(by: Sequence[str], factor: str) -> tuple[str, ...]:
     """The factors that make the groups; what is compared makes none."""
     return tuple(name for name in distinct(by) if name != factor)
 
 
-def question(
+def invariance_inputs(
     item_scores: pd.DataFrame,
     factor: str,
     by: Sequence[str],
     kind: ModelKind,
     estimator: LikelihoodKind,
     fewest: int,
-) -> Question:
+) -> InvarianceInputs:
     """The groups, and the level of every administration.
 
     Raises
@@ -116,11 +118,11 @@ def question(
     """
     matrices = score_matrices(item_scores, by, whole=True)
     subscale_of, notes = subscales_of_items(item_scores)
-    level_of = level_of_each(item_scores, factor)
-    return Question(matrices, subscale_of, level_of, tuple(notes), kind, estimator, fewest)
+    level_of = levels_by_administration(item_scores, factor)
+    return InvarianceInputs(matrices, subscale_of, level_of, tuple(notes), kind, estimator, fewest)
 
 
-def level_of_each(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
+def levels_by_administration(item_scores: pd.DataFrame, factor: str) -> dict[int, str]:
     """The level of the factor that each administration was under."""
     own = item_scores[["administration", factor]].drop_duplicates("administration")
     return {

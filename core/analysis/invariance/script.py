@@ -9,24 +9,30 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.cfa.analysis import titles_of
-from core.analysis.invariance.levels import Factor, Fewest, Levels, groups_beside, question
+from core.analysis.cfa.analysis import changed_names
+from core.analysis.invariance.levels import (
+    Factor,
+    Fewest,
+    GroupLevels,
+    group_factors,
+    invariance_inputs,
+)
 from core.analysis.shared.factor_models.models import FactorModel, LikelihoodEstimator, WrittenModel
 from core.analysis.shared.matrices import group_name
 from core.analysis.shared.options import By
 from core.analysis.shared.rows import Floats
 from core.analysis.shared.scripts.factor_models import (
-    allowed,
-    items_of,
+    fill_columns,
+    items_of_models,
     lavaan_lines,
-    under_columns,
+    with_allowed_names,
 )
 from core.analysis.shared.scripts.names import (
     GROUP,
     Names,
     comment,
     csv_text,
-    filled,
+    fill_template,
     group_labels,
     r_script,
     r_text,
@@ -166,7 +172,7 @@ def invariance_files(
     names, labels = Names(frozenset({GROUP, _LEVEL})), Names(frozenset())
     group_names = group_labels([group.name for group in groups])
     models = [
-        allowed(parse_model(group.model, items=group.items), group.titles, names, labels)
+        with_allowed_names(parse_model(group.model, items=group.items), group.titles, names, labels)
         for group in groups
     ]
     about = comment(f"Levels of {factor} are compared in {count_text(len(groups), 'group')}.")
@@ -178,7 +184,7 @@ def invariance_files(
     }
     return (
         TextFile("data.csv", _data(groups, group_names, models, names)),
-        TextFile("invariance.R", r_script(filled(_SCRIPT, parts))),
+        TextFile("invariance.R", r_script(fill_template(_SCRIPT, parts))),
     )
 
 
@@ -200,13 +206,13 @@ def _data(
     names: Names,
 ) -> str:
     """The scores of all groups and levels below each other, a column for every item of a model."""
-    columns = items_of(models)
+    columns = items_of_models(models)
     rows: list[tuple[str, list[float]]] = []
     for group, label in zip(groups, group_names, strict=True):
         for level, scores in enumerate(group.scores.values(), start=1):
             table = np.full((len(scores), 1 + len(columns)), np.nan)
             table[:, 0] = level
-            under_columns(table[:, 1:], columns, scores, group.items, group.titles, names)
+            fill_columns(table[:, 1:], columns, scores, group.items, group.titles, names)
             rows += [(label, row) for row in table.tolist()]
     return csv_text([GROUP, _LEVEL, *columns], rows)
 
@@ -240,7 +246,9 @@ def invariance_scripts(
     NotEnoughData
         There is no such group.
     """
-    asked = question(item_scores, factor, groups_beside(by, factor), model, estimator, fewest)
+    asked = invariance_inputs(
+        item_scores, factor, group_factors(by, factor), model, estimator, fewest
+    )
     ready = [asked.levels(matrix) for matrix in asked.matrices]
     groups = [_group(one, one.model) for one in ready if one.model is not None]
     if not groups:
@@ -252,13 +260,13 @@ def invariance_scripts(
     return invariance_files(groups, estimator=estimator, factor=factor)
 
 
-def _group(ready: Levels, model: WrittenModel) -> LevelGroup:
+def _group(ready: GroupLevels, model: WrittenModel) -> LevelGroup:
     """One group as the writer takes it."""
     return LevelGroup(
         name=group_name(ready.matrix.group),
         scores=ready.scores,
         items=model.items,
         model=ready.text,
-        titles=titles_of(model.shown, {model.name(safe): safe for safe in model.items}),
+        titles=changed_names(model.shown, {model.name(safe): safe for safe in model.items}),
         scaling=ready.scaling,
     )

@@ -10,22 +10,21 @@ import pandas as pd
 
 from core.analysis.multitrait_matrix.scores import (
     MATCHED,
-    Source,
-    averaged_over,
-    named,
+    ScoreSource,
+    averaging_factors,
     row_factors,
     score_tables,
-    study_pair,
+    study_sources,
     text_source,
+    with_prefixes,
 )
 from core.analysis.multitrait_matrix.tables import (
-    Correlated,
-    correlated,
+    GroupCorrelations,
+    correlate_scores,
     defined_places,
     result_tables,
 )
-from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second, chosen_contrast
-from core.analysis.shared.answers import GroupAnswers, TableRow, answered, bounded, table_of
+from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second, choose_contrast
 from core.analysis.shared.matrices import data_notes, distinct, group_name, score_matrices
 from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
@@ -39,8 +38,15 @@ from core.analysis.shared.options import (
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, DesignFactors, OtherData, analysis
-from core.analysis.shared.rows import caution
-from core.analysis.shared.scores import remedy, scores_used
+from core.analysis.shared.rows import caution_notes
+from core.analysis.shared.scores import scores_remedy, scores_used
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    table_of,
+)
 from core.charts.heat_maps import score_matrix_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
@@ -53,21 +59,23 @@ from core.stats.resampling import Bootstrap
 
 
 def _matching_notes(
-    sources: Sequence[Source], by: Sequence[str], split: Sequence[str], rows_by: Sequence[str]
+    sources: Sequence[ScoreSource], by: Sequence[str], split: Sequence[str], rows_by: Sequence[str]
 ) -> list[str]:
     """What scores were matched on and averaged over."""
     notes = []
     if len(sources) > 1:
         notes.append(f"Scores of the studies are matched on {_row_words(rows_by, by, ' and ')}.")
     for source in sources:
-        over = averaged_over(source, (*rows_by, *by, *split))
+        over = averaging_factors(source, (*rows_by, *by, *split))
         if over:
             where = f"{source.name}: scores" if len(sources) > 1 else "Scores"
             notes.append(f"{where} are averaged over {_factor_words(over, ' and ')}.")
     return notes
 
 
-def _undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) -> list[str]:
+def _undefined_notes(
+    groups: Sequence[GroupCorrelations], sources: Sequence[ScoreSource]
+) -> list[str]:
     """Which pairs of scores have no correlation and why; groups with a single score."""
     matched = {score.source for group in groups for score in group.table.scores}
     notes = [
@@ -91,7 +99,9 @@ def _undefined_notes(groups: Sequence[Correlated], sources: Sequence[Source]) ->
     return notes
 
 
-def _item_counts(sources: Sequence[Source], groups: Sequence[Correlated]) -> tuple[int, int, int]:
+def _item_counts(
+    sources: Sequence[ScoreSource], groups: Sequence[GroupCorrelations]
+) -> tuple[int, int, int]:
     """Item scores planned, missing, and behind any correlation, over all studies."""
     used: dict[str, dict[str, set[int]]] = {source.name: {} for source in sources}
     for group in groups:
@@ -151,8 +161,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not known:
             return "undefined (no such pair)"
         if len(known) == 1:
-            return f"{bounded(known[0])} (1 pair)"
-        return f"from {bounded(min(known))} to {bounded(max(known))} ({len(known)} pairs)"
+            return f"{coefficient_text(known[0])} (1 pair)"
+        low, high = coefficient_text(min(known)), coefficient_text(max(known))
+        return f"from {low} to {high} ({len(known)} pairs)"
 
     def sentence(rows: Sequence[TableRow]) -> str:
         own = [row for row in rows if row["kind"] == "pearson"]
@@ -161,7 +172,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"traits: {span(own, False)}."
         )
 
-    return answered(table_of(result, "correlations"), "score_1", sentence)
+    return answers_by_group(table_of(result, "correlations"), "score_1", sentence)
 
 
 @analysis(
@@ -255,22 +266,23 @@ def multitrait_matrix(
     """
     apart = distinct(split)
     names = tuple(name for name in distinct(by) if name not in apart)
-    sources = study_pair(item_scores, other, incomplete, (*names, *apart))
+    sources = study_sources(item_scores, other, incomplete, (*names, *apart))
     if texts is not None:
-        contrast = chosen_contrast(texts, lists, descriptor, first, second, first_lists)
+        contrast = choose_contrast(texts, lists, descriptor, first, second, first_lists)
         sources += (text_source(texts, contrast),)
-    sources = named(sources)
+    sources = with_prefixes(sources)
     rows_by = row_factors(sources, names, apart)
     tables = tuple(score_tables(sources, names, apart, rows_by, ci_level))
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     groups = [
-        correlated(table, kind, ci_level, bootstrap) for table in with_progress(tables, "groups")
+        correlate_scores(table, kind, ci_level, bootstrap)
+        for table in with_progress(tables, "groups")
     ]
     notes = [*_matching_notes(sources, names, apart, rows_by), *_undefined_notes(groups, sources)]
     if not any(group.defined for group in groups):
         raise NotEnoughData(
             f"No scores can be correlated. {' '.join(notes[-3:])}".strip(),
-            remedy(
+            scores_remedy(
                 item_scores,
                 incomplete,
                 "It needs two scores that vary over three contexts or more: subscales, levels of a "
@@ -290,7 +302,7 @@ def multitrait_matrix(
         notes=(
             *data_notes(item_scores, score_matrices(item_scores, names)),
             *notes,
-            *caution(item_scores, *INDEPENDENT_ROWS),
+            *caution_notes(item_scores, *INDEPENDENT_ROWS),
         ),
         n_left_out=n_planned - n_missing - n_used,
     )

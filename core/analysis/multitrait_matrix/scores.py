@@ -16,9 +16,9 @@ from core.analysis.shared.rows import Floats
 from core.analysis.shared.scores import (
     administration_labels,
     administration_scores,
-    labels,
+    level_labels,
     level_name,
-    level_place,
+    level_sort_key,
     shown_scales,
 )
 from core.domain.study import FACTORS
@@ -33,7 +33,7 @@ _TEXT_SCALE = "words of stereotypes"
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ScoreSource:
     """Where scores come from: a study, or what was counted in texts.
 
     By administration, `labels` holds the levels of factors and `scores` the score on each scale
@@ -53,7 +53,7 @@ class Source:
     prefix: str = ""
     """What its scores are called by where there are several sources."""
 
-    def within(self, member: Any) -> Source:
+    def within(self, member: Any) -> ScoreSource:
         """The same with some of the administrations only."""
         return replace(self, labels=self.labels[member])
 
@@ -62,9 +62,9 @@ class Source:
         return set(self.labels[factor]) if factor in self.labels else set()
 
 
-def _study_sources(
+def _sources_of(
     item_scores: pd.DataFrame, incomplete: ScoreRule, columns: Sequence[str], *, main: bool
-) -> tuple[Source, ...]:
+) -> tuple[ScoreSource, ...]:
     """A source for each study of an ITEM_SCORES frame; `columns` are labels needed beyond factors.
 
     Raises
@@ -73,16 +73,18 @@ def _study_sources(
         The frame lacks one of the columns.
     """
     names = tuple(dict.fromkeys((*FACTORS, *columns)))
-    study = labels(item_scores["study"])
+    study = level_labels(item_scores["study"])
     return tuple(
-        _study(str(level_name(name)), item_scores[study == name], incomplete, names, main=main)
+        _study_source(
+            str(level_name(name)), item_scores[study == name], incomplete, names, main=main
+        )
         for name in dict.fromkeys(study)
     )
 
 
-def _study(
+def _study_source(
     name: str, frame: pd.DataFrame, incomplete: ScoreRule, columns: Sequence[str], *, main: bool
-) -> Source:
+) -> ScoreSource:
     """One study as a source."""
     scored = administration_scores(frame, incomplete)
     scales = list(dict.fromkeys(scored["scale"]))
@@ -90,7 +92,7 @@ def _study(
         table.pivot(index="administration", columns="scale", values="score").reindex(columns=scales)
         for table in (scored, scored.assign(score=1.0))
     )
-    return Source(
+    return ScoreSource(
         name,
         administration_labels(frame, columns),
         scores,
@@ -105,7 +107,7 @@ def _study(
     )
 
 
-def text_source(texts: pd.DataFrame, contrast: Contrast) -> Source:
+def text_source(texts: pd.DataFrame, contrast: Contrast) -> ScoreSource:
     """The odds-ratio score of the texts of every respondent and context, as a source.
 
     Raises
@@ -122,9 +124,11 @@ def text_source(texts: pd.DataFrame, contrast: Contrast) -> Source:
         )
     ids = pd.Index(range(len(found)), dtype="object")
     scores = pd.DataFrame({_TEXT_SCALE: found["score"].to_numpy(dtype=np.float64)}, index=ids)
-    return Source(
+    return ScoreSource(
         ", ".join(map(str, texts["study"].unique())),
-        pd.DataFrame({name: labels(found[name]) for name in ("respondent", "context")}, index=ids),
+        pd.DataFrame(
+            {name: level_labels(found[name]) for name in ("respondent", "context")}, index=ids
+        ),
         scores,
         pd.DataFrame(data=True, index=ids, columns=scores.columns),
         {},
@@ -133,12 +137,12 @@ def text_source(texts: pd.DataFrame, contrast: Contrast) -> Source:
     )
 
 
-def study_pair(
+def study_sources(
     item_scores: pd.DataFrame,
     other: pd.DataFrame | None,
     incomplete: ScoreRule,
     columns: Sequence[str],
-) -> tuple[Source, ...]:
+) -> tuple[ScoreSource, ...]:
     """The studies whose scores are correlated, and the ones beside them.
 
     Raises
@@ -150,9 +154,9 @@ def study_pair(
         raise NotEnoughData(
             "There are no answers yet.", "Run or import a study, or widen the filters."
         )
-    found = _study_sources(item_scores, incomplete, columns, main=True)
+    found = _sources_of(item_scores, incomplete, columns, main=True)
     if other is not None:
-        beside = _study_sources(other, incomplete, columns, main=False)
+        beside = _sources_of(other, incomplete, columns, main=False)
         if not beside:
             raise NotEnoughData(
                 "The study beside this one has no answers yet.", "Run it, or choose another one."
@@ -167,7 +171,7 @@ def study_pair(
     return found
 
 
-def named(sources: Sequence[Source]) -> tuple[Source, ...]:
+def with_prefixes(sources: Sequence[ScoreSource]) -> tuple[ScoreSource, ...]:
     """The sources, with scores called by their source where there are several."""
     if len(sources) == 1:
         return tuple(sources)
@@ -221,7 +225,7 @@ class ScoreTable:
 
 
 def row_factors(
-    sources: Sequence[Source], by: Sequence[str], split: Sequence[str]
+    sources: Sequence[ScoreSource], by: Sequence[str], split: Sequence[str]
 ) -> tuple[str, ...]:
     """The factors in which scores have to agree to stand in one row.
 
@@ -243,7 +247,7 @@ def row_factors(
     return tuple(found)
 
 
-def averaged_over(source: Source, kept: Sequence[str]) -> tuple[str, ...]:
+def averaging_factors(source: ScoreSource, kept: Sequence[str]) -> tuple[str, ...]:
     """The factors a source varies in that are no row, group or score of their own."""
     told = {"model"} if "respondent" in kept else set()
     return tuple(
@@ -252,7 +256,7 @@ def averaged_over(source: Source, kept: Sequence[str]) -> tuple[str, ...]:
 
 
 def score_tables(
-    sources: Sequence[Source],
+    sources: Sequence[ScoreSource],
     by: Sequence[str],
     split: Sequence[str],
     rows_by: Sequence[str],
@@ -262,7 +266,7 @@ def score_tables(
     main = [source for source in sources if source.main]
     groups = dict.fromkeys(group for source in main for group in _tuples(source.labels, by))
     for group in groups:
-        members = [(source, _member(source, by, group)) for source in sources]
+        members = [(source, _members(source, by, group)) for source in sources]
         keys = dict.fromkeys(
             key
             for source, own in members
@@ -287,7 +291,7 @@ def score_tables(
 
 
 def _columns(
-    source: Source,
+    source: ScoreSource,
     split: Sequence[str],
     rows_by: Sequence[str],
     place: dict[tuple[Any, ...], int],
@@ -298,7 +302,7 @@ def _columns(
     ids = source.labels.index
     row = pd.Series([place.get(key, -1) for key in _tuples(source.labels, rows_by)], index=ids)
     method_of = pd.Series(_tuples(source.labels, known), index=ids, dtype="object")[row >= 0]
-    methods = sorted(set(method_of), key=lambda method: [level_place(one) for one in method])
+    methods = sorted(set(method_of), key=lambda method: [level_sort_key(one) for one in method])
     for method in methods:
         rows = row[method_of.index[method_of == method]]
         scored, planned = source.scores.loc[rows.index], source.planned.loc[rows.index]
@@ -313,7 +317,7 @@ def _columns(
             yield score, values, _alpha(source, scale, behind, level), behind
 
 
-def _alpha(source: Source, scale: str, behind: pd.Series[Any], level: float) -> Estimate:
+def _alpha(source: ScoreSource, scale: str, behind: pd.Series[Any], level: float) -> Estimate:
     """Cronbach's alpha of a score, from item scores averaged as the score is."""
     if not source.matrices:
         return Estimate(math.nan, problems=(_NO_ITEMS,))
@@ -333,7 +337,7 @@ def _alpha(source: Source, scale: str, behind: pd.Series[Any], level: float) -> 
     return cronbach_alpha(table[:, kept], names=known, level=level)
 
 
-def _member(source: Source, by: Sequence[str], group: tuple[Any, ...]) -> Any:
+def _members(source: ScoreSource, by: Sequence[str], group: tuple[Any, ...]) -> Any:
     """Which administrations of a source belong to a group.
 
     A source with one level of something it was asked with, or that does not know a factor, stands

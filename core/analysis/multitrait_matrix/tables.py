@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.multitrait_matrix.scores import Score, ScoreTable, Source
+from core.analysis.multitrait_matrix.scores import Score, ScoreSource, ScoreTable
 from core.analysis.score_correlations import table
 from core.analysis.shared.matrices import by_columns
-from core.analysis.shared.scores import level_place
+from core.analysis.shared.scores import level_sort_key
 from core.domain.results import Column, ResultTable
 from core.stats.correlation import CorrelationMethod, TraitMatrix, stars, trait_matrix
 from core.stats.groups import Adjustment, adjusted_p, summary
@@ -122,7 +122,7 @@ _NO_RELIABILITY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Correlated:
+class GroupCorrelations:
     """The scores of a group with their correlations, in the order of the scores."""
 
     table: ScoreTable
@@ -143,9 +143,9 @@ class Correlated:
         return any(math.isfinite(self.found.r[pair]) for pair in self.pairs)
 
 
-def correlated(
+def correlate_scores(
     table: ScoreTable, kind: CorrelationMethod, level: float, bootstrap: Bootstrap | None
-) -> Correlated:
+) -> GroupCorrelations:
     """The correlations among the scores of a group."""
     # numbers for names, so that a problem tells its pair whatever the scores are called
     names = [str(place) for place in range(len(table.scores))]
@@ -159,10 +159,10 @@ def correlated(
     if bootstrap:
         resampled = trait_matrix(table.values, names, kind=kind, level=level, bootstrap=bootstrap)
     told = (*found.problems, *(resampled.problems if resampled else ()))
-    return Correlated(table, kind, found, resampled, _by_pair(told))
+    return GroupCorrelations(table, kind, found, resampled, _problems_by_pair(told))
 
 
-def _by_pair(problems: Sequence[str]) -> dict[tuple[int, int], tuple[str, ...]]:
+def _problems_by_pair(problems: Sequence[str]) -> dict[tuple[int, int], tuple[str, ...]]:
     """The problems of each pair of places, once each; others are of the matrix as a whole."""
     found: dict[tuple[int, int], tuple[str, ...]] = {}
     for problem in problems:
@@ -173,7 +173,7 @@ def _by_pair(problems: Sequence[str]) -> dict[tuple[int, int], tuple[str, ...]]:
     return found
 
 
-def _correlation_rows(own: Correlated, adjust: Adjustment) -> list[Row]:
+def _correlation_rows(own: GroupCorrelations, adjust: Adjustment) -> list[Row]:
     """One row per pair of scores, with p adjusted over those that share no answers."""
     scores, found = own.table.scores, own.found
     shared = [scores[one].shares_answers(scores[two]) for one, two in own.pairs]
@@ -189,7 +189,7 @@ def _correlation_rows(own: Correlated, adjust: Adjustment) -> list[Row]:
 
 
 def _correlation_row(
-    own: Correlated, pair: tuple[int, int], by_construction: bool, adjusted: float
+    own: GroupCorrelations, pair: tuple[int, int], by_construction: bool, adjusted: float
 ) -> Row:
     found, resampled = own.found, own.resampled
     one, two = (own.table.scores[place] for place in pair)
@@ -209,7 +209,7 @@ def _correlation_row(
     )  # fmt: skip
 
 
-def _matrix_rows(own: Correlated, numbers: Mapping[Score, int]) -> list[Row]:
+def _matrix_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[Row]:
     """One row per score: correlations below the diagonal, reliability on it."""
     places = {numbers[score]: place for place, score in enumerate(own.table.scores)}
     rows = []
@@ -223,7 +223,7 @@ def _matrix_rows(own: Correlated, numbers: Mapping[Score, int]) -> list[Row]:
     return rows
 
 
-def _score_rows(own: Correlated, numbers: Mapping[Score, int]) -> list[Row]:
+def _score_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[Row]:
     """One row per score: what it is, its mean and spread, and its reliability."""
     rows = []
     for score, values, alpha in zip(
@@ -238,9 +238,9 @@ def _score_rows(own: Correlated, numbers: Mapping[Score, int]) -> list[Row]:
 
 
 def result_tables(
-    groups: Sequence[Correlated],
+    groups: Sequence[GroupCorrelations],
     by: Sequence[str],
-    sources: Sequence[Source],
+    sources: Sequence[ScoreSource],
     adjust: Adjustment,
     ci_level: float,
 ) -> tuple[ResultTable, ...]:
@@ -259,19 +259,21 @@ def result_tables(
     )
 
 
-def _numbers(groups: Sequence[Correlated], order: Sequence[str]) -> dict[Score, int]:
+def _numbers(groups: Sequence[GroupCorrelations], order: Sequence[str]) -> dict[Score, int]:
     """Every score there is with its place in the matrix, the same in every group."""
     seen = list(dict.fromkeys(score for group in groups for score in group.table.scores))
     ranked = sorted(
         seen,
         key=lambda score: (
-            order.index(score.source), [level_place(one) for one in score.method], seen.index(score)
+            order.index(score.source),
+            [level_sort_key(one) for one in score.method],
+            seen.index(score),
         ),
-    )  # fmt: skip
+    )
     return {score: number for number, score in enumerate(ranked, 1)}
 
 
-def defined_places(own: Correlated) -> Sequence[int]:
+def defined_places(own: GroupCorrelations) -> Sequence[int]:
     """The scores that have a correlation with another one."""
     pairs = [pair for pair in own.pairs if math.isfinite(own.found.r[pair])]
     return sorted({place for pair in pairs for place in pair})

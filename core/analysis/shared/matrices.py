@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.rows import Floats, Integers, Layout, cells_of, of_people, scores_of
+from core.analysis.shared.rows import (
+    Floats,
+    Integers,
+    MatrixLayout,
+    cells_of,
+    rows_are_people,
+    scores_of,
+)
 from core.domain.frames import OPTION_POINTS
 from core.domain.instrument import keyed_points
 from core.domain.results import Column
@@ -106,10 +113,10 @@ def score_matrices(
         There are no rows.
     """
     layouts = cells_of(item_scores, by).layouts(ALL_ITEMS if whole else None)
-    return laid_out(layouts, scores_of(item_scores))
+    return matrices_of(layouts, scores_of(item_scores))
 
 
-def laid_out(layouts: Sequence[Layout], values: Floats) -> tuple[ScoreMatrix, ...]:
+def matrices_of(layouts: Sequence[MatrixLayout], values: Floats) -> tuple[ScoreMatrix, ...]:
     """The values of all rows of a frame, one matrix for each layout."""
     return tuple(
         ScoreMatrix(
@@ -148,7 +155,11 @@ def data_notes(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> li
         if n == 1:
             notes.append(
                 f"{group_name(group)}: there is only one administration, so nothing can vary."
-                + ("" if of_people(item_scores) else " Ask under several contexts or repetitions.")
+                + (
+                    ""
+                    if rows_are_people(item_scores)
+                    else " Ask under several contexts or repetitions."
+                )
             )
         elif all(len(scores) > 1 and (scores == scores[0]).all() for scores in own):
             notes.append(
@@ -213,7 +224,7 @@ def _options(
     known = {points.get(int(one), frozenset()) for one in answered}
     together = frozenset() if frozenset() in known else frozenset().union(*known)
     columns = [column[np.isfinite(column)] for column in matrix.scores.T]
-    found = [_of_format(column, together) for column in columns]
+    found = [_options_of_format(column, together) for column in columns]
     owner = [subscale.get(item, "") for item in matrix.items]
     for name in set(owner):
         places = [place for place, own in enumerate(owner) if own == name and found[place] is None]
@@ -224,7 +235,7 @@ def _options(
     return tuple(found)
 
 
-def _of_format(scores: Floats, points: frozenset[float]) -> Options:
+def _options_of_format(scores: Floats, points: frozenset[float]) -> Options:
     """The points of a format as an item scores them; None where they do not hold its scores."""
     if not points:
         return None

@@ -23,7 +23,7 @@ class Cancelled(Exception):
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
+def watch(watcher: Watcher) -> Iterator[None]:
     """Let `watcher` know how the analyses run within get on."""
     token = _watcher.set(watcher)
     try:

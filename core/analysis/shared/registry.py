@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
-from core.analysis.shared.answers import GroupAnswers
+from core.analysis.shared.sentences import GroupAnswers
 from core.charts.panels import Chart
 from core.domain.frames import GROUPINGS, FrameSpec
 from core.domain.results import AnalysisResult, TextFile
@@ -75,12 +75,12 @@ class Number:
 
     def bounds(self, default: Any) -> tuple[float, float]:
         """The lowest and the highest value, whole where the default is."""
-        return _like(default, self.low), _like(default, self.high)
+        return _as_default(default, self.low), _as_default(default, self.high)
 
     def parse(self, text: str, default: Any) -> float:
         """The number, rounded where the default is whole."""
         try:
-            value = _like(default, float(text))
+            value = _as_default(default, float(text))
         except (ValueError, OverflowError):
             raise NotAllowed(text, self._allowed) from None
         if not self.low <= value <= self.high:
@@ -91,7 +91,7 @@ class Number:
         """The number, if it is within the bounds."""
         if not isinstance(kept, int | float) or not self.low <= kept <= self.high:
             raise NotAllowed(kept, self._allowed)
-        return _like(default, kept)
+        return _as_default(default, kept)
 
     @property
     def _allowed(self) -> str:
@@ -281,7 +281,7 @@ def _text(kept: Any) -> str:
     return kept
 
 
-def _like(default: Any, value: float) -> float:
+def _as_default(default: Any, value: float) -> float:
     """The value, whole where the default is whole."""
     return round(value) if isinstance(default, int) else float(value)
 

@@ -37,7 +37,7 @@ _SPARSE = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class MatrixLayout:
     """The place of each row of one group and subscale in a matrix administrations by items."""
 
     group: tuple[Any, ...]
@@ -56,7 +56,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class FrameCells:
     """Codes of every row of a frame, with what each code stands for."""
 
     administration: Integers
@@ -69,16 +69,16 @@ class Cells:
     groups: dict[int, tuple[Any, ...]]
     keyed: Integers
 
-    def layouts(self, whole: str | None = None) -> tuple[Layout, ...]:
+    def layouts(self, whole: str | None = None) -> tuple[MatrixLayout, ...]:
         """One layout per group and subscale, or per group under the name `whole`."""
         n_subscales = 1 if whole is not None else len(self.subscales)
         block = self.group if whole is not None else self.group * n_subscales + self.subscale
         found = []
         for code, rows in _blocks(block):
-            people, row = _renumbered(self.administration[rows], len(self.administrations))
-            columns, column = _renumbered(self.item[rows], len(self.items))
+            people, row = _renumber(self.administration[rows], len(self.administrations))
+            columns, column = _renumber(self.item[rows], len(self.items))
             found.append(
-                Layout(
+                MatrixLayout(
                     group=self.groups[code // n_subscales],
                     subscale=whole
                     if whole is not None
@@ -100,7 +100,7 @@ class Cells:
         return tuple(int(key) for key in self.keyed[rows][first])
 
 
-def cells_of(item_scores: pd.DataFrame, by: Sequence[str]) -> Cells:
+def cells_of(item_scores: pd.DataFrame, by: Sequence[str]) -> FrameCells:
     """Codes of all rows of an ITEM_SCORES frame, groups made by the factors `by`.
 
     Raises
@@ -116,11 +116,11 @@ def cells_of(item_scores: pd.DataFrame, by: Sequence[str]) -> Cells:
         )
     administration, administrations = codes_of(item_scores["administration"])
     item, items = codes_of(item_scores["item"])
-    if _repeats(administration * len(items) + item, len(administrations) * len(items)):
+    if _has_repeats(administration * len(items) + item, len(administrations) * len(items)):
         raise TypeError("an administration holds an item twice")
     subscale, subscales = codes_of(item_scores["subscale"])
     group, groups = _group_codes(item_scores, by)
-    return Cells(
+    return FrameCells(
         administration, np.asarray(administrations), item, items, subscale, subscales, group,
         groups, item_scores["keyed"].to_numpy(),
     )  # fmt: skip
@@ -216,7 +216,7 @@ def _group_codes(
     return group, groups
 
 
-def _repeats(cell: Integers, n_cells: int) -> bool:
+def _has_repeats(cell: Integers, n_cells: int) -> bool:
     """Whether a cell comes up twice."""
     if n_cells > _SPARSE * len(cell):
         return not pd.Index(cell).is_unique
@@ -225,7 +225,7 @@ def _repeats(cell: Integers, n_cells: int) -> bool:
     return int(np.count_nonzero(taken)) < len(cell)
 
 
-def _renumbered(codes: Integers, n_codes: int) -> tuple[Integers, Integers]:
+def _renumber(codes: Integers, n_codes: int) -> tuple[Integers, Integers]:
     """The codes that come up, in order, and for each row the place of its code among them."""
     if n_codes > _SPARSE * len(codes):
         found, place = np.unique(codes, return_inverse=True)
@@ -255,37 +255,37 @@ def _blocks(block: Integers) -> list[tuple[int, Any]]:
 
 # What a row of an analysis is and what to say of it, and rows averaged over some factors.
 
-_OF_MODELS = (
+_MODELS_UNIT = (
     "one administration: a respondent answering the bank once under one context and repetition"
 )
-_OF_PEOPLE = (
+_PEOPLE_UNIT = (
     "one administration: a person, or a respondent under one context, answering the bank once"
 )
-_APART = ("study", *FACTORS, CONTEXT_SET, REWRITING, ORIGIN)
+_IDENTITY = ("study", *FACTORS, CONTEXT_SET, REWRITING, ORIGIN)
 
 
-def of_people(item_scores: pd.DataFrame) -> bool:
+def rows_are_people(item_scores: pd.DataFrame) -> bool:
     """Whether every row is of a person, or of a context of its own; see PEOPLE."""
     return PEOPLE in item_scores and bool(item_scores[PEOPLE].all())
 
 
-def unit_of(item_scores: pd.DataFrame, *, called: str = "") -> str:
+def analysis_unit(item_scores: pd.DataFrame, *, called: str = "") -> str:
     """What a row is; `called` is what notes call one."""
-    unit = _OF_PEOPLE if of_people(item_scores) else _OF_MODELS
+    unit = _PEOPLE_UNIT if rows_are_people(item_scores) else _MODELS_UNIT
     return f"{unit} (a {called}, where notes speak of {called}s)" if called else unit
 
 
-def caution(item_scores: pd.DataFrame, always: str, of_models: str) -> tuple[str, ...]:
+def caution_notes(item_scores: pd.DataFrame, always: str, of_models: str) -> tuple[str, ...]:
     """A note on what an analysis takes for granted; the second part only where models answered.
 
     People asked once are independent, so nothing is said of repeated answers where rows are people.
     """
-    parts = (always,) if of_people(item_scores) else (always, of_models)
+    parts = (always,) if rows_are_people(item_scores) else (always, of_models)
     said = " ".join(part for part in parts if part)
     return (said,) if said else ()
 
 
-def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
+def average_over(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
     """The scores of administrations that differ only in some factors, averaged into one.
 
     Parameters
@@ -310,9 +310,9 @@ def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
     as much as a mean of many.
     """
     dropped = {*over, ORIGIN} if "context" in over else set(over)
-    if not dropped & set(_APART) or item_scores.empty:
+    if not dropped & set(_IDENTITY) or item_scores.empty:
         return item_scores
-    kept = [name for name in _APART if name in item_scores and name not in dropped]
+    kept = [name for name in _IDENTITY if name in item_scores and name not in dropped]
     cases = item_scores.drop_duplicates("administration")
     case_of = _numbers(cases[kept])
     first = pd.Series(cases["administration"].to_numpy()).groupby(case_of).transform("first")
@@ -334,12 +334,12 @@ def averaged(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
         administration=first.to_numpy()[place][leading[sequence]],
         score=mean,
         status=status.astype("category"),
-        **{OPTION_POINTS: _points(item_scores)[leading[sequence]]},
-        **{name: _empty(frame[name]) for name in dropped if name in frame},
+        **{OPTION_POINTS: _option_points(item_scores)[leading[sequence]]},
+        **{name: _empty_column(frame[name]) for name in dropped if name in frame},
     )
 
 
-def _points(item_scores: pd.DataFrame) -> np.ndarray:
+def _option_points(item_scores: pd.DataFrame) -> np.ndarray:
     """The points of the options of every row, as text; empty where there are too many."""
     if OPTION_POINTS in item_scores:
         return item_scores[OPTION_POINTS].astype("object").fillna("").to_numpy()
@@ -363,7 +363,7 @@ def _numbers(columns: pd.DataFrame) -> np.ndarray:
     return number
 
 
-def _empty(column: pd.Series[Any]) -> Any:
+def _empty_column(column: pd.Series[Any]) -> Any:
     """What stands in a factor that was averaged over."""
     return 0 if pd.api.types.is_numeric_dtype(column) else pd.Categorical([""] * len(column))
 
@@ -371,7 +371,9 @@ def _empty(column: pd.Series[Any]) -> Any:
 # What else could be compared where the factor chosen has one level only.
 
 
-def varying(item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def varying_factors(
+    item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
     """Those of the factors offered, with their titles, that have several levels."""
     return [
         (name, title)
@@ -380,7 +382,7 @@ def varying(item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]]) -> li
     ]
 
 
-def or_instead(
+def with_alternatives(
     remedy: str, item_scores: pd.DataFrame, offered: Sequence[tuple[str, str]], chosen: str
 ) -> str:
     """The remedy, and which factors offered do vary if the chosen one does not.
@@ -396,7 +398,7 @@ def or_instead(
     chosen : str
         What was chosen of it.
     """
-    found = varying(item_scores, offered)
+    found = varying_factors(item_scores, offered)
     others = [title.split(" (")[0].lower() for _, title in found]
     if not others or chosen in dict(found):
         return remedy

@@ -39,7 +39,9 @@ def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> p
         One row per scale ("all items" first) and administration: `scale`, `administration`,
         `score`, NaN where too few items were answered.
     """
-    rows = item_scores[["administration", "score"]].assign(scale=labels(item_scores["subscale"]))
+    rows = item_scores[["administration", "score"]].assign(
+        scale=level_labels(item_scores["subscale"])
+    )
     means = (
         pd.concat([rows.assign(scale=ALL_ITEMS), rows])
         .groupby(["scale", "administration"], sort=False)["score"]
@@ -64,13 +66,15 @@ def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd
         if name not in item_scores:
             raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
     kept = item_scores[["administration", *names]].drop_duplicates("administration")
-    found = pd.DataFrame({name: labels(kept[name]) for name in names}, index=kept.index)
+    found = pd.DataFrame({name: level_labels(kept[name]) for name in names}, index=kept.index)
     return found.set_index(pd.Index(kept["administration"].astype("object")))
 
 
-def remedy(item_scores: pd.DataFrame, incomplete: ScoreRule, otherwise: str) -> str:
+def scores_remedy(item_scores: pd.DataFrame, incomplete: ScoreRule, otherwise: str) -> str:
     """What to do where no score is known: first about items that never got a usable answer."""
-    answered = item_scores["score"].notna().groupby(labels(item_scores["item"]), sort=False).any()
+    answered = (
+        item_scores["score"].notna().groupby(level_labels(item_scores["item"]), sort=False).any()
+    )
     never = [str(item) for item in answered.index[~answered]]
     if incomplete != "listwise" or not never:
         return otherwise
@@ -90,20 +94,20 @@ def shown_scales(scales: Iterable[str]) -> list[str]:
 
 def scores_used(item_scores: pd.DataFrame, used: Mapping[str, Iterable[int]]) -> int:
     """How many item scores stand behind the administrations used on each scale, each once."""
-    administration, subscale = item_scores["administration"], labels(item_scores["subscale"])
+    administration, subscale = item_scores["administration"], level_labels(item_scores["subscale"])
     found = administration.isin(list(used.get(ALL_ITEMS, ())))
     for scale, ids in used.items():
         found |= (subscale == scale) & administration.isin(list(ids))
     return int((found & item_scores["score"].notna()).sum())
 
 
-def labels(column: pd.Series[Any]) -> Any:
+def level_labels(column: pd.Series[Any]) -> Any:
     """Whole numbers as int, nothing as empty text, anything else as text, row by row."""
     codes, values = pd.factorize(column.astype("object"), use_na_sentinel=False)
     return np.array([_label(value) for value in values], dtype=object)[codes]
 
 
-def level_place(level: Any) -> tuple[int, Any, str]:
+def level_sort_key(level: Any) -> tuple[int, Any, str]:
     """Where a level stands: numbers in their order, what others vary, then the alphabet."""
     if isinstance(level, int | np.integer):
         return 0, int(level), ""
@@ -195,7 +199,7 @@ class Pairing:
     """What whole studies differ in, where it is studies that are compared."""
 
 
-def pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -> Pairing:
+def prepare_pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -> Pairing:
     """What scores have to agree in to be partners under two levels of `factor`.
 
     Parameters
@@ -222,10 +226,10 @@ def pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -> Pairin
     names = tuple(name for name in distinct(by) if name != factor)
     others = tuple(name for name in ("study", *FACTORS) if name != factor)
     if factor == REWRITING:
-        return Pairing(_at_their_origin(item_scores), factor, names, others)
+        return Pairing(_with_origins(item_scores), factor, names, others)
     if factor != "study":
         return Pairing(item_scores, factor, names, others)
-    merged = {name: told for name in _ASKED_WITH if (told := _told_apart(item_scores, name))}
+    merged = {name: told for name in _ASKED_WITH if (told := _study_levels(item_scores, name))}
     notes = tuple(
         f"The studies also differ in {name.replace('_', ' ')} ({told}), so both differences are "
         "compared together."
@@ -241,7 +245,7 @@ def pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -> Pairin
     )
 
 
-def scores_of_pairs(
+def paired_scores(
     paired: Pairing, incomplete: ScoreRule
 ) -> tuple[tuple[PairedScores, ...], tuple[str, ...]]:
     """Scores by matched unit and level of a frame that has been made ready."""
@@ -253,7 +257,7 @@ def scores_of_pairs(
         group = tuple(own[f"by {name}"].iloc[0] for name in paired.by)
         for scale in shown_scales(own["scale"]):
             part = own[own["scale"] == scale]
-            levels = sorted(part["level"].unique(), key=level_place)
+            levels = sorted(part["level"].unique(), key=level_sort_key)
             table = _one_row_each(part)
             scores, ids = (
                 table.pivot(index="unit", columns="level", values=name).reindex(columns=levels)
@@ -300,7 +304,7 @@ def _cells(paired: Pairing) -> tuple[pd.DataFrame, list[str]]:
     return kept, notes
 
 
-def _at_their_origin(item_scores: pd.DataFrame) -> pd.DataFrame:
+def _with_origins(item_scores: pd.DataFrame) -> pd.DataFrame:
     """The frame with every rewritten context under the name and in the set of its origin."""
     for name in (REWRITING, ORIGIN):
         if name not in item_scores:
@@ -308,11 +312,11 @@ def _at_their_origin(item_scores: pd.DataFrame) -> pd.DataFrame:
                 "Answers are not kept by rewriting.",
                 "Choose a study whose contexts were rewritten in Inkblot.",
             )
-    context, origin = labels(item_scores["context"]), labels(item_scores[ORIGIN])
+    context, origin = level_labels(item_scores["context"]), level_labels(item_scores[ORIGIN])
     origin = pd.Series(origin, index=item_scores.index).where(origin != "", context)
     frame = item_scores.assign(**{"context": origin, _AS_ASKED: context})
     if CONTEXT_SET in frame:
-        asked = pd.Series(labels(frame[CONTEXT_SET]), index=frame.index)
+        asked = pd.Series(level_labels(frame[CONTEXT_SET]), index=frame.index)
         sets = dict(zip(context, asked, strict=True))
         frame = frame.assign(
             **{CONTEXT_SET: origin.map(sets).where(origin.isin(list(sets)), asked)}
@@ -320,10 +324,10 @@ def _at_their_origin(item_scores: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _told_apart(item_scores: pd.DataFrame, name: str) -> str:
+def _study_levels(item_scores: pd.DataFrame, name: str) -> str:
     """The levels of a factor that studies differ in throughout; empty where they do not."""
     pairs = item_scores[["study", name]].astype("object").drop_duplicates()
-    pairs = pairs.assign(level=labels(pairs[name])).drop_duplicates(["study", "level"])
+    pairs = pairs.assign(level=level_labels(pairs[name])).drop_duplicates(["study", "level"])
     if pairs["study"].duplicated().any() or pairs["level"].nunique() < 2:
         return ""
     return ", ".join(

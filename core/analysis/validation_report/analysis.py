@@ -15,17 +15,23 @@ from core.analysis.odds_ratios import (
     FirstLists,
     Lists,
     Second,
-    chosen_contrast,
+    choose_contrast,
     odds_ratio_scores,
 )
 from core.analysis.shared import progress
-from core.analysis.shared.answers import GroupAnswers, TableRow, bounded, by_group, table_of
-from core.analysis.shared.factor_models.groups import chosen_estimator
+from core.analysis.shared.factor_models.groups import choose_estimator
 from core.analysis.shared.factor_models.models import FactorEstimator, FactorModel
 from core.analysis.shared.matrices import INDEPENDENCE, by_columns, distinct
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import caution, unit_of
+from core.analysis.shared.rows import analysis_unit, caution_notes
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    coefficient_text,
+    rows_by_group,
+    table_of,
+)
 from core.analysis.validation_report.criteria import (
     Alternate,
     ConcurrentBands,
@@ -36,7 +42,7 @@ from core.analysis.validation_report.criteria import (
     FormBands,
     HighestRmsea,
     LowestCfi,
-    Missing,
+    MissingScores,
     Order,
     OrderBands,
     Reordered,
@@ -45,7 +51,7 @@ from core.analysis.validation_report.criteria import (
     Texts,
     bands_table,
     chosen_scheme,
-    computed,
+    compute_criteria,
     missing_rows,
     source_of,
 )
@@ -53,14 +59,14 @@ from core.analysis.validation_report.scores import (
     Plan,
     administrations_of,
     baseline,
-    beside_rows,
+    baseline_or_all,
+    check_other_study,
     groups_of,
+    n_scores_used,
     other_level,
-    refuse_itself,
-    scores_behind,
-    usual_rows,
+    other_study_rows,
 )
-from core.analysis.validation_report.tables import cautions, notes_of, report_tables
+from core.analysis.validation_report.tables import cautions, criterion_notes, report_tables
 from core.charts.lights import light_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
@@ -73,15 +79,15 @@ _USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """The verdict of each group, and the coefficient and rating of each criterion."""
-    criteria = by_group(table_of(result, "criteria"), "criterion")
+    criteria = rows_by_group(table_of(result, "criteria"), "criterion")
 
     def of(row: TableRow) -> str:
         name = "factorial (RMSEA)" if row["criterion"] == "factorial" else row["criterion"]
         if not math.isfinite(row["value"]):
             return f"{name} undefined (not computed)"
-        return f"{name} {bounded(row['value'])} ({row['rating'] or 'no rating'})"
+        return f"{name} {coefficient_text(row['value'])} ({row['rating'] or 'no rating'})"
 
-    verdicts = by_group(table_of(result, "verdicts"), "reliable")
+    verdicts = rows_by_group(table_of(result, "verdicts"), "reliable")
     return tuple(
         (group, f"{rows[0]['verdict']} {'; '.join(map(of, criteria.get(group, [])))}.")
         for group, rows in verdicts.items()
@@ -122,7 +128,7 @@ def validation_report(
     order_2: Order = "",
     model: FactorModel = "subscales",
     estimator: FactorEstimator = "automatic",
-    missing: Missing = "half",
+    missing: MissingScores = "half",
     consistency_bands: ConsistencyBands = _USUAL["internal consistency"],
     form_bands: FormBands = _USUAL["alternate form"],
     order_bands: OrderBands = _USUAL["option order"],
@@ -217,13 +223,13 @@ def validation_report(
             "all criteria start from.",
             "Choose a study that asked so, or take filters off.",
         )
-    how, why = chosen_estimator(estimator, baseline(item_scores))
+    how, why = choose_estimator(estimator, baseline(item_scores))
     contrast = (
         None
         if texts is None
-        else chosen_contrast(texts, lists, descriptor, first, second, first_lists)
+        else choose_contrast(texts, lists, descriptor, first, second, first_lists)
     )
-    refuse_itself(item_scores, convergent)
+    check_other_study(item_scores, convergent)
     beside = [
         None if frame is None else administrations_of(frame, missing)
         for frame in (alternate, reordered, convergent)
@@ -232,9 +238,11 @@ def validation_report(
         names=names,
         form=other_level(cases if beside[0] is None else beside[0], "form", form_2),
         order=other_level(cases if beside[1] is None else beside[1], "label_order", order_2),
-        alternate=None if beside[0] is None else beside_rows(beside[0], "form", form_2),
-        reordered=None if beside[1] is None else beside_rows(beside[1], "label_order", order_2),
-        convergent=None if beside[2] is None else usual_rows(beside[2]),
+        alternate=None if beside[0] is None else other_study_rows(beside[0], "form", form_2),
+        reordered=None
+        if beside[1] is None
+        else other_study_rows(beside[1], "label_order", order_2),
+        convergent=None if beside[2] is None else baseline_or_all(beside[2]),
         downstream=_downstream(texts, contrast, names),
         model=model,
         estimator=how,
@@ -244,20 +252,20 @@ def validation_report(
     )
     groups, rows = list(groups_of(cases, names)), groups_of(item_scores, names)
     both = [(group, own, few) for (group, own), (_, few) in zip(rows, groups, strict=True)]
-    found = [computed(*parts, plan) for parts in progress.with_progress(both, "groups")]
+    found = [compute_criteria(*parts, plan) for parts in progress.with_progress(both, "groups")]
     judged = [(one, validate(one.coefficients, scheme)) for one in found]
-    notes = notes_of(judged)
+    notes = criterion_notes(judged)
     if not any(one.any_defined for one in found):
         raise NotEnoughData(
             f"No criterion can be computed. {' '.join(notes[:3])}",
             "It needs items that vary over several contexts or repetitions.",
         )
     gaps = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
-    n_missing, n_used = int(cases["missing"].sum()), scores_behind(cases, found)
+    n_missing, n_used = int(cases["missing"].sum()), n_scores_used(cases, found)
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
         tables=(*report_tables(judged, by_columns(names), gaps, ci_level), bands_table(scheme)),
-        unit=unit_of(item_scores, called="row"),
+        unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Six criteria after Jung (2025), bands {source_of(scheme)}. Baseline: original "
@@ -268,7 +276,7 @@ def validation_report(
             *notes,
             *why,
             *cautions(groups, not_asked, plan, contrast),
-            *caution(item_scores, *INDEPENDENCE),
+            *caution_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )

@@ -14,7 +14,7 @@ import pandas as pd
 from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa.tables import FIT_COLUMNS
 from core.analysis.shared.factor_models.models import ESTIMATORS, MODELS
-from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, laid_out
+from core.analysis.shared.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
 from core.analysis.shared.options import SCORE_RULES
 from core.analysis.shared.registry import Choice, Number, Numbers, OtherData, Text
 from core.analysis.shared.rows import cells_of, scores_of
@@ -23,17 +23,17 @@ from core.analysis.validation_report.scores import (
     PERSON,
     USUAL,
     Basis,
-    Computed,
+    GroupCriteria,
     Plan,
+    answers_of_group,
     as_text,
-    asked_with,
     baseline,
-    belonging,
-    matched,
-    person_scores,
-    same_people,
+    match_scores,
+    respondent_scores,
+    rows_of_group,
+    rows_with_levels,
     scored_ids,
-    varied,
+    varying_factors,
 )
 from core.domain.results import Column, ResultTable
 from core.domain.study import Status
@@ -128,7 +128,7 @@ def bands_table(scheme: RatingScheme) -> ResultTable:
             *(nan,) * (3 - len(own.edges)),
             nan,
             nan,
-            _source(own == JUNG_2025.bands[criterion]),
+            _bands_source(own == JUNG_2025.bands[criterion]),
         )
         for criterion, own in scheme.bands.items()
     ]
@@ -141,14 +141,14 @@ def bands_table(scheme: RatingScheme) -> ResultTable:
             nan,
             factorial.highest_rmsea,
             factorial.lowest_cfi,
-            _source(factorial == JUNG_2025.factorial),
+            _bands_source(factorial == JUNG_2025.factorial),
         )
     )
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
     return ResultTable("bands", "Bands of the ratings", frame, columns)
 
 
-def _source(usual: object) -> str:
+def _bands_source(usual: object) -> str:
     """Where bands come from."""
     return JUNG_2025.name if usual else "set by the user"
 
@@ -187,7 +187,7 @@ Texts = Annotated[
         help="Written by the same respondents under the same contexts, scored by words.",
     ),
 ]  # fmt: skip
-Missing = Annotated[
+MissingScores = Annotated[
     ScoreRule,
     Choice(
         "Missing answers", SCORE_RULES,
@@ -221,9 +221,9 @@ _SCORED: Mapping[ScoreRule, str] = {
 _NO_PEOPLE = "Undefined: the other study holds none of these respondents under these contexts."
 
 
-def computed(
+def compute_criteria(
     group: tuple[Any, ...], own: pd.DataFrame, cases: pd.DataFrame, plan: Plan
-) -> Computed:
+) -> GroupCriteria:
     """Every criterion of one group.
 
     Parameters
@@ -237,7 +237,7 @@ def computed(
     plan : Plan
         What is to be computed, and what of other studies.
     """
-    result = Computed(group)
+    result = GroupCriteria(group)
     usual = baseline(own)
     _consistency(result, usual, plan)
     usual_cases = baseline(cases)
@@ -247,13 +247,13 @@ def computed(
     return result
 
 
-def _consistency(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
+def _consistency(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
     """Stratified alpha over the subscales, Cronbach's where there is one."""
     if usual.empty:
-        result.found["internal consistency"] = _undefined(_NO_BASELINE)
+        result.found["internal consistency"] = _undefined_coefficient(_NO_BASELINE)
         return
     cells, scores = cells_of(usual, ()), scores_of(usual)
-    (whole,) = laid_out(cells.layouts(ALL_ITEMS), scores)
+    (whole,) = matrices_of(cells.layouts(ALL_ITEMS), scores)
     parts = cells.layouts()
     owner = {item: part.subscale or "(none)" for part in parts for item in part.items}
     if len(parts) > 1:
@@ -272,24 +272,24 @@ def _consistency(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
         result.used |= result.complete
 
 
-def _stability(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
+def _stability(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
     """Agreement with the alternate form, and with another order of the options."""
     group = dict(zip(plan.names, result.group, strict=True))
-    alternate = asked_with(own, form=[plan.form], label_order=USUAL["label_order"])
-    shuffled = asked_with(own, form=USUAL["form"], label_order=[plan.order])
+    alternate = rows_with_levels(own, form=[plan.form], label_order=USUAL["label_order"])
+    shuffled = rows_with_levels(own, form=USUAL["form"], label_order=[plan.order])
     asked: tuple[tuple[Version, str, pd.DataFrame | None, pd.DataFrame], ...] = (
         ("alternate form", plan.form, plan.alternate, alternate),
         ("option order", plan.order, plan.reordered, shuffled),
     )
     for what, level, beside, rows in asked:
         if beside is not None:
-            _agreement(result, what, usual, same_people(beside, own, group), plan, beside=True)
+            _agreement(result, what, usual, answers_of_group(beside, own, group), plan, beside=True)
         elif level and len(rows):
             _agreement(result, what, usual, rows, plan, beside=False)
 
 
 def _agreement(
-    result: Computed,
+    result: GroupCriteria,
     what: Version,
     usual: pd.DataFrame,
     rows: pd.DataFrame,
@@ -301,19 +301,21 @@ def _agreement(
     level = plan.form if what == "alternate form" else plan.order
     other = "those of the other study" if beside else f"'{level}'"
     method = (
-        f"Pearson r of scores, as usual with {other}, {_interval(plan)}; all else the same "
+        f"Pearson r of scores, as usual with {other}, {_interval_text(plan)}; all else the same "
         f"({_SCORED[plan.missing]})"
     )
     if usual.empty or rows.empty:
-        result.found[what] = _undefined(_NO_BASELINE if usual.empty else _NO_PEOPLE)
+        result.found[what] = _undefined_coefficient(_NO_BASELINE if usual.empty else _NO_PEOPLE)
         return
-    pairs = matched(usual, rows, plan.names, beside=beside)
+    pairs = match_scores(usual, rows, plan.names, beside=beside)
     agreement = form_agreement(pairs.first, pairs.second, what=what, level=plan.ci_level)
-    _keep(result, what, agreement.correlation, (*agreement.problems, *pairs.notes), method)
+    _enter_correlation(
+        result, what, agreement.correlation, (*agreement.problems, *pairs.notes), method
+    )
     result.used |= pairs.administrations
 
 
-def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
+def _external(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, plan: Plan) -> None:
     """Correlations with another scale and with the score of texts, over contexts."""
     group = dict(zip(plan.names, result.group, strict=True))
     theirs: dict[Criterion, pd.DataFrame | None] = {
@@ -322,28 +324,30 @@ def _external(result: Computed, own: pd.DataFrame, usual: pd.DataFrame, plan: Pl
     for what, frame in theirs.items():
         if frame is None:
             continue
-        people = same_people(frame, own, group)
+        people = answers_of_group(frame, own, group)
         if usual.empty or people.empty:
-            result.found[what] = _undefined(_NO_BASELINE if usual.empty else _NO_PEOPLE)
+            result.found[what] = _undefined_coefficient(_NO_BASELINE if usual.empty else _NO_PEOPLE)
             continue
-        pooled = sorted({*varied(usual, plan.names)} | {*varied(people, plan.names)})
+        pooled = sorted(
+            {*varying_factors(usual, plan.names)} | {*varying_factors(people, plan.names)}
+        )
         averaged = f", averaged over {' and '.join(pooled)}" if pooled else ""
-        scores = people if what == "concurrent" else person_scores(people)
-        both = person_scores(usual).merge(scores, on=list(PERSON), suffixes=("_1", "_2"))
+        scores = people if what == "concurrent" else respondent_scores(people)
+        both = respondent_scores(usual).merge(scores, on=list(PERSON), suffixes=("_1", "_2"))
         found = correlation(
             both["score_1"].to_numpy(), both["score_2"].to_numpy(), level=plan.ci_level
         )
         with_what = "the score of texts" if what == "concurrent" else "the score of the other scale"
         method = (
             f"Pearson r with {with_what} over respondents and contexts{averaged}, "
-            f"{_interval(plan)} ({_SCORED[plan.missing]})"
+            f"{_interval_text(plan)} ({_SCORED[plan.missing]})"
         )
-        _keep(result, what, found, (), method)
+        _enter_correlation(result, what, found, (), method)
         if math.isfinite(found.r):
-            result.used |= scored_ids(same_people(usual, both, {}))
+            result.used |= scored_ids(answers_of_group(usual, both, {}))
 
 
-def _factorial(result: Computed, usual: pd.DataFrame, plan: Plan) -> None:
+def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
     """RMSEA and CFI of the factor model: plain under ML, scaled under WLSMV, else robust."""
     if usual.empty:
         result.factorial = ModelFit(math.nan, math.nan, problems=(_NO_BASELINE,))
@@ -391,8 +395,8 @@ def _complete_on_varying(whole: ScoreMatrix) -> set[int]:
     return {int(one) for one in whole.administrations[complete]}
 
 
-def _keep(
-    result: Computed, what: Criterion, found: Any, problems: Sequence[str], method: str
+def _enter_correlation(
+    result: GroupCriteria, what: Criterion, found: Any, problems: Sequence[str], method: str
 ) -> None:
     """Enter a correlation as the coefficient of a criterion."""
     own = Coefficient.of(found)
@@ -404,11 +408,11 @@ def _keep(
     result.basis[what] = Basis(method, found.n_left_out)
 
 
-def _interval(plan: Plan) -> str:
+def _interval_text(plan: Plan) -> str:
     return f"{plan.ci_level * 100:g}% interval (Fisher's z)"
 
 
-def _undefined(reason: str) -> Coefficient:
+def _undefined_coefficient(reason: str) -> Coefficient:
     return Coefficient(math.nan, problems=(reason,))
 
 
@@ -433,19 +437,19 @@ def missing_rows(
         "shuffled options": plan.reordered,
         "convergent scale": plan.convergent,
     }
-    yield from _counted(group, "this study", cases)
+    yield from _missing_rows_by_study(group, "this study", cases)
     for name, frame in brought.items():
         if frame is not None:
-            kept = belonging(frame, cases, factors)
-            yield from _counted(group, name, frame[[*_KEYS, *_COUNTS]][kept])
+            kept = rows_of_group(frame, cases, factors)
+            yield from _missing_rows_by_study(group, name, frame[[*_KEYS, *_COUNTS]][kept])
     if texts is not None:
-        theirs = texts.loc[belonging(texts, cases, factors), ["status", "text"]]
+        theirs = texts.loc[rows_of_group(texts, cases, factors), ["status", "text"]]
         usable = theirs["status"].eq(Status.ANSWERED) & theirs["text"].notna()
         lost = int((~usable).sum())
         yield from _row(group, ("texts", "", "", ""), len(theirs), lost)
 
 
-def _counted(group: tuple[Any, ...], name: str, cases: pd.DataFrame) -> Iterator[Row]:
+def _missing_rows_by_study(group: tuple[Any, ...], name: str, cases: pd.DataFrame) -> Iterator[Row]:
     """One row per study, form and order of options."""
     if cases.empty:
         return

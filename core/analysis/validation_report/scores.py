@@ -31,7 +31,7 @@ _SHARED = ("respondent", "model", "language", "context")
 """What groups have in common with other studies of the same respondents and contexts."""
 
 
-def belonging(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> Mask:
+def rows_of_group(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> Mask:
     """Which rows of another study belong to a group: to its respondents and contexts.
 
     `own` are the administrations of the group; of its factors, only those count that studies share.
@@ -52,9 +52,11 @@ def belonging(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) 
     return kept
 
 
-def same_people(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]) -> pd.DataFrame:
+def answers_of_group(
+    frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, Any]
+) -> pd.DataFrame:
     """The rows of another study that belong to a group."""
-    return frame[belonging(frame, own, group)]
+    return frame[rows_of_group(frame, own, group)]
 
 
 def _is_one_of(column: pd.Series[Any], values: Collection[str]) -> Mask:
@@ -100,7 +102,7 @@ _DESIGN = ("format", "template", "entity", "entity_b", "phase", "repetition")
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class MatchedScores:
     """Scores of the same units under two conditions, NaN where there is none."""
 
     first: Floats
@@ -147,7 +149,7 @@ def groups_of(
         yield tuple("" if value is None or value != value else value for value in key), own
 
 
-def asked_with(
+def rows_with_levels(
     frame: pd.DataFrame,
     *,
     form: Collection[str] | None = None,
@@ -164,7 +166,7 @@ def asked_with(
 
 def baseline(frame: pd.DataFrame) -> pd.DataFrame:
     """The original form with the options in their own order."""
-    return asked_with(frame, form=USUAL["form"], label_order=USUAL["label_order"])
+    return rows_with_levels(frame, form=USUAL["form"], label_order=USUAL["label_order"])
 
 
 def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
@@ -199,27 +201,27 @@ def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
     return ranked[0] if ranked else ""
 
 
-def beside_rows(frame: pd.DataFrame, factor: str, typed: str) -> pd.DataFrame:
+def other_study_rows(frame: pd.DataFrame, factor: str, typed: str) -> pd.DataFrame:
     """Rows of another study to hold against the baseline: its other level if it has one, else all.
 
     What else could differ is as in the baseline, as far as the study has such answers.
     """
     level = other_level(frame, factor, typed)
-    own = asked_with(frame, **{factor: (level,)}) if level else frame
+    own = rows_with_levels(frame, **{factor: (level,)}) if level else frame
     rest = "label_order" if factor == "form" else "form"
-    usual = asked_with(own, **{rest: USUAL[rest]})
+    usual = rows_with_levels(own, **{rest: USUAL[rest]})
     return usual if len(usual) else own
 
 
-def usual_rows(frame: pd.DataFrame) -> pd.DataFrame:
+def baseline_or_all(frame: pd.DataFrame) -> pd.DataFrame:
     """The baseline of another study, or all of it where it has none."""
     own = baseline(frame)
     return own if len(own) else frame
 
 
-def matched(
+def match_scores(
     first: pd.DataFrame, second: pd.DataFrame, names: Collection[str] = (), *, beside: bool
-) -> Pairs:
+) -> MatchedScores:
     """Scores of two sets of administrations that agree in everything but form and order of options.
 
     Parameters
@@ -236,11 +238,11 @@ def matched(
         _distinct_texts(second["study"])
     )
     free = [name for name in _DESIGN if alone and name not in names]
-    apart = {name for name in free if _fixed(first, name) and _fixed(second, name)}
+    apart = {name for name in free if _is_constant(first, name) and _is_constant(second, name)}
     apart |= {"form", "label_order", *(["study"] if alone else [])}
     same = [name for name in ("study", *FACTORS) if name not in apart]
     unit, their_unit = unit_numbers([first, second], same)
-    alike, alike_too = _repeated(unit), _repeated(their_unit)
+    alike, alike_too = _is_repeated(unit), _is_repeated(their_unit)
     lost = int(alike.sum() + alike_too.sum())
     unit, their_unit = unit[~alike], their_unit[~alike_too]
     _, mine, theirs = np.intersect1d(unit, their_unit, assume_unique=True, return_indices=True)
@@ -249,7 +251,7 @@ def matched(
     paired = np.isfinite(x) & np.isfinite(y)
     # ids of two studies could be the same
     used = [part["administration"][paired] for part in ((one,) if beside else (one, other))]
-    return Pairs(
+    return MatchedScores(
         x,
         y,
         frozenset(int(number) for ids in used for number in ids),
@@ -257,7 +259,7 @@ def matched(
     )
 
 
-def person_scores(cases: pd.DataFrame) -> pd.DataFrame:
+def respondent_scores(cases: pd.DataFrame) -> pd.DataFrame:
     """Mean score of the administrations of every respondent and context that have one.
 
     Columns: `respondent` and `context` as text, `score`, NaN where no administration has one.
@@ -272,26 +274,28 @@ def scored_ids(cases: pd.DataFrame) -> frozenset[int]:
     return frozenset(int(one) for one in cases["administration"][cases["score"].notna()])
 
 
-def varied(
+def varying_factors(
     frame: pd.DataFrame, names: Collection[str], factors: Sequence[str] = ("language", *_DESIGN)
 ) -> list[str]:
     """The factors that scores are averaged or pooled over without being asked to."""
     return [
-        name for name in factors if name not in names and name in frame and not _fixed(frame, name)
+        name
+        for name in factors
+        if name not in names and name in frame and not _is_constant(frame, name)
     ]
 
 
-def _repeated(units: Integers) -> Mask:
+def _is_repeated(units: Integers) -> Mask:
     """Which rows share their unit with another row."""
     return np.asarray(np.bincount(units)[units] > 1)
 
 
-def _fixed(frame: pd.DataFrame, name: str) -> bool:
+def _is_constant(frame: pd.DataFrame, name: str) -> bool:
     """Whether all rows agree."""
     return len(frame[name].unique()) <= 1
 
 
-def refuse_itself(item_scores: pd.DataFrame, convergent: pd.DataFrame | None) -> None:
+def check_other_study(item_scores: pd.DataFrame, convergent: pd.DataFrame | None) -> None:
     """Refuse a study as its own other scale: it would agree with itself perfectly.
 
     Raises
@@ -345,7 +349,7 @@ class Basis:
 
 
 @dataclass(eq=False)
-class Computed:
+class GroupCriteria:
     """The coefficients of one group; filled criterion by criterion."""
 
     group: tuple[Any, ...]
@@ -378,7 +382,7 @@ class Computed:
         )
 
 
-def scores_behind(cases: pd.DataFrame, found: Iterable[Computed]) -> int:
+def n_scores_used(cases: pd.DataFrame, found: Iterable[GroupCriteria]) -> int:
     """How many scores of these administrations are behind any criterion, each counted once."""
     used = {one for own in found for one in own.used}
     kept = cases[cases["administration"].isin(list(used))]

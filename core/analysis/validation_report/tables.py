@@ -11,13 +11,13 @@ import pandas as pd
 from core.analysis.cfa.tables import FIT_COLUMNS
 from core.analysis.odds_ratios import Contrast
 from core.analysis.shared.matrices import group_name
-from core.analysis.validation_report.scores import Computed, Plan, baseline, varied
+from core.analysis.validation_report.scores import GroupCriteria, Plan, baseline, varying_factors
 from core.domain.frames import REWRITING
 from core.domain.results import Column, ResultTable
 from core.stats.inputs import name_list
 from core.stats.validation import Criterion, CriterionResult, Validation
 
-Judged = Sequence[tuple[Computed, Validation]]
+Judged = Sequence[tuple[GroupCriteria, Validation]]
 
 _NOT_COLLECTED = "Not collected."
 _ADVICE: Mapping[Criterion, str] = {
@@ -43,7 +43,7 @@ def report_tables(
     )
 
 
-def notes_of(judged: Judged) -> list[str]:
+def criterion_notes(judged: Judged) -> list[str]:
     """What was not collected, what is undefined and what every coefficient must be read with."""
     notes: dict[str, list[str]] = {}
     for one, validation in judged:
@@ -77,7 +77,10 @@ def cautions(
     pooled: dict[str, list[str]] = {}
     for group, cases in groups:
         usual = baseline(cases)
-        for name in (*varied(usual, plan.names), *varied(usual, plan.names, [REWRITING])):
+        for name in (
+            *varying_factors(usual, plan.names),
+            *varying_factors(usual, plan.names, [REWRITING]),
+        ):
             pooled.setdefault(name, []).append(group_name(group))
     for name, where in pooled.items():
         yield (
@@ -101,7 +104,8 @@ def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
                "reliable scale. Jung (2025)."),
         Column("verdict", "Verdict"),
         *(
-            Column(_name(own), own.criterion.capitalize(), help="Rating; empty where not judged. "
+            Column(_criterion_name(own), own.criterion.capitalize(), help="Rating; empty where "
+                                                                          "not judged. "
                    "Bands: table of bands; coefficients: table of criteria. Jung (2025).")
             for own in first
         ),
@@ -109,8 +113,8 @@ def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
     rows = [
         (
             *one.group,
-            _word(own.reliable),
-            _word(own.valid) if own.reliable else "not judged",
+            _decision_text(own.reliable),
+            _decision_text(own.valid) if own.reliable else "not judged",
             own.verdict,
             *(each.rating for each in own.criteria),
         )
@@ -150,7 +154,7 @@ def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> Resul
     return _table("criteria", "Criteria", rows, columns)
 
 
-def _cells(one: Computed, own: CriterionResult) -> tuple[Any, ...]:
+def _cells(one: GroupCriteria, own: CriterionResult) -> tuple[Any, ...]:
     """One row of the criteria, after the group."""
     basis = one.basis.get(own.criterion)
     # why a missing coefficient is not judged needs no word beyond why it is missing
@@ -188,11 +192,11 @@ _MISSING = (
 )
 
 
-def _name(own: CriterionResult) -> str:
+def _criterion_name(own: CriterionResult) -> str:
     return own.criterion.replace(" ", "_")
 
 
-def _word(decided: bool | None) -> str:
+def _decision_text(decided: bool | None) -> str:
     return "undecided" if decided is None else "yes" if decided else "no"
 
 

@@ -20,7 +20,7 @@ from core.analysis.shared.registry import (
     all_analyses,
     parse_option,
 )
-from core.analysis.shared.rows import averaged
+from core.analysis.shared.rows import average_over
 from core.collect import simulated
 from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.results import AnalysisResult, ResultTable, TextFile
@@ -217,7 +217,7 @@ def _prepared(
     if analysis.needs is not ITEM_SCORES:
         return frame, chosen, notes, ""
     taken = frames.averaging(analysis, chosen, over)
-    rows = averaged(frame, taken)
+    rows = average_over(frame, taken)
     said = frames.cautions(workspace, analysis, rows, chosen)
     return (
         rows,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from core.analysis.shared.progress import Cancelled, watched
+from core.analysis.shared.progress import Cancelled, watch
 from core.domain.results import AnalysisResult
 from core.workflow.statistics import analyses, frames
 from core.workflow.workspace import Workspace
@@ -123,7 +123,7 @@ def _compute(workspace: Workspace, computation: Computation) -> None:
             return
         computation.state = "running"
         try:
-            with watched(computation.watch):
+            with watch(computation.watch):
                 found = analyses.run(
                     workspace, asked.analysis, asked.studies, asked.options, asked.where, asked.over
                 )

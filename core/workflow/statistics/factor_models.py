@@ -83,7 +83,7 @@ def comparison(models: Mapping[str, str]) -> str:
     return "\n".join(f"{HEAD}{name}\n{_as_comments(text)}" for name, text in models.items())
 
 
-move = editing.moved
+move = editing.move_item
 add_cross_loading = editing.with_cross_loading
 take_off = editing.without_loading
 assignment = editing.assignment

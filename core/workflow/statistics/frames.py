@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared.registry import Analysis, OtherData
-from core.analysis.shared.rows import of_people
+from core.analysis.shared.rows import rows_are_people
 from core.domain.frames import (
     CONTEXT_SET,
     HIGHEST,
@@ -401,7 +401,7 @@ def _pooled(analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]) -> tupl
     if not recurring:
         return ()
     named = [f"{len(rows[name].unique())} {_WORDS.get(name, f'{name}s')}" for name in recurring]
-    who = "context" if not of_people(rows) and _varies(rows, "context") else "respondent"
+    who = "context" if not rows_are_people(rows) and _varies(rows, "context") else "respondent"
     return (
         f"Rows are pooled over {' and '.join(named)}, so that the same {who} counts "
         "several times: n is too large, and intervals and p are too small. Put them side by side, "
@@ -417,7 +417,7 @@ def _recurring(rows: pd.DataFrame, ways: Sequence[str], looked_at: set[str]) -> 
     if not ways:
         return []
     # Contexts of a design are the same in all its studies; codes of people are not.
-    study = ["study"] if of_people(rows) else []
+    study = ["study"] if rows_are_people(rows) else []
     apart = [name for name in (*FACTORS, CONTEXT_SET, REWRITING) if name in looked_at]
     who = list(dict.fromkeys([*study, *_INDIVIDUAL, *(name for name in apart if name in rows)]))
     cases = rows[["administration", *who, *ways]].drop_duplicates("administration")

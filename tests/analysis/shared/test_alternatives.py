@@ -10,7 +10,7 @@ from core.analysis.dif import dif
 from core.analysis.group_comparison import group_comparison
 from core.analysis.invariance.analysis import invariance
 from core.analysis.score_correlations import score_correlations
-from core.analysis.shared.rows import or_instead
+from core.analysis.shared.rows import with_alternatives
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import item_scores
 
@@ -29,11 +29,14 @@ def languages():
 
 def test_factors_that_vary_are_named_unless_the_chosen_one_does():
     frame = languages()
-    found = or_instead("Do it.", frame, OFFERED, "form")
+    found = with_alternatives("Do it.", frame, OFFERED, "form")
     assert found == "Do it. These answers differ in languages, which can be compared instead."
-    assert or_instead("Do it.", frame, OFFERED, "language") == "Do it."
-    assert or_instead("Do it.", frame[frame["language"] == "German"], OFFERED, "form") == "Do it."
-    assert or_instead("Do it.", frame.drop(columns="form"), OFFERED, "form") == found
+    assert with_alternatives("Do it.", frame, OFFERED, "language") == "Do it."
+    assert (
+        with_alternatives("Do it.", frame[frame["language"] == "German"], OFFERED, "form")
+        == "Do it."
+    )
+    assert with_alternatives("Do it.", frame.drop(columns="form"), OFFERED, "form") == found
 
 
 @pytest.mark.parametrize(

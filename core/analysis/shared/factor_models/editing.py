@@ -208,7 +208,7 @@ def with_item_on(text: str, item: str, factors: Sequence[str]) -> str:
     return text if factors else _without_name(text, item)
 
 
-def moved(text: str, item: str, source: str, target: str) -> str:
+def move_item(text: str, item: str, source: str, target: str) -> str:
     """The text with an item on one factor in the place of another; other loadings of it stay.
 
     An empty source is that of an item that loads on no factor yet.

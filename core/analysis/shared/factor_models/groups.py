@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.analysis.shared.factor_models.models import (
     AUTOMATIC,
-    HOW,
+    LIKELIHOOD_RULES,
     UNNAMED,
     EstimatorKind,
     ModelKind,
@@ -54,7 +54,7 @@ _ENOUGH_OPTIONS = 5
 _RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
 
 
-def chosen_estimator(
+def choose_estimator(
     asked: Literal["automatic"] | EstimatorKind, item_scores: pd.DataFrame
 ) -> tuple[EstimatorKind, tuple[str, ...]]:
     """The estimator asked for, or the one that suits the answers and a note that says why.
@@ -116,7 +116,7 @@ UNIT_CHANGED = (
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedGroup:
     """The answers that a group's model is about; no model where they cannot have it."""
 
     matrix: ScoreMatrix
@@ -158,7 +158,7 @@ class Prepared:
 class PreparedGroups:
     """All groups with what holds for them together."""
 
-    groups: tuple[Prepared, ...]
+    groups: tuple[PreparedGroup, ...]
     names: ModelNames
     notes: tuple[str, ...]
 
@@ -168,7 +168,7 @@ class PreparedGroups:
         return tuple(group.matrix for group in self.groups)
 
 
-def prepared_groups(
+def prepare_groups(
     item_scores: pd.DataFrame,
     by: Sequence[str],
     kind: ModelKind,
@@ -203,22 +203,22 @@ def prepared_groups(
             notes.append(
                 f"Left out, because the model text does not name them: {name_list(unused)}."
             )
-        groups = tuple(prepared_text(matrix, names, typed, missing) for matrix in matrices)
+        groups = tuple(prepare_typed(matrix, names, typed, missing) for matrix in matrices)
     else:
-        groups = tuple(prepared_preset(matrix, subscale_of, kind, missing) for matrix in matrices)
+        groups = tuple(prepare_preset(matrix, subscale_of, kind, missing) for matrix in matrices)
     if estimator == "wlsmv":
-        check_steps(groups)
+        check_ordered_scores(groups)
     return PreparedGroups(groups, names, tuple(notes))
 
 
 def missing_rule(estimator: EstimatorKind) -> LikelihoodRule:
     """The rule for missing answers of an estimator."""
-    return "listwise" if estimator == "wlsmv" else HOW[estimator][1]
+    return "listwise" if estimator == "wlsmv" else LIKELIHOOD_RULES[estimator][1]
 
 
-def prepared_preset(
+def prepare_preset(
     matrix: ScoreMatrix, subscale_of: Mapping[str, str], kind: ModelKind, missing: LikelihoodRule
-) -> Prepared:
+) -> PreparedGroup:
     """The chosen model of those items of a group that vary."""
     varying = varying_items([matrix.scores], missing)
     dropped = tuple(item for item, kept in zip(matrix.items, varying, strict=True) if not kept)
@@ -230,13 +230,13 @@ def prepared_preset(
     try:
         model = written_model(kind, items, keyed, subscale_of)
     except NotEnoughData as error:
-        return Prepared(matrix, scores, None, loads, dropped, left_out, error.problem)
-    return Prepared(matrix, scores, model, loads, dropped, left_out, kind=kind)
+        return PreparedGroup(matrix, scores, None, loads, dropped, left_out, error.problem)
+    return PreparedGroup(matrix, scores, model, loads, dropped, left_out, kind=kind)
 
 
-def prepared_text(
+def prepare_typed(
     matrix: ScoreMatrix, names: ModelNames, typed: ParsedModel, missing: LikelihoodRule
-) -> Prepared:
+) -> PreparedGroup:
     """A typed model without those of its items that do not vary in a group."""
     used = frozenset(typed.items)
     mine = [names.items[item] for item in matrix.items]
@@ -256,13 +256,15 @@ def prepared_text(
     lost = [real[factor] for factor in lost_factors(typed, gone)]
     if lost:
         reason = f"No item that varies is left of {', '.join(lost)}."
-        return Prepared(matrix, matrix.scores[:, columns], None, loads, dropped, left_out, reason)
+        return PreparedGroup(
+            matrix, matrix.scores[:, columns], None, loads, dropped, left_out, reason
+        )
     text = text_of(typed.without(gone)) if gone else typed.text
     model = WrittenModel(text, kept, names.shown)
-    return Prepared(matrix, matrix.scores[:, columns], model, loads, dropped, left_out)
+    return PreparedGroup(matrix, matrix.scores[:, columns], model, loads, dropped, left_out)
 
 
-def fitted(
+def fit_model(
     scores: Floats,
     model: WrittenModel,
     estimator: EstimatorKind,
@@ -298,7 +300,7 @@ def fitted(
     """
     if estimator == "wlsmv":
         return fit_wlsmv(scores, model.items, model.text, ci_level=ci_level, offered=offered)
-    how, missing = HOW[estimator]
+    how, missing = LIKELIHOOD_RULES[estimator]
     fit = fit_cfa(
         scores, model.items, model.text, estimator=how, missing=missing, ci_level=ci_level
     )
@@ -318,7 +320,7 @@ def n_scores_used(scores: Floats, missing: LikelihoodRule) -> int:
     return int((present if missing == "fiml" else present[present.all(axis=1)]).sum())
 
 
-def check_steps(groups: Sequence[Prepared]) -> None:
+def check_ordered_scores(groups: Sequence[PreparedGroup]) -> None:
     """Refuse WLSMV for scores that are no steps of an answer.
 
     Raises
@@ -343,10 +345,10 @@ LINE_COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Factored:
+class GroupFit:
     """One group with its model; None where it could not be fitted, for which a note is there."""
 
-    prepared: Prepared
+    prepared: PreparedGroup
     fit: CfaResult | None
     n_used: int  # scores
     notes: tuple[str, ...]
@@ -369,8 +371,8 @@ class Factored:
         return self.fit, self.prepared.model
 
 
-def estimated(
-    found: Iterable[Factored],
+def usable_fits(
+    found: Iterable[GroupFit],
 ) -> Iterator[tuple[Row, CfaResult, WrittenModel]]:
     """Leading cells, fit and model of the groups that have estimates."""
     for one in found:
@@ -391,7 +393,7 @@ def table(name: str, title: str, rows: Iterable[Row], columns: Sequence[Column])
 
 # The table of joint tests of normality, for every analysis that assumes normal scores.
 
-Answers = tuple[tuple[Any, ...], Floats, Sequence[str]]
+NormalityScores = tuple[tuple[Any, ...], Floats, Sequence[str]]
 """The cells that lead the rows of a group, its (administrations, items) scores, the items."""
 
 _COLUMNS = (
@@ -409,7 +411,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def normality_table(groups: Sequence[Answers], lead: Sequence[Column]) -> ResultTable:
+def normality_table(groups: Sequence[NormalityScores], lead: Sequence[Column]) -> ResultTable:
     """Mardia's and the multivariate Shapiro-Wilk test of each group.
 
     Parameters
@@ -438,12 +440,12 @@ def _rows(scores: Floats, items: Sequence[str]) -> Iterator[Row]:
         for name in ("Mardia skewness", "Mardia kurtosis", "Multivariate Shapiro-Wilk"):
             yield name, math.nan, math.nan, math.nan, math.nan, 0, error.problem
         return
-    for value, test in _with_values(tests):
+    for value, test in _tests_with_values(tests):
         remark = " ".join(test.problems)
         yield test.name, value, test.statistic, test.df, test.p_value, test.n, remark
 
 
-def _with_values(tests: Normality) -> Iterator[tuple[float, Any]]:
+def _tests_with_values(tests: Normality) -> Iterator[tuple[float, Any]]:
     """Each joint test after the coefficient it tests."""
     yield tests.mardia.b1, tests.mardia.skewness
     yield tests.mardia.b2, tests.mardia.kurtosis

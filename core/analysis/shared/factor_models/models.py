@@ -79,19 +79,19 @@ def model_names(subscale_of: Mapping[str, str]) -> ModelNames:
         Items whose own names a text can hold keep them, whatever the others are called.
     """
     shown = {item: item for item in subscale_of if _allowed(item)}
-    items = {item: item if item in shown else _added(item, shown) for item in subscale_of}
+    items = {item: item if item in shown else _add_name(item, shown) for item in subscale_of}
     owners = dict.fromkeys(own or UNNAMED for own in subscale_of.values())
-    factors = {owner: _added(owner, shown) for owner in owners}
-    general, method = (_added(name, shown, own_name=True) for name in ("General", "Method"))
+    factors = {owner: _add_name(owner, shown) for owner in owners}
+    general, method = (_add_name(name, shown, own_name=True) for name in ("General", "Method"))
     return ModelNames(items, factors, general, method, shown)
 
 
 def real_names(text: str, shown: Mapping[str, str]) -> str:
     """The text with the names that users know in place of those of a model text."""
-    return _WORD.sub(lambda found: _real(found[0], shown), text)
+    return _WORD.sub(lambda found: _real_name(found[0], shown), text)
 
 
-def _real(word: str, shown: Mapping[str, str]) -> str:
+def _real_name(word: str, shown: Mapping[str, str]) -> str:
     """The real name of a word, or the word; a full stop behind a name is not part of it."""
     if word in shown:
         return shown[word]
@@ -104,7 +104,7 @@ def _allowed(name: str) -> bool:
     return bool(_PLAIN.fullmatch(name)) and name not in _RESERVED
 
 
-def _added(name: str, shown: dict[str, str], *, own_name: bool = False) -> str:
+def _add_name(name: str, shown: dict[str, str], *, own_name: bool = False) -> str:
     """A name the text can hold and nothing else has, entered into `shown`.
 
     With `own_name` users see it too, since what it stands for has no name but the one given here.
@@ -139,7 +139,7 @@ LIKELIHOODS = (
 )
 ESTIMATORS = (*LIKELIHOODS, ("wlsmv", "WLSMV: ordered answers, complete administrations"))
 AUTOMATIC: Literal["automatic"] = "automatic"
-HOW: Mapping[LikelihoodKind, tuple[Estimator, LikelihoodRule]] = {
+LIKELIHOOD_RULES: Mapping[LikelihoodKind, tuple[Estimator, LikelihoodRule]] = {
     "ml": ("ML", "listwise"),
     "mlr": ("MLR", "listwise"),
     "fiml": ("MLR", "fiml"),

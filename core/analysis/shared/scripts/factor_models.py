@@ -15,7 +15,7 @@ from core.analysis.shared.scripts.names import (
     Names,
     comment,
     csv_text,
-    filled,
+    fill_template,
     group_labels,
     python_text,
     r_script,
@@ -44,7 +44,7 @@ from core.stats.factor.model_text import parse_model
 Rename = Callable[[str], str]
 
 
-def _renamed(model: ParsedModel, name: Rename, label: Rename) -> ParsedModel:
+def _rename_model(model: ParsedModel, name: Rename, label: Rename) -> ParsedModel:
     """The model with other names for items and factors, and others for labels."""
     terms = tuple(
         replace(
@@ -108,7 +108,7 @@ def semopy_starts(model: ParsedModel, *, scaling: Scaling = "marker") -> dict[st
     return {f"p{row.free + 1}": row.right for row in rows if row.left not in anchored}
 
 
-def allowed(
+def with_allowed_names(
     model: ParsedModel, titles: Mapping[str, str], names: Names, labels: Names
 ) -> ParsedModel:
     """The model with names that the files allow; `titles` as of the groups of a writer."""
@@ -117,10 +117,10 @@ def allowed(
     def name(own: str) -> str:
         return names.of("factor" if own in factors else "item", titles.get(own, own))
 
-    return _renamed(model, name, lambda own: labels.of("label", own))
+    return _rename_model(model, name, lambda own: labels.of("label", own))
 
 
-def under_columns(
+def fill_columns(
     table: Floats,
     columns: Sequence[str],
     scores: Floats,
@@ -136,7 +136,7 @@ def under_columns(
             table[:, number] = scores[:, place[column]]
 
 
-def items_of(models: Iterable[ParsedModel]) -> Sequence[str]:
+def items_of_models(models: Iterable[ParsedModel]) -> Sequence[str]:
     """Every item of the models, once each, in order of mention."""
     return list(dict.fromkeys(item for model in models for item in model.items))
 
@@ -481,7 +481,9 @@ def cfa_files(
         "options": comment(_LAVAAN_NOTES[estimator]).rstrip("\n"),
         "call": _LAVAAN_CALLS[estimator],
         "groups": ",\n".join(_r_group(*one, means=estimator == "fiml") for one in written),
-        "differences": filled(_LAVAAN_DIFFERENCES, {"pairs": _r_pairs(pairs)}) if pairs else "",
+        "differences": fill_template(_LAVAAN_DIFFERENCES, {"pairs": _r_pairs(pairs)})
+        if pairs
+        else "",
     }
     python_parts = {
         **parts,
@@ -491,8 +493,8 @@ def cfa_files(
     }
     return (
         TextFile("data.csv", _data(groups, row_names, models, names)),
-        TextFile("cfa.R", r_script(filled(_LAVAAN, r_parts))),
-        TextFile("cfa.py", filled(_SEMOPY, python_parts)),
+        TextFile("cfa.R", r_script(fill_template(_LAVAAN, r_parts))),
+        TextFile("cfa.py", fill_template(_SEMOPY, python_parts)),
     )
 
 
@@ -503,7 +505,7 @@ def _model(
     model = parse_model(group.model, items=group.items)
     if estimator == "wlsmv":
         model = _single_items_are_factors(model)
-    return allowed(model, group.titles, names, labels)
+    return with_allowed_names(model, group.titles, names, labels)
 
 
 def _about(groups: Sequence[SyntaxGroup], names: Sequence[str], title: str) -> str:
@@ -557,10 +559,10 @@ def _data(
     names: Names,
 ) -> str:
     """The scores of all groups below each other, a column for every item of a model."""
-    columns = items_of(models)
+    columns = items_of_models(models)
     tables: dict[str, Floats] = {}
     for group, label in zip(groups, row_names, strict=True):
         table = tables.setdefault(label, np.full((len(group.scores), len(columns)), np.nan))
-        under_columns(table, columns, group.scores, group.items, group.titles, names)
+        fill_columns(table, columns, group.scores, group.items, group.titles, names)
     rows = [(label, row) for label, table in tables.items() for row in table.tolist()]
     return csv_text([GROUP, *columns], rows)

@@ -106,7 +106,7 @@ def csv_text(header: Sequence[str], rows: Iterable[tuple[str, Sequence[float]]])
     return "\n".join(lines) + "\n"
 
 
-def filled(template: str, parts: Mapping[str, str]) -> str:
+def fill_template(template: str, parts: Mapping[str, str]) -> str:
     """The template with each `@name@` replaced once; what is put in is not searched again."""
     return re.sub(r"@(\w+)@", lambda found: parts[found[1]], template)
 

@@ -17,7 +17,7 @@ from core.analysis.shared.scripts.names import (
     comment,
     csv_text,
     distinct_lines,
-    filled,
+    fill_template,
     group_labels,
     python_text,
     r_script,
@@ -540,7 +540,7 @@ def reliability_files(
             "      attempt(halves_rows(scale, x))",
         ]
     )
-    r_end = filled(_R_RELIABILITY_END, {"rows": alone if alpha_only else r_rows})
+    r_end = fill_template(_R_RELIABILITY_END, {"rows": alone if alpha_only else r_rows})
     more = "" if alpha_only else _PYTHON_RELIABILITY_MORE
     r_parts = {
         "software": "Cronbach's alpha with psych"
@@ -564,7 +564,7 @@ def reliability_files(
             + _PYTHON_USABLE[rule]
             + _PYTHON_ALPHA
             + ("" if alpha_only else _PYTHON_MORE)
-            + filled(_PYTHON_RELIABILITY_END, {"more": more}),
+            + fill_template(_PYTHON_RELIABILITY_END, {"more": more}),
         ),
     )
 
@@ -629,7 +629,7 @@ def _starts(
     }
     r_scales = {"scales": ",\n".join(map(_r_scale, scales))}
     python_scales = {"scales": "\n".join(map(_python_scale, scales)), "software": python_software}
-    return filled(_R_START, shared | r_parts | r_scales), filled(
+    return fill_template(_R_START, shared | r_parts | r_scales), fill_template(
         _PYTHON_START, shared | python_scales
     )
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from core.analysis.shared.factor_models.editing import (
     assignment,
-    moved,
+    move_item,
     residual_pairs,
     with_cross_loading,
     with_item_on,
@@ -214,12 +214,12 @@ def test_moving_there_and_back_restores_what_every_item_measures(name, item, oth
 
 
 def test_a_moved_item_leaves_its_old_factor():
-    assert moved("F =~ a + b + c\nG =~ d + e", "b", "F", "G") == "F =~ a + c\nG =~ d + e + b"
+    assert move_item("F =~ a + b + c\nG =~ d + e", "b", "F", "G") == "F =~ a + c\nG =~ d + e + b"
 
 
 def test_a_moved_item_keeps_the_factor_that_it_is_not_moved_from():
     bifactor = "g =~ a + b + c + d\nF =~ a + b\nG =~ c + d"
-    assert assignment(moved(bifactor, "b", "F", "G"))["b"] == ("g", "G")
+    assert assignment(move_item(bifactor, "b", "F", "G"))["b"] == ("g", "G")
 
 
 def test_a_cross_loading_is_added_beside_the_old_loading_and_taken_off_again():

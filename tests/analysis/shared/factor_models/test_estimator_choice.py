@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from core.analysis.cfa.analysis import cfa, cfa_scripts
 from core.analysis.cfa_comparison.analysis import cfa_comparison
-from core.analysis.shared.factor_models.groups import chosen_estimator, fitted
+from core.analysis.shared.factor_models.groups import choose_estimator, fit_model
 from core.analysis.shared.factor_models.models import WrittenModel
 from core.analysis.validation_report.analysis import validation_report
 from core.domain.frames import OPTION_POINTS
@@ -29,23 +29,23 @@ def one_factor(rng, n=200, options=None):
 )
 def test_the_number_of_options_chooses(options, estimator):
     frame = item_scores(one_factor(np.random.default_rng(1), options=options))
-    found, (why,) = chosen_estimator("automatic", frame)
+    found, (why,) = choose_estimator("automatic", frame)
     assert found == estimator
     assert f"because the answers have {options} options" in why
     assert "Rhemtulla, Brosseau-Liard & Savalei, 2012" in why
-    assert chosen_estimator("ml", frame) == ("ml", ())
+    assert choose_estimator("ml", frame) == ("ml", ())
 
 
 def test_options_are_those_of_the_answer_format_where_it_is_known():
     """Likert answers of which only three of five options were chosen are Likert answers."""
     frame = item_scores(one_factor(np.random.default_rng(1), options=3))
     frame[OPTION_POINTS] = "0.0 1.0 2.0 3.0 4.0"
-    assert chosen_estimator("automatic", frame)[0] == "mlr"
+    assert choose_estimator("automatic", frame)[0] == "mlr"
 
 
 def test_averages_and_continuous_scores_get_mlr_with_the_reason():
     frame = item_scores(np.random.default_rng(1).normal(size=(50, 4)))
-    found, (why,) = chosen_estimator("automatic", frame)
+    found, (why,) = choose_estimator("automatic", frame)
     assert found == "mlr"
     assert why.startswith("Estimator: MLR, because i1 has 50 different scores")
 
@@ -71,8 +71,8 @@ def test_a_true_scale_of_yes_no_items_is_seldom_rejected_by_the_default():
     for _ in range(14):
         values = one_factor(rng, n=500)
         for asked in rejected:
-            estimator, _ = chosen_estimator(asked, item_scores(values))
-            fit = fitted(values, model, estimator, 0.95)
+            estimator, _ = choose_estimator(asked, item_scores(values))
+            fit = fit_model(values, model, estimator, 0.95)
             judged = fit.scaled if estimator == "wlsmv" else fit.robust
             rejected[asked] += not (judged.rmsea <= 0.05 and judged.cfi >= 0.9)
     # shares of 200 samples: 6 % and 85 %; bounds are four standard errors wide

@@ -13,7 +13,7 @@ from core.analysis.shared.scripts.names import (
     comment,
     csv_text,
     distinct_lines,
-    filled,
+    fill_template,
     group_labels,
     one_line,
     python_text,
@@ -80,7 +80,7 @@ def test_a_hostile_name_becomes_a_short_plain_one(name):
 
 
 def test_what_is_put_into_a_template_is_not_searched_again():
-    assert filled("@a@ and @b@", {"a": "@b@", "b": "2"}) == "@b@ and 2"
+    assert fill_template("@a@ and @b@", {"a": "@b@", "b": "2"}) == "@b@ and 2"
 
 
 def test_numbers_keep_every_digit_and_gaps_are_empty():

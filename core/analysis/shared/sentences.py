@@ -13,7 +13,7 @@ from core.domain.results import AnalysisResult, ResultTable
 GroupAnswers = tuple[tuple[str, str], ...]
 """The name of each group, and the sentence that answers the question for it."""
 TableRow = Mapping[str, Any]
-_MOST = 5
+_MOST_PARTS = 5
 """Parts of a sentence, such as subscales; the others are counted."""
 
 
@@ -22,7 +22,7 @@ def table_of(result: AnalysisResult, name: str) -> ResultTable:
     return next(table for table in result.tables if table.name == name)
 
 
-def by_group(table: ResultTable, before: str) -> dict[str, list[TableRow]]:
+def rows_by_group(table: ResultTable, before: str) -> dict[str, list[TableRow]]:
     """The rows of each group; `before` is the first column that is no factor of groups."""
     names = list(table.frame.columns)
     factors = names[: names.index(before)]
@@ -33,41 +33,43 @@ def by_group(table: ResultTable, before: str) -> dict[str, list[TableRow]]:
     return found
 
 
-def answered(
+def answers_by_group(
     table: ResultTable, before: str, sentence: Callable[[Sequence[TableRow]], str]
 ) -> GroupAnswers:
     """The sentence that each group's rows of a table give."""
-    return tuple((group, sentence(rows)) for group, rows in by_group(table, before).items())
+    return tuple((group, sentence(rows)) for group, rows in rows_by_group(table, before).items())
 
 
-def joined(parts: Iterable[str], noun: str) -> str:
+def join_parts(parts: Iterable[str], noun: str) -> str:
     """The parts in one sentence; of many, the later ones are counted."""
     found = list(parts)
-    further = len(found) - _MOST
-    return "; ".join(found[:_MOST]) + (f"; {further} more {noun}" if further > 0 else "") + "."
+    further = len(found) - _MOST_PARTS
+    return (
+        "; ".join(found[:_MOST_PARTS]) + (f"; {further} more {noun}" if further > 0 else "") + "."
+    )
 
 
-def decimals(value: float, places: int = 2) -> str:
+def decimal_text(value: float, places: int = 2) -> str:
     """The number with a true minus; "undefined" where it is not finite."""
     return number_text(value, places).replace("-", "−") if math.isfinite(value) else "undefined"
 
 
-def bounded(value: float, places: int = 2) -> str:
+def coefficient_text(value: float, places: int = 2) -> str:
     """A number that cannot exceed 1, without a leading zero."""
-    found = decimals(value, places)
+    found = decimal_text(value, places)
     sign = "−" if found.startswith("−") else ""
     digits = found.removeprefix("−")
     return sign + digits.removeprefix("0") if digits.startswith("0.") else found
 
 
-def interval(low: float, high: float, write: Callable[[float], str] = bounded) -> str:
+def interval_text(low: float, high: float, write: Callable[[float], str] = coefficient_text) -> str:
     """The interval after a blank; empty where it is undefined."""
     known = math.isfinite(low) and math.isfinite(high)
     return f" [{write(low)}, {write(high)}]" if known else ""
 
 
-def p_of(p: float) -> str:
+def p_text(p: float) -> str:
     """The p in words of a sentence."""
     if not math.isfinite(p):
         return "p undefined"
-    return "p < .001" if p < 0.001 else f"p = {bounded(p, 3)}"
+    return "p < .001" if p < 0.001 else f"p = {coefficient_text(p, 3)}"
