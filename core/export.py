@@ -94,9 +94,9 @@ def display_frame(table: ResultTable) -> pd.DataFrame:
     for column in table.columns:
         values = frame[column.name]
         if column.unit != "count" and pd.api.types.is_float_dtype(values):
-            found = pd.Series(round_half_away(values, DECIMALS[column.unit]), index=values.index)
+            rounded = pd.Series(round_half_away(values, DECIMALS[column.unit]), index=values.index)
             frame[column.name] = (
-                values.where(values < 0.001, found) if column.unit == "p" else found
+                values.where(values < 0.001, rounded) if column.unit == "p" else rounded
             )
     return frame
 
@@ -227,8 +227,8 @@ def _interval_title(column: Column) -> str:
 def _distinct(titles: list[str]) -> list[str]:
     """Titles with a number behind repeats, which a table on a page cannot show twice."""
     seen: dict[str, int] = {}
-    found = []
+    distinct = []
     for title in titles:
         seen[title] = seen.get(title, 0) + 1
-        found.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
-    return found
+        distinct.append(title if seen[title] == 1 else f"{title} ({seen[title]})")
+    return distinct

@@ -236,13 +236,13 @@ def read_json(content: bytes) -> Any:
     raise broken_reply("The reply is not the JSON text that such services send.")
 
 
-def read_reply(found: Any) -> Reply:
+def read_reply(body: Any) -> Reply:
     """The model's reply, verbatim but for keys; CallFailure where there is none."""
-    if not isinstance(found, Mapping) or not {"choices", "error"} & set(found):
-        raise _no_chat("JSON of another kind", json.dumps(found).encode())
-    choices = found.get("choices")
+    if not isinstance(body, Mapping) or not {"choices", "error"} & set(body):
+        raise _no_chat("JSON of another kind", json.dumps(body).encode())
+    choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        raise _error_inside(found)
+        raise _error_inside(body)
     choice = choices[0]
     message = _mapping(choice.get("message"))
     text, finish_reason = _text(message.get("content")), _word(choice.get("finish_reason"))
@@ -250,11 +250,11 @@ def read_reply(found: Any) -> Reply:
         text, finish_reason = text if text.strip() else refusal, REFUSAL
     elif finish_reason.startswith(_FILTER_REASONS):
         finish_reason = CONTENT_FILTER
-    usage = _mapping(found.get("usage"))
+    usage = _mapping(body.get("usage"))
     reply = Reply(
         text=text,
         finish_reason=finish_reason,
-        model=_word(found.get("model")),
+        model=_word(body.get("model")),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
         first_token=_first_token(choice.get("logprobs")),
@@ -329,17 +329,17 @@ def status_failure(status: int, headers: Mapping[str, str], content: bytes) -> C
     """What a status other than success means, with the wait the service asks for."""
     if 300 <= status < 400:
         target = _target(headers.get("location", ""))
-        words = (
+        message = (
             f"The address only points on to {target} ({status}), and Inkblot does not follow, "
             "because keys stay with the address they were given for. Enter the final address if "
             "you trust it."
         )
-        return CallFailure(FailureKind.REJECTED, words, http_status=status)
+        return CallFailure(FailureKind.REJECTED, message, http_status=status)
     try:
-        found = json.loads(content)
+        body = json.loads(content)
     except (ValueError, RecursionError):
-        found = content.decode("utf-8", "replace")
-    failure = _error(status, found)
+        body = content.decode("utf-8", "replace")
+    failure = _error(status, body)
     failure.retry_after_s = _retry_after_s(headers)
     return failure
 
@@ -378,81 +378,83 @@ def _is_text(content: bytes) -> bool:
     return True
 
 
-def _error_inside(found: Mapping[str, Any]) -> CallFailure:
+def _error_inside(body: Mapping[str, Any]) -> CallFailure:
     """What a reply without a choice means: some services report errors with status 200."""
-    code = _mapping(found.get("error")).get("code")
+    code = _mapping(body.get("error")).get("code")
     if isinstance(code, int) and 400 <= code < 600:
-        return _error(code, found)
-    if _is_filtered(found.get("error")):
-        return _filtered(None, found)
+        return _error(code, body)
+    if _is_filtered(body.get("error")):
+        return _filtered(None, body)
     words = "The service sent a reply without an answer"
-    return _call_failure(FailureKind.BROKEN_REPLY, words, None, found)
+    return _call_failure(FailureKind.BROKEN_REPLY, words, None, body)
 
 
-def _error(status: int, found: object) -> CallFailure:
+def _error(status: int, body: object) -> CallFailure:
     """What an error of that status means."""
-    if status in _FILTER_STATUSES and _is_filtered(found):
-        return _filtered(status, found)
-    kind, words = _kind(status, found)
-    return _call_failure(kind, words, status, found)
+    if status in _FILTER_STATUSES and _is_filtered(body):
+        return _filtered(status, body)
+    kind, words = _kind(status, body)
+    return _call_failure(kind, words, status, body)
 
 
-def _filtered(status: int | None, found: object) -> CallFailure:
-    failure = _call_failure(FailureKind.REJECTED, _FILTERED, status, found)
+def _filtered(status: int | None, body: object) -> CallFailure:
+    failure = _call_failure(FailureKind.REJECTED, _FILTERED, status, body)
     failure.filtered = True
     return failure
 
 
-def _is_filtered(found: object, depth: int = 0) -> bool:
+def _is_filtered(body: object, depth: int = 0) -> bool:
     """Whether an error, or one inside it, says that a content filter withheld the reply."""
-    if isinstance(found, list):
-        found = found[0] if found else None
-    if not isinstance(found, Mapping) or depth > _DEEPEST_ERROR:
+    if isinstance(body, list):
+        body = body[0] if body else None
+    if not isinstance(body, Mapping) or depth > _DEEPEST_ERROR:
         return False
-    if found.get("flagged_input"):
+    if body.get("flagged_input"):
         return True
-    for name, value in found.items():
+    for name, value in body.items():
         if isinstance(value, str):
-            said = value.casefold()
-            if name in ("code", "type") and said.rpartition(".")[2] in _FILTER_CODES:
+            text = value.casefold()
+            if name in ("code", "type") and text.rpartition(".")[2] in _FILTER_CODES:
                 return True
-            if name in ("message", "error") and any(words in said for words in _FILTER_WORDS):
+            if name in ("message", "error") and any(words in text for words in _FILTER_WORDS):
                 return True
         elif _is_filtered(value, depth + 1):
             return True
     return False
 
 
-def _call_failure(kind: FailureKind, words: str, status: int | None, found: object) -> CallFailure:
+def _call_failure(kind: FailureKind, words: str, status: int | None, body: object) -> CallFailure:
     """A failure with our words first and the service's own after them."""
     number = "" if status is None else f" ({status})"
-    said = _line(_service_message(found), _LONGEST_MESSAGE)
+    service_words = _line(_service_message(body), _LONGEST_MESSAGE)
     message = f"{words}{number}."
     if kind is FailureKind.NOT_FOUND:
         message += f" {_CHECK_ADDRESS} Compare the name of the model as well."
-        if not said and isinstance(found, str) and found.strip():
-            message += f" It begins: {_beginning(found.encode('utf-8', 'replace'))}"
-    return CallFailure(kind, message + (f" It says: {said}" if said else ""), http_status=status)
+        if not service_words and isinstance(body, str) and body.strip():
+            message += f" It begins: {_beginning(body.encode('utf-8', 'replace'))}"
+    return CallFailure(
+        kind, message + (f" It says: {service_words}" if service_words else ""), http_status=status
+    )
 
 
-def _kind(status: int, found: object) -> tuple[FailureKind, str]:
-    error = _mapping(_mapping(found).get("error"))
+def _kind(status: int, body: object) -> tuple[FailureKind, str]:
+    error = _mapping(_mapping(body).get("error"))
     if _OUT_OF_CREDIT in (error.get("code"), error.get("type")):
         return _STATUS[402]
     return _STATUS.get(status, _SERVER if status >= 500 else _REJECTED)
 
 
-def _service_message(found: object) -> str:
+def _service_message(body: object) -> str:
     """The message inside an error body, in any of the shapes services use; no web pages."""
-    if isinstance(found, list) and found:
-        found = found[0]
+    if isinstance(body, list) and body:
+        body = body[0]
     for _ in range(3):
-        if isinstance(found, Mapping):
+        if isinstance(body, Mapping):
             names = ("error", "message", "detail")
-            found = next((found[name] for name in names if found.get(name)), "")
-    if isinstance(found, str):
-        return "" if found.lstrip().startswith("<") else found
-    return json.dumps(found) if isinstance(found, list) else ""
+            body = next((body[name] for name in names if body.get(name)), "")
+    if isinstance(body, str):
+        return "" if body.lstrip().startswith("<") else body
+    return json.dumps(body) if isinstance(body, list) else ""
 
 
 def _text(content: object) -> str:

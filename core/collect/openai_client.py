@@ -61,13 +61,13 @@ class CheckedResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         """The addresses of a name; CallFailure if any of them is forbidden."""
-        found = await ThreadedResolver().resolve(host, port, family)
+        results = await ThreadedResolver().resolve(host, port, family)
         try:
-            addresses = [result["host"] for result in found]
+            addresses = [result["host"] for result in results]
             check_resolved_addresses(self._base_url, addresses, with_key=self._with_key)
         except CollectionError as error:
             raise CallFailure(FailureKind.REJECTED, str(error)) from None
-        return found
+        return results
 
     async def close(self) -> None:
         """There is nothing to release."""
@@ -253,8 +253,8 @@ class OpenAIClient:
             return
         host = urlsplit(self._base_url).hostname
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, 0, type=socket.SOCK_STREAM)
-            addresses = {str(entry[4][0]) for entry in found}
+            entries = await asyncio.get_running_loop().getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+            addresses = {str(entry[4][0]) for entry in entries}
             check_resolved_addresses(self._base_url, addresses, with_key=self._key is not None)
         except UnicodeError:
             words = f"No computer can have the name {host}."
@@ -330,12 +330,12 @@ async def list_models(
         await client.close()
 
 
-def _names(found: Any) -> tuple[str, ...]:
+def _names(body: Any) -> tuple[str, ...]:
     """The names in a list of models."""
-    listed = found.get("data", found.get("models")) if isinstance(found, Mapping) else found
-    if not isinstance(listed, list):
+    entries = body.get("data", body.get("models")) if isinstance(body, Mapping) else body
+    if not isinstance(entries, list):
         raise broken_reply("The service sent no list of models.")
-    names = (entry.get("id") for entry in listed if isinstance(entry, Mapping))
+    names = (entry.get("id") for entry in entries if isinstance(entry, Mapping))
     return tuple(name for name in names if isinstance(name, str))
 
 
@@ -380,11 +380,11 @@ def _answering(request: ChatRequest) -> dict[str, Any]:
 
 def _chain(error: BaseException | None) -> list[BaseException]:
     """An exception and what led to it."""
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
+    chain: list[BaseException] = []
+    while error is not None and error not in chain:
+        chain.append(error)
         error = error.__cause__
-    return found
+    return chain
 
 
 def _any(chain: list[BaseException], *kinds: type[BaseException]) -> bool:

@@ -144,7 +144,7 @@ def _user(question: Question, template: PromptTemplate, replies: Mapping[str, Re
     labels = [_inline(_label(option, language), question) for option in options]
     values = {
         "options": "\n".join(_listed(option, language) for option in options),
-        "labels": words.joined(labels) if labels else "",
+        "labels": words.join_labels(labels) if labels else "",
         "opinion": _opinion(question),
     }
     if len(question.items) == 1:

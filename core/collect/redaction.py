@@ -97,15 +97,15 @@ def _clean_texts(body: list[Any], keys: Sequence[str]) -> bool:
 
 def _holding_parts(key: str, column: Sequence[_Text]) -> Iterator[_Text]:
     """Texts of one field that make up the key where they are joined, if it is in no single one."""
-    joined = "".join(text.text for text in column)
-    if key not in joined:
+    text_of_column = "".join(text.text for text in column)
+    if key not in text_of_column:
         return
     ends = list(accumulate(len(text.text) for text in column))
-    for found in re.finditer(re.escape(key), joined):
+    for match in re.finditer(re.escape(key), text_of_column):
         for text, end in zip(column, ends, strict=True):
             start = end - len(text.text)
-            whole = start <= found.start() and found.end() <= end
-            if start < found.end() and found.start() < end and not whole:
+            whole = start <= match.start() and match.end() <= end
+            if start < match.end() and match.start() < end and not whole:
                 yield text
 
 

@@ -252,12 +252,12 @@ class SimulatedClient:
             text = _reply_text(self._simulation, request.question)
         except DesignError as error:
             raise CallFailure(FailureKind.REJECTED, str(error)) from error
-        asked = sum(len(message["content"]) for message in request.messages)
+        n_characters = sum(len(message["content"]) for message in request.messages)
         return Reply(
             text=text,
             finish_reason="stop",
             model=_MODEL,
-            tokens_in=math.ceil(asked / _CHARACTERS_PER_TOKEN),
+            tokens_in=math.ceil(n_characters / _CHARACTERS_PER_TOKEN),
             tokens_out=math.ceil(len(text) / _CHARACTERS_PER_TOKEN),
         )
 
@@ -270,7 +270,7 @@ def _reply_text(simulation: SimulationSettings, question: Question) -> str:
     answers = [_one_reply(simulation, question, item) for item in question.items]
     if len(answers) == 1:
         return answers[0]
-    return "\n".join(f"{number}. {said}" for number, said in enumerate(answers, 1))
+    return "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, 1))
 
 
 def _one_reply(simulation: SimulationSettings, question: Question, item: Item) -> str:
@@ -284,12 +284,12 @@ def _one_reply(simulation: SimulationSettings, question: Question, item: Item) -
         return _REFUSALS.get(question.language, _REFUSALS[prompts.FALLBACK_LANGUAGE])
     chosen = _option(simulation, question, item, asked)
     place = question.response_format.options.index(chosen)
-    said = prompts.choices(question.response_format, question.language)[place]
+    reply = prompts.choices(question.response_format, question.language)[place]
     if uniform(simulation, "explanation", *asked) >= simulation.explanation_rate:
-        return said
+        return reply
     sentences = _EXPLANATIONS.get(question.language, _EXPLANATIONS[prompts.FALLBACK_LANGUAGE])
     which = int(uniform(simulation, "sentence", *asked) * len(sentences))
-    return sentences[which].replace("{answer}", said)
+    return sentences[which].replace("{answer}", reply)
 
 
 def _beyond_basic(question: Question) -> tuple[str, ...]:

@@ -9,10 +9,8 @@ from types import MappingProxyType
 
 from core.domain.instrument import FREE_TEXT, Option, ResponseFormat
 
-# The labels of the built-in response formats in six languages, as questionnaires word them.
-
 LANGUAGES = ("en", "es", "fr", "de", "ja", "zh")
-"""Languages every built-in label is given in."""
+"""The languages of every built-in label."""
 
 Labels = Mapping[str, str]
 
@@ -26,7 +24,7 @@ def _same_everywhere(label: str) -> Labels:
     return dict.fromkeys(LANGUAGES, label)
 
 
-# Texts stand in the order of LANGUAGES; Chinese is simplified.
+# Labels as questionnaires word them, in the order of LANGUAGES; Chinese is simplified.
 # fmt: off
 _YES = _labels("Yes", "Sí", "Oui", "Ja", "はい", "是")
 _NO = _labels("No", "No", "Non", "Nein", "いいえ", "否")
@@ -66,7 +64,7 @@ _SOMEWHAT_AGREE_OF_SIX = _labels(
     "Stimme größtenteils zu", "そう思う", "比较同意",
 )
 
-# One step beside the middle, weaker than a plain "agree": likert_7.
+# One step from the middle, weaker than a plain "agree": likert_7.
 _SOMEWHAT_DISAGREE_OF_SEVEN = _labels(
     "Somewhat disagree", "Algo en desacuerdo", "Plutôt pas d'accord",
     "Stimme eher nicht zu", "あまりそう思わない", "有些不同意",
@@ -76,7 +74,7 @@ _SOMEWHAT_AGREE_OF_SEVEN = _labels(
     "Stimme eher zu", "ややそう思う", "有些同意",
 )
 
-# The pair alone is put to statements of opinion, where Japanese asks for assent, not belief.
+# The pair of two follows statements of opinion, where Japanese asks for assent, not belief.
 _AGREE_OF_TWO = {**_AGREE, "ja": "同意する"}
 _DISAGREE_OF_TWO = {**_DISAGREE, "ja": "同意しない"}
 _SUPPORT = _labels("Support", "A favor", "Pour", "Bin dafür", "支持する", "支持")
@@ -97,14 +95,12 @@ _UNPLEASANT = _labels(
 # fmt: on
 
 
-# The built-in response formats, with labels in six languages.
-#
-# Codes are stored with every answer: changing one here would break studies on file.
+# The formats. Their codes are stored with every answer: a changed code would break studies on file.
 
 _QUESTION = "question"
 _STATEMENT = "statement"
 _CHOICE = "choice"
-"""Moods: which wording of an item a format takes, where the item has several."""
+"""Moods: the wording of an item that a format takes, where the item has several."""
 
 _NAMES = re.compile(r"\{entity(?:_b)?\}")
 
@@ -215,25 +211,20 @@ TITLES: Mapping[str, str] = MappingProxyType(
         FREE_TEXT: "Free text (no options)",
     }
 )
-"""What a page calls each built-in format."""
-
-
-def built_in(code: str) -> ResponseFormat | None:
-    """The built-in response format of that code, or None."""
-    return BUILT_IN.get(code)
+"""The title of each built-in format on pages."""
 
 
 def name_entities(response_format: ResponseFormat, entity: str, entity_b: str) -> ResponseFormat:
     """The format with the two names in place of {entity} and {entity_b} in its labels."""
     names = {"{entity}": entity, "{entity_b}": entity_b}
 
-    # one pass, so that a name that itself holds "{entity_b}" stays as it is
-    def named(label: str) -> str:
+    # one pass, so that a name with "{entity_b}" in it stays as it is
+    def name_in(label: str) -> str:
         return _NAMES.sub(lambda match: names[match.group()], label)
 
     options = tuple(
         replace(
-            option, labels={language: named(label) for language, label in option.labels.items()}
+            option, labels={language: name_in(label) for language, label in option.labels.items()}
         )
         for option in response_format.options
     )
@@ -243,7 +234,7 @@ def name_entities(response_format: ResponseFormat, entity: str, entity_b: str) -
 def reorder_options(response_format: ResponseFormat, codes: Sequence[str]) -> ResponseFormat:
     """The format with its options in the order of these codes.
 
-    Raises ValueError where they are not exactly the codes of its options.
+    Raises ValueError unless they are exactly the codes of its options.
     """
     by_code = {option.code: option for option in response_format.options}
     if len(codes) != len(response_format.options) or set(codes) != set(by_code):

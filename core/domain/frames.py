@@ -1,4 +1,4 @@
-"""The tidy tables that pass between layers: what a row is, their columns, and a check."""
+"""The tidy tables that pass between layers: their rows, columns and keys, and a check."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from core.domain.study import FACTORS
 
 CONTEXT_SET, REWRITING, ORIGIN = "context_set", "rewriting", "origin"
 GROUPINGS = ("study", *FACTORS, CONTEXT_SET, REWRITING)
-"""What answers can be set side by side by: study, factors, and two columns made from the contexts
-of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for contexts
-rewritten from another, else "original", and `origin` then the code of the one it was made from."""
+"""The columns by which answers can be compared: study, factors, and two columns made from the
+contexts of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for
+contexts rewritten from another, else "original"; `origin` is the code of that other context."""
 
 
 PEOPLE = "people"
-"""Column that the workflow adds to ITEM_SCORES: whether rows are of a person, or of a respondent
-under a context, as in answers brought in without repetitions; these may be independent."""
+"""Column that the workflow adds to ITEM_SCORES: whether each row is of a person, or of a respondent
+under a context, as in imported answers without repetitions; such rows may be independent."""
 
 LOWEST, HIGHEST = "lowest", "highest"
 """Columns that the workflow adds to ITEM_SCORES: points of the ends of the answer format, NaN where
 its options have no points."""
 OPTION_POINTS = "option_points"
-"""Another such column: the points of all options of the answer format, as text, lowest first with
-blanks between them; empty where they are not known."""
+"""Column that the workflow adds to ITEM_SCORES: the points of all options of the answer format, as
+text, lowest first, separated by blanks; empty where they are not known."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class FrameSpec:
     row: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
-    may_have: tuple[str, ...] = ()
-    """Columns that make a row unique where they are there."""
+    optional_key: tuple[str, ...] = ()
+    """Columns that are part of the key where the table has them."""
 
 
 ITEM_SCORES = FrameSpec(
@@ -56,13 +56,13 @@ OPTION_COUNTS = FrameSpec(
         "study", *(f for f in FACTORS if f not in ("repetition", "context")), "item", "option",
         "is_status",
     ),
-    may_have=("context", "repetition", CONTEXT_SET, REWRITING),
+    optional_key=("context", "repetition", CONTEXT_SET, REWRITING),
 )  # fmt: skip
 """`option` is an option's code, or a status where `is_status`; `position` its place among the
 options (statuses after them); `points` as printed in the bank, before reverse-keying, NaN for
-statuses; context, repetition and what is made of contexts are summed over unless they
-are asked for; `count` a number of trials, options that never came up included with 0 only where the
-analysis adds them."""
+statuses; `count` a number of trials. Counts are summed over context, repetition and the columns
+made from contexts unless a caller asks for them. Options without a trial are not in the table; the
+analysis adds them with 0."""
 
 
 TEXTS = FrameSpec(
@@ -70,8 +70,8 @@ TEXTS = FrameSpec(
     columns=("study", "respondent", "language", "context", "repetition", "item", "status", "text"),
     key=("study", "respondent", "language", "context", "repetition", "item"),
 )
-"""Further columns are the tags of the prompts, such as the gender of a name. Texts that were
-refused or cut off are there with their status."""
+"""Further columns are the tags of the prompts, such as the gender of a name. Refused and truncated
+texts have a row with their status."""
 
 
 def check_frame(frame: pd.DataFrame, spec: FrameSpec) -> None:
@@ -79,6 +79,6 @@ def check_frame(frame: pd.DataFrame, spec: FrameSpec) -> None:
     missing = [column for column in spec.columns if column not in frame.columns]
     if missing:
         raise TypeError(f"not a table of {spec.row!r}: no column {missing}")
-    key = [*spec.key, *(name for name in spec.may_have if name in frame.columns)]
+    key = [*spec.key, *(name for name in spec.optional_key if name in frame.columns)]
     if frame.duplicated(key).any():
         raise TypeError(f"not a table of {spec.row!r}: key {key} repeats")

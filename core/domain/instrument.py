@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from core.domain.numbers import count_text
 from core.domain.values import Number, json_value
 
-# Keying: how people write whether an item is reverse-keyed, and what keying does to points.
+# Keying: the words for it in files, and its effect on points.
 
 _SIGNS = {
     "": 1, "+": 1, "1": 1, "+1": 1, "1.0": 1,
@@ -24,9 +24,9 @@ _DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-
 
 
 def parse_keying(text: str) -> int | None:
-    """1, or -1 for reverse-keyed, from what was written; None for a word that says neither.
+    """1, or -1 for a reverse-keyed item, from a cell of a file; None for any other word.
 
-    Nothing written means 1, as in a file without the column.
+    An empty cell means 1, as in a file without the column.
     """
     return _SIGNS.get(text.strip().lower().translate(_DASHES))
 
@@ -40,13 +40,12 @@ def keyed_points(points: Any, low: Any, high: Any, sign: Any) -> Any:
     return sign * points + (1 - sign) / 2 * (low + high)
 
 
-# An instrument: a questionnaire with its items, wordings and response options.
-#
-# Pages call it a question bank. A value here is one state of it; versions live in the store.
+# The instrument, which pages call a question bank. A value is one state of it; the store keeps the
+# versions.
 
 ORIGINAL = "original"
 FREE_TEXT = "free_text"
-"""The response format without options: what a model writes is kept as a text."""
+"""The response format without options: the reply of the model is the result."""
 INVERTED_FORMS = frozenset({"negation", "opposite"})
 """Forms with which a person of the same opinion disagrees, unless the item says otherwise."""
 
@@ -56,7 +55,7 @@ MIDPOINTS: Mapping[Midpoint, str] = {
     "half": "0.5",
     "drop": "left out",
 }
-"""What becomes of an answer without a side where answers are made 0 or 1."""
+"""How an answer without a side counts where answers become 0 or 1."""
 
 Kind = Literal["items", "words", "prompts"]
 KINDS: Mapping[Kind, str] = {
@@ -67,7 +66,7 @@ KINDS: Mapping[Kind, str] = {
 
 Leaning = Literal["left", "centre", "right"]
 LEANINGS: tuple[Leaning, ...] = get_args(Leaning)
-"""Where a party stands."""
+"""The sides on which a party can stand."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,8 @@ class Rating:
 class ResponseFormat:
     """The answer choices of an item, in the order they are shown.
 
-    `midpoint` says how an option of stance 0 counts where answers are made 0 or 1; `mood` which
-    wording of an item the format takes, such as "statement", where an item has one of its own.
+    `midpoint` says how an option of stance 0 counts where answers become 0 or 1. `mood` names the
+    wording of an item that the format takes, such as "statement", where the item has one.
     A format with `ratings` asks for a JSON object with a number for each instead of a choice.
     """
 
@@ -106,12 +105,12 @@ class ResponseFormat:
 
     @property
     def is_free_text(self) -> bool:
-        """Whether it asks for a text instead of a choice."""
+        """Whether the format asks for a text instead of a choice."""
         return self.code == FREE_TEXT and not self.options
 
     @property
     def is_choice(self) -> bool:
-        """Whether it asks to choose one of its options."""
+        """Whether the format asks for a choice among its options."""
         return not self.is_free_text and not self.ratings
 
     def option(self, code: str) -> Option | None:
@@ -156,7 +155,7 @@ class Item:
     directions: Mapping[str, int] = field(default_factory=dict)  # form -> +1, -1: exceptions only
 
     def text(self, language: str, form: str = ORIGINAL, mood: str = "") -> str:
-        """Its text in one language and form, for that mood if it has one; empty: there is none."""
+        """The text in one language and form, of that mood if there is one; empty: there is none."""
         general = ""
         for wording in self.wordings:
             if wording.language == language and wording.form == form:
@@ -166,7 +165,7 @@ class Item:
         return general
 
     def direction(self, form: str) -> int:
-        """+1 where who agrees with the original agrees with this form too, -1 where disagrees."""
+        """+1 where agreement with this form means agreement with the original, -1 otherwise."""
         return self.directions.get(form, -1 if form in INVERTED_FORMS else 1)
 
     def sign(self, form: str) -> int:
@@ -218,35 +217,35 @@ class Instrument:
 
     def score(self, item: str, form: str, response_format: str, option: str) -> float | None:
         """The score of an answer after keying; None where the bank gives the option no points."""
-        asked, answered_in = self.item(item), self.format(response_format)
-        chosen = answered_in.option(option) if answered_in else None
-        ends = answered_in.points_range() if answered_in else None
-        if asked is None or chosen is None or chosen.points is None or ends is None:
+        scored_item, answer_format = self.item(item), self.format(response_format)
+        chosen = answer_format.option(option) if answer_format else None
+        ends = answer_format.points_range() if answer_format else None
+        if scored_item is None or chosen is None or chosen.points is None or ends is None:
             return None
-        return float(keyed_points(chosen.points, *ends, asked.sign(form)))
+        return float(keyed_points(chosen.points, *ends, scored_item.sign(form)))
 
     def subscales(self) -> tuple[str, ...]:
-        """Names of its subscales, in order of first use."""
+        """The subscales, in order of first use."""
         return tuple(dict.fromkeys(item.subscale for item in self.items))
 
     def forms(self) -> tuple[str, ...]:
         """The forms any item has a wording in: the original first, then in order of first use."""
-        found = (wording.form for item in self.items for wording in item.wordings)
-        return tuple(dict.fromkeys((ORIGINAL, *found)))
+        forms = (wording.form for item in self.items for wording in item.wordings)
+        return tuple(dict.fromkeys((ORIGINAL, *forms)))
 
     def domains(self) -> tuple[str, ...]:
         """The domains any item loads on, in order of first use."""
         return tuple(dict.fromkeys(domain for item in self.items for domain in item.loadings))
 
 
-# An instrument as plain JSON values, and back; and the hash of its content.
+# The instrument as JSON, and the hash of its content.
 
 INSTRUMENT = TypeAdapter(Instrument)
 """Reads the JSON that is made of `to_dict`. What is missing takes its default."""
 
-# What is left out of the JSON where it has this value. Content of an earlier Inkblot, which did
-# not know these fields, keeps its hash.
-_UNUSED: Mapping[str, object] = {
+# The JSON leaves these fields out where they have these values. So the content of an earlier
+# Inkblot, which did not know the fields, keeps its hash.
+_DEFAULTS: Mapping[str, object] = {
     "kind": "items", "parties": (), "midpoint": "coin", "mood": "", "ratings": (),
     "drafted_by": "", "pair": "", "genre": "", "tags": (), "rank": None, "loadings": {},
     "positions": {}, "directions": {},
@@ -263,18 +262,18 @@ def content_hash(instrument: Instrument) -> str:
 
 def to_dict(instrument: Instrument) -> dict[str, Any]:
     """The instrument as plain JSON values; `INSTRUMENT` reads them back."""
-    body: dict[str, Any] = json_value(instrument, _UNUSED)
+    body: dict[str, Any] = json_value(instrument, _DEFAULTS)
     return body
 
 
-# What a study, or a reader of its results, would stumble over in an instrument.
+# Problems of an instrument that stop a study, or that mislead a reader of its results.
 
 PLACEHOLDERS = ("{entity}", "{entity_b}")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with an instrument and where. `blocks` says that no study can use it so."""
+    """A fault of an instrument and its place. `blocks`: no study can use the instrument so."""
 
     where: str
     what: str
@@ -282,21 +281,21 @@ class Problem:
 
 
 def problems(instrument: Instrument) -> tuple[Problem, ...]:
-    """Everything a study, or a reader of its results, would stumble over."""
-    found = [*_code_problems(instrument)]
+    """Every fault that stops a study, or that misleads a reader of its results."""
+    bank_problems = [*_code_problems(instrument)]
     for item in instrument.items:
-        found.extend(_missing_texts(item, instrument.languages))
-        found.extend(_placeholder_problems(item))
-    found.extend(_pair_problems(instrument))
-    found.extend(_duplicate_texts(instrument))
-    found.extend(_subscale_problems(instrument))
+        bank_problems.extend(_missing_texts(item, instrument.languages))
+        bank_problems.extend(_placeholder_problems(item))
+    bank_problems.extend(_pair_problems(instrument))
+    bank_problems.extend(_duplicate_texts(instrument))
+    bank_problems.extend(_subscale_problems(instrument))
     if not instrument.items:
-        found.append(Problem("Bank", "has no items yet"))
+        bank_problems.append(Problem("Bank", "has no items yet"))
     if not instrument.formats:
-        found.append(Problem("Response options", "there are none yet"))
+        bank_problems.append(Problem("Response options", "there are none yet"))
     for response_format in instrument.formats:
-        found.extend(_option_problems(response_format, instrument.languages))
-    return tuple(found)
+        bank_problems.extend(_option_problems(response_format, instrument.languages))
+    return tuple(bank_problems)
 
 
 def _code_problems(instrument: Instrument) -> Iterator[Problem]:

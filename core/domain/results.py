@@ -10,14 +10,14 @@ import pandas as pd
 Unit = Literal[
     "none", "points", "points squared", "proportion", "correlation", "count", "p", "compared"
 ]
-"""What numbers are, which says how they are rounded; "compared": those of two programs."""
+"""The unit of a number, which determines its rounding; "compared": numbers of two programs."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a result table, and how a reader should take it.
+    """One column of a result table.
 
-    `help` is the tooltip: what the statistic says, its formula in words, and its reference.
+    `help` is the tooltip: the meaning of the statistic, its formula in words, and its reference.
     """
 
     name: str
@@ -51,11 +51,11 @@ class TextFile:
 
 @dataclass(frozen=True, eq=False)
 class AnalysisResult:
-    """Tables, the cautions that belong with them, and what was used and left out.
+    """Tables, their cautions, and the numbers of scores used, left out and missing.
 
-    `unit` says what a row of the analysis is; `n_used`, `n_left_out` and `n_missing` count
-    scores and add up to all that were planned; `n_left_out` are usable ones that the rule for
-    missing answers leaves out.
+    `unit` names a row of the analysis; `n_used`, `n_left_out` and `n_missing` count
+    scores and add up to the planned ones; `n_left_out` are usable scores that the rule for missing
+    answers leaves out.
     """
 
     tables: tuple[ResultTable, ...]
@@ -68,12 +68,12 @@ class AnalysisResult:
 
     @property
     def n_planned(self) -> int:
-        """Number of scores there would be without a gap."""
+        """Number of planned scores."""
         return self.n_used + self.n_left_out + self.n_missing
 
 
 def replace_words(result: AnalysisResult, old: str, new: str) -> AnalysisResult:
-    """The result with other words for something, wherever it explains itself."""
+    """The result with `new` in place of `old` in titles, tooltips, method and notes."""
     tables = tuple(
         replace(
             table,

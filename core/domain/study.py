@@ -1,4 +1,4 @@
-"""A study: who is asked what under which conditions; and sets of contexts cut, chosen and drawn."""
+"""A study: respondents, conditions and contexts, and operations on sets of contexts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, TypeAdapter, with_config
 
 from core.domain.instrument import ORIGINAL
+from core.domain.numbers import count_text
 from core.domain.values import STRICT, Number, json_value, language_code, stable_id
-
-# A study: who is asked what under which conditions, and what came of it.
 
 RespondentKind = Literal["simulated", "local", "api"]
 
@@ -23,19 +22,18 @@ FACTORS = (
     "respondent", "model", "language", "context", "entity", "entity_b", "form", "format",
     "template", "label_order", "phase", "repetition",
 )  # fmt: skip
-"""What administrations can differ in, by the names used on pages, in files and on the command
-line. `respondent` is the label of model plus settings, `model` the model's own name."""
-
+"""The factors in which administrations can differ, as pages, files and the command line name them.
+`respondent` is the label of model plus settings, `model` the model's own name."""
 
 CONTENT_FILTER = "content_filter"
-"""Why a reply ended, where the provider's content filter withheld it: a refusal."""
+"""Finish reason of a reply that the provider's content filter withheld: a refusal."""
 
 REFUSAL = "refusal"
-"""Why a reply ended, where the service says that the model refused."""
+"""Finish reason of a reply of which the service says that the model refused."""
 
 
 class Status(StrEnum):
-    """What one trial came to."""
+    """The outcome of one trial."""
 
     ANSWERED = "answered"
     EXPLAINED = "answered_with_explanation"
@@ -54,13 +52,13 @@ class Status(StrEnum):
 
     @property
     def readable(self) -> bool:
-        """Whether the reply can be understood: it chooses an option, refuses, or is neutral."""
+        """Whether the reply chooses an option, refuses, or is neutral."""
         return self.usable or self in (Status.NEUTRAL, Status.REFUSED)
 
 
 @dataclass(frozen=True)
 class SamplingSettings:
-    """How a model is asked. None leaves a setting to the service.
+    """The settings of calls to a model. None leaves a setting to the service.
 
     Prices are US dollars per million tokens; None means unknown, so that no cost is claimed.
     """
@@ -108,7 +106,7 @@ class Respondent:
 
     @property
     def respondent_id(self) -> int:
-        """Hash of all that makes it what it is."""
+        """Hash of all fields."""
         return stable_id("respondent", sorted(_flat(asdict(self)).items()))
 
 
@@ -146,9 +144,9 @@ def _message(value: Message) -> Message:
 @with_config(STRICT)
 @dataclass(frozen=True)
 class Context:
-    """What is said before the item: a persona (one line of text) or a conversation (messages).
+    """The text before the item: a persona (one line of text) or a conversation (messages).
 
-    Neither means none. `variant_of` is the code of the context this one was rewritten from.
+    A context with neither is empty. `variant_of` is the code of the context that was rewritten.
     """
 
     code: str
@@ -159,12 +157,12 @@ class Context:
 
 
 def _as_text(value: object) -> object:
-    """A level as text: numbers are taken as they are written."""
+    """A level as text; a number keeps its digits."""
     return str(value) if type(value) in (int, float) else value
 
 
 def _formats(value: object) -> object:
-    """Levels of the format, also where an earlier Inkblot wrote the one it had, or none."""
+    """Levels of the format; an earlier Inkblot wrote one format or none."""
     if isinstance(value, str):
         return (value,) if value else ()
     return tuple(value) if isinstance(value, list) else value
@@ -178,11 +176,11 @@ Whole = Annotated[int, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
 @with_config(STRICT)
 @dataclass(frozen=True)
 class Design:
-    """What a study crosses. Every factor's levels stand in the order they will be asked.
+    """The factors that a study crosses, each with its levels in the order of asking.
 
     `pairs` are ordered pairs of entities; with `swap_halves` the second half of the repetitions
-    names them the other way round. `items_per_call` of 0 puts all items into one call. `seed`
-    rules every random order. `ask_again` is how many more times an unusable answer is asked for.
+    swaps them. `items_per_call` of 0 puts all items into one call. `seed` determines every random
+    order. `ask_again` is the number of further calls for an unusable answer.
     """
 
     study: str
@@ -220,12 +218,12 @@ DESIGN = TypeAdapter(Design)
 CONTEXTS = TypeAdapter(tuple[Context, ...])
 """Read a design, and a set of contexts, from the JSON of `as_json_values`."""
 
-_UNUSED: Mapping[str, object] = {"messages": (), "language": "", "variant_of": ""}
+_DEFAULTS: Mapping[str, object] = {"messages": (), "language": "", "variant_of": ""}
 
 
 def as_json_values(value: object) -> Any:
-    """A design or contexts as plain JSON or YAML values; a context without what it does not use."""
-    return json_value(value, _UNUSED)
+    """A design or contexts as plain JSON or YAML values; a context without its empty fields."""
+    return json_value(value, _DEFAULTS)
 
 
 def _flat(body: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
@@ -239,14 +237,14 @@ def _flat(body: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     return flat
 
 
-# Sets of contexts: cut to their first exchanges, chosen by language, or drawn at random.
+# Operations on sets of contexts.
 
 
 def crop_conversations(contexts: Iterable[Context], exchanges: int = 1) -> tuple[Context, ...]:
     """The contexts, each conversation cut after its first exchanges of user and assistant.
 
-    What stands before the first message of the user is kept. Messages of the user that follow
-    each other without a reply belong to the same exchange.
+    Messages before the first one of the user stay. Messages of the user that follow each other
+    without a reply belong to the same exchange.
     """
     if exchanges < 1:
         raise ValueError("at least one exchange must remain")
@@ -263,9 +261,9 @@ def filter_by_language(contexts: Iterable[Context], language: str) -> tuple[Cont
 
 
 def sample_contexts(contexts: Sequence[Context], count: int, seed: int) -> tuple[Context, ...]:
-    """So many contexts drawn at random, in their own order; all where there are no more.
+    """A random sample of `count` contexts in their order, or all where there are not so many.
 
-    The same seed draws the same ones on every machine.
+    The same seed draws the same contexts on every machine.
     """
     if count < 0:
         raise ValueError("a sample cannot have fewer than no contexts")
@@ -274,13 +272,13 @@ def sample_contexts(contexts: Sequence[Context], count: int, seed: int) -> tuple
 
 
 def describe_contexts(contexts: Sequence[Context]) -> str:
-    """One line that says how many there are, of which kind, in which languages and how long."""
+    """One line with the number of contexts, their kinds, languages and lengths."""
     conversations = [context for context in contexts if context.messages]
     personas = [context for context in contexts if context.text and not context.messages]
     empty = len(contexts) - len(conversations) - len(personas)
     kinds = (
-        _counted(len(personas), "persona"),
-        _counted(len(conversations), "conversation"),
+        count_text(len(personas), "persona") if personas else "",
+        count_text(len(conversations), "conversation") if conversations else "",
         f"{empty} without a text" if empty else "",
     )
     parts = [", ".join(filter(None, kinds)) or "no contexts"]
@@ -294,25 +292,21 @@ def describe_contexts(contexts: Sequence[Context]) -> str:
 
 
 def _first_exchanges(messages: tuple[Message, ...], exchanges: int) -> tuple[Message, ...]:
-    """The messages before that of the user which opens one exchange too many."""
-    begun = 0
+    """The messages before the one of the user that opens one exchange too many."""
+    n_exchanges = 0
     answered = True
     for place, message in enumerate(messages):
         if message["role"] == "user" and answered:
-            begun += 1
+            n_exchanges += 1
             answered = False
-            if begun > exchanges:
+            if n_exchanges > exchanges:
                 return messages[:place]
         elif message["role"] == "assistant":
             answered = True
     return messages
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}" if count else ""
-
-
 def _lengths(lengths: list[int]) -> str:
     if min(lengths) == max(lengths):
-        return f"{_counted(lengths[0], 'message')} each"
+        return f"{count_text(lengths[0], 'message')} each"
     return f"{min(lengths):,} to {max(lengths):,} messages, median {median(lengths):g}"

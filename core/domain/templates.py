@@ -1,4 +1,4 @@
-"""Prompt templates: the instructions around an item, in each language, with places to fill."""
+"""Prompt templates: the instructions around an item in each language, with placeholders."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 ENGLISH = "en"
-"""The language every template has, and others fall back to."""
+"""The language that every template has; a language without a text takes this one."""
 
 _IN_SINGLE = frozenset({"item", "options", "labels", "reply", "opinion"})
 _IN_BLOCK = frozenset({"items", "count", "options", "labels", "reply"})
 _KNOWN = _IN_SINGLE | _IN_BLOCK
-_ANSWERING = ("options", "labels", "reply")  # one of these says what may be replied
+_ANSWERING = ("options", "labels", "reply")  # one of these names the possible replies
 
 _PLACEHOLDER = re.compile(r"\{(" + "|".join(sorted(_KNOWN)) + r")\}")
-# quotation marks are of JSON, which a template may ask for
+# not with quotation marks: those stand in JSON, which a template may ask for
 _BRACES = re.compile(r'\{([^{}"\n]*)\}')
 
 
@@ -25,8 +25,8 @@ _BRACES = re.compile(r'\{([^{}"\n]*)\}')
 class TemplateText:
     """The instructions in one language.
 
-    `single` puts one item, `block` a numbered list of them (empty: it cannot); `persona` follows
-    the description of a persona.
+    `single` puts one item. `block` puts a numbered list of items; empty: the template cannot.
+    `persona` follows the description of a persona.
     """
 
     single: str
@@ -38,7 +38,7 @@ class TemplateText:
 class PromptTemplate:
     """One wording of the instructions.
 
-    `personal` says whether the model is asked for its own view; None where that is not the point.
+    `personal` says whether the template asks for the model's own view; None: it does not say.
     """
 
     code: str
@@ -47,7 +47,7 @@ class PromptTemplate:
     texts: Mapping[str, TemplateText]  # language -> text
 
     def text(self, language: str) -> TemplateText:
-        """Its text in that language, else in English."""
+        """The text in that language, else in English."""
         return self.texts.get(language, self.texts[ENGLISH])
 
 
@@ -66,7 +66,7 @@ class ReplyWords:
     joining: str
     comma: str
 
-    def joined(self, labels: Sequence[str]) -> str:
+    def join_labels(self, labels: Sequence[str]) -> str:
         """The labels within a sentence, such as "agree or disagree", in the order given."""
         *earlier, last = labels
         return self.comma.join(earlier) + self.joining + last if earlier else last
@@ -80,46 +80,46 @@ REPLIES = TypeAdapter(dict[str, ReplyWords])
 def fill(text: str, values: Mapping[str, str]) -> str:
     """The text with each placeholder replaced by the value of its name, without the braces.
 
-    What stands in a value stays as it is. Raises KeyError for a placeholder without a value.
+    Placeholders inside a value stay as they are. Raises KeyError for a placeholder without a value.
     """
     return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
 
 
 def placeholders(text: str) -> frozenset[str]:
-    """Names of the placeholders that stand in a text."""
+    """Names of the placeholders in a text."""
     return frozenset(_PLACEHOLDER.findall(text))
 
 
 def problems(template: PromptTemplate) -> tuple[str, ...]:
-    """Everything that keeps a template from being used, each with its place."""
-    found: list[str] = []
+    """Every fault that makes a template unusable, with its place."""
+    faults: list[str] = []
     if not template.code.strip():
-        found.append("the template has no code")
+        faults.append("the template has no code")
     if ENGLISH not in template.texts:
-        found.append(f"language '{ENGLISH}': there is no text")
+        faults.append(f"language '{ENGLISH}': there is no text")
     with_block = any(text.block.strip() for text in template.texts.values())
     for language, text in template.texts.items():
         where = f"language '{language}'"
-        found.extend(_text_problems(f"{where}, single", text.single, "item", _IN_SINGLE))
+        faults.extend(_text_problems(f"{where}, single", text.single, "item", _IN_SINGLE))
         if text.block.strip():
-            found.extend(_text_problems(f"{where}, block", text.block, "items", _IN_BLOCK))
+            faults.extend(_text_problems(f"{where}, block", text.block, "items", _IN_BLOCK))
         elif with_block:
-            found.append(f"{where}, block: it is empty, while other languages have one")
-        found.extend(_unknown(f"{where}, persona", text.persona, frozenset()))
-    return tuple(found)
+            faults.append(f"{where}, block: it is empty, while other languages have one")
+        faults.extend(_unknown(f"{where}, persona", text.persona, frozenset()))
+    return tuple(faults)
 
 
 def _text_problems(where: str, text: str, required: str, allowed: frozenset[str]) -> Iterator[str]:
     yield from _unknown(where, text, allowed)
-    named = placeholders(text)
-    if required not in named:
+    names = placeholders(text)
+    if required not in names:
         yield f"{where}: {{{required}}} is missing"
-    elif not named.intersection(_ANSWERING) and text.strip() != f"{{{required}}}":
+    elif not names.intersection(_ANSWERING) and text.strip() != f"{{{required}}}":
         yield f"{where}: {{reply}} is missing, as there is neither {{options}} nor {{labels}}"
 
 
 def _unknown(where: str, text: str, allowed: frozenset[str]) -> Iterator[str]:
-    """Placeholders nobody fills there, with those that would be filled."""
+    """Placeholders that have no value there, with those that have one."""
     for name in dict.fromkeys(_BRACES.findall(text)):
         if name not in allowed:
             what = "has no place here" if name in _KNOWN else "is no placeholder"

@@ -1,4 +1,4 @@
-"""What the JSON of the domain's values has in common."""
+"""What the values of the domain share: stable keys, names, language codes, and their JSON."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 from pydantic import ConfigDict
-
-# Identifiers that come out the same wherever they are made, and codes of languages.
-
-# Identifiers that come out the same wherever they are made.
 
 _SEPARATOR = "\x1f"
 _LONGEST_NAME = 100_000  # characters, which is the most that a cell of a file holds
@@ -30,7 +26,7 @@ def stable_id(*parts: object) -> int:
 
 
 def slug(text: str) -> str:
-    """`text` cut down to what is safe as a code and as a file name: a-z, 0-9, _ and -."""
+    """`text` reduced to characters that are safe in a code and a file name: a-z, 0-9, _ and -."""
     return re.sub(r"[^a-z0-9_-]+", "_", text.lower()).strip("_")[:60] or "untitled"
 
 
@@ -49,7 +45,7 @@ def name_fault(name: str) -> str:
 
 # Codes of languages, also where a file writes the English name of one.
 
-_NAMES = """
+_LANGUAGES = """
 af Afrikaans|sq Albanian|am Amharic|ar Arabic|hy Armenian|az Azerbaijani|eu Basque|be Belarusian
 bn Bengali|bs Bosnian|bg Bulgarian|my Burmese|ca Catalan|zh Chinese|zh Mandarin|hr Croatian
 cs Czech|da Danish|nl Dutch|en English|eo Esperanto|et Estonian|fi Finnish|fr French|gl Galician
@@ -61,44 +57,46 @@ pt Portuguese|pa Punjabi|ro Romanian|ru Russian|sr Serbian|si Sinhala|sk Slovak|
 so Somali|es Spanish|sw Swahili|sv Swedish|tl Tagalog|ta Tamil|te Telugu|th Thai|tr Turkish
 uk Ukrainian|ur Urdu|uz Uzbek|vi Vietnamese|cy Welsh|xh Xhosa|yo Yoruba|zu Zulu
 """
-_CODES = {
+_CODE_OF_LANGUAGE = {
     name.casefold(): code
-    for code, name in (entry.split() for entry in _NAMES.strip().replace("\n", "|").split("|"))
+    for code, name in (entry.split() for entry in _LANGUAGES.strip().replace("\n", "|").split("|"))
 }
 
 
 def language_code(text: str) -> str:
     """The code of a language from its code or its English name; other text as it is."""
-    plain = text.strip()
-    if len(plain) <= 3 and plain.isascii() and plain.isalpha():
-        return plain.lower()
-    return _CODES.get(plain.casefold(), plain)
+    name = text.strip()
+    if len(name) <= 3 and name.isascii() and name.isalpha():
+        return name.lower()
+    return _CODE_OF_LANGUAGE.get(name.casefold(), name)
 
+
+# Values as JSON.
 
 Number = int | float
-"""A number as it was written: 1 and 1.0 are kept apart, as hashes of content are made of them."""
+"""A number as it was written: 1 and 1.0 differ, because hashes of content are made of them."""
 
 STRICT = ConfigDict(strict=True, extra="forbid")
-"""For what people write by hand: no key that is unknown, and no text in place of a number."""
+"""Of files that people write by hand: no unknown key, and no text in place of a number."""
 
 _NONE: Mapping[str, object] = MappingProxyType({})
 
 
-def json_value(value: Any, unused: Mapping[str, object] = _NONE) -> Any:
+def json_value(value: Any, defaults: Mapping[str, object] = _NONE) -> Any:
     """A frozen value as lists, mappings, texts and numbers.
 
-    A field is left out where it holds the value that `unused` has under its name.
+    A field is left out where it holds the value that `defaults` has under its name.
     """
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, tuple):
-        return [json_value(part, unused) for part in value]
+        return [json_value(part, defaults) for part in value]
     if isinstance(value, Mapping):
-        return {name: json_value(part, unused) for name, part in value.items()}
+        return {name: json_value(part, defaults) for name, part in value.items()}
     if not hasattr(value, "__dataclass_fields__"):
         return value
     return {
-        name: json_value(part, unused)
+        name: json_value(part, defaults)
         for name, part in vars(value).items()
-        if name not in unused or part != unused[name]
+        if name not in defaults or part != defaults[name]
     }

@@ -48,7 +48,7 @@ def _refuse_repeats(name: str, what: str, values: Iterable[tuple[int, str]]) -> 
         first[value] = line
 
 
-def _with_codes(name: str, found: list[ContextLine], letter: str) -> tuple[Context, ...]:
+def _with_codes(name: str, entries: list[ContextLine], letter: str) -> tuple[Context, ...]:
     """The contexts, those without a code called c001 and so on by their place (or p001).
 
     Raises
@@ -56,29 +56,31 @@ def _with_codes(name: str, found: list[ContextLine], letter: str) -> tuple[Conte
     FileError
         Two share a code, there are too many, or a code or text holds what no file can hold.
     """
-    if len(found) > MAX_ROWS_BANK:
+    if len(entries) > MAX_ROWS_BANK:
         raise too_many_rows_error(name, MAX_ROWS_BANK)
-    _refuse_repeats(name, "code", [(p.line, p.context.code) for p in found if p.context.code])
-    for placed in found:
-        _refuse_unwritable(name, placed)
-    taken = {placed.context.code for placed in found}
+    _refuse_repeats(
+        name, "code", [(entry.line, entry.context.code) for entry in entries if entry.context.code]
+    )
+    for entry in entries:
+        _refuse_unwritable(name, entry)
+    codes = {entry.context.code for entry in entries}
     return tuple(
-        replace(placed.context, code=placed.context.code or _free_code(letter, place, taken))
-        for place, placed in enumerate(found, start=1)
+        replace(entry.context, code=entry.context.code or _free_code(letter, place, codes))
+        for place, entry in enumerate(entries, start=1)
     )
 
 
-def _refuse_unwritable(name: str, placed: ContextLine) -> None:
-    context = placed.context
+def _refuse_unwritable(name: str, entry: ContextLine) -> None:
+    context = entry.context
     texts = {"code": context.code, "language": context.language, "variant_of": context.variant_of}
-    for what, text in texts.items():
+    for column, text in texts.items():
         if fault := csv_fault(text):
-            raise _line_error(name, placed.line, f"the {what} holds {fault}")
+            raise _line_error(name, entry.line, f"the {column} holds {fault}")
     for number, message in enumerate(context.messages, start=1):
         if fault := csv_fault(message["content"]):
-            raise _line_error(name, placed.line, f"message {number} holds {fault}")
+            raise _line_error(name, entry.line, f"message {number} holds {fault}")
     if fault := csv_fault(context.text):
-        raise FileError(f"{name}, line {placed.line}: the persona has {fault}.", "Shorten it.")
+        raise FileError(f"{name}, line {entry.line}: the persona has {fault}.", "Shorten it.")
 
 
 def _free_code(letter: str, place: int, taken: set[str]) -> str:
@@ -210,7 +212,7 @@ def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
     """
     header = _header(table)
     _check_columns(name, table, header)
-    found: list[_Conversation] = []
+    conversations: list[_Conversation] = []
     for line, cells in table.rows:
         row = dict(zip(header, cells, strict=True))
         code = row.get("code", "").strip()
@@ -218,13 +220,15 @@ def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
             raise _line_error(
                 name, line, "there is no code that says which conversation this is part of"
             )
-        if not code or not found or found[-1].code != code:
-            found.append(_Conversation(line, code))
-        _add(name, line, row, found[-1])
-    if not found:
+        if not code or not conversations or conversations[-1].code != code:
+            conversations.append(_Conversation(line, code))
+        _add(name, line, row, conversations[-1])
+    if not conversations:
         raise FileError(f"{name}: there is no conversation.", "Write one message in each row.")
-    _refuse_repeats(name, "code", [(one.line, one.code) for one in found if one.code])
-    return _with_codes(name, [ContextLine(one.line, _context_of_table(one)) for one in found], "c")
+    _refuse_repeats(name, "code", [(one.line, one.code) for one in conversations if one.code])
+    return _with_codes(
+        name, [ContextLine(one.line, _context_of_table(one)) for one in conversations], "c"
+    )
 
 
 def role(name: str, line: int, text: str) -> str:
@@ -257,35 +261,35 @@ def _check_columns(name: str, table: Table, header: tuple[str, ...]) -> None:
 
 def _add(name: str, line: int, row: dict[str, str], conversation: _Conversation) -> None:
     """Add a row's messages and what it says about its conversation."""
-    about = {
+    fields = {
         "language": language_code(row.get("language", "")),
         "variant_of": row.get("variant_of", "").strip(),
     }
-    for column, value in about.items():
+    for column, value in fields.items():
         earlier = conversation.about.setdefault(column, value)
         if value != earlier:
             what = f"the {column} is '{value}', but '{earlier}' where the conversation begins"
             raise _line_error(name, line, what)
-    goes_on = line != conversation.line
-    if goes_on and not conversation.messages:
+    is_later_row = line != conversation.line
+    if is_later_row and not conversation.messages:
         raise _line_error(
             name, line, "the code stands for nothing said before, and yet goes on here"
         )
-    said = [row.get(column, "") for column in ("role", "content", "user", "assistant")]
-    if not goes_on and conversation.code and not "".join(said).strip():
+    cells = [row.get(column, "") for column in ("role", "content", "user", "assistant")]
+    if not is_later_row and conversation.code and not "".join(cells).strip():
         return
     conversation.messages.extend(_messages_of_table(name, line, row))
 
 
 def _messages_of_table(name: str, line: int, row: dict[str, str]) -> Iterator[Message]:
     if "role" in row:
-        said = [(role(name, line, row["role"]), "content", row["content"])]
+        cells = [(role(name, line, row["role"]), "content", row["content"])]
     else:
-        said = [(speaker, speaker, row[speaker]) for speaker in ("user", "assistant")]
-    for speaker, column, content in said:
+        cells = [(role_name, role_name, row[role_name]) for role_name in ("user", "assistant")]
+    for role_name, column, content in cells:
         if not content.strip():
             raise _line_error(name, line, f"there is no text in the column '{column}'")
-        yield {"role": speaker, "content": content}
+        yield {"role": role_name, "content": content}
 
 
 def _context_of_table(conversation: _Conversation) -> Context:
@@ -312,14 +316,14 @@ def _conversations_of_lines(name: str, text: str) -> tuple[Context, ...]:
         A line cannot be read as it stands; names the line and the reason. Nothing is kept.
     """
     lines = enumerate(text.split("\n"), start=1)
-    found = [
+    contexts = [
         ContextLine(number, _context_of_line(name, number, line))
         for number, line in lines
         if line.strip()
     ]
-    if not found:
+    if not contexts:
         raise FileError(f"{name}: there is no conversation.", "Write one on each line.")
-    return _with_codes(name, found, "c")
+    return _with_codes(name, contexts, "c")
 
 
 def _context_of_line(name: str, line: int, text: str) -> Context:
@@ -333,23 +337,23 @@ def _context_of_line(name: str, line: int, text: str) -> Context:
         raise _line_error(
             name, line, "this is neither a list of messages nor an object that holds one"
         )
-    said = _first(body, _MESSAGES)
+    messages = _first(body, _MESSAGES)
     persona = _text(name, line, body, ("text",)) if "text" in body else None
-    if said is None and persona is None:
+    if messages is None and persona is None:
         raise _line_error(name, line, f"there is nothing under {', '.join(_MESSAGES)} or text")
     return Context(
         code=_text(name, line, body, _CODES).strip(),
         text=(persona or "").strip(),
-        messages=tuple(_messages_of_line(name, line, said)) if said is not None else (),
+        messages=tuple(_messages_of_line(name, line, messages)) if messages is not None else (),
         language=language_code(_text(name, line, body, ("language",))),
         variant_of=_text(name, line, body, ("variant_of",)).strip(),
     )
 
 
-def _messages_of_line(name: str, line: int, said: object) -> Iterator[Message]:
-    if not isinstance(said, list) or not said:
+def _messages_of_line(name: str, line: int, messages: object) -> Iterator[Message]:
+    if not isinstance(messages, list) or not messages:
         raise _line_error(name, line, "there is no list of messages")
-    for number, message in enumerate(said, start=1):
+    for number, message in enumerate(messages, start=1):
         if not isinstance(message, dict):
             raise _line_error(
                 name, line, f"message {number} is not an object with role and content"
@@ -454,7 +458,7 @@ def _rows(name: str, table: Table) -> list[_Line]:
 
 def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
     """The personas of the lines that hold something, checked and each with a code."""
-    found = [
+    entries = [
         ContextLine(
             number,
             Context(
@@ -467,8 +471,8 @@ def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
         for number, cells in lines
         if (cells.get("code", "") + cells["text"]).strip()
     ]
-    if not found:
+    if not entries:
         raise FileError(f"{name}: there is no persona.", "Write one persona on each line.")
-    personas = _with_codes(name, found, "p")
-    _refuse_repeats(name, "text", [(placed.line, placed.context.text) for placed in found])
+    personas = _with_codes(name, entries, "p")
+    _refuse_repeats(name, "text", [(entry.line, entry.context.text) for entry in entries])
     return personas

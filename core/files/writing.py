@@ -90,9 +90,9 @@ def _csv_cell(cell: Cell) -> str:
     return text if _NEEDS_QUOTES.isdisjoint(text) else '"' + text.replace('"', '""') + '"'
 
 
-def _fault(text: str, length: int, impossible: re.Pattern[str], limit: int) -> str:
-    if found := impossible.search(text):
-        return f"the character U+{ord(found[0]):04X}"
+def _fault(text: str, length: int, forbidden: re.Pattern[str], limit: int) -> str:
+    if match := forbidden.search(text):
+        return f"the character U+{ord(match[0]):04X}"
     return f"{length:,} characters, more than {limit:,}" if length > limit else ""
 
 

@@ -202,8 +202,8 @@ def read_shape(
             f"{name}: a date or a list stands in the place of a key.", "Put it in quotation marks."
         ) from error
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        fault = next((one for one in found if _SENTENCES.get(one["type"]) == _UNKNOWN), found[0])
+        faults = error.errors(include_url=False)
+        fault = next((one for one in faults if _SENTENCES.get(one["type"]) == _UNKNOWN), faults[0])
         problem, remedy = _sentence(shape, fault)
         place = _place(fault, nouns)
         raise FileError(f"{name}{place}: {problem}.", remedy or compare) from error
@@ -219,25 +219,25 @@ def _sentence(shape: TypeAdapter[Any], fault: ErrorDetails) -> tuple[str, str]:
         problem, remedy = fault["ctx"]["error"].args
         return problem, remedy
     problem, remedy = _SENTENCES.get(fault["type"], _OTHER)
-    words = dict(fault.get("ctx", {}))
+    values = dict(fault.get("ctx", {}))
     if fault["loc"]:
         *place, name = fault["loc"]
-        words["key"] = f"'{name}'" if isinstance(name, str) else _entry(name)
+        values["key"] = f"'{name}'" if isinstance(name, str) else _entry(name)
         if "{known}" in remedy:
-            words["known"] = _known(shape, place)
-    return problem.format_map(words), remedy.format_map(words)
+            values["known"] = _known(shape, place)
+    return problem.format_map(values), remedy.format_map(values)
 
 
 def _place(fault: ErrorDetails, nouns: Mapping[str, str]) -> str:
     """Where the fault is, such as ", template 'mine', language 'en', single"."""
     about_key = "{key}" in _SENTENCES.get(fault["type"], _OTHER)[0]
-    words: list[str] = []
+    steps: list[str] = []
     for step in fault["loc"][:-1] if about_key else fault["loc"]:
-        if words and words[-1] in nouns:
-            words[-1] = f"{nouns[words[-1]]} '{step}'"
+        if steps and steps[-1] in nouns:
+            steps[-1] = f"{nouns[steps[-1]]} '{step}'"
         else:
-            words.append(step if isinstance(step, str) else _entry(step))
-    return "".join(f", {word}" for word in words)
+            steps.append(step if isinstance(step, str) else _entry(step))
+    return "".join(f", {word}" for word in steps)
 
 
 def _entry(index: int) -> str:

@@ -183,16 +183,20 @@ def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
 
     `tries`, the replies an answer took, is among them where some took more than one.
     """
-    people = database.rows(_PEOPLE, [study_id])
-    found: dict[str, list[Any]] = {
-        "respondent": [label for label, _ in people],
-        "model": [model for _, model in people],
+    respondents = database.rows(_PEOPLE, [study_id])
+    factors: dict[str, list[Any]] = {
+        "respondent": [label for label, _ in respondents],
+        "model": [model for _, model in respondents],
     }
     lists = database.row(_LEVELS, [study_id]) or ()
-    found |= {name: values or [] for name, values in zip(_LEVEL_COLUMNS, lists, strict=bool(lists))}
-    found["tries"] = (database.row(_TRIES, [study_id]) or ([],))[0] or []
-    varied = {name: sorted(set(values)) for name, values in found.items() if len(set(values)) > 1}
-    return varied | {"item": [row[0] for row in database.rows(_ITEMS, [study_id])]}
+    factors |= {
+        name: values or [] for name, values in zip(_LEVEL_COLUMNS, lists, strict=bool(lists))
+    }
+    factors["tries"] = (database.row(_TRIES, [study_id]) or ([],))[0] or []
+    varying = {
+        name: sorted(set(values)) for name, values in factors.items() if len(set(values)) > 1
+    }
+    return varying | {"item": [row[0] for row in database.rows(_ITEMS, [study_id])]}
 
 
 def page(
@@ -210,9 +214,9 @@ def trial_rows(database: Database, trial_ids: Sequence[int]) -> pd.DataFrame:
     """These trials with their conditions, what they came to and the reply, in order of asking."""
     frame = database.frame(_PAGE, [list(trial_ids)] * 2)
     # -1 for none: a null could turn the column into floats, which are too short for these keys
-    attempts = frame.pop("attempt_id").tolist()
-    replies = dict(database.rows(_REPLIES, [attempts]))
-    return frame.assign(reply=[replies.get(key, "") for key in attempts])
+    attempt_ids = frame.pop("attempt_id").tolist()
+    replies = dict(database.rows(_REPLIES, [attempt_ids]))
+    return frame.assign(reply=[replies.get(key, "") for key in attempt_ids])
 
 
 def tidy(database: Database, study_id: int) -> pa.Table:

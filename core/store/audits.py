@@ -401,13 +401,13 @@ def changes_by_person(
 ) -> pa.Table:
     """The changes that make responses what a person coded: status and option by trial."""
     rows = database.rows(_NOW, [study_id, list(codings)])
-    found = []
+    changes = []
     for trial_id, status, option, old_attempt, attempt, tries in rows:
-        new = codings[trial_id]
-        found.append(
-            ResponseChange(trial_id, status, option, old_attempt, *new, None, attempt, tries)
+        coding = codings[trial_id]
+        changes.append(
+            ResponseChange(trial_id, status, option, old_attempt, *coding, None, attempt, tries)
         )
-    return change_table(found)
+    return change_table(changes)
 
 
 def changes_undoing_person(database: Database, study_id: int, trial_ids: Sequence[int]) -> pa.Table:
@@ -435,13 +435,13 @@ def _call(rows: list[tuple[Any, ...]]) -> AnsweredCall:
 def _with_replies(
     database: Database, study_id: int, calls: list[AnsweredCall]
 ) -> list[AnsweredCall]:
-    rows = database.rows(_REPLIES, [study_id, [found.call.call_id for found in calls]])
+    rows = database.rows(_REPLIES, [study_id, [answered.call.call_id for answered in calls]])
     replies = {
         call_id: tuple(StoredReply(*row[1:]) for row in group)
         for call_id, group in groupby(rows, key=itemgetter(0))
     }
     return [
-        replace(found, replies=replies[found.call.call_id])
-        for found in calls
-        if found.call.call_id in replies
+        replace(answered, replies=replies[answered.call.call_id])
+        for answered in calls
+        if answered.call.call_id in replies
     ]

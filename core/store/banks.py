@@ -70,9 +70,9 @@ def _wordings(items: Sequence[tuple[int, Item]]) -> pa.Table:
     return _table({"item_id": _KEY, **dict.fromkeys(names, _TEXT)}, rows)
 
 
-def _marks(what: str, value: str, items: Sequence[tuple[int, Any]]) -> pa.Table:
+def _marks(key_column: str, value_column: str, items: Sequence[tuple[int, Any]]) -> pa.Table:
     rows = [(key, name, mark) for key, marks in items for name, mark in marks.items()]
-    return _table({"item_id": _KEY, what: _TEXT, value: _SIGN}, rows)
+    return _table({"item_id": _KEY, key_column: _TEXT, value_column: _SIGN}, rows)
 
 
 def _formats(instrument_id: int, content: Instrument) -> pa.Table:
@@ -187,14 +187,14 @@ def save_draft(
     body = json.dumps(to_dict(instrument), ensure_ascii=False)
     with database.transaction() as cursor:
         head = cursor.execute("select revision from draft_head where code = ?", [code]).fetchone()
-        found = head[0] if head else None
-        if found != expected_revision:
+        current_revision = head[0] if head else None
+        if current_revision != expected_revision:
             raise ConflictError(
                 f"Bank '{code}' was changed in another tab or window meanwhile.",
                 "Reload to see the newer state, then make your change again.",
             )
         (revision,) = cursor.execute(_NEXT_REVISION, [code]).fetchone() or (1,)
-        cursor.execute(_ADD_DRAFT, [code, revision, found, summary, body])
+        cursor.execute(_ADD_DRAFT, [code, revision, current_revision, summary, body])
         cursor.execute(_MOVE_HEAD, [code, revision])
         cursor.execute(_FORGET_OLD, [code, revision - KEPT_REVISIONS, revision])
     return _must(database, code)
@@ -266,11 +266,11 @@ def _must(database: Database, code: str) -> DraftState:
     return state
 
 
-def _move(database: Database, code: str, where: str, nothing: str) -> DraftState:
+def _move(database: Database, code: str, query: str, refusal: str) -> DraftState:
     current = _must(database, code)
-    row = database.row(where, [code, current.revision])
+    row = database.row(query, [code, current.revision])
     if not row or row[0] is None:
-        raise BankError(nothing, "Go on editing.")
+        raise BankError(refusal, "Go on editing.")
     with database.transaction() as cursor:
         cursor.execute(_MOVE_HEAD, [code, row[0]])
     return _must(database, code)

@@ -197,20 +197,20 @@ def save_attempts(database: Database, attempts: Iterable[AttemptRow]) -> None:
         return
     prompts = {row.call_id: _prompt(row.messages) for row in batch}
     replied = [row for row in batch if row.reply is not None]
-    weighed = [row for row in batch if row.first_token]
-    parted = [row for row in batch if any(row.parts)]
-    reasoned = [row for row in batch if row.tokens_reasoning is not None]
+    with_first_token = [row for row in batch if row.first_token]
+    with_parts = [row for row in batch if any(row.parts)]
+    with_reasoning = [row for row in batch if row.tokens_reasoning is not None]
     with database.transaction() as cursor:
         insert(cursor, "prompt", _prompt_table(prompts), key="prompt_id")
         insert(cursor, "attempt", _attempt_table(batch, prompts), key="attempt_id")
         if replied:
             insert(cursor, "attempt_text", _text_table(replied), key="attempt_id")
-        if weighed:
-            insert(cursor, "attempt_token", _token_table(weighed), key="attempt_id")
-        if parted:
-            insert(cursor, "attempt_part", _part_table(parted), key="attempt_id")
-        if reasoned:
-            insert(cursor, "attempt_usage", _usage_table(reasoned), key="attempt_id")
+        if with_first_token:
+            insert(cursor, "attempt_token", _token_table(with_first_token), key="attempt_id")
+        if with_parts:
+            insert(cursor, "attempt_part", _part_table(with_parts), key="attempt_id")
+        if with_reasoning:
+            insert(cursor, "attempt_usage", _usage_table(with_reasoning), key="attempt_id")
         if any(row.codings for row in batch):
             insert(cursor, "response", _response_table(batch), key="trial_id")
 
@@ -331,25 +331,25 @@ def _attempt_table(batch: list[AttemptRow], prompts: dict[int, tuple[int, str]])
     return pa.table(columns)
 
 
-def _text_table(replied: list[AttemptRow]) -> pa.Table:
-    ids = [_attempt_id(row.call_id, row.number) for row in replied]
-    texts = [_storable(row.reply or "") for row in replied]
+def _text_table(attempts: list[AttemptRow]) -> pa.Table:
+    ids = [_attempt_id(row.call_id, row.number) for row in attempts]
+    texts = [_storable(row.reply or "") for row in attempts]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "reply": pa.array(texts, pa.string())}
     )
 
 
-def _token_table(weighed: list[AttemptRow]) -> pa.Table:
-    ids = [_attempt_id(row.call_id, row.number) for row in weighed]
-    bodies = [_storable(json.dumps(row.first_token, ensure_ascii=False)) for row in weighed]
+def _token_table(attempts: list[AttemptRow]) -> pa.Table:
+    ids = [_attempt_id(row.call_id, row.number) for row in attempts]
+    bodies = [_storable(json.dumps(row.first_token, ensure_ascii=False)) for row in attempts]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "body": pa.array(bodies, pa.string())}
     )
 
 
-def _part_table(parted: list[AttemptRow]) -> pa.Table:
-    ids = pa.array([_attempt_id(row.call_id, row.number) for row in parted], pa.int64())
-    columns = zip(_PARTS, zip(*(row.parts for row in parted), strict=True), strict=True)
+def _part_table(attempts: list[AttemptRow]) -> pa.Table:
+    ids = pa.array([_attempt_id(row.call_id, row.number) for row in attempts], pa.int64())
+    columns = zip(_PARTS, zip(*(row.parts for row in attempts), strict=True), strict=True)
     texts = {
         name: pa.array([_storable(text) if text else None for text in values], pa.string())
         for name, values in columns
@@ -357,25 +357,25 @@ def _part_table(parted: list[AttemptRow]) -> pa.Table:
     return pa.table({"attempt_id": ids, **texts})
 
 
-def _usage_table(reasoned: list[AttemptRow]) -> pa.Table:
-    ids = [_attempt_id(row.call_id, row.number) for row in reasoned]
-    tokens = pa.array([row.tokens_reasoning for row in reasoned], pa.int32())
+def _usage_table(attempts: list[AttemptRow]) -> pa.Table:
+    ids = [_attempt_id(row.call_id, row.number) for row in attempts]
+    tokens = pa.array([row.tokens_reasoning for row in attempts], pa.int32())
     return pa.table({"attempt_id": pa.array(ids, pa.int64()), "tokens_reasoning": tokens})
 
 
 def _response_table(batch: list[AttemptRow]) -> pa.Table:
-    found = [(row, coding) for row in batch for coding in row.codings]
-    tries = [_attempt_id(row.call_id, row.number) for row, _ in found]
-    studies = [row.study_id for row, _ in found]
+    codings = [(row, coding) for row in batch for coding in row.codings]
+    attempt_ids = [_attempt_id(row.call_id, row.number) for row, _ in codings]
+    study_ids = [row.study_id for row, _ in codings]
     return pa.table(
         {
-            "trial_id": pa.array([coding.trial_id for _, coding in found], pa.int64()),
-            "study_id": pa.array(studies, pa.int64()),
-            "attempt_id": pa.array(tries, pa.int64()),
-            "status": pa.array([coding.status for _, coding in found], pa.string()),
-            "option": pa.array([coding.option for _, coding in found], pa.string()),
-            "parser": pa.array([coding.parser for _, coding in found], pa.int32()),
-            "chance": pa.array([coding.chance for _, coding in found], pa.float64()),
-            "tries": pa.array([coding.tries for _, coding in found], pa.int32()),
+            "trial_id": pa.array([coding.trial_id for _, coding in codings], pa.int64()),
+            "study_id": pa.array(study_ids, pa.int64()),
+            "attempt_id": pa.array(attempt_ids, pa.int64()),
+            "status": pa.array([coding.status for _, coding in codings], pa.string()),
+            "option": pa.array([coding.option for _, coding in codings], pa.string()),
+            "parser": pa.array([coding.parser for _, coding in codings], pa.int32()),
+            "chance": pa.array([coding.chance for _, coding in codings], pa.float64()),
+            "tries": pa.array([coding.tries for _, coding in codings], pa.int32()),
         }
     )

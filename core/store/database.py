@@ -272,9 +272,9 @@ def _connect(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
 
 def _refuse_unlocked(connection: duckdb.DuckDBPyConnection) -> None:
     """Raise where a setting that keeps SQL inside the file is not what was asked for."""
-    found = dict(connection.execute(_READ_SETTINGS, [list(_MUST_HOLD)]).fetchall())
-    if found != _MUST_HOLD:
-        raise RuntimeError(f"the database is not locked down: {found}")
+    settings = dict(connection.execute(_READ_SETTINGS, [list(_MUST_HOLD)]).fetchall())
+    if settings != _MUST_HOLD:
+        raise RuntimeError(f"the database is not locked down: {settings}")
 
 
 def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: str) -> None:
@@ -290,10 +290,10 @@ def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: str) -> None:
         )
     known = {name for name, _ in MIGRATIONS}
     applied = connection.execute("select name from schema_migration order by name").fetchall()
-    unknown = [name for (name,) in applied if name not in known]
-    if unknown:
+    newer_steps = [name for (name,) in applied if name not in known]
+    if newer_steps:
         raise StoreError(
-            f"{path} was made by a newer Inkblot (it has the step '{unknown[-1]}').",
+            f"{path} was made by a newer Inkblot (it has the step '{newer_steps[-1]}').",
             "Update Inkblot, or choose another file with INKBLOT_DB or --db.",
         )
 

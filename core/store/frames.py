@@ -133,8 +133,8 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
         **_looked_up(administrations, "administration_id", rows.column("administration")),
         **_looked_up(items, "item_key", rows.column("item_key")),
     }
-    found = _pandas(rows.drop_columns(["item_key"]))
-    columns = looked_up | {name: found[name] for name in found}
+    score_columns = _pandas(rows.drop_columns(["item_key"]))
+    columns = looked_up | {name: score_columns[name] for name in score_columns}
     return pd.DataFrame({name: columns[name] for name in ITEM_SCORES.columns}, copy=False)
 
 
@@ -242,12 +242,12 @@ def _sql(expression: Callable[..., Any], filters: tuple[tuple[str, tuple[Any, ..
     return str(ibis.to_sql(expression(None, dict(filters)), dialect="duckdb"))
 
 
-def _looked_up(table: pa.Table, key: str, wanted: pa.ChunkedArray) -> dict[str, Any]:
+def _looked_up(table: pa.Table, key: str, keys: pa.ChunkedArray) -> dict[str, Any]:
     """Every column of a small table for the keys wanted: text as categories, numbers as arrays."""
-    places = pd.Index(table.column(key).to_numpy()).get_indexer(pd.Index(wanted.to_numpy()))
+    places = pd.Index(table.column(key).to_numpy()).get_indexer(pd.Index(keys.to_numpy()))
     if (places < 0).any():
         raise KeyError(f"a {key} of the rows is not in the table")
-    found = {}
+    columns = {}
     for name in table.column_names:
         if name == key:
             continue
@@ -256,10 +256,10 @@ def _looked_up(table: pa.Table, key: str, wanted: pa.ChunkedArray) -> dict[str, 
             codes, texts = pd.factorize(column)
             # of one byte where that is enough: a million places are read for each column
             small = codes.astype(np.min_scalar_type(-len(texts) - 1))
-            found[name] = pd.Categorical.from_codes(small[places], texts)
+            columns[name] = pd.Categorical.from_codes(small[places], texts)
         else:
-            found[name] = column.to_numpy()[places]
-    return found
+            columns[name] = column.to_numpy()[places]
+    return columns
 
 
 def _pandas(table: pa.Table) -> pd.DataFrame:

@@ -93,10 +93,10 @@ _DERIVE_EARLIER = "update recoding set score = null where study_id = ? and score
 def items_and_options(database: Database, study_id: int) -> tuple[list[str], dict[str, list[str]]]:
     """The items of a study in the order of its bank, and the options chosen by answer format."""
     items = [code for code, _ in database.rows(_ITEMS, [study_id])]
-    used: dict[str, list[str]] = {}
+    options_by_format: dict[str, list[str]] = {}
     for name, option in database.rows(_USED, [study_id]):
-        used.setdefault(name, []).extend([option] if option else [])
-    return items, used
+        options_by_format.setdefault(name, []).extend([option] if option else [])
+    return items, options_by_format
 
 
 def count_scores(database: Database, study_id: int) -> int:
@@ -123,7 +123,7 @@ def attach_bank(
     new = [item_id(instrument_id, code) for code in items.values()]
     changed = [(name, was) for was, name in formats.items() if name != was]
     body = json.dumps(as_json_values(design), ensure_ascii=False)
-    found = count_scores(database, record.study_id)
+    n_dropped = count_scores(database, record.study_id)
     with database.transaction() as cursor:
         cursor.execute(_MOVE_TRIALS, [old, new, record.study_id])
         for name, was in changed:
@@ -131,7 +131,7 @@ def attach_bank(
         cursor.execute(_DERIVE, [record.study_id])
         cursor.execute(_DERIVE_EARLIER, [record.study_id])
         cursor.execute(_MOVE_STUDY, [instrument_id, body, record.study_id])
-    return found
+    return n_dropped
 
 
 def add_imported_study(

@@ -104,8 +104,8 @@ def queued_runs(database: Database, process: str) -> list[tuple[int, Mapping[str
 
 def has_paused_for(database: Database, study_id: int, cause: str) -> bool:
     """Whether a run of the study has ever paused for that cause."""
-    found = database.rows(_PAUSED, [study_id])
-    return any(json.loads(detail).get("cause") == cause for (detail,) in found)
+    details = database.rows(_PAUSED, [study_id])
+    return any(json.loads(detail).get("cause") == cause for (detail,) in details)
 
 
 def history(database: Database, study_id: int, limit: int = 20) -> list[tuple[datetime, str, Any]]:

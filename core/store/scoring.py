@@ -46,7 +46,7 @@ def point_ranges() -> Any:
 def score_sql(**columns: str) -> str:
     """`score` as DuckDB's SQL; each column of the row as it is called there (keyed="i.keyed")."""
     compiled, _, _ = _sql(_ROW.select(score=score(_ROW))).rpartition(' AS "score"')
-    return _COLUMN.sub(lambda found: columns[found[1]], compiled.removeprefix("SELECT "))
+    return _COLUMN.sub(lambda match: columns[match[1]], compiled.removeprefix("SELECT "))
 
 
 def point_ranges_sql() -> str:

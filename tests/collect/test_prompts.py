@@ -6,7 +6,7 @@ import pytest
 
 from core.collect import prompts
 from core.collect.client import Question
-from core.domain.formats import BUILT_IN, TITLES, built_in
+from core.domain.formats import BUILT_IN, TITLES
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording, problems
 from core.domain.study import Context
 from core.domain.templates import PromptTemplate, TemplateText
@@ -206,12 +206,12 @@ def test_an_item_with_a_text_for_the_formats_mood_is_asked_with_it():
 def test_built_in_formats_are_complete_and_without_problems():
     assert set(TITLES) == set(BUILT_IN)
     for response_format in BUILT_IN.values():
-        assert built_in(response_format.code) is response_format
+        assert BUILT_IN.get(response_format.code) is response_format
         instrument = Instrument(
             "x", "x", (PLAIN,), (response_format,), languages=("en", "es", "de")
         )
         assert problems(instrument) == ()
-    assert built_in("unheard_of") is None
+    assert "unheard_of" not in BUILT_IN
 
 
 @pytest.mark.parametrize(

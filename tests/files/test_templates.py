@@ -145,11 +145,11 @@ def test_the_opposing_template_is_the_question_with_the_opinion_of_the_user():
 
 def test_labels_are_joined_as_the_language_does_in_the_order_shown():
     pair = FORMATS["agree_disagree"].options
-    assert REPLIES["en"].joined(["agree", "disagree"]) == "agree or disagree"
-    assert REPLIES["en"].joined(["disagree", "agree"]) == "disagree or agree"
-    assert REPLIES["de"].joined(["gut", "schlecht", "egal"]) == "gut, schlecht oder egal"
-    assert REPLIES["zh"].joined([option.labels["zh"] for option in pair]) == "同意或不同意"
-    assert REPLIES["fr"].joined(["bon"]) == "bon"
+    assert REPLIES["en"].join_labels(["agree", "disagree"]) == "agree or disagree"
+    assert REPLIES["en"].join_labels(["disagree", "agree"]) == "disagree or agree"
+    assert REPLIES["de"].join_labels(["gut", "schlecht", "egal"]) == "gut, schlecht oder egal"
+    assert REPLIES["zh"].join_labels([option.labels["zh"] for option in pair]) == "同意或不同意"
+    assert REPLIES["fr"].join_labels(["bon"]) == "bon"
 
 
 def test_what_stands_in_an_item_is_not_taken_for_a_placeholder():

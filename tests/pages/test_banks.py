@@ -14,7 +14,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from core.domain.difference import differences
-from core.domain.formats import built_in
+from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item, Option, Wording
 from core.errors import BankError, ConflictError, StoreError
 from core.store import banks as store
@@ -134,7 +134,7 @@ def test_a_new_bank_opens_with_its_response_options(workspace):
     made = [b for b in editing.summaries(workspace) if b.title == HOSTILE]
     assert len(made) == 1
     bank = editing.load(workspace, made[0].code).instrument
-    assert bank.formats == (built_in("yes_no"),)
+    assert bank.formats == (BUILT_IN["yes_no"],)
     assert editor(at).value.empty
     assert "no items yet" in messages(at)
 
@@ -294,7 +294,7 @@ def test_a_full_disk_shows_what_was_typed_and_the_edit_is_kept_once_there_is_roo
 
 def test_ten_thousand_items_are_shown_in_parts_and_edits_of_one_part_lose_no_other(workspace):
     many = tuple(Item(f"i{n}", (Wording("en", f"Statement {n}."),)) for n in range(10_000))
-    bank = Instrument("big", "Big", many, (built_in("likert_5"),))
+    bank = Instrument("big", "Big", many, (BUILT_IN["likert_5"],))
     store.save_draft(workspace.database, bank, expected_revision=None, summary="")
     at = open_page(bank="big")
     assert len(editor(at).value) == 200
@@ -361,7 +361,7 @@ def test_response_options_are_edited_and_replaced(workspace, opened):
     opened.selectbox(key="bank_replacement_small_0").set_value("yes_no")
     next(b for b in opened.button if b.label == "Replace").click()
     fine(opened.run())
-    assert editing.load(workspace, "small").instrument.formats == (built_in("yes_no"),)
+    assert editing.load(workspace, "small").instrument.formats == (BUILT_IN["yes_no"],)
     assert list(editor(opened).value["code"]) == ["yes", "no"]
 
 

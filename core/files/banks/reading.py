@@ -132,8 +132,8 @@ def join_pairs(pairs: Mapping[str, str]) -> str:
 
 def split_values(cell: str) -> list[str]:
     """The values of a cell, without those that are empty."""
-    found = (_plain(tokens) for tokens in _parts(_TOKENS.findall(cell), ";"))
-    return [value for value in found if value]
+    values = (_plain(tokens) for tokens in _parts(_TOKENS.findall(cell), ";"))
+    return [value for value in values if value]
 
 
 def _split_pairs(cell: str) -> list[tuple[str, str | None]]:
@@ -160,13 +160,13 @@ def _parts(tokens: list[str], mark: str) -> list[list[str]]:
 def _plain(tokens: list[str]) -> str:
     """The text of the tokens, without the blanks around it."""
     filled = [place for place, token in enumerate(tokens) if not token.isspace()]
-    kept = tokens[filled[0] : filled[-1] + 1] if filled else []
-    return "".join(token[-1] for token in kept)
+    trimmed = tokens[filled[0] : filled[-1] + 1] if filled else []
+    return "".join(token[-1] for token in trimmed)
 
 
 def _escaped(text: str, marks: re.Pattern[str]) -> str:
-    marked = marks.sub(lambda found: f"\\{found[0]}", text)
-    return _BLANKS_AT_ENDS.sub(lambda found: re.sub(r"(\s)", r"\\\1", found[0]), marked)
+    marked = marks.sub(lambda match: f"\\{match[0]}", text)
+    return _BLANKS_AT_ENDS.sub(lambda match: re.sub(r"(\s)", r"\\\1", match[0]), marked)
 
 
 # One row of a question bank's file: what its cells say, and what is wrong with them.
@@ -287,7 +287,7 @@ def read_keying(row: Row, remarks: Remarks) -> int:
 
 def read_ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
     """The qualities a judge rates, written as `tragedy=1..10;comedy=1..10`."""
-    found = []
+    ratings = []
     for name, value in _split_pairs(row.cell("ratings")):
         low, _, high = (value or "").partition("..")
         try:
@@ -297,8 +297,8 @@ def read_ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
         if not rating.code or not math.isfinite(rating.low) or not math.isfinite(rating.high):
             remarks.wrong(row, "ratings", f"'{name}={value}' is not a range such as tragedy=1..10")
             continue
-        found.append(rating)
-    return tuple(found)
+        ratings.append(rating)
+    return tuple(ratings)
 
 
 # The header of a question bank's file: which columns hold texts, which are missing or not read.
@@ -379,31 +379,31 @@ def _item_of(row: Row, remarks: Remarks) -> Item:
 
 def _signs(row: Row, remarks: Remarks, prefix: str) -> dict[str, int]:
     """What stands in the columns of all domains, or of all parties, where anything does."""
-    found: dict[str, int] = {}
+    signs: dict[str, int] = {}
     for column, cell in row.cells.items():
         if cell and (name := _named_after(prefix, column)):
             value = read_sign(row, remarks, column)
             if value is not None:
-                found[name] = value
-    return found
+                signs[name] = value
+    return signs
 
 
 def _directions(row: Row, remarks: Remarks) -> dict[str, int]:
-    found: dict[str, int] = {}
+    directions: dict[str, int] = {}
     for form, word in _pairs(row, remarks, "directions"):
         direction = DIRECTIONS.get(word.lower())
         if direction is None:
             reason = f"'{word}' is not one of {', '.join(DIRECTIONS)}, as in paraphrase_2=inverted"
             remarks.wrong(row, "directions", reason)
         else:
-            found[form] = direction
-    return found
+            directions[form] = direction
+    return directions
 
 
 def _drafts(row: Row, remarks: Remarks) -> dict[WordingColumn, str]:
     """Which model drafted which of the row's texts."""
     texts = {column for column, _ in row.texts}
-    found: dict[WordingColumn, str] = {}
+    drafted_by: dict[WordingColumn, str] = {}
     for name, model in _pairs(row, remarks, "drafts"):
         column = text_column(name)
         if column is None or column not in texts:
@@ -414,8 +414,8 @@ def _drafts(row: Row, remarks: Remarks) -> dict[WordingColumn, str]:
             )
             remarks.wrong(row, "drafts", reason)
         else:
-            found[column] = model
-    return found
+            drafted_by[column] = model
+    return drafted_by
 
 
 def _pairs(row: Row, remarks: Remarks, column: str) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from core.domain.formats import built_in
+from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Option, ResponseFormat
 from core.domain.results import AnalysisResult, replace_words
 from core.errors import BankError, FileError
@@ -135,7 +135,7 @@ def fitted(
     formats = {f.code: f for f in bank.formats}
     placed: dict[str, str] = {}
     for name, answers in used.items():
-        known = formats.get(name) or built_in(name)
+        known = formats.get(name) or BUILT_IN.get(name)
         unnamed = name in ("", _AS_IMPORTED) or not new_formats
         if known is None and unnamed and bank.formats:
             known = _first_with(bank.formats, answers)

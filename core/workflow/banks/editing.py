@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from core.domain.difference import Difference, differences
-from core.domain.formats import built_in
+from core.domain.formats import BUILT_IN
 from core.domain.instrument import (
     KINDS,
     LEANINGS,
@@ -78,7 +78,7 @@ def with_format(bank: Instrument, code: str, options: Sequence[Option]) -> Instr
 
 def replace_format(bank: Instrument, old: str, new: str) -> Instrument:
     """The bank with a built-in set of response options in the place of the set `old`."""
-    chosen = built_in(new)
+    chosen = BUILT_IN.get(new)
     if chosen is None or (new != old and bank.format(new)):
         raise BankError(
             f"The bank has a set of response options called '{new}' already.",
@@ -99,7 +99,7 @@ def add_format(bank: Instrument, code: str) -> Instrument:
             + ("that name is taken." if code else "it needs a name."),
             "Choose another name.",
         )
-    return replace(bank, formats=(*bank.formats, built_in(code) or ResponseFormat(code, ())))
+    return replace(bank, formats=(*bank.formats, BUILT_IN.get(code) or ResponseFormat(code, ())))
 
 
 def remove_format(bank: Instrument, code: str) -> Instrument:
@@ -451,7 +451,7 @@ def create(workspace: Workspace, title: str, *, response_format: str = "likert_5
     """A new, empty bank with English as its language and one of the built-in answer formats."""
     if not title.strip():
         raise BankError("The new bank has no title.", "Type a title.")
-    formats = built_in(response_format)
+    formats = BUILT_IN.get(response_format)
     bank = Instrument(
         code=_free_code(workspace, title),
         title=title.strip(),

@@ -95,7 +95,7 @@ def _option_counts(
     workspace: Workspace, codes: Sequence[str], where: Where, by: Sequence[str]
 ) -> pd.DataFrame:
     """OPTION_COUNTS of some studies, kept apart by contexts or their kind where asked for."""
-    more = [name for name in OPTION_COUNTS.may_have if name in by]
+    more = [name for name in OPTION_COUNTS.optional_key if name in by]
     if not more:
         return frames.option_counts(workspace.database, list(codes), where)
     frame = frames.option_counts(workspace.database, list(codes), where, by_context=True)
