@@ -53,7 +53,7 @@ def ours(*, path: str, calls: int, at_once: int, grammar: bool) -> Mapping[str, 
 
     from core.collect import local_model
     from core.workflow.opening import open_workspace
-    from core.workflow.respondents.respondents import LOCAL
+    from core.workflow.respondents.catalog import LOCAL
     from core.workflow.runs import collection
     from tests.workflow.studies import freeze
 

@@ -146,7 +146,7 @@ def _choose(database: str, analysis: str) -> None:
     known = {option.name: option.default for option in found.options}
     for name, value in (known | {"by": list(GROUPS)} | validation_study.OPTIONS).items():
         if name in known:
-            analyses.keep(workspace, validation_study.SCALE, found, name, value or "")
+            analyses.save_option(workspace, validation_study.SCALE, found, name, value or "")
     workspace.close()
 
 

@@ -80,7 +80,7 @@ def _views() -> list[tuple[str, str]]:
 
     found: list[tuple[str, str]] = []
     for page in sorted(path.stem for path in (ROOT / "pages").glob("[!_]*.py")):
-        own = [analysis.name for analysis in analyses.analyses() if analysis.topic == page]
+        own = [analysis.name for analysis in analyses.all_analyses() if analysis.topic == page]
         found += [(page, name) for name in own or [""]]
     return found
 

@@ -14,14 +14,14 @@ def attitude_prompts(calls: int) -> list[Any]:
     from core.domain.study import STANDARD, Design
     from core.files import templates
     from core.files.banks.writing import read_instrument
-    from core.workflow.prompts import Asked, Wordings
+    from core.workflow.prompts import StudyMaterials, Wordings
     from tests.workflow.studies import personas, service
 
     bank = read_instrument(BANK.name, BANK.read_bytes()).instrument
     person = service("http://127.0.0.1:1/v1")
     contexts = personas(calls // 20)
     built_in = templates.built_in_templates()
-    asked = Asked(
+    asked = StudyMaterials(
         Design("prompts", bank.code, (person.label,), contexts=contexts),
         bank,
         {context.code: context for context in contexts},

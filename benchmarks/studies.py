@@ -84,7 +84,7 @@ def large_design(path: str, trials: int, respondents: int) -> Design:
     """The design of that plan; its respondents are put on the shelf."""
     from core.domain.study import Design
     from core.workflow.opening import open_workspace
-    from core.workflow.respondents import respondents as shelf
+    from core.workflow.respondents import catalog as shelf
     from tests.workflow.studies import personas, simulated
 
     labels: Sequence[str] = [f"Simulated {n}" for n in range(1, respondents + 1)]

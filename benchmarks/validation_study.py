@@ -69,7 +69,7 @@ def fill(*, path: str, respondents: int, rows: int) -> None:
     from core.domain.study import Design
     from core.workflow.designs import studies
     from core.workflow.opening import open_workspace
-    from core.workflow.respondents import respondents as shelf
+    from core.workflow.respondents import catalog as shelf
     from tests.workflow.studies import simulated
 
     workspace = open_workspace(path)

@@ -17,13 +17,13 @@ from core.domain.study import FACTORS
 from core.errors import FileError, UserError
 from core.files.writing import write_files
 from core.workflow import sample
-from core.workflow.answers import answers, bank_attachment
+from core.workflow.answers import bank_attachment, browsing, exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import forms, respondents
-from core.workflow.respondents.connection import PARAMETERS
-from core.workflow.runs import amendments, calls, collection
+from core.workflow.respondents import catalog, forms
+from core.workflow.respondents.service_settings import PARAMETERS
+from core.workflow.runs import amendments, collection
 from core.workflow.statistics import analyses
 from core.workflow.workspace import Workspace
 
@@ -125,9 +125,9 @@ def _parser() -> argparse.ArgumentParser:
         "--new-bank", action="store_true", help="make a bank of the answers, without keys"
     )
     take.add_argument(
-        "--scores", choices=tuple(answers.MEANINGS), default="bank",
+        "--scores", choices=tuple(imports.SCORE_MEANINGS), default="bank",
         help="what the column score holds: "
-        + "; ".join(f"{name}: {words}" for name, words in answers.MEANINGS.items()),
+        + "; ".join(f"{name}: {words}" for name, words in imports.SCORE_MEANINGS.items()),
     )  # fmt: skip
     join = add("attach", _attach, "give imported answers without a bank the bank of their items")
     join.add_argument("study")
@@ -190,7 +190,7 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
         state = editing.import_bank(workspace, editing.read_instrument(file.name, _read(file)))
         code = state.instrument.code
         print(f"Bank '{code}': {count_text(len(state.instrument.items), 'item')}.")
-        for study, match in bank_attachment.studies_of(workspace, state.instrument):
+        for study, match in bank_attachment.studies_for_bank(workspace, state.instrument):
             print(
                 f"Study '{study}' has answers to them and no bank ({match.words}). Attach it: "
                 + shlex.join(["attach", study, "--bank", code])
@@ -215,12 +215,12 @@ def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    offered = list(calls.fitting_templates(workspace))
+    offered = list(studies.opinion_templates(workspace))
     if parsed.template is None and len(offered) != 1:
         raise FileError(
             "No template is named for the second phase.", f"Add --template: {', '.join(offered)}."
         )
-    now = calls.plan_opposing(workspace, parsed.study, parsed.template or offered[0])
+    now = studies.plan_second_phase(workspace, parsed.study, parsed.template or offered[0])
     print(f"Study '{parsed.study}': {now.opposing} more trials, plan {now.plan_hash[:12]}.")
 
 
@@ -238,17 +238,17 @@ def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.action == "list":
-        for person in respondents.offered(workspace):
+        for person in catalog.list_respondents(workspace):
             print(f"{person.label}\t{person.kind}\t{person.model}\t{person.base_url}")
     elif parsed.action == "add":
         fields = forms.fields_of_settings(dict(_pair(text, "--set") for text in parsed.set))
         address, variable = _address(parsed)
         fields |= {"label": parsed.label, "model": parsed.model}
         fields |= {"base_url": address, "key_variable": variable}
-        respondents.add(workspace, forms.to_respondent("api", fields))
+        catalog.add(workspace, forms.to_respondent("api", fields))
         print(f"Respondent '{parsed.label}' is on offer.")
     else:
-        _test(respondents.test(workspace, respondents.by_label(workspace, parsed.label)))
+        _test(catalog.test(workspace, catalog.by_label(workspace, parsed.label)))
 
 
 def _address(parsed: argparse.Namespace) -> tuple[str, str]:
@@ -264,7 +264,7 @@ def _address(parsed: argparse.Namespace) -> tuple[str, str]:
     return chosen.base_url, parsed.key_variable or chosen.key_variable
 
 
-def _test(trial: respondents.Trial) -> None:
+def _test(trial: catalog.TestReply) -> None:
     """Print what a test gave; a request that the service did not take is an error."""
     for check in trial.parameters:
         words = {True: "taken", False: "refused", None: "unknown"}[check.accepted]
@@ -306,19 +306,19 @@ def _finish(workspace: Workspace, study: str) -> None:
             "Mend the cause and run it again; what is answered stays.",
         )
     print(f"Study '{study}': {collection.replied_words(ended)}.")
-    if unusable := answers.unusable_words(ended.statuses):
+    if unusable := browsing.unusable_words(ended.statuses):
         print(f"Without a usable answer: {unusable}.")
 
 
 def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.bank and parsed.new_bank:
         raise FileError("--bank and --new-bank exclude each other.", "Give one of them.")
-    for done in answers.import_tidy(
+    for done in imports.import_tidy(
         workspace,
         parsed.file.name,
         _read(parsed.file),
         study=parsed.study,
-        bank=answers.NEW_BANK if parsed.new_bank else parsed.bank,
+        bank=imports.NEW_BANK if parsed.new_bank else parsed.bank,
         scores=parsed.scores,
         say=print,
     ):
@@ -383,13 +383,13 @@ def _table(result: analyses.AnalysisResult, name: str | None) -> analyses.Result
 
 
 def _export(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    for file in answers.export_study(workspace, parsed.study, parsed.directory):
+    for file in exports.export_study(workspace, parsed.study, parsed.directory):
         print(file)
 
 
 def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.what == "analyses":
-        for analysis in analyses.analyses():
+        for analysis in analyses.all_analyses():
             options = ", ".join(option.name for option in analysis.options)
             print(f"{analysis.name}\t{analysis.question}\t{options}")
         print(f"\nfactors for --where and --over: {', '.join(FACTORS)}")
@@ -399,7 +399,7 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
             items, languages = count_text(bank.n_items, "item"), " ".join(bank.languages)
             print(f"{bank.code}\t{items}\t{languages}\t{bank.title}")
     else:
-        for study in studies.listed(workspace):
+        for study in studies.list_studies(workspace):
             usable = collection.usable_words(study.n_usable, study.n_asked)
             replied = f"{study.n_responses:,} of {study.n_trials:,} replied"
             print(f"{study.code}\t{replied}, {usable}\t{study.instrument}")

@@ -11,9 +11,9 @@ import streamlit as st
 
 from core.domain.numbers import count_text, round_frame
 from core.domain.study import Status
-from core.workflow.answers import answers, audits
-from core.workflow.answers.answers import STATUS_WORDS, Shown
-from core.workflow.answers.audits import Audit, ToCode
+from core.workflow.answers import audits, browsing
+from core.workflow.answers.audits import Audit, ReplyToCode
+from core.workflow.answers.browsing import STATUS_WORDS, ShownOption
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses
@@ -37,7 +37,9 @@ def choose_audit(study: StudyRecord) -> Audit | None:
             query_params={widgets.STUDY_PARAMETER: study.code},
         )  # fmt: skip
         return None
-    found = {str(audit.audit_id): audit for audit in audits.listed(widgets.workspace(), study.code)}
+    found = {
+        str(audit.audit_id): audit for audit in audits.list_audits(widgets.workspace(), study.code)
+    }
     if not found:
         st.info("No sample has been drawn from this study yet.")
         _draw_form(study)
@@ -68,7 +70,8 @@ def _draw_form(study: StudyRecord) -> None:
     columns = st.columns(3)
     with columns[0]:
         per_model = st.number_input(
-            "Replies per model", 1, audits.MOST_PER_MODEL, audits.PER_MODEL, key="audit_per_model",
+            "Replies per model", 1, audits.MAX_PER_MODEL, audits.DEFAULT_PER_MODEL,
+            key="audit_per_model",
             help="Fewer where a model has fewer. With 100, an observed 97 % means 92 to 99 %.",
         )  # fmt: skip
     with columns[1]:
@@ -95,7 +98,7 @@ def _draw_form(study: StudyRecord) -> None:
 
 def _draw(study: str, seed: int, per_model: int, at_end: bool) -> None:
     with widgets.error_box():
-        found = audits.draw(
+        found = audits.draw_audit(
             widgets.workspace(), study, seed=seed, per_model=per_model, at_end=at_end
         )
         st.query_params[_PARAMETER] = str(found.audit_id)
@@ -128,9 +131,9 @@ _SHOWS_PROMPT = "audit_prompt"
 def coding_desk(audit: Audit) -> None:
     """The reply to be coded with a button and a key for everything it can say."""
     _progress(audit)
-    done = audits.latest(workspace(), audit)
+    done = audits.coded_trials(workspace(), audit)
     opened = _opened(audit)
-    found = audits.to_code(workspace(), audit, opened)
+    found = audits.reply_to_code(workspace(), audit, opened)
     if done and opened is None:
         _last(audit, done[0])
     if found is None:
@@ -150,7 +153,7 @@ def coding_desk(audit: Audit) -> None:
         show_messages(found.answer)
 
 
-def keys_of(options: Sequence[Shown]) -> dict[str, str]:
+def keys_of(options: Sequence[ShownOption]) -> dict[str, str]:
     """The key of each option: its code where that is one free key, else its place, 1 to 0."""
     codes = [option.code.upper() for option in options]
     alphabet = string.ascii_uppercase + string.digits
@@ -170,7 +173,7 @@ def _progress(audit: Audit) -> None:
             table(shown, alt=f"Replies coded, by model: {len(shown)}")
 
 
-def _reply(found: ToCode) -> None:
+def _reply(found: ReplyToCode) -> None:
     answer = found.answer
     if answer.n_in_call > 1:
         st.markdown(f"**Item {answer.position} of the {answer.n_in_call} that the reply answers**")
@@ -186,7 +189,7 @@ def _reply(found: ToCode) -> None:
             st.caption(f"The reply is empty ({len(reply)} blank characters).")
 
 
-def _choices(audit: Audit, found: ToCode) -> None:
+def _choices(audit: Audit, found: ReplyToCode) -> None:
     trial = found.answer.trial_id
     keys = keys_of(found.options)
     st.markdown("**The reply chooses**")
@@ -199,7 +202,7 @@ def _choices(audit: Audit, found: ToCode) -> None:
         )  # fmt: skip
     st.markdown("**It chooses none**")
     with st.container(horizontal=True, gap="small"):
-        for status in audits.KINDS:
+        for status in audits.MISSING_KINDS:
             st.button(
                 STATUS_WORDS[status].capitalize(), key=f"audit_status:{trial}:{status}",
                 shortcut=_STATUS_KEYS[status], help=_STATUS_HELP[status],
@@ -208,7 +211,9 @@ def _choices(audit: Audit, found: ToCode) -> None:
     st.divider()
 
 
-def _steps(audit: Audit, done: tuple[int, ...], opened: int | None, found: ToCode | None) -> None:
+def _steps(
+    audit: Audit, done: tuple[int, ...], opened: int | None, found: ReplyToCode | None
+) -> None:
     """Back to what was coded, on to what is not, and the prompt on demand."""
     place = done.index(opened) + 1 if opened in done else 0
     before = done[place] if place < len(done) else None
@@ -234,11 +239,11 @@ def _steps(audit: Audit, done: tuple[int, ...], opened: int | None, found: ToCod
 def _last(audit: Audit, trial: int) -> None:
     """What was coded last, and, unless it waits for the end, what the parser had read."""
     coded = _coding(audit, trial)
-    you = answers.in_words(coded["person_status"], coded["person_option"])
+    you = browsing.answer_words(coded["person_status"], coded["person_option"])
     if audit.at_end:
         st.caption(plain(f"Last one: you took {you}."))
         return
-    parser = answers.in_words(coded["parser_status"], coded["parser_option"])
+    parser = browsing.answer_words(coded["parser_status"], coded["parser_option"])
     said = "the same" if coded["agrees"] else "something else"
     mark = ":material/check:" if coded["agrees"] else ":material/close:"
     st.caption(plain(f"Last one: you took {you}. Inkblot read {said}: {parser}.") + f" {mark}")
@@ -246,7 +251,7 @@ def _last(audit: Audit, trial: int) -> None:
 
 def _earlier_coding(audit: Audit, trial: int) -> None:
     coded = _coding(audit, trial)
-    words = answers.in_words(coded["person_status"], coded["person_option"])
+    words = browsing.answer_words(coded["person_status"], coded["person_option"])
     st.info(plain(f"You have coded this one: {words}. Choose again to correct it."))
 
 
@@ -256,7 +261,7 @@ def _coding(audit: Audit, trial: int) -> Mapping[Any, Any]:
 
 
 def _code(audit: Audit, trial: int, option: str | None, status: Status | None) -> None:
-    audits.code(workspace(), audit, trial, option=option, status=status)
+    audits.save_coding(workspace(), audit, trial, option=option, status=status)
     _open(audit, None)
 
 
@@ -395,7 +400,7 @@ def _in_full(study: StudyRecord, row: Mapping[Any, Any]) -> None:
 
 def _results_in_words(frame: pd.DataFrame, coder: str) -> list[str]:
     columns = (frame[f"{coder}_status"], frame[f"{coder}_option"])
-    return [answers.in_words(status, option) for status, option in zip(*columns, strict=True)]
+    return [browsing.answer_words(status, option) for status, option in zip(*columns, strict=True)]
 
 
 def _trials(frame: pd.DataFrame) -> tuple[int, ...]:
@@ -403,12 +408,12 @@ def _trials(frame: pd.DataFrame) -> tuple[int, ...]:
 
 
 def _take(audit: Audit, trials: tuple[int, ...]) -> None:
-    audits.take(widgets.workspace(), audit, trials)
+    audits.accept_codings(widgets.workspace(), audit, trials)
     st.cache_data.clear()  # numbers on other pages rest on what has just changed
 
 
 def _give_back(audit: Audit, trials: tuple[int, ...]) -> None:
-    audits.give_back(widgets.workspace(), audit, trials)
+    audits.revert_codings(widgets.workspace(), audit, trials)
     st.cache_data.clear()
 
 
@@ -425,7 +430,7 @@ def main() -> None:
         study = widgets.study_chooser()
         if study is None:
             return
-        widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.honesty_note(studies.respondents_of(widgets.workspace(), study.code))
         widgets.unreviewed_note(study)
         audit = choose_audit(study)
         if audit is None:

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.study import Status
-from core.workflow.answers import answers
-from core.workflow.answers.answers import Scores, TidyPreview
+from core.workflow.answers import imports
+from core.workflow.answers.imports import ScoreMeaning, TidyPreview
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from pages.shared import bank_attachment, downloads, widgets
@@ -129,18 +129,18 @@ def import_section() -> None:
         "Bank of the items", [_FITTING, _MADE, *on_file], key=f"data_bank:{epoch}",
         help="The bank says which items are reverse-keyed, and which subscale they belong to.",
     )  # fmt: skip
-    bank = None if wish == _FITTING else on_file.get(wish, answers.NEW_BANK)
-    scores: Scores = right.selectbox(
-        "Scores in the file", list(answers.MEANINGS), key=f"data_scores:{epoch}",
-        format_func=lambda name: answers.MEANINGS[name].capitalize(),
+    bank = None if wish == _FITTING else on_file.get(wish, imports.NEW_BANK)
+    scores: ScoreMeaning = right.selectbox(
+        "Scores in the file", list(imports.SCORE_MEANINGS), key=f"data_scores:{epoch}",
+        format_func=lambda name: imports.SCORE_MEANINGS[name].capitalize(),
         help="Matters only for a file with a column score.",
     )  # fmt: skip
-    known = (workspace().process, len(studies.listed(workspace())), tuple(_banks()))
+    known = (workspace().process, len(studies.list_studies(workspace())), tuple(_banks()))
     found = _preview((known, uploaded.file_id), name, uploaded.getvalue(), study, bank, scores)
     _show_preview(found)
     if st.button("Keep these answers", type="primary", key="data_keep", icon=":material/save:"):
         with st.spinner("Keeping the answers ..."):
-            done = answers.import_tidy(
+            done = imports.import_tidy(
                 workspace(), name, uploaded.getvalue(), study=study, bank=bank, scores=scores
             )
         st.session_state[_DONE] = [(one.study, one.n_rows, one.instrument) for one in done]
@@ -158,9 +158,9 @@ def _banks() -> list[editing.BankSummary]:
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
 def _preview(
-    known: object, name: str, _data: bytes, study: str, bank: str | None, scores: Scores
+    known: object, name: str, _data: bytes, study: str, bank: str | None, scores: ScoreMeaning
 ) -> TidyPreview:
-    return answers.preview_tidy(workspace(), name, _data, study=study, bank=bank, scores=scores)
+    return imports.preview_tidy(workspace(), name, _data, study=study, bank=bank, scores=scores)
 
 
 def _show_preview(found: TidyPreview) -> None:

@@ -8,9 +8,9 @@ from core.domain.numbers import count_text
 from core.workflow import sample
 from core.workflow.banks import editing
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
-from core.workflow.runs.collection import StudyState
+from core.workflow.runs.collection import StudyRun
 from pages.shared import widgets
 
 STEPS = (
@@ -45,7 +45,7 @@ SAMPLES: tuple[tuple[sample.SampleKind, str, str], ...] = (
 )
 
 
-def how_far(study: StudyState) -> str:
+def how_far(study: StudyRun) -> str:
     state = collection.STATE_WORDS[study.state]
     return f"{collection.replied_words(study)}, {state}"
 
@@ -60,9 +60,9 @@ def sample_study() -> None:
         with column, st.container(border=True):
             st.write(explanation)
             if kind == "simulated":
-                st.caption(respondents.HONESTY_SIMULATED)
+                st.caption(catalog.HONESTY_SIMULATED)
             else:
-                st.caption(respondents.HONESTY_LOCAL)
+                st.caption(catalog.HONESTY_LOCAL)
             with widgets.error_box():
                 if st.button(label, key=f"sample_{kind}", icon=":material/play_arrow:"):
                     st.session_state["sample"] = sample.start_sample(widgets.workspace(), kind)
@@ -71,14 +71,14 @@ def sample_study() -> None:
 def live_figures() -> None:
     """The figures, drawn anew each second as long as a study is under way."""
     with widgets.error_box():
-        under_way = any(study.under_way for study in collection.overview(widgets.workspace()))
+        under_way = any(study.under_way for study in collection.list_runs(widgets.workspace()))
         st.fragment(figures, run_every=1.0 if under_way else None)(ends_timer=under_way)
 
 
 def figures(*, ends_timer: bool = False) -> None:
     """The sample study and the whole database, from one reading, so that the numbers agree."""
     with widgets.error_box():
-        planned = {study.study: study for study in collection.overview(widgets.workspace())}
+        planned = {study.study: study for study in collection.list_runs(widgets.workspace())}
         sample_now = planned.get(st.session_state.get("sample", ""))
         if sample_now:
             sample_progress(sample_now)
@@ -87,7 +87,7 @@ def figures(*, ends_timer: bool = False) -> None:
             st.rerun()
 
 
-def sample_progress(now: StudyState) -> None:
+def sample_progress(now: StudyRun) -> None:
     st.progress(now.n_done / now.n_trials if now.n_trials else 0.0, text=how_far(now))
     reason = collection.progress(widgets.workspace(), now.study).reason
     if reason and now.state != "finished":
@@ -100,9 +100,9 @@ def sample_progress(now: StudyState) -> None:
     st.page_link("pages/item_statistics.py", label="See item statistics", query_params=query)
 
 
-def in_the_database(planned: Mapping[str, StudyState]) -> None:
+def in_the_database(planned: Mapping[str, StudyRun]) -> None:
     found = widgets.workspace()
-    listed = studies.listed(found)
+    listed = studies.list_studies(found)
     imported = {study.code: study.n_responses for study in listed if study.kind == "imported"}
     replies = sum(imported.values()) + sum(study.n_done for study in planned.values())
     st.header("In the database")
@@ -112,7 +112,7 @@ def in_the_database(planned: Mapping[str, StudyState]) -> None:
     row = st.container(horizontal=True, gap="large")  # each as wide as its number
     for label, value, explanation in (
         ("Banks", len([b for b in editing.summaries(found) if not b.archived]), None),
-        ("Respondents", len(respondents.offered(found)), None),
+        ("Respondents", len(catalog.list_respondents(found)), None),
         ("Studies", len(listed), None),
         ("Replies", f"{replies:,}", None),
         (

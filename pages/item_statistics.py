@@ -13,13 +13,15 @@ from pages.shared import analysis_page, widgets
 @st.cache_data(max_entries=10, show_spinner=False)
 def truth(_found: Workspace, study_id: int) -> tuple[KnownTruth, ...]:
     """Known truth of a frozen study, which does not change any more."""
-    code = next(s.code for s in studies.listed(_found) if s.study_id == study_id)
+    code = next(s.code for s in studies.list_studies(_found) if s.study_id == study_id)
     return known_truth(_found, code)
 
 
 def show_truth(study: StudyRecord) -> None:
     """What the statistics should find, where simulated respondents answered."""
-    if not any(person.simulation for person in studies.people(widgets.workspace(), study.code)):
+    if not any(
+        person.simulation for person in studies.respondents_of(widgets.workspace(), study.code)
+    ):
         return
     with st.expander("The known truth behind the simulated answers"):
         st.write(

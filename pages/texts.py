@@ -51,14 +51,16 @@ def show_counts() -> None:
     widgets.download(
         "CSV", export.frame_csv(counts), f"{file_stem(study)}-words.csv", key="texts_counts_csv"
     )
-    _ratios(counts, study, list(texts.lists_of(editing.load(found, chosen).instrument)))
+    _ratios(counts, study, list(texts.word_lists_of(editing.load(found, chosen).instrument)))
 
 
 @st.cache_data(max_entries=5, show_spinner="Counting ...")
 def _counts(revision: object, study: str, bank: str) -> pd.DataFrame:
     """The counts, kept as long as the answers (`revision`) stay the same."""
     found = widgets.workspace()
-    return texts.counts(found, study, texts.lists_of(editing.load(found, bank).instrument))
+    return texts.count_words(
+        found, study, texts.word_lists_of(editing.load(found, bank).instrument)
+    )
 
 
 def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
@@ -153,7 +155,7 @@ def _keep() -> None:
     typed = st.session_state.to_dict()
     try:
         qualities = _parse_ratings(typed["judge_scales"])
-        bank = texts.judge_bank(
+        bank = texts.create_judge_bank(
             widgets.workspace(), typed["judge_study"], typed["judge_rubric"], qualities
         )
     except UserError as error:
@@ -177,7 +179,7 @@ def _results(judged: tuple[str, ...]) -> None:
     st.header("What judges said")
     study = st.selectbox("Judged study", judged[::-1], key="judge_read", persist_state="session")
     widgets.notes_of_study(study)
-    rated = texts.rated(widgets.workspace(), study)
+    rated = texts.load_ratings(widgets.workspace(), study)
     if rated.empty:
         st.info("No rating has come in yet. Run the study on the page Collect.")
         return
@@ -198,7 +200,7 @@ def _results(judged: tuple[str, ...]) -> None:
     left, right = st.columns(2)
     tag = left.selectbox("For each level of", tags, key="judge_tag")
     quality = right.selectbox("Rating", qualities, key="judge_quality")
-    means = texts.by_level(rated, tag, quality)
+    means = texts.ratings_by_level(rated, tag, quality)
     widgets.table(means, alt=f"Mean rating for each level of {tag}")
     correlation, levels = texts.level_correlation(rated, tag, quality)
     said = number_text(correlation, 2) if correlation == correlation else "undefined"
@@ -305,7 +307,7 @@ def _make_letters() -> None:
     """What is typed is read here: a change may arrive together with the press."""
     typed = st.session_state.to_dict()
     _note(
-        lambda: text_prompts.from_descriptors(
+        lambda: text_prompts.create_descriptor_prompts(
             widgets.workspace(),
             typed["texts_letters"],
             typed["texts_prompt"],
@@ -318,7 +320,7 @@ def _make_letters() -> None:
 def _make_stories() -> None:
     typed = st.session_state.to_dict()
     _note(
-        lambda: text_prompts.stories(
+        lambda: text_prompts.create_story_prompts(
             widgets.workspace(),
             typed["texts_stories"],
             typed["texts_first"].split(),

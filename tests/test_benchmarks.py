@@ -115,7 +115,7 @@ def test_every_analysis_is_opened_on_its_page():
 
     views = _views()
     found = {analysis: page for page, analysis in views if analysis}
-    assert found == {analysis.name: analysis.topic for analysis in analyses.analyses()}
+    assert found == {analysis.name: analysis.topic for analysis in analyses.all_analyses()}
     assert len(views) == len(set(views))
     pages = {path.stem for path in (ROOT / "pages").glob("[!_]*.py")}
     assert {page for page, _ in views} == pages

@@ -14,7 +14,7 @@ from core.workflow.statistics import analyses
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(params=analyses.analyses(), ids=lambda analysis: analysis.name)
+@pytest.fixture(params=analyses.all_analyses(), ids=lambda analysis: analysis.name)
 def analysis(request):
     return request.param
 

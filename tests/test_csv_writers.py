@@ -17,9 +17,9 @@ from core.domain.results import Column, ResultTable
 from core.domain.study import Context, Design
 from core.files import contexts, tidy
 from core.files.banks import writing
-from core.workflow.answers import answers
+from core.workflow.answers import exports, imports
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from tests.analysis.score_frames import item_scores
 from tests.workflow.studies import simulated
 
@@ -46,7 +46,7 @@ def formulas(data):
 @pytest.mark.parametrize("name", [n for n in HOSTILE if n.isprintable()])
 def test_a_plan_file_holds_no_formula_whatever_the_study_is_called(workspace, name):
     person = simulated()
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     studies.freeze(workspace, Design(name, "attitudes_20", (person.label,)))
     data = studies.plan_csv(workspace, name)
     assert formulas(data) == []
@@ -98,8 +98,8 @@ def test_the_files_of_a_study_hold_no_formula(workspace, tmp_path):
     name = f"x,{FORMULA}"
     text = f'item,answer,model,wave\n"{FORMULA}",1,"{FORMULA}",=1+1\n'
     text = text.replace('("http', '(""http').replace('invalid","x")"', 'invalid"",""x"")"')
-    answers.import_tidy(workspace, "a.csv", text.encode(), study=name)
-    for file in answers.export_study(workspace, name, tmp_path / "out"):
+    imports.import_tidy(workspace, "a.csv", text.encode(), study=name)
+    for file in exports.export_study(workspace, name, tmp_path / "out"):
         if file.suffix == ".csv":
             assert formulas(file.read_bytes()) == []
 

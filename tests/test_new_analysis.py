@@ -11,7 +11,7 @@ import streamlit
 import core.analysis
 from core.__main__ import main
 from core.analysis.shared import registry
-from core.workflow.answers import answers
+from core.workflow.answers import imports
 from core.workflow.opening import open_workspace
 from core.workflow.statistics import analyses
 from pages.shared import analysis_page
@@ -101,7 +101,7 @@ def database(tmp_path, monkeypatch):
         for item, answer in zip(("nature_01", "nature_02"), given, strict=True)
     ]  # fmt: skip
     workspace = open_workspace(path)
-    answers.import_tidy(workspace, "people.csv", pd.DataFrame(rows).to_csv(index=False).encode())
+    imports.import_tidy(workspace, "people.csv", pd.DataFrame(rows).to_csv(index=False).encode())
     workspace.close()
     monkeypatch.setenv("INKBLOT_DB", str(path))
     return str(path)

@@ -21,7 +21,7 @@ def test_every_analysis_and_all_files_of_a_study_are_written(workspace, tmp_path
     results.write(workspace, entry, tmp_path)
     found = contents(tmp_path)
     written = {path.split("/")[1] for path in found if path.startswith("analyses/")}
-    assert written == {analysis.name for analysis in analyses.analyses()}
+    assert written == {analysis.name for analysis in analyses.all_analyses()}
     assert b"did not ask for texts" in found["analyses/odds_ratios/unsuitable/default/refusal.txt"]
     assert "analyses/option_distribution/unsuitable/default/chart 1.json" in found
     assert "studies/unsuitable/answers.csv" in found

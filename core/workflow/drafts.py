@@ -18,37 +18,39 @@ from core.workflow.workspace import Workspace
 
 # Beginnings that services give their keys. A key pasted into the wrong field must not be stored.
 _KEY_SHAPE = re.compile(r"\b(sk-|gsk_|AIza|hf_|xai-|pplx-|Bearer )[\w-]{8,}")
-_writing = threading.Lock()  # two tabs saving one draft at once would end in a failed transaction
+_write_lock = (
+    threading.Lock()
+)  # two tabs saving one draft at once would end in a failed transaction
 
 
 @dataclass(frozen=True)
-class Remembered:
+class SavedDraft:
     """A draft and when it was saved."""
 
     value: Any
     saved_at: datetime
 
 
-def remember(workspace: Workspace, name: str, value: Any) -> None:
+def save(workspace: Workspace, name: str, value: Any) -> None:
     """Keep a value of plain lists, texts and numbers under a name; None clears it."""
-    with _writing:
+    with _write_lock:
         saved_inputs.save_page_input(workspace.database, name, value)
 
 
-def recall(workspace: Workspace, name: str) -> Remembered | None:
+def load(workspace: Workspace, name: str) -> SavedDraft | None:
     """What is kept under a name, or None."""
     found = saved_inputs.page_input(workspace.database, name)
     if found is None or found[0] is None:
         return None
-    return Remembered(found[0], found[1])
+    return SavedDraft(found[0], found[1])
 
 
-def amend(workspace: Workspace, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+def update(workspace: Workspace, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Change single fields of a draft and return all of it.
 
     Fields that another tab has changed meanwhile stay as that tab left them.
     """
-    with _writing:
+    with _write_lock:
         found = saved_inputs.page_input(workspace.database, name)
         fields: dict[str, Any] = dict(found[0] or {}) if found else {}
         fields |= changes

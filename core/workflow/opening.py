@@ -17,8 +17,8 @@ from core.files.contexts import read_contexts
 from core.store import banks as bank_store
 from core.store import respondents, saved_inputs
 from core.store.database import Database
-from core.workflow.contexts import contexts
-from core.workflow.respondents.respondents import STARTER_RESPONDENTS
+from core.workflow.contexts import sets as contexts
+from core.workflow.respondents.catalog import STARTER_RESPONDENTS
 from core.workflow.workspace import Workspace
 
 _STARTER_SETS = {
@@ -26,7 +26,7 @@ _STARTER_SETS = {
     "Personas (60)": "personas_60.csv",
     "Conversations (40)": "conversations_40.jsonl",
 }
-_FILLED = "starters"
+_FILLED_MARK = "starters"
 """Under this name the database remembers that all it starts with was put in."""
 _open: dict[str, Workspace] = {}
 _lock = threading.Lock()
@@ -56,7 +56,7 @@ def _fill(workspace: Workspace) -> None:
     a user has changed or archived is there, and stays as it is.
     """
     database = workspace.database
-    if saved_inputs.page_input(database, _FILLED):
+    if saved_inputs.page_input(database, _FILLED_MARK):
         return
     with database.all_or_nothing():
         _fill_banks(workspace)
@@ -64,13 +64,13 @@ def _fill(workspace: Workspace) -> None:
         for respondent in STARTER_RESPONDENTS:
             if respondent.label not in known:
                 respondents.offer(database, respondent)
-        sets = contexts.sets(workspace)
+        sets = contexts.load_all(workspace)
         for name, file_name in _STARTER_SETS.items():
             if name not in sets:
                 data = (workspace.data_directory / file_name).read_bytes()
                 found = read_contexts(file_name, data)
                 contexts.save(workspace, name, found, made="Comes with Inkblot")
-        saved_inputs.save_page_input(database, _FILLED, True)
+        saved_inputs.save_page_input(database, _FILLED_MARK, True)
 
 
 def _fill_banks(workspace: Workspace) -> None:

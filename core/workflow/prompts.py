@@ -22,7 +22,7 @@ from core.workflow.workspace import Workspace
 
 # Prompt templates: those that come with Inkblot, and those of the user.
 
-_SENTENCES = ""  # under this code a study keeps the sentences that ask for a reply
+_REPLY_WORDS_CODE = ""  # under this code a study keeps the sentences that ask for a reply
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Wordings:
     replies: Mapping[str, ReplyWords]
 
 
-def offered(workspace: Workspace) -> Wordings:
+def load_wordings(workspace: Workspace) -> Wordings:
     """Every template a design can choose; one of the user's replaces the built-in of its code."""
     built_in = template_files.built_in_templates()
     found = {template.code: template for template in built_in.templates}
@@ -60,19 +60,19 @@ def save_template(workspace: Workspace, template: PromptTemplate) -> None:
     )
 
 
-def to_keep(wordings: Wordings, codes: Iterable[str]) -> dict[str, str]:
+def wordings_as_json(wordings: Wordings, codes: Iterable[str]) -> dict[str, str]:
     """What a study keeps of the wordings: the templates it uses and the reply sentences."""
     kept = {code: _json(wordings.templates[code]) for code in codes}
-    return kept | {_SENTENCES: _json(wordings.replies)}
+    return kept | {_REPLY_WORDS_CODE: _json(wordings.replies)}
 
 
-def of_study(workspace: Workspace, study_id: int) -> Wordings:
+def study_wordings(workspace: Workspace, study_id: int) -> Wordings:
     """The wordings as a study was frozen with; of an earlier Inkblot, those that come along."""
     kept = studies.templates(workspace.database, study_id)
     if not kept:
         built_in = template_files.built_in_templates()
         return Wordings({t.code: t for t in built_in.templates}, built_in.replies)
-    replies = REPLIES.validate_json(kept.pop(_SENTENCES))
+    replies = REPLIES.validate_json(kept.pop(_REPLY_WORDS_CODE))
     return Wordings({code: TEMPLATE.validate_json(body) for code, body in kept.items()}, replies)
 
 
@@ -88,7 +88,7 @@ _TOKENS_PER_LINE = 16
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudyMaterials:
     """All that the words of a study's calls are made of."""
 
     design: Design
@@ -110,7 +110,7 @@ class Asked:
         """What a planned call asks, its options in the order they are shown."""
         return Question(
             tuple(self.items[planned.item] for planned in call.items),
-            shown(
+            shown_format(
                 self.formats[call.format],
                 call.label_order,
                 call.option_order,
@@ -132,7 +132,7 @@ class Asked:
 
         A seed is moved on by the repetition, so that repetitions are independent draws.
         """
-        sampling = _roomy(respondent.sampling, len(question.items))
+        sampling = _with_room_for_block(respondent.sampling, len(question.items))
         messages = render(
             question,
             self.wordings.templates[question.template],
@@ -149,14 +149,14 @@ class Asked:
         )
 
 
-def _roomy(sampling: SamplingSettings, items: int) -> SamplingSettings:
+def _with_room_for_block(sampling: SamplingSettings, items: int) -> SamplingSettings:
     """The settings with room for a line of reply to each item of a block."""
     if items == 1 or sampling.max_tokens is None:
         return sampling
     return replace(sampling, max_tokens=max(sampling.max_tokens, _TOKENS_PER_LINE * items))
 
 
-def shown(
+def shown_format(
     response_format: ResponseFormat,
     label_order: str,
     option_order: tuple[str, ...] | None,

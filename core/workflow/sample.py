@@ -11,7 +11,7 @@ from core.errors import DesignError
 from core.files import contexts
 from core.store import respondents as respondent_store
 from core.workflow.designs import studies
-from core.workflow.respondents.respondents import LOCAL, SIMULATED
+from core.workflow.respondents.catalog import LOCAL, SIMULATED
 from core.workflow.runs import collection
 from core.workflow.workspace import Workspace
 

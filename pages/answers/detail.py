@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.numbers import count_text, round_frame
-from core.workflow.answers import answers, audits
-from core.workflow.answers.answers import STATUS_WORDS, AnswerDetail, AttemptDetail
-from core.workflow.answers.audits import Preview
+from core.workflow.answers import audits, browsing
+from core.workflow.answers.audits import RereadingPreview
+from core.workflow.answers.browsing import STATUS_WORDS, AnswerDetail, AttemptDetail
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs.collection import FAILURE_WORDS
 from pages.collect.progress import moment
@@ -36,7 +36,7 @@ _TOLD_IF_VARIED = ("model", "form", "template", "label_order", "phase", "repetit
 
 def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None:
     """Everything that is kept about one answer. `varied` are the study's varying factors."""
-    answer = answers.detail(workspace(), trial)
+    answer = browsing.detail(workspace(), trial)
     if answer is None or answer.study != study.code:
         st.info("The answer named in the address is not in this study.")
         return
@@ -92,7 +92,7 @@ def _reply(answer: AnswerDetail) -> None:
     if answer.option is None:
         st.text(f"No option ({status})")
     else:
-        label = answers.option_label(workspace(), answer)
+        label = browsing.option_label(workspace(), answer)
         st.text(f"Option {answer.option}" + (f" = {label}" if label else "") + f" ({status})")
     _read_how(answer)
 
@@ -118,7 +118,7 @@ def _read_how(answer: AnswerDetail) -> None:
             "(of all options that a first token begins)."
         )
     for before in answer.earlier:
-        words = answers.in_words(before.status, before.option)
+        words = browsing.answer_words(before.status, before.option)
         st.caption(
             plain(f"Until {moment(before.until)}: {words}; changed by {_CAUSES[before.cause]}.")
         )
@@ -134,7 +134,7 @@ def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) ->
     ]
     if answer.n_in_call > 1:
         rows.append(("Place in its call", f"{answer.position} of {answer.n_in_call}"))
-    options = answers.options_shown(workspace(), answer)
+    options = browsing.options_shown(workspace(), answer)
     if options and (answer.option_order or answer.label_order == "inverted"):
         rows.append(("Options as shown", ", ".join(option.code for option in options)))
     if answer.opinion:
@@ -233,7 +233,7 @@ def reading_section(study: StudyRecord) -> None:
         if study.n_responses == 0:
             st.info("There are no replies yet.")
             return
-        st.text(_read_by(audits.versions(widgets.workspace(), study.code)))
+        st.text(_read_by(audits.parser_versions(widgets.workspace(), study.code)))
         persons = st.checkbox(
             "Also answers that a person has set",
             key=f"reread_persons:{study.code}",
@@ -241,7 +241,7 @@ def reading_section(study: StudyRecord) -> None:
         )
         if st.button("Show what would change", key="reread", icon=":material/find_replace:"):
             _read(study.code, persons=persons)
-        found: Preview | None = st.session_state.get(_name(study.code))
+        found: RereadingPreview | None = st.session_state.get(_name(study.code))
         if found is not None:
             _show(found)
         done = st.session_state.pop(f"reread_done:{study.code}", None)
@@ -253,7 +253,7 @@ def reading_section(study: StudyRecord) -> None:
 
 def _read(study: str, *, persons: bool) -> None:
     bar = st.progress(0.0, "Reading the replies ...")
-    found = audits.preview(
+    found = audits.preview_rereading(
         widgets.workspace(), study, persons=persons,
         report=lambda share: bar.progress(share, f"Reading the replies: {share:.0%}"),
     )  # fmt: skip
@@ -261,7 +261,7 @@ def _read(study: str, *, persons: bool) -> None:
     st.session_state[_name(study)] = found
 
 
-def _show(found: Preview) -> None:
+def _show(found: RereadingPreview) -> None:
     kept = f" {found.n_kept:,} set by a person were left alone." if found.n_kept else ""
     st.write(
         f"**{found.n_changed:,}** of {count_text(found.n_read, 'answer')} would change under "
@@ -284,7 +284,7 @@ def _show(found: Preview) -> None:
         st.button("Leave all as it is", key="reread_drop", on_click=_drop, args=(found.study,))
 
 
-def _kinds(found: Preview) -> pd.DataFrame:
+def _kinds(found: RereadingPreview) -> pd.DataFrame:
     kinds = found.kinds
     return pd.DataFrame(
         {
@@ -296,7 +296,7 @@ def _kinds(found: Preview) -> pd.DataFrame:
 
 
 def _in_words(frame: pd.DataFrame, status: str, option: str) -> list[str]:
-    return [answers.in_words(s, o) for s, o in zip(frame[status], frame[option], strict=True)]
+    return [browsing.answer_words(s, o) for s, o in zip(frame[status], frame[option], strict=True)]
 
 
 def _means(means: pd.DataFrame) -> None:
@@ -321,7 +321,7 @@ def _means(means: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def _changes(found: Preview) -> None:
+def _changes(found: RereadingPreview) -> None:
     st.markdown("**Every answer that would change**")
     last = math.ceil(found.n_changed / _PAGE_SIZE)
     number = 1
@@ -344,9 +344,11 @@ def _changes(found: Preview) -> None:
     )  # fmt: skip
 
 
-def _apply(found: Preview) -> None:
+def _apply(found: RereadingPreview) -> None:
     with widgets.error_box():
-        st.session_state[f"reread_done:{found.study}"] = audits.apply(widgets.workspace(), found)
+        st.session_state[f"reread_done:{found.study}"] = audits.apply_rereading(
+            widgets.workspace(), found
+        )
         st.cache_data.clear()  # numbers on other pages rest on what has just changed
     _drop(found.study)
 

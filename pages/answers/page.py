@@ -13,7 +13,7 @@ from core.charts import with_theme_ink
 from core.domain.numbers import count_text, round_frame
 from core.domain.results import Column, ResultTable
 from core.domain.study import FACTORS
-from core.workflow.answers import answers
+from core.workflow.answers import browsing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs import collection
@@ -49,7 +49,7 @@ def _status_section(study: StudyRecord, revision: object, levels: Iterable[str])
         st.info("Choose at least one factor for the rows.")
         return
     tally = _tallied(revision, study.code, _COARSE if set(by) <= set(_COARSE) else tuple(by))
-    shown = answers.status_shares(answers.status_table(tally, by), by)
+    shown = browsing.status_shares(browsing.status_table(tally, by), by)
     st.caption(
         "Click a number to see the answers behind it in the list below (with the keyboard: "
         f"move to it with the arrow keys). {count_text(len(shown), 'row')}, "
@@ -75,7 +75,7 @@ def _choose_rows(study: str, offered: list[str]) -> list[str]:
 @st.cache_data(max_entries=20, show_spinner=False)
 def _tallied(revision: object, study: str, by: tuple[str, ...] = _COARSE) -> pd.DataFrame:
     """Trials by factors and status, kept as long as the answers (`revision`) stay the same."""
-    return answers.tally(widgets.workspace(), study, by)
+    return browsing.status_counts(widgets.workspace(), study, by)
 
 
 def _draw(study: str, shown: pd.DataFrame, by: Sequence[str]) -> None:
@@ -112,7 +112,7 @@ def _open_number(study: str, key: str, shown: pd.DataFrame, by: tuple[str, ...])
     row, column = cells[0]
     chosen: dict[str, Sequence[Any]] = {name: [shown[name].iloc[row]] for name in by}
     if column not in by:
-        chosen["status"] = answers.statuses_of(column)
+        chosen["status"] = browsing.statuses_of(column)
     table.show_only(study, chosen)
 
 
@@ -128,7 +128,7 @@ _COUNTS = {
 
 def counts(study: StudyRecord, revision: object) -> None:
     """How many answers there are of each kind, by respondent: a table and a chart."""
-    overview = answers.status_table(_tallied(revision, study.code), ["respondent"])
+    overview = browsing.status_table(_tallied(revision, study.code), ["respondent"])
     st.header("What came back")
     usable = collection.usable_words(study.n_usable, study.n_asked)
     st.write(f"Answers: **{usable}** (an option was chosen, of the questions asked).")
@@ -147,7 +147,7 @@ def counts(study: StudyRecord, revision: object) -> None:
     name = f"{downloads.file_stem(study.code)}-what_came_back.csv"
     widgets.download("CSV", data, name, key="answers_counts_csv")
     theme = results.theme()
-    chart = answers.status_chart(overview, theme=theme)
+    chart = browsing.status_chart(overview, theme=theme)
     st.altair_chart(with_theme_ink(chart.spec, theme), alt=chart.alt, key="answers_chart")
     with st.expander("The data of this chart"):
         st.caption(widgets.plain(chart.alt))
@@ -173,7 +173,7 @@ def main() -> None:
         study = widgets.study_chooser()
         if study is None:
             return
-        widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.honesty_note(studies.respondents_of(widgets.workspace(), study.code))
         widgets.unreviewed_note(study)
         widgets.unkeyed_note(study.code)
         if study.n_responses == 0:
@@ -184,7 +184,7 @@ def main() -> None:
             )  # fmt: skip
         workspace = widgets.workspace()
         revision = (workspace.process, analyses.revision(workspace, [study.code]))
-        levels = answers.levels(workspace, study.code)
+        levels = browsing.levels(workspace, study.code)
         with widgets.error_box():
             counts(study, revision)
         with widgets.error_box():

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.workflow.answers import answers
-from core.workflow.answers.answers import STATUS_WORDS
+from core.workflow.answers import browsing
+from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.designs.studies import StudyRecord
 from pages.shared.widgets import STUDY_PARAMETER, factor_word, plain, workspace
 
@@ -224,7 +224,7 @@ def _page(code: str, view: View, number: int) -> tuple[pd.DataFrame, int, int]:
     """The rows of a page, how many there are in all, and the page's number, were it too high."""
 
     def read(at: int) -> tuple[pd.DataFrame, int]:
-        return answers.page(
+        return browsing.page(
             workspace(), code, view.filters, view.search,
             offset=(at - 1) * _PAGE_SIZE, limit=_PAGE_SIZE,
         )  # fmt: skip

@@ -9,9 +9,9 @@ from core.domain.instrument import ORIGINAL, Instrument
 from core.domain.numbers import count_text
 from core.domain.study import Respondent
 from core.workflow.banks import drafting, editing
-from core.workflow.banks.drafting import Drafted, Place, PlacedDraft, Target
-from core.workflow.banks.grid import MOODS, TextColumn
-from core.workflow.respondents import respondents
+from core.workflow.banks.drafting import DraftOutcome, DraftTarget, Place, PlacedDraft
+from core.workflow.banks.grid import MOODS, GridTextColumn
+from core.workflow.respondents import catalog
 from pages.banks.open_bank import Desk, form_word, language_name, text_title
 from pages.shared import widgets
 
@@ -22,7 +22,7 @@ _ROWS_A_PAGE = 10
 
 def _review_section(desk: Desk) -> None:
     """The drafts a page at a time, each beside the text it was made of."""
-    found = drafting.drafts(desk.bank)
+    found = drafting.list_drafts(desk.bank)
     st.header("Drafts to review")
     if not found:
         st.info("No draft waits for review.")
@@ -79,8 +79,11 @@ def _draft(desk: Desk, draft: PlacedDraft) -> None:
 def _beside(bank: Instrument, draft: PlacedDraft) -> list[tuple[str, str]]:
     """The original in the language of the draft, or else the same text in another language."""
     _, column = draft.place
-    places = [TextColumn(column.language), TextColumn(column.language, ORIGINAL, column.mood)]
-    places += [TextColumn(language, column.form, column.mood) for language in bank.languages]
+    places = [
+        GridTextColumn(column.language),
+        GridTextColumn(column.language, ORIGINAL, column.mood),
+    ]
+    places += [GridTextColumn(language, column.form, column.mood) for language in bank.languages]
     for place in places:
         text = draft.item.text(*place)
         if text and place != column and text != draft.wording.text:
@@ -127,8 +130,8 @@ def _choose(desk: Desk) -> None:
     target = _target(desk)
     if target is None:
         return
-    people = respondents.offered(widgets.workspace())
-    models = drafting.drafters(people)
+    people = catalog.list_respondents(widgets.workspace())
+    models = drafting.text_writers(people)
     if len(models) < len(people):
         st.caption("Simulated respondents are formulas: they give answers and cannot write a text.")
     if not models:
@@ -140,7 +143,7 @@ def _choose(desk: Desk) -> None:
     labels = {person.label: person for person in models}
     label = st.selectbox("Model", list(labels), key=f"bank_draft_model_{desk.code}")
     widgets.honesty_note([labels[label]])
-    lacking = drafting.without_text(desk.bank, target)
+    lacking = drafting.items_to_draft(desk.bank, target)
     if not lacking:
         st.info("Every item has this text already, or no text to make it of.")
         return
@@ -148,7 +151,7 @@ def _choose(desk: Desk) -> None:
     _run_button(desk, target, labels[label], chosen)
 
 
-def _target(desk: Desk) -> Target | None:
+def _target(desk: Desk) -> DraftTarget | None:
     bank, code = desk.bank, desk.code
     kind = st.segmented_control(
         "What to draft", [_TRANSLATION, _ANOTHER_FORM], default=_TRANSLATION, required=True,
@@ -173,7 +176,7 @@ def _target(desk: Desk) -> Target | None:
         form, mood = columns[2].selectbox(
             "Text", known, format_func=_text_word, key=f"bank_draft_text_{code}"
         )
-        return Target(TextColumn(language, form, mood), source)
+        return DraftTarget(GridTextColumn(language, form, mood), source)
     language = columns[0].selectbox(
         "Language", bank.languages, format_func=language_name, key=f"bank_draft_in_{code}"
     )
@@ -187,7 +190,7 @@ def _target(desk: Desk) -> Target | None:
         "Mood", ["", *MOODS], format_func=lambda mood: mood or "any", key=mood_key,
         help="A statement, a question or a choice for the formats of that mood; any: as it comes.",
     )  # fmt: skip
-    return Target(TextColumn(language, form, mood), language)
+    return DraftTarget(GridTextColumn(language, form, mood), language)
 
 
 def _forms(bank: Instrument) -> list[str]:
@@ -211,7 +214,7 @@ def _items(desk: Desk, lacking: tuple[str, ...]) -> list[str]:
     return list(lacking[: int(number)])
 
 
-def _run_button(desk: Desk, target: Target, person: Respondent, codes: list[str]) -> None:
+def _run_button(desk: Desk, target: DraftTarget, person: Respondent, codes: list[str]) -> None:
     calls = count_text(len(codes), "call")
     st.caption(
         f"Makes {calls} to {widgets.plain(person.label)}, at most {person.sampling.at_once} at "
@@ -223,25 +226,25 @@ def _run_button(desk: Desk, target: Target, person: Respondent, codes: list[str]
         st.rerun()
 
 
-def _run(desk: Desk, target: Target, person: Respondent, codes: list[str]) -> None:
+def _run(desk: Desk, target: DraftTarget, person: Respondent, codes: list[str]) -> None:
     """Draft with a bar; what has come is kept even where the page is left in the middle."""
-    outcomes: list[Drafted] = []
+    outcomes: list[DraftOutcome] = []
     bar = st.progress(0.0, text=f"0 of {len(codes):,}")
 
-    def told(outcome: Drafted) -> None:
+    def told(outcome: DraftOutcome) -> None:
         outcomes.append(outcome)
         bar.progress(len(outcomes) / len(codes), text=f"{len(outcomes):,} of {len(codes):,}")
 
     stopped = ""
     try:
-        stopped = drafting.draft(
+        stopped = drafting.draft_texts(
             widgets.workspace(), desk.bank, codes, target, person.label, told=told
         )
     finally:
         texts = {outcome.code: outcome.text for outcome in outcomes if outcome.text}
         if texts:
             desk.commit(
-                lambda bank: drafting.with_drafts(bank, target.column, texts, person.label),
+                lambda bank: drafting.add_drafts(bank, target.column, texts, person.label),
                 f"Drafted by {person.label}",
                 redraw=True,
             )

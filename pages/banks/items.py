@@ -30,7 +30,7 @@ from core.workflow.banks.grid import (
     TAGS,
     TEXT,
     GridEdits,
-    TextColumn,
+    GridTextColumn,
 )
 from pages.banks.open_bank import (
     FACT_WORDS,
@@ -114,7 +114,7 @@ class Chosen:
 
     hidden: set[str]
     facts: list[str] | None = None  # None: those that are used
-    texts: list[TextColumn] = field(default_factory=list)
+    texts: list[GridTextColumn] = field(default_factory=list)
     domains: list[str] = field(default_factory=list)
 
 
@@ -132,7 +132,7 @@ def _choose_columns(desk: Desk) -> tuple[str, ...]:
     domains = dict.fromkeys([*bank.domains(), *chosen.domains]) if _LOADINGS in facts else ()
     parties = grid.party_codes(bank) if _POSITIONS in facts else ()
     shown = (column for column in texts if column.name not in chosen.hidden)
-    return grid.in_order(facts, shown, domains, parties)
+    return grid.order_columns(facts, shown, domains, parties)
 
 
 def _column_settings(columns: Sequence[str]) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def _add_form(desk: Desk, form_key: str, name_key: str, mood_key: str) -> None:
         return
     chosen = _chosen(desk)
     for language in desk.bank.languages:
-        column = TextColumn(language, form, mood)
+        column = GridTextColumn(language, form, mood)
         chosen.hidden.discard(column.name)
         if column not in chosen.texts:
             chosen.texts.append(column)
@@ -368,8 +368,8 @@ def items_section(desk: Desk) -> None:
         )  # fmt: skip
     texts = [bank_columns.text_column(name) for name in columns if name.startswith(TEXT)]
     problems = editing.problems_besides_gaps(desk.bank)
-    among = editing.troubled_rows(desk.bank, texts, problems) if only else None
-    found = bank_grid.found_rows(desk.bank, search, among)
+    among = editing.rows_with_problems(desk.bank, texts, problems) if only else None
+    found = bank_grid.search_rows(desk.bank, search, among)
     n_pages = max(1, -(-len(found) // _ROWS_A_PAGE))
     page = 1
     if n_pages > 1:
@@ -382,7 +382,7 @@ def items_section(desk: Desk) -> None:
     _count_line(desk.bank, found, rows)
     if desk.bank.items:
         st.text(gaps_words(editing.gaps(desk.bank, texts)))
-        show_groups(editing.grouped(problems))
+        show_groups(editing.group_problems(problems))
     _directions_expander(desk)
 
 
@@ -415,7 +415,7 @@ def _grid(desk: Desk, showing: object, rows: tuple[int, ...], columns: tuple[str
         return bank_grid.item_rows(bank, rows, columns)
 
     def apply(bank: Instrument, base: Instrument, edits: GridEdits) -> Instrument:
-        edits = bank_paste.spread(edits, columns)
+        edits = bank_paste.spread_blocks(edits, columns)
         return replace(bank, items=bank_grid.edit_items(base.items, rows, edits))
 
     grid = desk.grid("items", showing, frame, apply)
@@ -452,7 +452,7 @@ def _edits(grid: Grid) -> GridEdits:
 
 def _remarks(grid: Grid, columns: Sequence[str]) -> tuple[str, ...]:
     shown = [int(position) - 1 for position in grid.frame[POSITION]]
-    return bank_paste.remarks(_edits(grid), columns, grid.base.items, shown)
+    return bank_paste.item_remarks(_edits(grid), columns, grid.base.items, shown)
 
 
 def show_remarks(remarks: tuple[str, ...]) -> None:

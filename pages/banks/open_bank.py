@@ -16,15 +16,15 @@ from core.domain.numbers import count_text
 from core.errors import ConflictError, UserError
 from core.workflow.banks import editing
 from core.workflow.banks import grid as bank_grid
-from core.workflow.banks.editing import LANGUAGES, DraftState, Gap
+from core.workflow.banks.editing import LANGUAGES, DraftState, TextGap
 from core.workflow.banks.grid import (
     LOADING,
     PARTY,
     POSITION,
     TEXT,
     GridEdits,
-    TextColumn,
-    given_codes,
+    GridTextColumn,
+    codes_given,
     text_column,
 )
 from core.workflow.opening import open_workspace
@@ -46,7 +46,7 @@ def language_name(language: str) -> str:
     return f"{name} ({language})" if name else language
 
 
-def text_title(column: TextColumn) -> str:
+def text_title(column: GridTextColumn) -> str:
     """What a column of texts is called: its form, its language, and its mood where it has one."""
     form = "Text" if column.form == ORIGINAL else form_word(column.form)
     mood = f" ({column.mood})" if column.mood else ""
@@ -73,7 +73,7 @@ def titled(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.rename(columns={name: column_title(name) for name in frame.columns})
 
 
-def gaps_words(gaps: tuple[Gap, ...]) -> str:
+def gaps_words(gaps: tuple[TextGap, ...]) -> str:
     """Missing and unreviewed texts in a line: 'de: 3 missing, 2 unreviewed'."""
     parts = []
     for gap in gaps:
@@ -89,7 +89,7 @@ def moved_words(edits: GridEdits, kind: str, before: Sequence[str], after: Seque
     found = []
     if any(POSITION in cells for cells in (*edits.edited.values(), *edits.added)):
         found.append(f"{kind.capitalize()}s with a new position are saved in the new order.")
-    given = given_codes(edits, before, after)
+    given = codes_given(edits, before, after)
     if given:
         more = f" and {len(given) - _MAX_CODES:,} more" if len(given) > _MAX_CODES else ""
         which = f"The new {kind} without a code has" if len(given) == 1 else (

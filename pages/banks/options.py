@@ -117,7 +117,7 @@ def _grid(desk: Desk, code: str, languages: list[str]) -> None:
         found = base.format(code)
         if found is None:
             return bank
-        options = bank_grid.edit_options(found.options, bank_paste.spread(edits, columns))
+        options = bank_grid.edit_options(found.options, bank_paste.spread_blocks(edits, columns))
         return editing.with_format(bank, code, options)
 
     def remarks() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from core.domain.numbers import count_text
 from core.errors import UserError
 from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing, grid
-from core.workflow.banks.editing import Arrival, BankSummary, ImportedBank
+from core.workflow.banks.editing import BankSummary, ImportCheck, ImportedBank
 from core.workflow.opening import open_workspace
 from pages.banks import drafting, items, options, versions
 from pages.banks.open_bank import (
@@ -191,7 +191,7 @@ def _preview(draft: ImportedBank) -> None:
     rows = titled(grid.item_rows(bank, range(n_shown)))
     widgets.table(rows, alt=f"Items read: {n_shown} rows")
     if not draft.errors:
-        _warn_of_twins(editing.arrival(widgets.workspace(), draft))
+        _warn_of_twins(editing.check_import(widgets.workspace(), draft))
         _tell_of_answers(draft)
     problem = st.session_state.pop(_IMPORT_PROBLEM, None)
     if problem is not None:
@@ -203,7 +203,7 @@ def _preview(draft: ImportedBank) -> None:
         )  # fmt: skip
 
 
-def _warn_of_twins(arrival: Arrival) -> None:
+def _warn_of_twins(arrival: ImportCheck) -> None:
     if not arrival.alike:
         return
     known = ", ".join(f"{bank.title} ({bank.code})" for bank in arrival.alike[:5])
@@ -216,7 +216,7 @@ def _warn_of_twins(arrival: Arrival) -> None:
 
 def _tell_of_answers(draft: ImportedBank) -> None:
     """Say which imported answers without a bank this one holds the items of."""
-    for study, match in bank_attachment.studies_of(widgets.workspace(), draft.instrument)[:5]:
+    for study, match in bank_attachment.studies_for_bank(widgets.workspace(), draft.instrument)[:5]:
         st.info(
             f"Study {widgets.plain(study)} holds imported answers to these items and has no bank: "
             f"{widgets.plain(match.words)}. Once this bank is imported, attach it to the study on "

@@ -84,7 +84,7 @@ def problems_section(desk: Desk) -> None:
         f"{len(found):,} to look at; {n_blocking:,} would stop a study; the rest are gaps that "
         "matter only for a study that asks for what is missing."
     )
-    for group in editing.grouped(found):
+    for group in editing.group_problems(found):
         st.text(_group_words(group))
     rows = [
         {

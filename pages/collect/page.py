@@ -13,10 +13,10 @@ from core.errors import UserError
 from core.workflow import drafts
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.respondents import respondents
-from core.workflow.respondents.connection import PARAMETERS
-from core.workflow.runs import amendments, calls, collection
-from core.workflow.runs.collection import Progress, StudyState
+from core.workflow.respondents import catalog
+from core.workflow.respondents.service_settings import PARAMETERS
+from core.workflow.runs import amendments, collection
+from core.workflow.runs.collection import Progress, StudyRun
 from pages.collect import progress as collect_progress
 from pages.shared import widgets
 from pages.shared.widgets import plain, workspace
@@ -45,10 +45,10 @@ def _show_note(study: str) -> None:
 def _missing_keys(study: str) -> list[Respondent]:
     """Respondents whose service is said to need a key that is not known; one for each service."""
     found: dict[str, Respondent] = {}
-    for person in studies.people(workspace(), study):
+    for person in studies.respondents_of(workspace(), study):
         if person.kind != "api" or not person.key_variable:
             continue
-        if not respondents.has_key(workspace(), person.base_url, person.key_variable):
+        if not catalog.has_key(workspace(), person.base_url, person.key_variable):
             found.setdefault(person.base_url, person)
     return list(found.values())
 
@@ -65,7 +65,7 @@ def keys(study: str) -> None:
         )
         _key_field(study, person)
     if not missing and collection.pause_cause(collection.progress(workspace(), study)) == "key":
-        people = studies.people(workspace(), study)
+        people = studies.respondents_of(workspace(), study)
         for person in {p.base_url: p for p in people if p.kind == "api"}.values():
             _key_field(study, person)
 
@@ -87,7 +87,7 @@ def _host(person: Respondent) -> str:
 def cost_cap(study: str) -> None:
     """An amount the run may not exceed, or none; kept with the study."""
     field = f"{_CAP_FIELD}{study}"
-    kept = drafts.recall(workspace(), field)
+    kept = drafts.load(workspace(), field)
     if kept and field not in st.session_state:
         st.session_state[field] = float(kept.value)
     st.number_input(
@@ -156,7 +156,7 @@ def _remember_key(study: str, base_url: str, field: str) -> None:
     st.session_state[field] = ""  # what was typed is not sent back to the browser
 
     def remember() -> str:
-        respondents.remember_key(workspace(), base_url, typed)
+        catalog.remember_key(workspace(), base_url, typed)
         return "The key is known in this tab of your browser."
 
     if typed.strip():
@@ -165,7 +165,7 @@ def _remember_key(study: str, base_url: str, field: str) -> None:
 
 def _keep_cap(study: str, field: str) -> None:
     def keep() -> str:
-        drafts.remember(workspace(), field, st.session_state.get(field))
+        drafts.save(workspace(), field, st.session_state.get(field))
         return ""
 
     _act(study, keep)
@@ -196,7 +196,7 @@ def _show_amendments(study: StudyRecord) -> None:
         st.success(note)
     for sentence in amendments.sentences(found, study.code):
         st.text(sentence)
-    people = studies.people_as_amended(found, study.study_id).values()
+    people = studies.respondents_as_amended(found, study.study_id).values()
     services = sorted(person.label for person in people if person.kind == "api")
     if not services or study.n_responses >= study.n_trials:
         return
@@ -209,7 +209,7 @@ def _show_amendments(study: StudyRecord) -> None:
             "press 'Test the connection' there."
         )
         label = st.selectbox("Respondent", services, key=_RESPONDENT)
-        possible = amendments.can_leave_out(found, study.code, label)
+        possible = amendments.settings_to_leave_out(found, study.code, label)
         st.multiselect(
             "Settings to leave to the service", possible, format_func=PARAMETERS.__getitem__,
             key=f"{_LEAVE_OUT}:{study.code}:{label}",
@@ -264,9 +264,9 @@ _PHASES_NOTE = "phase_note"
 
 def _show_phases(study: StudyRecord) -> None:
     """Where the phases stand, and the button that plans the second."""
-    if not calls.can_have_opposing(widgets.workspace(), study.code):
+    if not studies.allows_second_phase(widgets.workspace(), study.code):
         return
-    now = calls.state(widgets.workspace(), study.code)
+    now = studies.phase_state(widgets.workspace(), study.code)
     widgets.last_note(_PHASES_NOTE)
     if now.opposing:
         st.caption(
@@ -283,7 +283,7 @@ def _show_phases(study: StudyRecord) -> None:
             "says the opposite of what the model said: against where its mean reply was in "
             "favor or neutral, in favor where it was against (Hirose & Uchida, 2025)."
         )
-        offered = calls.fitting_templates(widgets.workspace())
+        offered = studies.opinion_templates(widgets.workspace())
         st.selectbox(
             "Prompt template", list(offered), format_func=offered.__getitem__, key="phase_template",
             help="Templates whose text holds {opinion}, the answer the user is said to hold.",
@@ -297,7 +297,7 @@ def _show_phases(study: StudyRecord) -> None:
 def _plan(study: str) -> None:
     template = st.session_state.to_dict()["phase_template"]
     try:
-        calls.plan_opposing(widgets.workspace(), study, template)
+        studies.plan_second_phase(widgets.workspace(), study, template)
     except UserError as error:
         st.session_state[_PHASES_NOTE] = error
 
@@ -310,7 +310,7 @@ _IDLE_POLL_S = 5.0  # to notice a run that another tab starts
 
 def _what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
     """One sentence: how many calls, to whom, and how many have no reply yet."""
-    people = studies.people(widgets.workspace(), study.code)
+    people = studies.respondents_of(widgets.workspace(), study.code)
     names = ", ".join(sorted(person.label for person in people))
     who = "one respondent" if len(people) == 1 else f"{len(people)} respondents"
     remaining = study.n_trials - study.n_responses
@@ -331,11 +331,11 @@ def _what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
     )
 
 
-def _drawn_states() -> dict[str, StudyState]:
-    return {state.study: state for state in collection.overview(widgets.workspace())}
+def _drawn_states() -> dict[str, StudyRun]:
+    return {state.study: state for state in collection.list_runs(widgets.workspace())}
 
 
-def _live(code: str, drawn: dict[str, StudyState]) -> None:
+def _live(code: str, drawn: dict[str, StudyRun]) -> None:
     """Everything that moves while a run goes on."""
     now = _drawn_states()
     if any(collect_progress.changed(state, now[name]) for name, state in drawn.items()):
@@ -362,7 +362,7 @@ def main() -> None:
         study = widgets.study_chooser(kinds=("planned",))
         if study is None:
             return
-        widgets.honesty_note(studies.people(widgets.workspace(), study.code))
+        widgets.honesty_note(studies.respondents_of(widgets.workspace(), study.code))
         widgets.unreviewed_note(study)
         drawn = _drawn_states()
         _what_it_asks(study, under_way=drawn[study.code].under_way)

@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.numbers import count_text
-from core.workflow.answers import answers
+from core.workflow.answers import browsing
 from core.workflow.runs import collection
-from core.workflow.runs.collection import EVENT_WORDS, STATE_WORDS, Progress, StudyState
+from core.workflow.runs.collection import EVENT_WORDS, STATE_WORDS, Progress, StudyRun
 from pages.shared.widgets import STUDY_PARAMETER, plain, table, text_block, workspace
 
 _IN_FLIGHT = (
@@ -170,10 +170,10 @@ def _finished(now: Progress) -> None:
     elif not now.n_usable:
         st.warning(
             f"**Every planned call has its reply, and none of {now.n_done:,} holds a usable "
-            f"answer:** {answers.unusable_words(now.statuses)}. Read some of them below."
+            f"answer:** {browsing.unusable_words(now.statuses)}. Read some of them below."
         )
     else:
-        rest = answers.unusable_words(now.statuses)
+        rest = browsing.unusable_words(now.statuses)
         st.success(
             "Done: every planned call has its reply. "
             f"Usable answers: {collection.usable_words(now.n_usable, now.n_asked)}"
@@ -232,7 +232,7 @@ def _remark(detail: dict[str, Any]) -> str:
     return f"{remark} Sent, no answer kept: {lost:,}." if lost else remark
 
 
-def show_all(states: list[StudyState]) -> None:
+def show_all(states: list[StudyRun]) -> None:
     """Every planned study with its state and its place in the queue, newest first."""
     rows = [
         (
@@ -260,7 +260,7 @@ def show_all(states: list[StudyState]) -> None:
     )
 
 
-def changed(drawn: StudyState, now: StudyState) -> bool:
+def changed(drawn: StudyRun, now: StudyRun) -> bool:
     """Whether a run began or ended since the page was drawn, perhaps both."""
     if drawn.under_way or now.under_way:
         return drawn.under_way != now.under_way

@@ -13,8 +13,8 @@ import streamlit as st
 from core.domain.study import Context
 from core.errors import UserError
 from core.workflow.banks.grid import GridEdits
-from core.workflow.contexts import contexts
-from core.workflow.contexts.contexts import (
+from core.workflow.contexts import sets
+from core.workflow.contexts.sets import (
     CODE,
     CONTENT,
     LANGUAGE,
@@ -69,7 +69,7 @@ class Desk:
         try:
             changed = self.apply(self.base, edits)
             if changed != self.saved:
-                contexts.save(open_workspace(), self.name, changed, expected=self.saved)
+                sets.save(open_workspace(), self.name, changed, expected=self.saved)
                 self.saved = changed
         except UserError as error:
             self.problem = error
@@ -120,9 +120,9 @@ def _save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, 
     if desk is not None and desk.name == name:
         desk.catch_up()
     try:
-        before = contexts.load(open_workspace(), name)
+        before = sets.load(open_workspace(), name)
         after = change(before)
-        contexts.save(open_workspace(), name, after, expected=before)
+        sets.save(open_workspace(), name, after, expected=before)
     except UserError as error:
         tell(error)
         return
@@ -147,7 +147,7 @@ _CHOSEN = "context"
 
 def editor_section(name: str) -> None:
     """The grid of personas, or the conversation that is chosen."""
-    found = contexts.load(widgets.workspace(), name)
+    found = sets.load(widgets.workspace(), name)
     if any(context.messages for context in found):
         _one_of(name, found)
     else:
@@ -156,8 +156,8 @@ def editor_section(name: str) -> None:
 
 def _personas(name: str, found: tuple[Context, ...]) -> None:
     desk = _open_desk(
-        name, "", found, contexts.persona_rows(found),
-        lambda base, edits: contexts.edit_personas(base, edits),
+        name, "", found, sets.persona_rows(found),
+        lambda base, edits: sets.edit_personas(base, edits),
     )  # fmt: skip
     _show_messages(desk)
     st.caption(
@@ -195,7 +195,7 @@ def _one_of(name: str, found: tuple[Context, ...]) -> None:
         _persona(name, context)
     st.button(
         "Remove it from the set", key=f"contexts_remove:{name}:{code}", icon=":material/delete:",
-        on_click=_save_now, args=(name, partial(contexts.without, code=code)),
+        on_click=_save_now, args=(name, partial(sets.remove_context, code=code)),
         disabled=len(found) == 1, help="Frozen studies keep their copy.",
     )  # fmt: skip
 
@@ -216,10 +216,10 @@ def _about(name: str, context: Context) -> None:
 def _messages(name: str, found: tuple[Context, ...], context: Context) -> None:
     def apply(base: tuple[Context, ...], edits: Any) -> tuple[Context, ...]:
         before = next(known for known in base if known.code == context.code)
-        edited = contexts.edit_messages(before, edits)
-        return contexts.replaced(base, context.code, edited)
+        edited = sets.edit_messages(before, edits)
+        return sets.replace_context(base, context.code, edited)
 
-    desk = _open_desk(name, context.code, found, contexts.message_rows(context), apply)
+    desk = _open_desk(name, context.code, found, sets.message_rows(context), apply)
     _show_messages(desk)
     st.caption(
         "Double-click a cell (or press Enter) to edit it; the last, empty row adds a message. "
@@ -255,7 +255,7 @@ def _set_field(name: str, code: str, key: str, field: str) -> None:
     def change(found: tuple[Context, ...]) -> tuple[Context, ...]:
         before = next(known for known in found if known.code == code)
         changes: dict[str, Any] = {field: value}
-        return contexts.replaced(found, code, replace(before, **changes))
+        return sets.replace_context(found, code, replace(before, **changes))
 
     _save_now(name, change)
 

@@ -12,8 +12,14 @@ from core.domain.numbers import count_text, round_frame
 from core.domain.study import Context
 from core.errors import UserError
 from core.stats.scores import ScoreRule
-from core.workflow.contexts import contexts
-from core.workflow.contexts.contexts import ALL_ITEMS, RULES, Group, Making, Scores
+from core.workflow.contexts import sets
+from core.workflow.contexts.sets import (
+    ALL_ITEMS,
+    SCORE_RULES,
+    ContextScores,
+    Derivation,
+    ScoreGroup,
+)
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.opening import open_workspace
 from core.workflow.statistics import analyses
@@ -57,7 +63,7 @@ def _keep_as_set(found: tuple[Context, ...], wish: str, *, key: str, made: str) 
         "Name of the set", value=wish, key=f"contexts_name:{key}:{wish}",
         help="Under this name designs offer the set. A frozen study holds its own copy.",
     )  # fmt: skip
-    exists = name.strip() in contexts.sets(widgets.workspace())
+    exists = name.strip() in sets.load_all(widgets.workspace())
     if exists:
         st.warning("There is a set of that name; saving replaces it. Frozen studies keep theirs.")
     right.button(
@@ -68,7 +74,7 @@ def _keep_as_set(found: tuple[Context, ...], wish: str, *, key: str, made: str) 
 
 def preview(found: Sequence[Context], alt: str) -> None:
     """The first contexts in a table, after a line that says how many there are."""
-    st.text(contexts.describe_contexts(found)[:1].upper() + contexts.describe_contexts(found)[1:])
+    st.text(sets.describe_contexts(found)[:1].upper() + sets.describe_contexts(found)[1:])
     if not found:
         return
     if len(found) > _SHOWN:
@@ -107,7 +113,7 @@ _COLUMNS = {
 
 def _save(name: str, found: tuple[Context, ...], made: str) -> None:
     try:
-        contexts.save(open_workspace(), name, found, made=made)
+        sets.save(open_workspace(), name, found, made=made)
     except UserError as error:
         tell(error)
         return
@@ -156,10 +162,9 @@ def typed_section() -> None:
     if not form.fields["text"].strip():
         st.caption("Type at least one persona, then press Tab or Ctrl+Enter.")
         return
-    language = contexts.language_code(form.fields["language"])
+    language = sets.language_code(form.fields["language"])
     found = tuple(
-        replace(persona, language=language)
-        for persona in contexts.parse_personas(form.fields["text"])
+        replace(persona, language=language) for persona in sets.parse_personas(form.fields["text"])
     )
     preview(found, "Personas typed")
     _keep_as_set(found, "My personas", key="typed", made="Typed in")
@@ -167,7 +172,7 @@ def typed_section() -> None:
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
 def _read(file_id: str, name: str, _data: bytes) -> tuple[Context, ...]:
-    return contexts.read_contexts(name, _data)
+    return sets.read_contexts(name, _data)
 
 
 def _help() -> None:
@@ -193,25 +198,25 @@ _NOT_STATED = ""
 
 def making_section(name: str) -> None:
     """The choices, what they leave, and a button to keep it under a name that says how."""
-    found = contexts.load(widgets.workspace(), name)
+    found = sets.load(widgets.workspace(), name)
     making = _choices(name, found)
-    if making == Making():
+    if making == Derivation():
         st.caption(
             "Choose a language, a number of exchanges or a number to draw. This set stays as it is."
         )
         return
-    left = contexts.make(found, making)
+    left = sets.derive(found, making)
     if not left:
         st.info("Nothing is left with these choices. Choose another language or a larger number.")
         return
     if making.count is not None and making.count > len(left):
         st.warning(f"There are only {len(left):,} to draw from; all of them are taken.")
     preview(left, "Contexts of the new set")
-    wish = contexts.suggested_name(name, making)
+    wish = sets.suggested_name(name, making)
     _keep_as_set(left, wish, key="made", made=f"Made from '{name}': {wish.removeprefix(name)[2:]}")
 
 
-def _choices(name: str, found: Sequence[Context]) -> Making:
+def _choices(name: str, found: Sequence[Context]) -> Derivation:
     languages = sorted({context.language for context in found})
     columns = [*st.columns(2), *st.columns(2)]  # four in a row are too narrow beside the menu
     language = columns[0].selectbox(
@@ -232,11 +237,11 @@ def _choices(name: str, found: Sequence[Context]) -> Making:
         "Seed", 0, 2**31, 1, 1, key=f"contexts_seed:{name}", disabled=count is None,
         help="The same seed draws the same contexts again.",
     )  # fmt: skip
-    return Making(
+    return Derivation(
         language=None if language == _ALL else language,
         exchanges=None if exchanges is None else int(exchanges),
         count=None if count is None else int(count),
-        seed=int(seed) if count is not None else Making.seed,
+        seed=int(seed) if count is not None else Derivation.seed,
     )
 
 
@@ -263,15 +268,15 @@ def scores_section() -> None:
     if found is None:
         return
     n_groups, per_group, seed = _draw_choices()
-    groups = contexts.draw(found[1].scores, n_groups=n_groups, per_group=per_group, seed=seed)
-    for remark in contexts.remarks(found[1], groups, per_group):
+    groups = sets.draw_groups(found[1].scores, n_groups=n_groups, per_group=per_group, seed=seed)
+    for remark in sets.draw_remarks(found[1], groups, per_group):
         st.text(f"• {remark}")
     _show(found[1], groups)
     made = f"{found[0]}, {per_group} from each of {n_groups} groups, seed {seed}"
-    _keep_as_set(contexts.chosen(found[1], groups), made, key="score", made=f"By score: {made}")
+    _keep_as_set(sets.drawn_contexts(found[1], groups), made, key="score", made=f"By score: {made}")
 
 
-def _scores(study: StudyRecord) -> tuple[str, Scores] | None:
+def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
     """The scores, and in words whose and on what they are."""
     left, right = st.columns(2)
     person = left.selectbox(
@@ -288,7 +293,7 @@ def _scores(study: StudyRecord) -> tuple[str, Scores] | None:
         help="Mean of the item scores, keyed as the bank says.",
     )  # fmt: skip
     rule = st.radio(
-        "Missing answers", list(RULES), format_func=RULES.__getitem__, horizontal=True,
+        "Missing answers", list(SCORE_RULES), format_func=SCORE_RULES.__getitem__, horizontal=True,
         key="contexts_rule", help="Which contexts get a score.",
     )  # fmt: skip
     found = _computed(known, study.code, person, subscale, rule)
@@ -310,16 +315,18 @@ def _draw_choices() -> tuple[int, int, int]:
 
 
 @st.cache_data(max_entries=10, show_spinner="Computing ...")
-def _computed(known: object, study: str, respondent: str, subscale: str, rule: ScoreRule) -> Scores:
-    return contexts.scores(widgets.workspace(), study, respondent, subscale=subscale, rule=rule)
+def _computed(
+    known: object, study: str, respondent: str, subscale: str, rule: ScoreRule
+) -> ContextScores:
+    return sets.load_scores(widgets.workspace(), study, respondent, subscale=subscale, rule=rule)
 
 
 @st.cache_data(max_entries=10, show_spinner=False)
 def _subscales(known: object, study: str, respondent: str) -> tuple[str, ...]:
-    return contexts.subscales(widgets.workspace(), study, respondent)
+    return sets.subscales(widgets.workspace(), study, respondent)
 
 
-def _show(found: Scores, groups: Sequence[Group]) -> None:
+def _show(found: ContextScores, groups: Sequence[ScoreGroup]) -> None:
     rows = [
         {
             "Group": group.number,
@@ -348,7 +355,7 @@ def _show(found: Scores, groups: Sequence[Group]) -> None:
         _drawn(found, groups)
 
 
-def _drawn(found: Scores, groups: Sequence[Group]) -> None:
+def _drawn(found: ContextScores, groups: Sequence[ScoreGroup]) -> None:
     texts = {context.code: beginning(context) for context in found.contexts}
     rows = [
         (group.number, member.code, member.score, member.n_missing, texts[member.code])

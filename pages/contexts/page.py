@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.domain.numbers import count_text
 from core.domain.study import Context
-from core.workflow.contexts import contexts
-from core.workflow.contexts.contexts import SetSummary
+from core.workflow.contexts import sets
+from core.workflow.contexts.sets import SetSummary
 from pages.banks.open_bank import saved_words
 from pages.contexts import editor, new_sets, rewriting
 from pages.contexts.new_sets import go_to
@@ -25,7 +25,7 @@ _UNKNOWN = "saved by an Inkblot that did not note the time"
 
 def _list_section() -> None:
     """The table of sets; choosing one opens it."""
-    found = contexts.summaries(widgets.workspace())
+    found = sets.summaries(widgets.workspace())
     if not found:
         st.info("There is no set yet. Import one from a file, or type personas, below.")
         return
@@ -59,23 +59,23 @@ def _list_section() -> None:
 
 def header(name: str, found: tuple[Context, ...]) -> None:
     """What the set holds, when it was saved and how it was made."""
-    about = next(one for one in contexts.summaries(widgets.workspace()) if one.name == name)
+    about = next(one for one in sets.summaries(widgets.workspace()) if one.name == name)
     saved = saved_words(about.saved_at) if about.saved_at else _UNKNOWN.capitalize()
-    st.text(" · ".join((saved, contexts.describe_contexts(found))))
+    st.text(" · ".join((saved, sets.describe_contexts(found))))
     if about.made:
         st.text(f"{about.made}.")
 
 
 def _download_section(name: str) -> None:
     """The set as files that read back as the same contexts."""
-    found = contexts.load(widgets.workspace(), name)
+    found = sets.load(widgets.workspace(), name)
     stem = file_stem(name)
     with widgets.error_box():
         widgets.download(
-            "JSON Lines", contexts.contexts_jsonl(found), f"{stem}.jsonl", key="contexts_jsonl"
+            "JSON Lines", sets.contexts_jsonl(found), f"{stem}.jsonl", key="contexts_jsonl"
         )
     with widgets.error_box():
-        widgets.download("CSV", contexts.contexts_csv(found), f"{stem}.csv", key="contexts_csv")
+        widgets.download("CSV", sets.contexts_csv(found), f"{stem}.csv", key="contexts_csv")
     st.caption(
         "Both hold codes, languages, texts and which context was rewritten from which. In CSV a "
         "persona is a row and a message of a conversation is a row. Text that a spreadsheet could "
@@ -137,7 +137,7 @@ def _one_set(name: str) -> None:
         "All sets", icon=":material/arrow_back:", key="contexts_all",
         on_click=new_sets.go_to, args=(None,),
     )  # fmt: skip
-    found = contexts.load(widgets.workspace(), name)
+    found = sets.load(widgets.workspace(), name)
     st.header(widgets.plain(name), anchor=False)
     header(name, found)
     words = {part: part for part in _PARTS}

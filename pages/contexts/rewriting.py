@@ -12,10 +12,10 @@ import streamlit as st
 from core.domain.numbers import count_text
 from core.domain.study import Context, Message, Respondent
 from core.errors import UserError
-from core.workflow.contexts import contexts, rewriting
-from core.workflow.contexts.rewriting import Draft, Run
+from core.workflow.contexts import rewriting, sets
+from core.workflow.contexts.rewriting import Rewriting, RewritingRun
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from pages.contexts.new_sets import SET_PARAMETER, beginning, tell
 from pages.respondents import form as respondent_words
 from pages.shared import draft_form, widgets
@@ -29,7 +29,7 @@ _MOST_FAILURES = 50
 
 def rewriting_section(name: str) -> None:
     """What is to be done to which contexts by whom, then a button and a bar."""
-    found = contexts.load(widgets.workspace(), name)
+    found = sets.load(widgets.workspace(), name)
     st.caption(
         "A model rewrites each context as you say; the rewriting keeps a link to its original, so "
         "that a study can set the two side by side. Every rewriting is a draft: no study can use "
@@ -41,7 +41,7 @@ def rewriting_section(name: str) -> None:
             "instruction": rewriting.DEFAULT_INSTRUCTION,
             "respondent": "",
             "codes": [],
-            "most_tokens": rewriting.MOST_TOKENS,
+            "most_tokens": rewriting.MAX_TOKENS,
         },
     )
     chosen = _contexts(form, name, found)
@@ -69,8 +69,10 @@ def rewriting_section(name: str) -> None:
 
 def _contexts(form: DraftForm, name: str, found: tuple[Context, ...]) -> tuple[Context, ...]:
     by_code = {context.code: context for context in found}
-    drafted = {draft.original.code for draft in rewriting.of_set(widgets.workspace(), name)}
-    rest = [c for c in found if c.code not in drafted and not rewriting.unsuitable(c)]
+    drafted = {
+        draft.original.code for draft in rewriting.list_rewritings(widgets.workspace(), name)
+    }
+    rest = [c for c in found if c.code not in drafted and not rewriting.rewriting_obstacle(c)]
     form.several(
         "codes", "Contexts", list(by_code),
         lambda code: f"{code}: {beginning(by_code[code])[:60]}",
@@ -78,15 +80,15 @@ def _contexts(form: DraftForm, name: str, found: tuple[Context, ...]) -> tuple[C
         help="Empty: all contexts of the set that were not rewritten yet.",
     )  # fmt: skip
     wished = [by_code[code] for code in form.fields["codes"] if code in by_code]
-    for context in [c for c in wished or found if rewriting.unsuitable(c)][:10]:
-        st.text(f"{context.code} is left out: {rewriting.unsuitable(context)}.")
+    for context in [c for c in wished or found if rewriting.rewriting_obstacle(c)][:10]:
+        st.text(f"{context.code} is left out: {rewriting.rewriting_obstacle(context)}.")
     if wished:
-        return tuple(c for c in wished if not rewriting.unsuitable(c))
+        return tuple(c for c in wished if not rewriting.rewriting_obstacle(c))
     return tuple(rest)
 
 
 def _respondent(form: DraftForm) -> Respondent | None:
-    offered = respondents.offered(widgets.workspace())
+    offered = catalog.list_respondents(widgets.workspace())
     able = {person.label: person for person in offered if person.kind != "simulated"}
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
@@ -149,12 +151,12 @@ def _progress(name: str, was_under_way: bool) -> None:
     _failures(run)
 
 
-def _ending(run: Run) -> None:
+def _ending(run: RewritingRun) -> None:
     cost = "unknown, because a price is missing" if run.cost is None else f"${run.cost:.4f}"
     st.text(f"{run.ending} Cost: {cost}.")
 
 
-def _failures(run: Run) -> None:
+def _failures(run: RewritingRun) -> None:
     if not run.failures:
         return
     st.warning(f"{len(run.failures):,} gave no draft; nothing of their replies was kept:")
@@ -169,17 +171,17 @@ def _failures(run: Run) -> None:
 
 def n_waiting(name: str) -> int:
     """How many rewritings of a set nobody has decided on."""
-    drafts = rewriting.of_set(widgets.workspace(), name)
+    drafts = rewriting.list_rewritings(widgets.workspace(), name)
     return sum(draft.state == "waiting" for draft in drafts)
 
 
 def review_section(name: str) -> None:
     """One waiting rewriting at a time, and a list of those decided on."""
-    drafts = rewriting.of_set(widgets.workspace(), name)
+    drafts = rewriting.list_rewritings(widgets.workspace(), name)
     if not drafts:
         st.info("Nothing of this set was rewritten yet. Start under Rewrite with a model.")
         return
-    found = contexts.load(widgets.workspace(), name)
+    found = sets.load(widgets.workspace(), name)
     places = {context.code: place for place, context in enumerate(found)}
     waiting = sorted(  # as they stand in the set; replies arrive in any order
         (draft for draft in drafts if draft.state == "waiting"),
@@ -219,7 +221,7 @@ def _target(name: str) -> DraftForm:
     return form
 
 
-def _choose(waiting: Sequence[Draft]) -> Draft:
+def _choose(waiting: Sequence[Rewriting]) -> Rewriting:
     by_code = {draft.variant.code: draft for draft in waiting}
     code = st.selectbox(
         f"Waiting ({len(waiting):,})", list(by_code),
@@ -229,7 +231,7 @@ def _choose(waiting: Sequence[Draft]) -> Draft:
     return by_code[code]
 
 
-def _one(name: str, draft: Draft, form: DraftForm) -> None:
+def _one(name: str, draft: Rewriting, form: DraftForm) -> None:
     with st.container(border=True):
         left, right = st.columns(2)
         left.markdown(f"**Original**: {widgets.plain(draft.original.code)}")
@@ -255,14 +257,14 @@ def _one(name: str, draft: Draft, form: DraftForm) -> None:
     widgets.text_block(f"{written_by} Instruction: {draft.instruction}")
 
 
-def _message(name: str, draft: Draft, place: int) -> None:
+def _message(name: str, draft: Rewriting, place: int) -> None:
     original, variant = draft.original.messages[place], draft.variant.messages[place]
     label = f"{place + 1} {original['role']}"
     _side_by_side(name, draft, place, label, original["content"], variant["content"])
 
 
 def _side_by_side(
-    name: str, draft: Draft, place: int | None, label: str, before: str, after: str
+    name: str, draft: Rewriting, place: int | None, label: str, before: str, after: str
 ) -> None:
     left, right = st.columns(2)
     with left:
@@ -280,7 +282,7 @@ def _side_by_side(
 def _edit(name: str, code: str, place: int | None, key: str) -> None:
     typed = st.session_state[key].strip()
     try:
-        drafts = rewriting.of_set(open_workspace(), name)
+        drafts = rewriting.list_rewritings(open_workspace(), name)
         variant = next(draft.variant for draft in drafts if draft.variant.code == code)
         rewriting.edit(open_workspace(), name, code, _with_text(variant, place, typed))
     except UserError as error:
@@ -295,7 +297,7 @@ def _with_text(variant: Context, place: int | None, text: str) -> Context:
     return replace(variant, messages=tuple(messages))
 
 
-def _accept(name: str, draft: Draft, fields: dict[str, object]) -> None:
+def _accept(name: str, draft: Rewriting, fields: dict[str, object]) -> None:
     code, into = draft.variant.code, str(fields["into"])
     try:
         rewriting.accept(
@@ -307,14 +309,14 @@ def _accept(name: str, draft: Draft, fields: dict[str, object]) -> None:
         tell(f"{widgets.plain(code)} is now in the set {widgets.plain(into.strip())}.")
 
 
-def _discard(name: str, draft: Draft) -> None:
+def _discard(name: str, draft: Rewriting) -> None:
     try:
         rewriting.discard(open_workspace(), name, draft.variant.code)
     except UserError as error:
         tell(error)
 
 
-def _decided(drafts: Sequence[Draft]) -> None:
+def _decided(drafts: Sequence[Rewriting]) -> None:
     decided = [draft for draft in drafts if draft.state != "waiting"]
     if not decided:
         return

@@ -15,7 +15,7 @@ from core.errors import UserError
 from core.workflow import drafts
 from core.workflow.designs import forms, studies
 from core.workflow.designs.studies import PlanSize, StudyRecord
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import amendments
 from pages.shared import downloads, draft_form, widgets
 from pages.shared.draft_form import DraftForm
@@ -152,7 +152,7 @@ def cautions(design: Design, *, also: str = "") -> bool:
     for caution in studies.cautions(found, design):
         st.warning(widgets.plain(caution), icon=":material/info:")
     widgets.honesty_note(
-        p for p in respondents.offered(widgets.workspace()) if p.label in design.respondents
+        p for p in catalog.list_respondents(widgets.workspace()) if p.label in design.respondents
     )
     trouble = [*studies.check(found, design), *([also] if also else [])]
     if trouble:
@@ -268,7 +268,9 @@ def freeze_button(form: DraftForm, design: Design, *, ready: bool) -> None:
 
 def frozen_studies(form: DraftForm) -> None:
     """The list of frozen studies, and one of them with its hash and files."""
-    records = [s for s in reversed(studies.listed(widgets.workspace())) if s.kind == "planned"]
+    records = [
+        s for s in reversed(studies.list_studies(widgets.workspace())) if s.kind == "planned"
+    ]
     if not records:
         st.info("No study is frozen yet.")
         return
@@ -308,7 +310,7 @@ def start_from_file(form: DraftForm) -> None:
 
 
 def _earlier(form: DraftForm) -> None:
-    kept = drafts.recall(widgets.workspace(), _BEFORE)
+    kept = drafts.load(widgets.workspace(), _BEFORE)
     row = st.container(horizontal=True)
     row.button(
         "Start with an empty design", key="design_empty", on_click=replace_fields,
@@ -404,8 +406,8 @@ def _use(form: DraftForm, design: Design) -> None:
 
 def replace_fields(form: DraftForm, fields: dict[str, object] | None) -> None:
     """Put other choices in place of those on the page, which can be brought back."""
-    kept = drafts.recall(widgets.workspace(), form.name)
+    kept = drafts.load(widgets.workspace(), form.name)
     before = {**form.defaults, **(kept.value if kept else {})}
-    drafts.remember(widgets.workspace(), _BEFORE, before)
+    drafts.save(widgets.workspace(), _BEFORE, before)
     wanted = fields or forms.empty_fields(widgets.workspace())
     draft_form.set_fields(form.name, form.defaults, wanted)

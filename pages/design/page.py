@@ -15,10 +15,9 @@ from core.domain.templates import PromptTemplate
 from core.errors import UserError
 from core.workflow import prompts
 from core.workflow.banks import editing
-from core.workflow.designs import forms, presets
-from core.workflow.designs.presets import Preset
-from core.workflow.respondents import respondents
-from core.workflow.runs import calls
+from core.workflow.designs import forms, presets, studies
+from core.workflow.designs.presets import PublishedDesign
+from core.workflow.respondents import catalog
 from pages.design import overview as design_examples
 from pages.design import overview as design_frozen
 from pages.design import overview as design_overview
@@ -90,7 +89,7 @@ def _pairs(form: DraftForm) -> None:
 
 def _make_pairs(form: DraftForm) -> None:
     typed = forms.lines(form.fields["entities_text"])
-    pairs = forms.pairs_of(typed, both_ways=not form.fields["swap_halves"])
+    pairs = forms.pairs_text(typed, both_ways=not form.fields["swap_halves"])
     changes = {"pairs_text": pairs, "entities_text": ""}
     draft_form.set_fields(form.name, form.defaults, changes)
 
@@ -208,9 +207,9 @@ def wording(form: DraftForm, bank: Instrument) -> None:
 
 def _templates(form: DraftForm) -> None:
     found = widgets.workspace()
-    offered = prompts.offered(found).templates
+    offered = prompts.load_wordings(found).templates
     # they tell an opinion, which only the second phase of a study has
-    later = calls.fitting_templates(found)
+    later = studies.opinion_templates(found)
     titles = {
         code: f"{template.title} ({code})"
         for code, template in offered.items()
@@ -329,7 +328,7 @@ def _bank(form: DraftForm) -> Instrument | None:
 
 
 def _respondents(form: DraftForm) -> None:
-    offered = {r.label: r for r in respondents.offered(widgets.workspace())}
+    offered = {r.label: r for r in catalog.list_respondents(widgets.workspace())}
     levels(
         form, "respondents", "Respondents",
         {label: f"{label} [{KINDS[person.kind]}]" for label, person in offered.items()},
@@ -379,7 +378,7 @@ def _start_from_preset(form: DraftForm) -> None:
     """Choose a published design, read what differs from it, and fill the form with it."""
     if note := widgets.last_note(_NOTE):
         st.info(note)
-    titles = {preset.code: preset.title for preset in presets.PRESETS}
+    titles = {preset.code: preset.title for preset in presets.PUBLISHED_DESIGNS}
     code = st.selectbox(
         "Start from a published design", list(titles), index=None, key=_CHOSEN,
         format_func=lambda code: titles.get(code, code), placeholder="Choose a design",
@@ -400,14 +399,14 @@ def _start_from_preset(form: DraftForm) -> None:
             )  # fmt: skip
 
 
-def _told(preset: Preset) -> None:
+def _told(preset: PublishedDesign) -> None:
     st.write(widgets.plain(preset.sentence))
     st.caption(f"After {widgets.plain(preset.source)}. Bank: {preset.design.instrument}.")
     differs = "\n".join(f"- {widgets.plain(line)}" for line in preset.differs)
     st.markdown(f"What differs from the published study:\n\n{differs}")
 
 
-def _short_variant(preset: Preset) -> int | None:
+def _short_variant(preset: PublishedDesign) -> int | None:
     """How many items a trial run shall have; None for the whole design."""
     short = st.toggle(
         "Short variant for a trial run", key=_SHORT,
@@ -424,7 +423,7 @@ def _short_variant(preset: Preset) -> int | None:
     )  # fmt: skip
 
 
-def _use(form: DraftForm, preset: Preset, first_items: int | None) -> None:
+def _use(form: DraftForm, preset: PublishedDesign, first_items: int | None) -> None:
     try:
         fields = presets.fields(widgets.workspace(), preset, first_items=first_items)
     except UserError as error:
@@ -445,7 +444,7 @@ def main() -> None:
         "freeze it into a plan."
     )
     with widgets.error_box():
-        form = draft_form.open_form(forms.DRAFT, forms.defaults(widgets.workspace()))
+        form = draft_form.open_form(forms.DRAFT_NAME, forms.default_fields(widgets.workspace()))
         _start_from_preset(form)
         with st.expander("Start from a file, or from nothing"):
             design_frozen.start_from_file(form)

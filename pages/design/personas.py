@@ -11,7 +11,7 @@ import streamlit as st
 from core.domain.numbers import count_text, name_with_count
 from core.domain.study import Context, describe_contexts
 from core.errors import UserError
-from core.workflow.contexts import contexts
+from core.workflow.contexts import sets as contexts
 from core.workflow.designs import forms
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
@@ -32,7 +32,7 @@ def still_to_choose(fields: Mapping[str, Any]) -> str:
     kind = fields["personas"]
     if kind == "typed" and not fields["personas_text"].strip():
         return "No persona is typed yet. What is shown here is without personas."
-    if kind == "set" and fields["persona_set"] not in contexts.sets(widgets.workspace()):
+    if kind == "set" and fields["persona_set"] not in contexts.load_all(widgets.workspace()):
         return "No set is chosen yet. What is shown here is without personas or conversations."
     if kind == "file":
         return (
@@ -70,14 +70,14 @@ def personas(form: DraftForm) -> None:
         if still_to_choose(form.fields):
             return
         with widgets.error_box():
-            found = forms.personas_of(widgets.workspace(), form.fields)
+            found = forms.chosen_personas(widgets.workspace(), form.fields)
             _how_many(form, found)
             if kind != "set":
                 _save_as_set(form, found)
 
 
 def _kept_set(form: DraftForm) -> None:
-    sets = contexts.sets(widgets.workspace())
+    sets = contexts.load_all(widgets.workspace())
     form.select(
         "persona_set", "Set", list(sets),
         lambda name: name_with_count(name, f"{len(sets[name]):,}"),
@@ -121,7 +121,7 @@ def _save_as_set(form: DraftForm, found: tuple[Context, ...], wish: str = "") ->
         "Keep them as a set called", value=wish, key=f"{_SET_NAME}:{wish}",
         help="A set can be chosen in other studies. A frozen study holds its own copy.",
     )  # fmt: skip
-    exists = name.strip() in contexts.sets(widgets.workspace())
+    exists = name.strip() in contexts.load_all(widgets.workspace())
     if exists:
         st.warning("There is a set of that name; saving replaces it. Frozen studies keep theirs.")
     right.button(

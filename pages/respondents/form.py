@@ -10,7 +10,8 @@ import streamlit as st
 
 from core.domain.study import Respondent, RespondentKind
 from core.errors import CollectionError, UserError
-from core.workflow.respondents import connection, forms, respondents
+from core.workflow.respondents import catalog, forms
+from core.workflow.respondents import service_settings as connection
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
@@ -49,8 +50,8 @@ def key_words(respondent: Respondent) -> str:
 
 def key_state_words(base_url: str, variable: str) -> str:
     """Where the key for an address would come from."""
-    state = respondents.key_state(widgets.workspace(), base_url, variable)
-    words: Mapping[respondents.KeyState, str] = {
+    state = catalog.key_state(widgets.workspace(), base_url, variable)
+    words: Mapping[catalog.KeyState, str] = {
         "typed": "key typed, kept for this tab of your browser",
         "secrets": f"key found in the secrets file as {variable}",
         "environment": f"key found in environment {variable}",
@@ -118,7 +119,7 @@ class _Tested:
     """What a test gave, and for which settings."""
 
     respondent_id: int
-    outcome: respondents.Trial | UserError
+    outcome: catalog.TestReply | UserError
 
 
 def key_field(base_url: str, key_variable: str, state_words: str) -> None:
@@ -157,14 +158,14 @@ def connection_test(respondent: Respondent, form: DraftForm) -> None:
         _show(tested.outcome, respondent, form)
 
 
-def _tried(respondent: Respondent) -> respondents.Trial | UserError:
+def _tried(respondent: Respondent) -> catalog.TestReply | UserError:
     try:
-        return respondents.test(widgets.workspace(), respondent)
+        return catalog.test(widgets.workspace(), respondent)
     except UserError as error:
         return error
 
 
-def _show(outcome: respondents.Trial | UserError, respondent: Respondent, form: DraftForm) -> None:
+def _show(outcome: catalog.TestReply | UserError, respondent: Respondent, form: DraftForm) -> None:
     if isinstance(outcome, UserError):
         widgets.show_problem(outcome)
         return
@@ -189,11 +190,11 @@ def _show(outcome: respondents.Trial | UserError, respondent: Respondent, form: 
     _parameters(outcome, respondent, form)
 
 
-def _parameters(outcome: respondents.Trial, respondent: Respondent, form: DraftForm) -> None:
+def _parameters(outcome: catalog.TestReply, respondent: Respondent, form: DraftForm) -> None:
     """Which settings the service takes, and a button that leaves out those it refuses."""
     if not outcome.parameters:
         return
-    set_here = connection.in_use(respondent.sampling)
+    set_here = connection.settings_in_use(respondent.sampling)
     refused = [name for name in set_here if name in outcome.refused]
     if refused:
         names = ", ".join(connection.PARAMETERS[name] for name in refused)
@@ -227,7 +228,7 @@ def _parameters(outcome: respondents.Trial, respondent: Respondent, form: DraftF
 def _leave_out(form: DraftForm, respondent: Respondent, names: list[str]) -> None:
     sampling = respondent.sampling
     for name in names:
-        sampling = connection.without(sampling, name)
+        sampling = connection.without_setting(sampling, name)
     found = forms.fields_of(replace(respondent, sampling=sampling))
     changes = {name: value for name, value in found.items() if form.fields.get(name) != value}
     draft_form.set_fields(form.name, form.defaults, changes)
@@ -239,7 +240,7 @@ def _take_key(base_url: str) -> None:
     if not typed:
         return
     try:
-        respondents.remember_key(widgets.workspace(), base_url, typed)
+        catalog.remember_key(widgets.workspace(), base_url, typed)
     except UserError as error:
         st.session_state[_KEY_NOTE] = error
         return
@@ -249,14 +250,14 @@ def _take_key(base_url: str) -> None:
 
 
 def _forget_key(base_url: str) -> None:
-    respondents.forget_key(widgets.workspace(), base_url)
+    catalog.forget_key(widgets.workspace(), base_url)
     st.session_state[_KEY_NOTE] = "The key is forgotten."
 
 
 # The form of a respondent: what can be set for each kind, with what it means.
 
 _OTHER = "Another address"
-_SERVICES = {service.name: service for service in respondents.SERVICES}
+_SERVICES = {service.name: service for service in catalog.SERVICES}
 _LISTED = "respondents_listed:"  # + address: models a service has named in this session
 _MODEL_CHOICE = "respondents_model_choice"
 _NAMES: Mapping[RespondentKind, str] = {
@@ -389,7 +390,7 @@ def model_chooser(form: DraftForm) -> None:
         ):  # fmt: skip
             st.session_state.pop(_LISTED + address, None)
             with st.spinner("Asking the service ..."):
-                listed = respondents.list_models(widgets.workspace(), address, variable)
+                listed = catalog.list_models(widgets.workspace(), address, variable)
             if not listed:
                 raise CollectionError("The service names no models.", "Type the model's name.")
             st.session_state[_LISTED + address] = listed

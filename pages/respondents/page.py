@@ -9,8 +9,8 @@ from core.domain.numbers import count_text
 from core.domain.study import Respondent, RespondentKind
 from core.errors import UserError
 from core.workflow import drafts
-from core.workflow.respondents import forms, respondents
-from core.workflow.respondents.respondents import Price
+from core.workflow.respondents import catalog, forms
+from core.workflow.respondents.catalog import Price
 from pages.respondents import form as respondent_connection
 from pages.respondents import form as respondent_form
 from pages.respondents import form as respondent_words
@@ -31,7 +31,7 @@ def _show() -> None:
         "stand with a respondent itself come first. Look them up at the service: they change."
     )
     widgets.last_note(_NOTE)
-    found = respondents.listed(widgets.workspace())
+    found = catalog.list_prices(widgets.workspace())
     if found:
         columns = {
             "Model": [p.model for p in found],
@@ -52,7 +52,7 @@ def _show() -> None:
 
 
 def _form() -> None:
-    models = {r.model for r in respondents.offered(widgets.workspace()) if r.kind == "api"}
+    models = {r.model for r in catalog.list_respondents(widgets.workspace()) if r.kind == "api"}
     with st.form("price_form", border=False):
         st.text_input(
             "Model", key="price_model", placeholder=", ".join(sorted(models)) or None,
@@ -63,9 +63,7 @@ def _form() -> None:
         middle.number_input(
             "Written", 0.0, None, 0.0, key="price_out", help=f"{_PER_MILLION} written."
         )
-        right.date_input(
-            "As of", respondents.today(), key="price_as_of", help="When you looked it up."
-        )
+        right.date_input("As of", catalog.today(), key="price_as_of", help="When you looked it up.")
         st.text_input("Source", key="price_source", placeholder="the service's price list")
         st.form_submit_button("Save the price", on_click=_prices_save)
 
@@ -73,7 +71,7 @@ def _form() -> None:
 def _prices_save() -> None:
     typed = st.session_state.to_dict()
     try:
-        respondents.save_prices(
+        catalog.save_price(
             widgets.workspace(),
             Price(
                 typed["price_model"], typed["price_in"], typed["price_out"], typed["price_as_of"],
@@ -85,7 +83,7 @@ def _prices_save() -> None:
 
 
 def _forget() -> None:
-    respondents.forget(widgets.workspace(), st.session_state.to_dict()["price_gone"])
+    catalog.forget_price(widgets.workspace(), st.session_state.to_dict()["price_gone"])
 
 
 # Adding and changing a respondent: its form, key, test, and what the buttons do.
@@ -131,7 +129,7 @@ def _go_to(label: str) -> None:
 
 def _put_away(label: str, away: bool) -> None:
     """Take a respondent off the list of choices, or put it back."""
-    respondents.set_archived(widgets.workspace(), label, archived=away)
+    catalog.set_archived(widgets.workspace(), label, archived=away)
     _go_to("" if away else label)
     words = "put away; bring it back any time" if away else "on offer again"
     st.session_state[_DONE] = f"{widgets.plain(label)} is {words}."
@@ -139,9 +137,9 @@ def _put_away(label: str, away: bool) -> None:
 
 def _honesty(kind: RespondentKind, form: DraftForm) -> None:
     if kind == "simulated":
-        st.warning(f"**Simulated.** {respondents.HONESTY_SIMULATED}", icon=":material/science:")
+        st.warning(f"**Simulated.** {catalog.HONESTY_SIMULATED}", icon=":material/science:")
     elif kind == "local" and not form.fields["base_url"]:
-        st.caption(respondents.HONESTY_LOCAL)
+        st.caption(catalog.HONESTY_LOCAL)
 
 
 def _service(form: DraftForm) -> None:
@@ -179,14 +177,14 @@ def _buttons(kind: RespondentKind, form: DraftForm, before: Respondent | None) -
 def _editor_save(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> None:
     """Keep what the draft in the database says, which may be newer than the form on screen."""
     found = widgets.workspace()
-    kept = drafts.recall(found, form.name)
+    kept = drafts.load(found, form.name)
     fields = {**form.defaults, **(kept.value if kept else {})}
     try:
         respondent = forms.to_respondent(kind, fields)
         if before is None:
-            respondents.add(found, respondent)
+            catalog.add(found, respondent)
         else:
-            respondents.change(found, fields["before_id"], respondent)
+            catalog.change(found, fields["before_id"], respondent)
     except UserError as error:
         st.session_state[_PROBLEM] = error
         return
@@ -207,7 +205,7 @@ def main() -> None:
     st.title("Respondents")
     st.caption("The models that answer your banks: see what is on offer, add one, try it out.")
     with widgets.error_box():
-        listed = respondents.offered(widgets.workspace())
+        listed = catalog.list_respondents(widgets.workspace())
         _show_list(listed)
         _show_put_away()
         chosen = _choose(listed)
@@ -236,7 +234,7 @@ def _show_list(listed: tuple[Respondent, ...]) -> None:
 
 
 def _show_put_away() -> None:
-    away = respondents.archived(widgets.workspace())
+    away = catalog.list_archived(widgets.workspace())
     if not away:
         return
     with st.expander(f"Put away ({len(away)})"):

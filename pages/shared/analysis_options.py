@@ -35,7 +35,7 @@ _IN_A_ROW = 4
 
 def option_form(analysis: Analysis, study: StudyRecord) -> dict[str, Any]:
     """Controls for the options of an analysis, read from its signature, and what they hold."""
-    kept = analyses.recall(widgets.workspace(), study.code, analysis)
+    kept = analyses.saved_options(widgets.workspace(), study.code, analysis)
     edited = [option for option in analysis.options if type(option.kind) in _EDITORS]
     elsewhere = {name for option in edited for name in _EDITORS[type(option.kind)].sets(option)}
     shown = [option for option in analysis.options if option.name not in elsewhere]
@@ -92,7 +92,7 @@ def _control(analysis: Analysis, study: str, option: AnalysisOption, kept: Any) 
     value = _WIDGETS[type(option.kind)](option, key, kept)
     if value != kept:
         try:
-            analyses.keep(widgets.workspace(), study, analysis, option.name, value)
+            analyses.save_option(widgets.workspace(), study, analysis, option.name, value)
         except UserError as error:
             widgets.show_problem(error)
     return value
@@ -194,7 +194,7 @@ def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
 
 def _other_data(option: AnalysisOption, key: str, kept: Any) -> Any:
     kind: Any = option.kind
-    names = frames.names(widgets.workspace(), kind)
+    names = frames.other_data_names(widgets.workspace(), kind)
     wished = kept if kept in names else ""
     return st.selectbox(
         kind.label, ["", *names], ["", *names].index(wished), key=key, help=_tooltip(kind),

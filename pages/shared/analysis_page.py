@@ -10,12 +10,12 @@ import streamlit as st
 from core.analysis.shared.registry import Analysis, Topic
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
-from core.workflow.answers import answers
+from core.workflow.answers import browsing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses, computing, frames
-from core.workflow.statistics.computing import Computation, Question
+from core.workflow.statistics.computing import AnalysisRequest, Computation
 from pages.shared import analysis_options, downloads, results, widgets
 from pages.shared.widgets import factor_word
 
@@ -26,9 +26,9 @@ PATIENCE_S = 0.4
 _LOOK_EVERY_S = 0.5
 
 
-def _result_of(question: Question) -> AnalysisResult | None:
+def _result_of(question: AnalysisRequest) -> AnalysisResult | None:
     """The result, or None after showing how far it is; raises what kept it from being computed."""
-    computation = computing.request(widgets.workspace(), question)
+    computation = computing.computation_of(widgets.workspace(), question)
     computation.wait(PATIENCE_S)
     if computation.state == "cancelled":
         st.info("Cancelled. Nothing was kept.", icon=":material/cancel:")
@@ -99,7 +99,7 @@ def show(
         st.write(widgets.plain(analysis.question))
         options = analysis_options.option_form(analysis, study)
         beside, over, where = _which_answers(study, analysis)
-        question = Question(analysis.name, (study.code, *beside), options, where, over)
+        question = AnalysisRequest(analysis.name, (study.code, *beside), options, where, over)
         result = _result_of(question)
         if result is not None:
             if lead:
@@ -109,14 +109,14 @@ def show(
                 after(study)
 
 
-def _show(analysis: Analysis, question: Question, result: AnalysisResult) -> None:
+def _show(analysis: Analysis, question: AnalysisRequest, result: AnalysisResult) -> None:
     stem = downloads.file_stem(question.studies[0])
     results.show_result(analysis, result, file_stem=stem)
     results.show_scripts(analysis, question, file_stem=stem)
 
 
 def _choose_analysis(topic: Topic) -> Analysis:
-    names = [analysis.name for analysis in analyses.analyses() if analysis.topic == topic]
+    names = [analysis.name for analysis in analyses.all_analyses() if analysis.topic == topic]
     names.sort(key=lambda name: name != topic)  # what gives the page its name comes first
     wished = st.query_params.get(_ANALYSIS_PARAMETER, "")
     default = wished if wished in names else topic if topic in names else names[0]
@@ -139,7 +139,7 @@ def _which_answers(
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, list[object]]]:
     """Other studies analyzed together, factors averaged over, and filters."""
     with st.expander("Which answers, and what a row is"):
-        levels = answers.levels(widgets.workspace(), study.code)
+        levels = browsing.levels(widgets.workspace(), study.code)
         beside = _together(study)
         over = _rows(study, levels) if analysis.needs is ITEM_SCORES else ()
         where = {
@@ -156,7 +156,7 @@ def _together(study: StudyRecord) -> tuple[str, ...]:
     """Other studies with the same bank."""
     others = [
         record.code
-        for record in reversed(studies.listed(widgets.workspace()))
+        for record in reversed(studies.list_studies(widgets.workspace()))
         if record.instrument == study.instrument and record.code != study.code
         and record.n_responses
     ]  # fmt: skip

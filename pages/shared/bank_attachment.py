@@ -34,7 +34,9 @@ def attach_section() -> None:
         "Study without a bank", waiting, key=f"attach_study:{len(waiting)}",
         index=waiting.index(wished) if wished in waiting else 0,
     )  # fmt: skip
-    found = {match.bank.code: match for match in bank_attachment.proposals(workspace(), study)}
+    found = {
+        match.bank.code: match for match in bank_attachment.banks_for_study(workspace(), study)
+    }
     if not found:
         st.info("No bank holds any of its items. Import the bank on the page Question banks first.")
         return

@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.workflow.answers import answers
+from core.workflow.answers import exports
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs import collection
@@ -74,12 +74,12 @@ def _study_files(study: StudyRecord) -> None:
 
 def counts(study: str) -> bytes:
     """How many answers of a study are usable, and what became of the others, as CSV."""
-    return answers.counts_csv(workspace(), study)
+    return exports.counts_csv(workspace(), study)
 
 
 def bank(study: str) -> bytes:
     """The bank of a study as CSV."""
-    return answers.bank_csv(workspace(), study)
+    return exports.bank_csv(workspace(), study)
 
 
 def plan(study: str) -> bytes:
@@ -141,7 +141,7 @@ def _prepare(flag: str, revision: object) -> None:
 @st.cache_data(max_entries=2, show_spinner="Preparing the file ...")
 def _answers(revision: object, study: str, file_format: FileFormat) -> bytes:
     """The file, kept as long as the answers (`revision`) stay the same."""
-    return answers.export_tidy(workspace(), study, file_format)
+    return exports.export_tidy(workspace(), study, file_format)
 
 
 def file_stem(study: str) -> str:

@@ -123,7 +123,7 @@ class DraftForm:
 
 def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
     """The form of a draft as it is in the database now."""
-    kept = drafts.recall(widgets.workspace(), name)
+    kept = drafts.load(widgets.workspace(), name)
     stored = cast("dict[str, Any]", kept.value) if kept else {}
     fields = {**defaults, **stored}
     seen = st.session_state.get(_SEEN + name)
@@ -146,8 +146,8 @@ def key_of(name: str, field: str) -> str:
 def set_fields(name: str, defaults: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
     """Change fields of a draft from a button or another field."""
     found = widgets.workspace()
-    kept = drafts.recall(found, name)
-    stored = drafts.amend(found, name, changes if kept else {**defaults, **changes})
+    kept = drafts.load(found, name)
+    stored = drafts.update(found, name, changes if kept else {**defaults, **changes})
     seen = st.session_state.get(_SEEN + name)
     if seen is not None:  # what this tab changes itself is nothing to be told about
         st.session_state[_SEEN + name] = {**seen, **{f: stored[f] for f in changes}}
@@ -155,7 +155,7 @@ def set_fields(name: str, defaults: Mapping[str, Any], changes: Mapping[str, Any
 
 def forget(name: str) -> None:
     """Drop a draft, once it has become something or is no longer wanted."""
-    drafts.remember(widgets.workspace(), name, None)
+    drafts.save(widgets.workspace(), name, None)
     st.session_state.pop(_SEEN + name, None)
 
 
@@ -194,7 +194,7 @@ def _refusal(value: Any, shape: tuple[str, str] | None) -> str:
 def _tell_conflict(name: str, field: str) -> None:
     """Say so where another tab has changed the same field since this tab drew it."""
     seen = st.session_state.get(_SEEN + name)
-    kept = drafts.recall(widgets.workspace(), name)
+    kept = drafts.load(widgets.workspace(), name)
     if seen is None or kept is None or field not in kept.value:
         return
     other = kept.value[field]

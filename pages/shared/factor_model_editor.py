@@ -50,7 +50,7 @@ def controls(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> 
 def _one_model(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> dict[str, Any]:
     """Preset and model text as the user left them."""
     kind: Any = option.kind
-    kept = analyses.recall(widgets.workspace(), study.code, analysis)
+    kept = analyses.saved_options(widgets.workspace(), study.code, analysis)
     kept_preset, own = kept[kind.preset], kept[option.name]
     presets = factor_models.presets()
     key = f"factor_preset:{study.code}"
@@ -97,7 +97,7 @@ def _fitted_model(study: StudyRecord, option: AnalysisOption) -> dict[str, Any]:
     """The model, and what goes with it, as the user left them where the model is fitted."""
     kind: Any = option.kind
     fitting = analyses.by_name(kind.fitted_by)
-    chosen = analyses.recall(widgets.workspace(), study.code, fitting)
+    chosen = analyses.saved_options(widgets.workspace(), study.code, fitting)
     text = chosen[option.name]
     model = "the edited model" if text else factor_models.presets()[chosen[kind.preset]]
     by = ", ".join(map(factor_word, chosen["by"]))
@@ -121,7 +121,7 @@ def _with_its_model(analysis: Analysis) -> list[Analysis]:
     """The analyses that take over the model of this one."""
     return [
         other
-        for other in analyses.analyses()
+        for other in analyses.all_analyses()
         for option in other.options
         if isinstance(option.kind, FactorModelText) and option.kind.fitted_by == analysis.name
     ]
@@ -134,7 +134,7 @@ def _open(analysis: Analysis) -> None:
 
 def _comparison(study: StudyRecord) -> str:
     """Which models to compare: presets, and those that were kept."""
-    own = factor_models.kept(widgets.workspace(), study.code)
+    own = factor_models.saved_models(widgets.workspace(), study.code)
     presets = factor_models.presets()
     offered = [*presets.values(), *own]
     chosen = st.multiselect(
@@ -157,15 +157,15 @@ def _comparison(study: StudyRecord) -> str:
                     widgets.show_problem(error)
     texts |= {name: text for name, text in own.items() if name in names}
     with st.expander("The models as text"):
-        st.code(factor_models.comparison(texts), language=None)
+        st.code(factor_models.comparison_text(texts), language=None)
     if own:
         left, right = st.columns([3, 1], vertical_alignment="bottom")
         dropped = left.selectbox("Kept models", list(own), key=f"kept_models:{study.code}")
         right.button(
             "Forget it", icon=":material/delete:", key="forget_model",
-            on_click=factor_models.drop, args=(found, study.code, dropped),
+            on_click=factor_models.delete_model, args=(found, study.code, dropped),
         )  # fmt: skip
-    return factor_models.comparison(texts)
+    return factor_models.comparison_text(texts)
 
 
 def _desk(study: StudyRecord, analysis: Analysis, own: str, proposed: Proposal) -> None:
@@ -341,7 +341,7 @@ def _reset(study: str, analysis: Analysis) -> None:
 def _kept(study: str, key: str, text: str) -> None:
     name = str(st.session_state.to_dict().get(key, ""))
     try:
-        factor_models.keep(widgets.workspace(), study, name, text)
+        factor_models.save_model(widgets.workspace(), study, name, text)
     except UserError as error:
         st.session_state[_NOTE] = error
     else:
@@ -366,4 +366,4 @@ def _keep_text(study: str, analysis: Analysis, text: str) -> None:
 
 
 def _keep(study: str, analysis: Analysis, option: str, value: str) -> None:
-    analyses.keep(widgets.workspace(), study, analysis, option, value)
+    analyses.save_option(widgets.workspace(), study, analysis, option, value)

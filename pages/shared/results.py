@@ -15,7 +15,7 @@ from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.domain.numbers import count_text, number_text, percent_text, round_frame
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.workflow.statistics import analyses
-from core.workflow.statistics.computing import Question
+from core.workflow.statistics.computing import AnalysisRequest
 from pages.shared import analysis_options
 from pages.shared.widgets import download, error_box, plain, table, workspace
 
@@ -69,7 +69,7 @@ def _fit_first(
     return tables[:n_first], tables[n_first:]
 
 
-def show_scripts(analysis: Analysis, question: Question, *, file_stem: str) -> None:
+def show_scripts(analysis: Analysis, question: AnalysisRequest, *, file_stem: str) -> None:
     """The same computed by other software: scripts to read and to take away, with the data."""
     if analysis.scripts is None:
         return
@@ -150,7 +150,7 @@ def _show_table(
     alt = f"{shown.title}: {count_text(len(shown.frame), 'row')}"
     if apa:
         table(analyses.export.apa_table(shown), alt=alt)
-        note = analyses.export.apa_note(result, shown, analyses.software())
+        note = analyses.export.apa_note(result, shown, analyses.software_versions())
         st.caption(plain(note))
     else:
         small = small_p_columns(shown)  # these come with texts of their own

@@ -21,7 +21,7 @@ from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.workspace import Workspace, offer_secrets
 
 # What readers call the factors of a design.
@@ -130,7 +130,7 @@ def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRec
 
     Without studies it says what to do and returns None.
     """
-    records = [s for s in studies.listed(workspace()) if s.kind in kinds]
+    records = [s for s in studies.list_studies(workspace()) if s.kind in kinds]
     if not records:
         st.info("There is no study yet. Run the sample study from Home, or design one.")
         st.page_link("pages/home.py", label="Go to Home", icon=":material/home:")
@@ -154,15 +154,15 @@ def honesty_note(people: Iterable[Respondent]) -> None:
     """Say so where simulated respondents or the small model that came along stand behind this."""
     present = list(people)
     if any(person.kind == "simulated" for person in present):
-        st.warning(f"**Simulated.** {respondents.HONESTY_SIMULATED}", icon=":material/science:")
+        st.warning(f"**Simulated.** {catalog.HONESTY_SIMULATED}", icon=":material/science:")
     if any(person.kind == "local" and not person.base_url for person in present):
-        st.warning(f"**Local model.** {respondents.HONESTY_LOCAL}", icon=":material/memory:")
+        st.warning(f"**Local model.** {catalog.HONESTY_LOCAL}", icon=":material/memory:")
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
 def _unreviewed(process: str, code: str) -> str:
     """The sentence on unreviewed texts of a frozen study, which does not change any more."""
-    return editing.unreviewed_of_study(workspace(), code).sentence
+    return editing.unreviewed_texts_of_study(workspace(), code).sentence
 
 
 def unreviewed_note(study: StudyRecord) -> None:
@@ -174,14 +174,14 @@ def unreviewed_note(study: StudyRecord) -> None:
 
 def notes_of_study(code: str) -> None:
     """What a reader of a study's results must know, by the study's code."""
-    honesty_note(studies.people(workspace(), code))
+    honesty_note(studies.respondents_of(workspace(), code))
     unreviewed_note(studies.load(workspace(), code))
     unkeyed_note(code)
 
 
 def unkeyed_note(code: str) -> None:
     """Say so where nothing says how the items of imported answers are keyed."""
-    if bank_attachment.unkeyed(workspace(), code):
+    if bank_attachment.is_unkeyed(workspace(), code):
         st.warning(
             "**No bank.** These answers were imported without a bank, so they are unkeyed: nothing "
             "says which items are reversed, or which subscale they belong to.",

@@ -224,7 +224,7 @@ def test_the_item_map_names_the_item_in_which_groups_differ_most():
 
 
 def test_every_analysis_has_a_sentence_that_was_written_by_hand():
-    names = {analysis.name for analysis in analyses.analyses()}
+    names = {analysis.name for analysis in analyses.all_analyses()}
     assert names == {*BY_HAND, "internal_consistency", "item_map"}
 
 

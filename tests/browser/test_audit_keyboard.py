@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from core.workflow.answers import answers, audits
+from core.workflow.answers import audits, browsing
 from core.workflow.opening import open_workspace
 from core.workflow.runs import collection
 from tests.browser.conftest import go, settled
@@ -28,7 +28,7 @@ def prepare(database):
     freeze(workspace, person, n_personas=10)
     collection.start(workspace, "study")
     collection.wait(workspace, "study", every_s=0.05)
-    page, _ = answers.page(workspace, "study", {}, "", limit=200)
+    page, _ = browsing.page(workspace, "study", {}, "", limit=200)
     keys = {
         int(trial): option if isinstance(option, str) else STATUS_KEYS[status]
         for trial, option, status in zip(
@@ -77,7 +77,7 @@ def test_a_hundred_replies_are_coded_with_the_keyboard_alone(page, app, shot):
     shot(page, "2-results")
     app.stop()
     workspace = open_workspace(app.database)
-    (audit,) = audits.listed(workspace, "study")
+    (audit,) = audits.list_audits(workspace, "study")
     frame = audits.codings(workspace, audit)
     (row,) = audits.results(workspace, audit).frame.to_dict("records")
     workspace.close()

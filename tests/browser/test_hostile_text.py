@@ -12,10 +12,10 @@ import pytest
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.domain.study import Context, Design
 from core.store import banks as bank_store
-from core.workflow.contexts import contexts as context_sets
+from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.browser.conftest import go, settled
 from tests.echoes import Echoes
@@ -57,7 +57,7 @@ def hostile_study(path, server, monkeypatch):
     )  # fmt: skip
     bank_store.save_draft(workspace.database, bank, expected_revision=None, summary=HOSTILE)
     person = replace(service(server.base_url), label=HOSTILE, model=HOSTILE)
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     contexts = tuple(Context(f"c{n} {HOSTILE}", HOSTILE) for n in range(N_CONTEXTS))
     context_sets.save(workspace, HOSTILE, contexts)
     design = Design("hostile", "hostile", (HOSTILE,), contexts=contexts, notes=HOSTILE)

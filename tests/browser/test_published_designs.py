@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents
-from core.workflow.respondents.respondents import LOCAL
+from core.workflow.respondents import catalog
+from core.workflow.respondents.catalog import LOCAL
 from tests.browser.conftest import go, settled
 from tests.fault_server import FaultServer
 from tests.workflow.designs.test_presets_asked import willing
@@ -69,7 +69,7 @@ def counted(app):
 def test_opinions_in_six_languages_in_both_phases_by_a_service(page, app, shot):
     with FaultServer(script=willing) as server:
         workspace = open_workspace(app.database)
-        respondents.save(workspace, service(server.base_url))
+        catalog.save(workspace, service(server.base_url))
         workspace.close()
         app.environment[KEY_VARIABLE] = server.key
         app.start()

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from core.domain.study import Context, Design
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.browser.conftest import go, settled
 from tests.browser.test_way_through import download
@@ -31,7 +31,7 @@ def answered(path):
         simulated("Noisy", loading=0.3, noise=0.6, seed=5),
     ]
     for person in people:
-        respondents.save(workspace, person)
+        catalog.save(workspace, person)
     contexts = tuple(Context(f"p{n:03}", f"You are person {n}.") for n in range(N_CONTEXTS))
     shared = {"respondents": ("Steady", "Noisy"), "contexts": contexts}
     for code, bank, factors in (

@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from core.collect.replies.reader import PARSER_VERSION
 from core.domain.numbers import count_text
 from core.domain.study import Status
-from core.workflow.answers import answers
-from core.workflow.answers.answers import STATUS_WORDS
+from core.workflow.answers import browsing, exports, imports
+from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
 from core.workflow.runs import collection, collector
@@ -119,8 +119,8 @@ def test_counts_say_n_and_missing_and_add_up(collected):
 
 
 def test_the_chart_says_in_words_what_it_draws_and_its_data_are_the_counts(collected):
-    overview = answers.overview(collected, "study")
-    chart = answers.status_chart(overview)
+    overview = browsing.overview(collected, "study")
+    chart = browsing.status_chart(overview)
     assert chart.table["count"].sum() == 200
     assert chart.table["share"].sum() == pytest.approx(1)
     assert "200 trials by 1 respondent:" in chart.alt
@@ -205,12 +205,12 @@ def test_a_page_beyond_the_last_shows_the_last(collected):
 def test_a_reload_keeps_the_open_answer_in_full_and_its_row_ticked(collected):
     at = open_page(study="study", page="2")
     wished = rows(at).iloc[4]
-    trials, _ = answers.page(collected, "study", {}, "", offset=50, limit=50)
+    trials, _ = browsing.page(collected, "study", {}, "", offset=50, limit=50)
     trial = int(trials["trial_id"].iloc[4])
     at = open_page(study="study", page="2", answer=str(trial))
     said = texts(at)
     assert f"item {wished['Item']}".replace("_", "\\_") in said
-    detail = answers.detail(collected, trial)
+    detail = browsing.detail(collected, trial)
     assert detail.text in said
     assert "Your answer:" in said
     assert 'lang="en"' in said
@@ -232,7 +232,7 @@ def test_what_came_beside_a_reply_or_instead_of_one_is_shown_to_the_letter(works
     reply = Step(extra={"choices": [choice], "usage": usage})
     script = [Step(status=503, body="<p>busy</p>"), *[reply] * 20]
     assert asked(workspace, server, script, n_personas=1).state == "finished"
-    trials, _ = answers.page(workspace, "study", {}, "", limit=1)
+    trials, _ = browsing.page(workspace, "study", {}, "", limit=1)
     at = open_page(study="study", answer=str(trials["trial_id"].iloc[0]))
     labels = [expander.label for expander in at.expander]
     assert "Try 1: what came back instead of a reply (11 characters)" in labels
@@ -278,7 +278,7 @@ def test_another_study_forgets_page_filter_and_answer_of_the_first(collected):
 
 
 def test_an_answer_of_another_study_in_the_address_is_not_shown_as_one_of_this(collected):
-    trials, _ = answers.page(collected, "study", {}, "", limit=1)
+    trials, _ = browsing.page(collected, "study", {}, "", limit=1)
     at = open_page(study="other", answer=str(trials["trial_id"].iloc[0]))
     assert "not in this study" in texts(at)
     assert "not in this study" in texts(open_page(study="other", answer="12"))
@@ -300,12 +300,12 @@ def test_a_trial_whose_calls_all_failed_is_an_error_and_not_unasked(workspace, s
     policy = collector.RetryPolicy(base_s=0.001, max_attempts=1)
     monkeypatch.setattr(collector, "RETRY_POLICY", policy)
     asked(workspace, server, lambda n, _: Step(status=500) if n == 2 else None, n_personas=1)
-    page, total = answers.page(workspace, "study", {"status": ["error"]}, "")
+    page, total = browsing.page(workspace, "study", {"status": ["error"]}, "")
     assert total == 1
     assert page["status"].tolist() == ["error"]
-    overview = answers.overview(workspace, "study").iloc[0]
+    overview = browsing.overview(workspace, "study").iloc[0]
     assert (overview["n"] + overview["missing"], overview["error, no reply"]) == (20, 1)
-    exported = answers.export_tidy(workspace, "study")
+    exported = exports.export_tidy(workspace, "study")
     assert exported.count(b",error") == 1
     at = press(open_page(study="study", status="error"), "answers_next")
     assert "No option (error, no reply)" in texts(at)
@@ -318,7 +318,7 @@ def test_replies_stay_beside_their_answers_where_some_are_not_asked_yet(workspac
         lambda n, _: Step(status=401) if n >= 7 else Step(content=f"{n % 5 + 1}"),
         n_personas=1,
     )  # fmt: skip
-    page, total = answers.page(workspace, "study", {}, "")
+    page, total = browsing.page(workspace, "study", {}, "")
     assert total == 20
     told = page[page["status"] == "answered"]
     assert len(told) == 7
@@ -335,7 +335,7 @@ def test_quotes_and_line_breaks_are_found_in_prompts(workspace, server):
     editing.save(workspace, bank, expected_revision=state.revision)
     asked(workspace, server, n_personas=1)
     for text in ('"NEVER\\ever"', "exactly ONE option. Reply", "Options:\n1"):
-        _, total = answers.page(workspace, "study", {}, text)
+        _, total = browsing.page(workspace, "study", {}, text)
         assert total == (1 if "ever" in text else 20), text
 
 
@@ -358,7 +358,7 @@ def test_blank_and_missing_replies_are_told_apart(workspace, server):
 
 def test_an_imported_study_opens_with_what_the_file_said(workspace):
     text = "item,answer,model,raw,status\nq1,4,m,I say 4,\nq2,,m,No.,refused\n"
-    answers.import_tidy(workspace, "old.csv", text.encode())
+    imports.import_tidy(workspace, "old.csv", text.encode())
     at = press(open_page(study="old"), "answers_next")
     said = texts(at)
     assert "I say 4" in said
@@ -372,7 +372,7 @@ def test_the_file_is_made_when_asked_for_and_is_the_export(collected):
     assert not [b for b in at.get("download_button") if "Download" in b.proto.label]
     at = press(at, "prepare:csv")
     (button,) = [b for b in at.get("download_button") if "Download CSV" in b.proto.label]
-    data = answers.export_tidy(collected, "study")
+    data = exports.export_tidy(collected, "study")
     assert f"{len(data):,} bytes" in button.proto.label
     assert data.count(b"\n") == 201
 
@@ -383,7 +383,7 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
         cursor.execute("update prompt set messages = '{broken'")
     at = AppTest.from_file(APP, default_timeout=30)
     at.switch_page("pages/answers/page.py")
-    trials, _ = answers.page(workspace, "study", {}, "", limit=1)
+    trials, _ = browsing.page(workspace, "study", {}, "", limit=1)
     at.query_params.update(study="study", answer=str(trials["trial_id"].iloc[0]))
     at.run()
     assert not at.exception
@@ -411,20 +411,22 @@ def test_statuses_by_condition_add_up_and_say_percentages_of_what_was_asked(coll
 
 def test_percentages_of_what_was_never_asked_are_undefined(workspace):
     freeze(workspace, simulated(), n_personas=1)
-    table = answers.status_table(answers.tally(workspace, "study", ["model"]), ["model"])
-    shown = answers.status_shares(table, ["model"]).iloc[0]
+    table = browsing.status_table(browsing.status_counts(workspace, "study", ["model"]), ["model"])
+    shown = browsing.status_shares(table, ["model"]).iloc[0]
     assert (shown["asked"], shown["missing"]) == (0, 20)
     assert pd.isna(shown["missing, %"])
 
 
 @pytest.mark.parametrize("column", ["refused", "refused, %", "n", "missing", "planned", "asked"])
 def test_a_number_of_the_table_opens_exactly_as_many_answers(collected, column):
-    table = answers.status_table(answers.tally(collected, "study", ["context"]), ["context"])
-    shown = answers.status_shares(table, ["context"])
+    table = browsing.status_table(
+        browsing.status_counts(collected, "study", ["context"]), ["context"]
+    )
+    shown = browsing.status_shares(table, ["context"])
     for row in shown.to_dict("records"):
-        statuses = answers.statuses_of(column)
+        statuses = browsing.statuses_of(column)
         filters = {"context": [row["context"]], "status": statuses}
-        _, total = answers.page(collected, "study", filters, "")
+        _, total = browsing.page(collected, "study", filters, "")
         assert total == row[column.removesuffix(", %")]
 
 
@@ -454,14 +456,14 @@ def test_block_position_and_the_order_of_options_shown_are_told(workspace):
     freeze(workspace, simulated(), n_personas=2, items_per_call=5, label_orders=("random",))
     collection.start(workspace, "study")
     collection.wait(workspace, "study", every_s=0.02)
-    trials, _ = answers.page(workspace, "study", {}, "", offset=7, limit=1)
+    trials, _ = browsing.page(workspace, "study", {}, "", offset=7, limit=1)
     trial = int(trials["trial_id"].iloc[0])
     at = open_page(study="study", answer=str(trial))
     (facts,) = [d.value for d in at.dataframe if "Condition" in d.value.columns]
     told = dict(zip(facts["Condition"], facts["Value"], strict=True))
     assert told["Place in its call"] == "3 of 5"
     order = told["Options as shown"].split(", ")
-    prompt = answers.detail(workspace, trial).messages[-1]["content"]
+    prompt = browsing.detail(workspace, trial).messages[-1]["content"]
     places = [prompt.index(f"{code} = ") for code in order]
     assert places == sorted(places)
     assert sorted(order) == ["1", "2", "3", "4", "5"]
@@ -489,15 +491,15 @@ def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
 
 def test_reading_again_can_be_left_and_nothing_changes(workspace):
     collect_simulated(workspace)
-    before = answers.export_tidy(workspace, "study")
+    before = exports.export_tidy(workspace, "study")
     at = press(press(open_page(study="study"), "reread"), "reread_drop")
     assert "answers would change" not in texts(at)
-    assert answers.export_tidy(workspace, "study") == before
+    assert exports.export_tidy(workspace, "study") == before
 
 
 def test_a_link_to_an_answer_opens_it_though_the_page_was_seen_with_other_filters(collected):
     at = press(open_page(study="study", status="refused"), "answers_next")
-    trials, _ = answers.page(collected, "study", {"item": ["nature_02"]}, "", limit=2)
+    trials, _ = browsing.page(collected, "study", {"item": ["nature_02"]}, "", limit=2)
     trial, ordinal = (int(trials[name].iloc[1]) for name in ("trial_id", "ordinal"))
     for name in [name for name in at.query_params if name != "study"]:
         del at.query_params[name]

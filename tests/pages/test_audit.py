@@ -11,10 +11,10 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from core.domain.study import Design
-from core.workflow.answers import answers, audits
-from core.workflow.answers.answers import Shown
+from core.workflow.answers import audits, browsing, exports
+from core.workflow.answers.browsing import ShownOption
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from pages.audit import keys_of
 from tests.fault_server import FaultServer, Step
@@ -56,7 +56,7 @@ def collect(workspace, **factors):
     first = simulated("A", refusal_rate=0.2, explanation_rate=0.3, seed=3)
     second = replace(simulated("B", refusal_rate=0.5, seed=4), model="second model")
     for person in (first, second):
-        respondents.save(workspace, person)
+        catalog.save(workspace, person)
     studies.freeze(
         workspace, Design("study", "attitudes_20", ("A", "B"), contexts=personas(3), **factors)
     )
@@ -85,7 +85,7 @@ def shown_trial(at):
 
 
 def parsed(workspace, trial):
-    found = answers.detail(workspace, trial)
+    found = browsing.detail(workspace, trial)
     return found.option or found.status
 
 
@@ -102,7 +102,7 @@ def test_the_verdict_of_the_parser_is_not_on_the_page_before_a_reply_is_coded(wo
     at = draw(open_page(study="study"), 10)
     said = texts(at)
     assert "0 of 20 replies coded" in "".join(bar.proto.text for bar in at.get("progress"))
-    found = answers.detail(workspace, shown_trial(at))
+    found = browsing.detail(workspace, shown_trial(at))
     assert found.text in said
     assert found.reply in said.replace("&#x27;", "'")
     assert not VERDICT.search(said)
@@ -140,7 +140,7 @@ def test_the_last_coding_can_be_corrected_and_the_one_before_it(workspace):
     assert shown_trial(at) == first
     at = code(at, "neutral")
     assert shown_trial(at) == third
-    (audit,) = audits.listed(workspace, "study")
+    (audit,) = audits.list_audits(workspace, "study")
     kept = audits.codings(workspace, audit).set_index("trial_id")["person_status"].to_dict()
     assert kept == {first: "neutral", second: "answered"}
 
@@ -161,7 +161,7 @@ def test_results_disagreements_and_files_are_those_of_the_workflow(workspace):
     for number in range(8):
         trial = shown_trial(at)
         at = code(at, "neutral" if number == 3 else parsed(workspace, trial))
-    (audit,) = audits.listed(workspace, "study")
+    (audit,) = audits.list_audits(workspace, "study")
     frame = audits.results(workspace, audit).frame
     (shown,) = [d.value for d in at.dataframe if "Success rate" in d.value.columns]
     assert shown["Success rate"].tolist() == frame["success"].tolist()
@@ -174,19 +174,19 @@ def test_results_disagreements_and_files_are_those_of_the_workflow(workspace):
 
 def test_a_coding_is_taken_into_the_data_and_given_back(workspace):
     collect(workspace)
-    before = answers.export_tidy(workspace, "study")
+    before = exports.export_tidy(workspace, "study")
     at = draw(open_page(study="study"), 2)
     for _ in range(4):
         at = code(at, "neutral")
     assert at.button(key="audit_give_back").disabled
     at = press(at, "audit_take")
-    overview = answers.overview(workspace, "study")
+    overview = browsing.overview(workspace, "study")
     assert overview["neutral, non-committal"].sum() == 4
     (differing,) = [d.value for d in at.dataframe if "Counts as" in d.value.columns]
     assert set(differing["In the data"]) == {"yours"}
     assert at.button(key="audit_take").disabled
     at = press(at, "audit_give_back")
-    assert answers.export_tidy(workspace, "study") == before
+    assert exports.export_tidy(workspace, "study") == before
 
 
 def test_the_prompt_is_shown_on_demand(workspace):
@@ -202,7 +202,7 @@ def test_the_prompt_is_shown_on_demand(workspace):
 def test_in_a_block_the_page_says_which_item_is_coded(workspace):
     collect(workspace, items_per_call=5)
     at = draw(open_page(study="study"), 2)
-    found = answers.detail(workspace, shown_trial(at))
+    found = browsing.detail(workspace, shown_trial(at))
     assert f"Item {found.position} of the 5 that the reply answers" in texts(at)
     assert found.text in texts(at)
 
@@ -211,10 +211,10 @@ def test_the_same_seed_opens_the_sample_on_file(workspace):
     collect(workspace)
     at = code(draw(open_page(study="study"), 5), "1")
     at = draw(at, 5)
-    assert len(audits.listed(workspace, "study")) == 1
+    assert len(audits.list_audits(workspace, "study")) == 1
     assert "1 of 10 replies coded" in "".join(bar.proto.text for bar in at.get("progress"))
     at = draw(at, 3)
-    assert len(audits.listed(workspace, "study")) == 2
+    assert len(audits.list_audits(workspace, "study")) == 2
     assert "0 of 6 replies coded" in "".join(bar.proto.text for bar in at.get("progress"))
 
 
@@ -246,5 +246,5 @@ def test_hostile_replies_are_shown_to_the_letter(workspace, monkeypatch):
     ],
 )
 def test_keys_are_the_codes_where_they_can_be_and_never_clash(codes, keys):
-    found = keys_of([Shown(code, "") for code in codes.split()])
+    found = keys_of([ShownOption(code, "") for code in codes.split()])
     assert list(found.values()) == keys.split()

@@ -18,10 +18,10 @@ from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item, Option, Wording
 from core.errors import BankError, ConflictError, StoreError
 from core.store import banks as store
-from core.workflow.answers import answers
+from core.workflow.answers import imports
 from core.workflow.banks import drafting, editing, grid
-from core.workflow.banks.grid import GridEdits, TextColumn, edit_items, edit_options
-from core.workflow.respondents import respondents
+from core.workflow.banks.grid import GridEdits, GridTextColumn, edit_items, edit_options
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
@@ -448,7 +448,7 @@ def test_a_file_is_shown_first_and_kept_on_a_click(workspace, kept):
 
 def test_a_file_of_a_bank_that_is_there_is_announced_as_a_second_one(workspace, kept):
     early = b"item,answer\nA1,1\nA2,2\nB1,3\nB2,1\n"
-    answers.import_tidy(workspace, "early.csv", early, bank=answers.NEW_BANK)
+    imports.import_tidy(workspace, "early.csv", early, bank=imports.NEW_BANK)
     data = editing.export(workspace, "small", "csv", None)
     at = open_page()
     at.file_uploader(key="bank_upload_0").set_value(("small.csv", data, "text/csv"))
@@ -682,7 +682,7 @@ def test_missing_texts_are_drafted_and_what_was_not_kept_is_listed(
         return Step(content="I'm sorry, I can't help with that." if refused else "Ein Satz.")
 
     with FaultServer(script) as server:
-        respondents.save(workspace, service(server.base_url))
+        catalog.save(workspace, service(server.base_url))
         at = go_to(keep(workspace, without_german(small_bank)), "Drafts")
         assert any("cannot write a text" in caption.value for caption in at.caption)
         fine(at.selectbox(key="bank_draft_model_small").set_value("Service").run())
@@ -697,25 +697,25 @@ def test_missing_texts_are_drafted_and_what_was_not_kept_is_listed(
 def test_drafts_are_accepted_discarded_and_edited_on_the_page(workspace, small_bank):
     bank = without_german(small_bank)
     words = {item.code: f"Satz {item.code}." for item in bank.items}
-    bank = drafting.with_drafts(bank, TextColumn("de"), words, "Model")
+    bank = drafting.add_drafts(bank, GridTextColumn("de"), words, "Model")
     at = go_to(keep(workspace, bank), "Drafts")
     fine(at.button(key="bank_review_a1_text:de_small_0_accept").click().run())
     fine(at.button(key="bank_review_a2_text:de_small_1_discard").click().run())
     fine(at.text_area(key="bank_review_b1_text:de_small_2").set_value("Besser.").run())
     assert texts(workspace, "de") == ["Satz a1.", "", "Besser.", "Satz b2."]
-    assert [d.item.code for d in drafting.drafts(editing.load(workspace, "small").instrument)] == [
-        "b2"
-    ]
+    assert [
+        d.item.code for d in drafting.list_drafts(editing.load(workspace, "small").instrument)
+    ] == ["b2"]
     fine(at.button(key="bank_accept_shown_small_3").click().run())
-    assert not drafting.drafts(editing.load(workspace, "small").instrument)
+    assert not drafting.list_drafts(editing.load(workspace, "small").instrument)
     assert "No draft waits" in messages(at)
     fine(at.button(key="bank_undo").click().run())
-    assert len(drafting.drafts(editing.load(workspace, "small").instrument)) == 1
+    assert len(drafting.list_drafts(editing.load(workspace, "small").instrument)) == 1
 
 
 def test_a_draft_edited_in_the_grid_is_a_text_of_a_person(workspace, small_bank):
     words = {item.code: "Entwurf." for item in small_bank.items}
-    bank = drafting.with_drafts(without_german(small_bank), TextColumn("de"), words, "Model")
+    bank = drafting.add_drafts(without_german(small_bank), GridTextColumn("de"), words, "Model")
     at = keep(workspace, bank)
     assert any(text.value == "de: 4 unreviewed" for text in at.text)
     report(at, {"0": {DE: "Mein Satz."}})
@@ -727,7 +727,7 @@ def test_a_draft_edited_in_the_grid_is_a_text_of_a_person(workspace, small_bank)
 def test_unreviewed_texts_are_said_where_the_results_of_a_study_are(workspace, small_bank, page):
     words = {"a1": "Entwurf."}
     bank = replace(small_bank, items=small_bank.items[:1])
-    bank = drafting.with_drafts(without_german(bank), TextColumn("de"), words, "Model")
+    bank = drafting.add_drafts(without_german(bank), GridTextColumn("de"), words, "Model")
     store.save_draft(workspace.database, bank, expected_revision=None, summary="")
     freeze(workspace, simulated(), bank="small", n_personas=2, languages=("de",))
     collection.start(workspace, "study")

@@ -10,8 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.store import runs
+from core.workflow.answers import imports
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection, collector
 from pages.collect.progress import changed, cost_words, duration_words
 from tests.fault_server import FaultServer, Step
@@ -69,9 +70,8 @@ def test_an_empty_database_says_what_to_do(workspace):
 
 
 def test_an_imported_study_cannot_be_started(workspace):
-    from core.workflow.answers import answers
 
-    answers.import_tidy(workspace, "x.csv", b"item,answer\nq1,1\nq2,2\n")
+    imports.import_tidy(workspace, "x.csv", b"item,answer\nq1,1\nq2,2\n")
     assert "There is no study yet" in texts(open_page(study="x"))
 
 
@@ -162,7 +162,7 @@ def test_a_missing_key_is_asked_for_before_the_start_and_never_shown_again(works
         (field,) = [f for f in at.text_input if "Key" in f.label]
         at = fine(field.set_value(server.key).run())
         assert buttons(at)["Start"] is True
-        assert not respondents.has_key(workspace, server.base_url, KEY_VARIABLE)
+        assert not catalog.has_key(workspace, server.base_url, KEY_VARIABLE)
         assert server.key not in repr(at.session_state._state.filtered_state)
         assert not [f for f in at.text_input if "Key" in f.label]
         press(at, "collect_start")
@@ -355,11 +355,11 @@ def test_the_page_looks_often_during_a_run_and_seldom_else(workspace, server, mo
 
 def test_a_run_that_began_and_ended_between_two_looks_is_noticed(workspace):
     freeze(workspace, simulated(), n_personas=1)
-    (before,) = collection.overview(workspace)
+    (before,) = collection.list_runs(workspace)
     assert not changed(before, before)
     collection.start(workspace, "study")
     ended(workspace)
-    (after,) = collection.overview(workspace)
+    (after,) = collection.list_runs(workspace)
     assert not after.under_way
     assert changed(before, after)
     running = replace(before, state="running")

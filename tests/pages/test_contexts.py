@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.collect.client import Reply
 from core.domain.study import Context
-from core.workflow.contexts import contexts, rewriting
-from core.workflow.respondents import respondents
+from core.workflow.contexts import rewriting, sets
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import freeze, personas, service, simulated
@@ -80,8 +80,8 @@ def field(at, start):
 def draft(workspace, name, original, text):
     rewriting.add(
         workspace, name, original,
-        lambda code: rewriting.Draft(
-            original, rewriting.rewritten(original, Reply(text), code),
+        lambda code: rewriting.Rewriting(
+            original, rewriting.read_rewriting(original, Reply(text), code),
             "waiting", "Do it.", "Service", "m", "2026-01-01T00:00:00+00:00",
         ),
     )  # fmt: skip
@@ -117,10 +117,10 @@ def test_a_set_that_is_not_there_is_told(workspace):
 def test_a_file_is_seen_before_it_is_kept(workspace, name, text, codes):
     at = uploaded(name, text)
     assert [list(d.value["Code"]) for d in at.dataframe[1:]] == [codes]
-    assert len(contexts.sets(workspace)) == 3
+    assert len(sets.load_all(workspace)) == 3
     assert field(at, "file").value == name.split(".")[0]
     fine(at.button(key="contexts_save:file").click().run())
-    assert [c.code for c in contexts.load(workspace, name.split(".")[0])] == codes
+    assert [c.code for c in sets.load(workspace, name.split(".")[0])] == codes
     assert "kept as" in said(at.success)
     assert at.query_params["set"] == name.split(".")[0]
 
@@ -129,7 +129,7 @@ def test_a_broken_file_is_told_with_its_name_and_line_and_nothing_is_kept(worksp
     at = uploaded("talks.jsonl", '{"messages": [{"role": "user", "content": "Hi"}]}\n{"messages"\n')
     assert "talks.jsonl, line 2" in said(at.error)
     assert not [button for button in at.button if button.key == "contexts_save:file"]
-    assert len(contexts.sets(workspace)) == 3
+    assert len(sets.load_all(workspace)) == 3
 
 
 def test_saving_under_a_known_name_says_that_it_replaces(workspace):
@@ -146,7 +146,7 @@ def test_typed_personas_outlast_a_reload_and_become_a_set(workspace):
     assert again.text_area(key="contexts:typed:text").value == "You are A.\nYou are B."
     again.text_input(key="contexts:typed:language").set_value("German").run()
     fine(again.button(key="contexts_save:typed").click().run())
-    found = contexts.load(workspace, "My personas")
+    found = sets.load(workspace, "My personas")
     assert [(c.text, c.language) for c in found] == [("You are A.", "de"), ("You are B.", "de")]
 
 
@@ -157,57 +157,57 @@ def test_the_same_persona_typed_twice_is_told(workspace):
 
 
 def test_personas_are_edited_in_the_grid_and_saved_at_once(workspace):
-    contexts.save(workspace, "Mine", personas(3))
+    sets.save(workspace, "Mine", personas(3))
     at = opened(set="Mine")
     at = report(at, {0: {"text": "You are new."}}, [{"text": "You are more."}], [1])
-    assert [(c.code, c.text) for c in contexts.load(workspace, "Mine")] == [
+    assert [(c.code, c.text) for c in sets.load(workspace, "Mine")] == [
         ("p0001", "You are new."),
         ("p0003", "You are person number 3."),
         ("p003", "You are more."),
     ]
     assert "Saved at" in said(at.text)
     at = report(at, {0: {"text": "You are newest."}}, [{"text": "You are more."}], [1])
-    assert contexts.load(workspace, "Mine")[0].text == "You are newest."
-    assert len(contexts.load(workspace, "Mine")) == 3
+    assert sets.load(workspace, "Mine")[0].text == "You are newest."
+    assert len(sets.load(workspace, "Mine")) == 3
 
 
 def test_a_code_typed_twice_is_told_and_not_saved_until_it_is_mended(workspace):
-    contexts.save(workspace, "Mine", personas(2))
+    sets.save(workspace, "Mine", personas(2))
     at = report(opened(set="Mine"), {1: {"code": "p0001"}})
     assert "'p0001' stands twice" in said(at.error)
-    assert contexts.load(workspace, "Mine") == personas(2)
+    assert sets.load(workspace, "Mine") == personas(2)
     at = report(at, {1: {"code": "second"}})
     assert not at.error
-    assert contexts.load(workspace, "Mine")[1].code == "second"
+    assert sets.load(workspace, "Mine")[1].code == "second"
 
 
 def test_another_tab_is_not_overwritten(workspace):
-    contexts.save(workspace, "Mine", personas(2))
+    sets.save(workspace, "Mine", personas(2))
     at = opened(set="Mine")
-    contexts.save(workspace, "Mine", personas(3))
+    sets.save(workspace, "Mine", personas(3))
     at = report(at, {0: {"text": "You are lost."}})
     assert "changed in another tab" in said(at.error) + said(at.info)
     assert "You are lost." in html(at)
-    assert contexts.load(workspace, "Mine") == personas(3)
+    assert sets.load(workspace, "Mine") == personas(3)
 
 
 def test_the_messages_of_a_conversation_are_edited_and_read(workspace):
-    contexts.save(workspace, "Talks", (TALK, personas(1)[0]))
+    sets.save(workspace, "Talks", (TALK, personas(1)[0]))
     at = opened(set="Talks")
     assert "A month." in html(at)
     at = report(at, {3: {"content": "Two months."}}, [{"content": "Thanks."}])
-    (talk, _) = contexts.load(workspace, "Talks")
+    (talk, _) = sets.load(workspace, "Talks")
     assert [m["content"] for m in talk.messages[3:]] == ["Two months.", "Thanks."]
     assert talk.messages[4]["role"] == "user"
     at = report(at, {3: {"content": ""}})
     assert "Message 4 of c01 has no text" in said(at.error)
     at.text_input(key="contexts_tongue:Talks:c01").set_value("Spanish").run()
-    assert contexts.load(workspace, "Talks")[0].language == "es"
+    assert sets.load(workspace, "Talks")[0].language == "es"
     at = opened(set="Talks", context="p0001")
     at.text_area(key="contexts_text:Talks:p0001").set_value("You are edited.").run()
-    assert contexts.load(workspace, "Talks")[1].text == "You are edited."
+    assert sets.load(workspace, "Talks")[1].text == "You are edited."
     fine(at.button(key="contexts_remove:Talks:p0001").click().run())
-    assert [c.code for c in contexts.load(workspace, "Talks")] == ["c01"]
+    assert [c.code for c in sets.load(workspace, "Talks")] == ["c01"]
 
 
 def test_a_new_set_is_filtered_cropped_and_drawn_and_says_so_in_its_name(workspace):
@@ -221,7 +221,7 @@ def test_a_new_set_is_filtered_cropped_and_drawn_and_says_so_in_its_name(workspa
     wish = f"{name}, en, first exchange, 4 drawn with seed 9"
     assert field(at, "made").value == wish
     fine(at.button(key="contexts_save:made").click().run())
-    found = contexts.load(workspace, wish)
+    found = sets.load(workspace, wish)
     assert [len(c.messages) for c in found] == [2] * 4
     assert {c.language for c in found} == {"en"}
     assert f"Made from '{name}': en, first exchange, 4 drawn with seed 9." in said(at.text)
@@ -236,7 +236,7 @@ def test_more_to_draw_than_there_are_is_told(workspace):
 def test_both_files_are_offered_and_a_mixed_set_says_why_csv_is_not(workspace):
     at = opened("Download", set="Conversations (40)")
     assert [d.proto.label for d in at.get("download_button")] == ["JSON Lines", "CSV"]
-    contexts.save(workspace, "Mixed", (TALK, *personas(1)))
+    sets.save(workspace, "Mixed", (TALK, *personas(1)))
     at = opened("Download", set="Mixed")
     assert [d.proto.label for d in at.get("download_button")] == ["JSON Lines"]
     assert "cannot stand beside conversations" in said(at.error)
@@ -248,22 +248,22 @@ def test_simulated_respondents_are_not_asked_to_rewrite_and_it_says_why(workspac
         "SmolLM2 135M (comes along)"
     ]
     assert "Simulated respondents cannot rewrite" in said(at.caption)
-    for person in respondents.offered(workspace):
-        respondents.set_archived(workspace, person.label, archived=True)
+    for person in catalog.list_respondents(workspace):
+        catalog.set_archived(workspace, person.label, archived=True)
     assert "No model is on offer" in said(opened("Rewrite with a model", set="Personas (60)").info)
 
 
 def test_a_model_rewrites_and_a_person_edits_accepts_and_discards(workspace):
     second = Context("c02", messages=TALK.messages[:2], language="en")
     third = Context("c03", messages=TALK.messages[2:], language="en")
-    contexts.save(workspace, "Talks", (TALK, second, third))
+    sets.save(workspace, "Talks", (TALK, second, third))
     steps = [
         Step(content=REWRITING),
         Step(content="Here it is: " + HOSTILE),
         Step(content="[1 user]\nSince when?\n[2 assistant]\nEver."),
     ]
     with FaultServer(steps, key=None) as server:
-        respondents.save(workspace, service(server.base_url, "Writer", at_once=1))
+        catalog.save(workspace, service(server.base_url, "Writer", at_once=1))
         at = opened("Rewrite with a model", set="Talks")
         at.text_area(key="contexts:rewrite:Talks:instruction").set_value("Be curt.").run()
         at.selectbox(key="contexts:rewrite:Talks:respondent").set_value("Writer").run()
@@ -276,8 +276,8 @@ def test_a_model_rewrites_and_a_person_edits_accepts_and_discards(workspace):
     assert "1 gave no draft" in said(at.warning)
     assert "c02: The reply cannot be read" in said(at.text)
     assert at.button(key="contexts_rewrite").label == "Rewrite 1 context"
-    assert contexts.load(workspace, "Talks") == (TALK, second, third)
-    assert "Talks, rewritten" not in contexts.sets(workspace)
+    assert sets.load(workspace, "Talks") == (TALK, second, third)
+    assert "Talks, rewritten" not in sets.load_all(workspace)
 
     at.segmented_control(key="contexts_part").set_value("Review rewritings").run()
     assert "2 wait, 0 accepted" in said(at.caption)
@@ -288,7 +288,7 @@ def test_a_model_rewrites_and_a_person_edits_accepts_and_discards(workspace):
     fine(at.button(key="contexts_accept").click().run())
     fine(at.button(key="contexts_discard").click().run())
     assert "Every rewriting has been decided on" in said(at.success)
-    original, variant = contexts.load(workspace, "Talks, rewritten")
+    original, variant = sets.load(workspace, "Talks, rewritten")
     assert original == TALK
     assert (variant.code, variant.variant_of, variant.language) == ("c01_v1", "c01", "en")
     assert [m["content"] for m in variant.messages] == ["May I?", "Do so.", "Long?", "Weeks."]
@@ -297,8 +297,8 @@ def test_a_model_rewrites_and_a_person_edits_accepts_and_discards(workspace):
 
 def test_an_unreachable_service_ends_the_run_in_words(workspace, monkeypatch):
     monkeypatch.setattr(rewriting, "RETRY_POLICY", rewriting.RetryPolicy(max_attempts=1))
-    contexts.save(workspace, "Mine", personas(1))
-    respondents.save(workspace, service("http://127.0.0.1:9/v1", "Nobody"))
+    sets.save(workspace, "Mine", personas(1))
+    catalog.save(workspace, service("http://127.0.0.1:9/v1", "Nobody"))
     at = opened("Rewrite with a model", set="Mine")
     at.selectbox(key="contexts:rewrite:Mine:respondent").set_value("Nobody").run()
     at.button(key="contexts_rewrite").click().run()
@@ -314,14 +314,14 @@ def wait_for(workspace, name):
 
 
 def test_two_tabs_cannot_decide_on_one_draft_twice(workspace):
-    contexts.save(workspace, "Mine", personas(1))
+    sets.save(workspace, "Mine", personas(1))
     draft(workspace, "Mine", personas(1)[0], "You are somebody.")
     one = opened("Review rewritings", set="Mine")
     two = opened("Review rewritings", set="Mine")
     fine(one.button(key="contexts_discard").click().run())
     fine(two.button(key="contexts_accept").click().run())
     assert "in another tab" in said(two.error)
-    assert "Mine, rewritten" not in contexts.sets(workspace)
+    assert "Mine, rewritten" not in sets.load_all(workspace)
 
 
 def test_contexts_are_chosen_by_score_within_quantile_groups(workspace):
@@ -332,16 +332,16 @@ def test_contexts_are_chosen_by_score_within_quantile_groups(workspace):
     at.number_input(key="contexts_each").set_value(2).run()
     at.number_input(key="contexts_groups").set_value(3).run()
     fine(at)
-    found = contexts.scores(workspace, "study", "Simulated")
-    groups = contexts.draw(found.scores, n_groups=3, per_group=2)
+    found = sets.load_scores(workspace, "study", "Simulated")
+    groups = sets.draw_groups(found.scores, n_groups=3, per_group=2)
     table = at.dataframe[1].value
     assert list(table["n"]) == [len(group.members) for group in groups]
     assert list(table["Highest score"]) == [group.members[-1].score for group in groups]
     assert list(table["Drawn"]) == [2, 2, 2]
     fine(at.button(key="contexts_save:score").click().run())
     name = "study, Simulated, all items, 2 from each of 3 groups, seed 1"
-    assert contexts.load(workspace, name) == contexts.chosen(found, groups)
-    assert len(contexts.load(workspace, name)) == 6
+    assert sets.load(workspace, name) == sets.drawn_contexts(found, groups)
+    assert len(sets.load(workspace, name)) == 6
 
 
 def test_a_study_without_answers_is_told_on_the_score_page(workspace):
@@ -352,7 +352,7 @@ def test_a_study_without_answers_is_told_on_the_score_page(workspace):
 
 def test_hostile_names_and_texts_are_shown_to_the_letter(workspace):
     hostile = Context("c01", messages=({"role": "user", "content": HOSTILE},), language="en")
-    contexts.save(workspace, HOSTILE, (hostile,), made=HOSTILE)
+    sets.save(workspace, HOSTILE, (hostile,), made=HOSTILE)
     draft(workspace, HOSTILE, hostile, f"[1 user]\n{HOSTILE} again")
     assert HOSTILE in list(opened().dataframe[0].value["Set"])
     for part in ("Read and edit", "Review rewritings", "New set from it", "Download"):
@@ -369,10 +369,10 @@ def test_hostile_names_and_texts_are_shown_to_the_letter(workspace):
 
 
 def test_what_could_not_be_saved_is_still_shown_after_another_part_of_the_page(workspace):
-    contexts.save(workspace, "Mine", personas(2))
+    sets.save(workspace, "Mine", personas(2))
     at = report(opened(set="Mine"), {1: {"code": "p0001", "text": "You are typed."}})
     at.segmented_control(key="contexts_part").set_value("Download").run()
     at.segmented_control(key="contexts_part").set_value("Read and edit").run()
     assert "stands twice" in said(fine(at).error)
     assert "Not saved: p0001: You are typed." in html(at)
-    assert contexts.load(workspace, "Mine") == personas(2)
+    assert sets.load(workspace, "Mine") == personas(2)

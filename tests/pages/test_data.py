@@ -12,7 +12,7 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from core.errors import FileError
-from core.workflow.answers import answers
+from core.workflow.answers import exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.runs import collection
@@ -78,11 +78,11 @@ def test_an_empty_database_explains_the_format_and_keeps_nothing(workspace):
     assert table(at, "Needed")["Column"].tolist() == [row[0] for row in COLUMNS]
     assert "There is no study yet" in texts(at)
     assert ".venv/bin/python -m core import answers.csv --study my_study" in commands(at)
-    assert studies.listed(workspace) == ()
+    assert studies.list_studies(workspace) == ()
 
 
 def test_the_example_file_can_be_imported(workspace):
-    (done,) = answers.import_tidy(workspace, "example_answers.csv", EXAMPLE.encode())
+    (done,) = imports.import_tidy(workspace, "example_answers.csv", EXAMPLE.encode())
     assert done.n_rows == EXAMPLE.count("\n") - 1
     result = analyses.run(workspace, "item_statistics", [done.study], {}, {})
     assert result.tables[0].frame["missing"].sum() == 2
@@ -99,7 +99,7 @@ def test_a_preview_shows_what_would_come_and_keeps_nothing(workspace):
     assert "wave" in texts(at)
     assert table(at, "answer")["answer"].tolist() == ["4", "2", "5", "1"]
     assert ".venv/bin/python -m core import 'my answers.csv'" in commands(at)
-    assert studies.listed(workspace) == ()
+    assert studies.list_studies(workspace) == ()
     assert editing.summaries(workspace) == before
 
 
@@ -131,7 +131,7 @@ def test_a_bank_is_attached_to_answers_that_came_without_one(workspace):
     codes = [i.code for i in editing.load(workspace, "attitudes_20").instrument.items]
     rows = [f"p{p},{code},{p}" for p in (1, 2) for code in codes]
     data = "\n".join(["person,item,answer", *rows]).encode()
-    answers.import_tidy(workspace, "early.csv", data, bank=answers.NEW_BANK)
+    imports.import_tidy(workspace, "early.csv", data, bank=imports.NEW_BANK)
     at = open_page(study="early")
     assert "20 of 20 item codes match" in texts(at)
     assert ".venv/bin/python -m core attach early --bank attitudes_20" in commands(at)
@@ -173,11 +173,11 @@ def test_a_bad_file_is_refused_with_file_line_column_and_reason(workspace, data,
     for word in words:
         assert word.replace("\\", "") in said
     assert not [button for button in at.button if button.key == "data_keep"]
-    assert studies.listed(workspace) == ()
+    assert studies.list_studies(workspace) == ()
 
 
 def test_a_taken_name_is_refused_before_keeping_and_another_one_helps(workspace):
-    answers.import_tidy(workspace, "x.csv", PLAIN)
+    imports.import_tidy(workspace, "x.csv", PLAIN)
     at = upload(open_page(), "x.csv", PLAIN)
     assert "There is a study called" in at.error[0].value
     (name,) = [f for f in at.text_input if f.label == "Name of the study"]
@@ -186,12 +186,12 @@ def test_a_taken_name_is_refused_before_keeping_and_another_one_helps(workspace)
 
 
 def test_an_export_can_come_back_under_another_name(collected):
-    data = answers.export_tidy(collected, "study")
+    data = exports.export_tidy(collected, "study")
     with pytest.raises(FileError, match="already"):
-        answers.import_tidy(collected, "back.csv", data)
-    (done,) = answers.import_tidy(collected, "back.csv", data, study="back")
+        imports.import_tidy(collected, "back.csv", data)
+    (done,) = imports.import_tidy(collected, "back.csv", data, study="back")
     assert (done.study, done.created_instrument) == ("back", False)
-    again = answers.export_tidy(collected, "back")
+    again = exports.export_tidy(collected, "back")
     assert again == data.replace(b"\nstudy,", b"\nback,")
 
 
@@ -203,16 +203,16 @@ def test_one_bad_study_of_several_in_a_file_keeps_none_of_them(workspace):
     )
     before = editing.summaries(workspace)
     with pytest.raises(FileError, match="no item 'no_such_item'"):
-        answers.import_tidy(workspace, "two.csv", text.encode())
-    assert studies.listed(workspace) == ()
+        imports.import_tidy(workspace, "two.csv", text.encode())
+    assert studies.list_studies(workspace) == ()
     assert editing.summaries(workspace) == before
 
 
 def test_two_studies_of_one_new_bank_share_it(workspace):
     text = "study,instrument,item,answer\na,new,q1,1\na,new,q2,2\nb,new,q1,2\nb,new,q2,1\n"
-    found = answers.preview_tidy(workspace, "two.csv", text.encode(), study="ignored")
+    found = imports.preview_tidy(workspace, "two.csv", text.encode(), study="ignored")
     assert [(s.study, s.creates_instrument) for s in found.studies] == [("a", True), ("b", False)]
-    kept = answers.import_tidy(workspace, "two.csv", text.encode(), study="ignored")
+    kept = imports.import_tidy(workspace, "two.csv", text.encode(), study="ignored")
     assert [(s.study, s.created_instrument) for s in kept] == [("a", True), ("b", False)]
 
 
@@ -220,9 +220,9 @@ def test_a_preview_and_the_import_agree_on_a_parquet_file(workspace):
     frame = pd.DataFrame({"item": ["q1", "q2"], "answer": ["1", None], "status": ["", "refused"]})
     written = io.BytesIO()
     frame.to_parquet(written)
-    found = answers.preview_tidy(workspace, "p.parquet", written.getvalue())
+    found = imports.preview_tidy(workspace, "p.parquet", written.getvalue())
     assert (found.n_rows, found.studies[0].n_usable) == (2, 1)
-    (done,) = answers.import_tidy(workspace, "p.parquet", written.getvalue())
+    (done,) = imports.import_tidy(workspace, "p.parquet", written.getvalue())
     assert done.n_rows == found.studies[0].n_rows
 
 
@@ -236,10 +236,10 @@ def test_a_planned_study_gives_answers_bank_plan_and_design(collected):
     at = press(press(at, "prepare:csv"), "prepare:parquet")
     labels = {button.proto.label for button in at.get("download_button")}
     for file_format, word in (("csv", "CSV"), ("parquet", "Parquet")):
-        data = answers.export_tidy(collected, "study", file_format)
+        data = exports.export_tidy(collected, "study", file_format)
         assert f"Download {word} ({len(data):,} bytes)" in labels
     assert plan("study").count(b"\n") == 42
-    assert answers.bank_csv(collected, "study") == editing.export(
+    assert exports.bank_csv(collected, "study") == editing.export(
         collected, "attitudes_20", "csv", studies.load(collected, "study").version
     )
 
@@ -253,11 +253,11 @@ def test_a_file_prepared_earlier_is_made_anew_when_answers_have_come_in(workspac
     assert "More answers have come in" in texts(at)
     at = press(at, "prepare:csv")
     (button,) = [b for b in at.get("download_button") if "Download CSV" in b.proto.label]
-    assert f"{len(answers.export_tidy(workspace, 'study')):,} bytes" in button.proto.label
+    assert f"{len(exports.export_tidy(workspace, 'study')):,} bytes" in button.proto.label
 
 
 def test_an_imported_study_has_no_plan_and_says_so(workspace):
-    answers.import_tidy(workspace, "x.csv", PLAIN)
+    imports.import_tidy(workspace, "x.csv", PLAIN)
     at = open_page(study="x")
     assert "neither plan nor design" in texts(at)
     labels = [button.proto.label for button in at.get("download_button")]

@@ -18,10 +18,10 @@ from core.domain.study import Context, Design, as_json_values
 from core.errors import DesignError
 from core.workflow import drafts, prompts
 from core.workflow.banks import editing
-from core.workflow.contexts import contexts
+from core.workflow.contexts import sets
 from core.workflow.designs import forms, studies
-from core.workflow.designs.presets import PRESETS
-from core.workflow.respondents import respondents
+from core.workflow.designs.presets import PUBLISHED_DESIGNS
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from pages.design import page
 from pages.shared.downloads import file_stem
@@ -93,10 +93,8 @@ def test_calls_are_shown_as_a_product(workspace):
 
 
 def test_cost_is_unknown_where_prices_are(workspace):
-    respondents.save(workspace, service("http://127.0.0.1:9/v1", "Unpriced"))
-    respondents.save(
-        workspace, service("http://127.0.0.1:9/v1", "Priced", price_in=1.0, price_out=2.0)
-    )
+    catalog.save(workspace, service("http://127.0.0.1:9/v1", "Unpriced"))
+    catalog.save(workspace, service("http://127.0.0.1:9/v1", "Priced", price_in=1.0, price_out=2.0))
     at = planned(opened(), "pilot", "Unpriced", "Priced")
     cost = at.dataframe[0].value.set_index("Respondent")["Cost"]
     assert cost["Unpriced"] == "unknown"
@@ -179,7 +177,7 @@ def test_prompts_shown_are_the_prompts_planned(workspace, small_bank):
 
 
 def test_cautions_name_copies_english_only_and_simulation(workspace):
-    local = next(r.label for r in respondents.offered(workspace) if r.kind == "local")
+    local = next(r.label for r in catalog.list_respondents(workspace) if r.kind == "local")
     at = planned(opened(), "pilot", PERSON, local)
     at.multiselect(key="design:languages").set_value(["es"]).run()
     at.number_input(key="design:repetitions").set_value(2).run()
@@ -274,7 +272,7 @@ def test_a_design_comes_back_from_its_yaml_file(workspace):
     at = opened()
     at.file_uploader(key="design_file").upload("d.yaml", text.encode(), "text/yaml").run()
     at.button(key="design_use_file").click().run()
-    kept = drafts.recall(workspace, forms.DRAFT)
+    kept = drafts.load(workspace, forms.DRAFT_NAME)
     design = forms.to_design(workspace, kept.value)
     assert design == replace(record.design, study="other")
 
@@ -319,7 +317,7 @@ def test_personas_from_a_file_are_previewed_and_kept_as_a_set(workspace):
     at.file_uploader(key="design_persona_file").upload("two.csv", data, "text/csv").run()
     assert "2 personas. Nothing is kept" in said(at.caption)
     at.button(key="design_save_set").click().run()
-    assert [c.code for c in contexts.sets(workspace)["two"]] == ["x", "y"]
+    assert [c.code for c in sets.load_all(workspace)["two"]] == ["x", "y"]
     assert at.radio(key="design:personas").value == "set"
     assert "× 2 personas" in said(at.markdown)
 
@@ -355,9 +353,9 @@ def test_entities_are_asked_for_where_items_name_them(workspace):
 
 
 def test_choices_that_are_gone_meanwhile_are_told(workspace):
-    respondents.save(workspace, simulated("Gone"))
+    catalog.save(workspace, simulated("Gone"))
     at = planned(opened(), "pilot", PERSON, "Gone")
-    respondents.set_archived(workspace, "Gone", archived=True)
+    catalog.set_archived(workspace, "Gone", archived=True)
     at.run()
     assert "not on offer now: Gone" in said(at.warning)
     at.button(key="design_drop:respondents").click().run()
@@ -419,7 +417,7 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
     at.number_input(key="design:ask_again").set_value(3).run()
     again = opened()
     assert {f: again.multiselect(key=f"design:{f}").value for f in several} == several
-    kept = drafts.recall(workspace, forms.DRAFT)
+    kept = drafts.load(workspace, forms.DRAFT_NAME)
     expected = Design(
         "pilot", "policy_60", (PERSON,), formats=("likert_5", "support_oppose"),
         forms=("original", "negation"), templates=("personal_1", "impersonal_2"),
@@ -445,7 +443,7 @@ def test_choosers_left_empty_ask_in_the_usual_way(workspace):
     at = planned(opened(), bank="policy_60")
     for field in ("forms", "templates", "label_orders"):
         at.multiselect(key=f"design:{field}").set_value([]).run()
-    kept = drafts.recall(workspace, forms.DRAFT)
+    kept = drafts.load(workspace, forms.DRAFT_NAME)
     design = forms.to_design(workspace, kept.value)
     assert (design.forms, design.templates) == (("original",), ("standard",))
     assert design.label_orders == ("as_is",)
@@ -459,7 +457,7 @@ def test_instructions_can_be_read_and_those_of_a_second_phase_are_not_offered(wo
     assert any("Personal, wording 1" in title for title in offered)
     assert not any("opposing" in title for title in offered)
     at.multiselect(key="design:templates").set_value(["personal_1"]).run()
-    text = prompts.offered(workspace).templates["personal_1"].text("en")
+    text = prompts.load_wordings(workspace).templates["personal_1"].text("en")
     assert escape(text.single) in html(at)
     at.radio(key="design:per_call_choice").set_value(0).run()
     assert escape(text.block) in html(at)
@@ -497,7 +495,7 @@ def test_a_line_that_is_no_pair_is_one_message_with_its_place(workspace):
 
 
 def test_conversations_are_shown_with_who_says_what(workspace):
-    contexts.save(workspace, "Talks", (TALK,))
+    sets.save(workspace, "Talks", (TALK,))
     at = planned(opened())
     at.radio(key="design:personas").set_value("set").run()
     at.selectbox(key="design:persona_set").set_value("Talks").run()
@@ -521,7 +519,7 @@ def test_conversations_from_a_file_are_kept_as_a_set(workspace):
     at.file_uploader(key="design_persona_file").upload("t.jsonl", data, "text/plain").run()
     assert "2 conversations" in said(at.caption)
     at.button(key="design_save_set").click().run()
-    assert contexts.sets(workspace)["t"][0] == TALK
+    assert sets.load_all(workspace)["t"][0] == TALK
     assert "× 2 conversations" in said(at.markdown)
 
 
@@ -564,7 +562,7 @@ def test_a_published_design_fills_the_form_and_can_be_frozen_short(workspace):
 
 def test_every_published_design_in_full_can_be_frozen_from_the_page(workspace):
     at = planned(opened())
-    for preset in PRESETS:
+    for preset in PUBLISHED_DESIGNS:
         at.selectbox(key="design_preset").set_value(preset.code).run()
         at.button(key="design_use_preset").click().run()
         assert not at.exception

@@ -31,9 +31,9 @@ def collected(shared, monkeypatch):
     monkeypatch.setenv("INKBLOT_DB", shared.database.path)
     analysis = analyses.by_name("cfa")
     for name, value in (("model", "subscales"), ("model_text", "")):
-        analyses.keep(shared, "study", analysis, name, value)
-    for name in factor_models.kept(shared, "study"):
-        factor_models.drop(shared, "study", name)
+        analyses.save_option(shared, "study", analysis, name, value)
+    for name in factor_models.saved_models(shared, "study"):
+        factor_models.delete_model(shared, "study", name)
     return shared
 
 
@@ -58,7 +58,7 @@ def press(at, label):
 
 
 def own_text(workspace):
-    return analyses.recall(workspace, "study", analyses.by_name("cfa"))["model_text"]
+    return analyses.saved_options(workspace, "study", analyses.by_name("cfa"))["model_text"]
 
 
 def said(at):
@@ -155,14 +155,16 @@ def test_models_that_were_kept_are_compared(collected):
     at = fine(box(at, "Model text").set_value(f"One =~ {' + '.join(items)}").run())
     at = fine(box(at, "Keep this model as").set_value("All in one").run())
     at = press(at, "Keep")
-    assert factor_models.kept(collected, "study") == {"All in one": f"One =~ {' + '.join(items)}"}
+    assert factor_models.saved_models(collected, "study") == {
+        "All in one": f"One =~ {' + '.join(items)}"
+    }
     at = open_page("cfa_comparison")
     chosen = ["One factor per subscale", "All in one"]
     at = fine(box(at, "Models to compare").set_value(chosen).run())
     fit = next(d.value for d in at.dataframe if {"Model", "BIC"} <= set(d.value.columns))
     assert fit["Model"].tolist() == chosen
     at = press(at, "Forget it")
-    assert factor_models.kept(collected, "study") == {}
+    assert factor_models.saved_models(collected, "study") == {}
 
 
 def test_a_preset_has_no_name_to_be_kept_under(collected):

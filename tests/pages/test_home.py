@@ -9,7 +9,7 @@ import pytest
 from streamlit import get_option
 from streamlit.testing.v1 import AppTest
 
-from core.workflow.answers import answers
+from core.workflow.answers import imports
 from core.workflow.runs import collection
 from tests.workflow.studies import freeze, simulated
 
@@ -83,7 +83,7 @@ def test_pressing_the_sample_button_twice_makes_one_study(workspace):
 
 def test_planned_and_imported_studies_are_listed_newest_first(workspace):
     freeze(workspace, simulated(), study="planned", n_personas=1)
-    answers.import_tidy(workspace, "old.csv", b"item,answer\nq1,1\nq2,2\n")
+    imports.import_tidy(workspace, "old.csv", b"item,answer\nq1,1\nq2,2\n")
     at = open_page()
     assert figures(at)["Studies"] == "2"
     assert figures(at)["Replies"] == "2"

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.domain.study import Respondent, SamplingSettings, SimulationSettings
 from core.errors import CollectionError, ConflictError, DesignError
 from core.workflow import drafts
-from core.workflow.respondents import forms, respondents
+from core.workflow.respondents import catalog, forms
 from tests.fault_server import FaultServer, Step
 from tests.workflow.respondents.test_connection import refusing
 from tests.workflow.studies import service, simulated
@@ -25,7 +25,7 @@ NEW = "respondents:new api"
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
-    for preset in respondents.SERVICES:
+    for preset in catalog.SERVICES:
         monkeypatch.delenv(preset.key_variable or "INKBLOT_KEY_NONE", raising=False)
 
 
@@ -68,13 +68,13 @@ def test_opens_with_the_two_respondents_that_need_no_key(workspace):
 
 
 def test_says_what_to_do_where_none_is_on_offer(workspace):
-    for person in respondents.offered(workspace):
-        respondents.set_archived(workspace, person.label, archived=True)
+    for person in catalog.list_respondents(workspace):
+        catalog.set_archived(workspace, person.label, archived=True)
     at = opened()
     assert "No respondent is on offer" in said(at.info)
     at.button(key="respondents_back:0").click().run()
     assert len(at.dataframe[0].value) == 1
-    assert len(respondents.offered(workspace)) == 1
+    assert len(catalog.list_respondents(workspace)) == 1
 
 
 def test_a_preset_fills_in_address_and_key_variable(workspace, monkeypatch):
@@ -95,12 +95,12 @@ def test_adds_a_service_with_prices_unknown_and_extra_settings(workspace):
     at.number_input(key=f"{NEW}:price_in").set_value(0.5).run()
     at.button(key="respondents_save").click().run()
     assert not at.error
-    kept = respondents.by_label(workspace, "Mine")
+    kept = catalog.by_label(workspace, "Mine")
     assert kept.sampling.extra_body == {"reasoning_effort": "low", "top_k": 3}
     assert (kept.sampling.price_in, kept.sampling.price_out) == (0.5, None)
     assert at.query_params["respondent"] == "Mine"
     assert "Design a study with it" in [link.proto.label for link in at.get("page_link")]
-    assert drafts.recall(workspace, NEW) is None
+    assert drafts.load(workspace, NEW) is None
 
 
 def test_what_is_typed_is_there_after_a_reload(workspace):
@@ -121,7 +121,7 @@ def test_a_second_tab_shows_and_tells_what_the_first_changed(workspace):
     assert two.text_input(key=f"{NEW}:label").value == "From tab one"
     type_in(one, model="from-tab-one")
     assert "from-tab-two" in said(one.warning)
-    assert drafts.recall(workspace, NEW).value["model"] == "from-tab-one"
+    assert drafts.load(workspace, NEW).value["model"] == "from-tab-one"
 
 
 def test_a_typed_key_is_used_and_stored_nowhere(workspace):
@@ -160,7 +160,7 @@ def test_a_key_pasted_into_another_field_is_not_kept(workspace, field, key, word
     at = type_in(opened(), label="Mine")
     type_in(at, **{field: key})
     assert words in said(at.warning)
-    assert key not in repr(drafts.recall(workspace, NEW))
+    assert key not in repr(drafts.load(workspace, NEW))
     assert at.text_input(key=f"{NEW}:{field}").value != key
 
 
@@ -213,7 +213,7 @@ def test_a_simulated_respondent_is_added_tried_and_labelled(workspace):
     at.text_input(key="respondents:new simulated:label").set_value("Yes-sayers").run()
     at.number_input(key="respondents:new simulated:simulation_acquiescence").set_value(1.5).run()
     at.button(key="respondents_save").click().run()
-    kept = respondents.by_label(workspace, "Yes-sayers")
+    kept = catalog.by_label(workspace, "Yes-sayers")
     assert kept.simulation == SimulationSettings(acquiescence=1.5)
     at.button(key="respondents_test").click().run()
     assert "Simulated: it answered" in said(at.success)
@@ -239,47 +239,47 @@ def test_a_local_model_needs_a_model_file(workspace, tmp_path):
     path.write_bytes(b"GGUF")
     at.radio(key="respondents:new local:at_once").set_value(4).run()
     at.button(key="respondents_save").click().run()
-    kept = respondents.by_label(workspace, "Better")
+    kept = catalog.by_label(workspace, "Better")
     assert (kept.model, kept.sampling.at_once, kept.sampling.only_options) == ("better", 4, True)
 
 
 def test_a_taken_name_is_refused(workspace):
-    respondents.save(workspace, simulated("Taken"))
-    respondents.set_archived(workspace, "Taken", archived=True)
+    catalog.save(workspace, simulated("Taken"))
+    catalog.set_archived(workspace, "Taken", archived=True)
     at = new_service(opened(), "http://127.0.0.1:9/v1", label="Taken")
     at.button(key="respondents_save").click().run()
     assert "called 'Taken' already" in said(at.error)
 
 
 def test_a_respondent_is_changed_put_away_and_brought_back(workspace):
-    respondents.save(workspace, service("http://127.0.0.1:9/v1", "Mine"))
+    catalog.save(workspace, service("http://127.0.0.1:9/v1", "Mine"))
     at = opened(respondent="Mine")
     at.number_input(key="respondents:Mine:temperature").set_value(0.7).run()
     at.button(key="respondents_save").click().run()
-    assert respondents.by_label(workspace, "Mine").sampling.temperature == 0.7
+    assert catalog.by_label(workspace, "Mine").sampling.temperature == 0.7
     assert any(">Mine: temperature 0.7," in part.proto.body for part in at.get("html"))
     at.button(key="respondents_put_away").click().run()
     assert "put away" in said(at.success)
-    assert [r.label for r in respondents.archived(workspace)] == ["Mine"]
+    assert [r.label for r in catalog.list_archived(workspace)] == ["Mine"]
 
 
 def test_a_change_made_in_another_tab_meanwhile_is_not_overwritten(workspace):
     person = service("http://127.0.0.1:9/v1", "Mine")
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     at = opened(respondent="Mine")
     at.number_input(key="respondents:Mine:temperature").set_value(0.7).run()
     newer = service("http://127.0.0.1:9/v1", "Mine", temperature=1.0)
-    respondents.save(workspace, newer)
+    catalog.save(workspace, newer)
     at.button(key="respondents_save").click().run()
     assert "changed in another tab" in said(at.error)
-    assert respondents.by_label(workspace, "Mine") == newer
+    assert catalog.by_label(workspace, "Mine") == newer
     with pytest.raises(ConflictError):
-        respondents.change(workspace, person.respondent_id, person)
+        catalog.change(workspace, person.respondent_id, person)
 
 
 def test_hostile_names_are_shown_to_the_letter(workspace):
     label = "![](http://x) =1+1 <img onerror=1> :red[x]"
-    respondents.save(workspace, simulated(label))
+    catalog.save(workspace, simulated(label))
     at = opened(respondent=label)
     assert at.dataframe[0].value["Name"].tolist().count(label) == 1
     at.button(key="respondents_put_away").click().run()
@@ -316,7 +316,7 @@ def test_the_page_tells_broken_additional_settings(workspace):
     at.button(key="respondents_save").click().run()
     assert "cannot be read" in said(at.error)
     with pytest.raises(DesignError):
-        respondents.by_label(workspace, "Mine")
+        catalog.by_label(workspace, "Mine")
 
 
 @given(
@@ -341,7 +341,7 @@ def test_a_respondent_survives_the_form(temperature, seed, prompt, extra, loadin
 
 
 def test_a_price_is_entered_with_its_day_shown_and_forgotten(workspace):
-    from core.workflow.respondents import respondents
+    from core.workflow.respondents import catalog
 
     at = opened()
     at.text_input(key="price_model").set_value("m-1 ![](http://x)")
@@ -349,13 +349,13 @@ def test_a_price_is_entered_with_its_day_shown_and_forgotten(workspace):
     at.number_input(key="price_out").set_value(10.0)
     next(b for b in at.button if b.label == "Save the price").click()
     assert not at.run().exception
-    (price,) = respondents.listed(workspace)
+    (price,) = catalog.list_prices(workspace)
     assert (price.model, price.price_in, price.price_out) == ("m-1 ![](http://x)", 2.5, 10.0)
-    assert price.as_of == respondents.today()
+    assert price.as_of == catalog.today()
     shown = next(f.value for f in at.dataframe if "As of" in f.value.columns)
     assert shown["Model"].tolist() == ["m-1 ![](http://x)"]
     assert not at.button(key="price_forget").click().run().exception
-    assert respondents.listed(workspace) == ()
+    assert catalog.list_prices(workspace) == ()
 
 
 def test_a_price_without_a_model_is_refused_in_words(workspace):
@@ -380,10 +380,10 @@ def test_the_test_shows_which_settings_are_taken_and_leaves_out_the_others(works
         assert "Service: it answered in" in said(at.success)
         assert "respondents_leave_out" not in [button.key for button in at.button]
         at.button(key="respondents_save").click().run()
-    assert respondents.by_label(workspace, "Thinker").sampling.temperature is None
+    assert catalog.by_label(workspace, "Thinker").sampling.temperature is None
 
 
 def test_the_length_of_replies_is_left_to_a_new_service(workspace):
     at = type_in(opened(), label="Mine", model="m", base_url="https://api.example.org/v1")
     at.button(key="respondents_save").click().run()
-    assert respondents.by_label(workspace, "Mine").sampling.max_tokens is None
+    assert catalog.by_label(workspace, "Mine").sampling.max_tokens is None

@@ -69,7 +69,7 @@ def on_the_command_line(workspace, name, study, folder):
     out = folder / "result.zip"
     wanted = ["analyze", name, "--study", study, "--out", str(out)]
     analysis = analyses.by_name(name)
-    factor = analyses.recall(workspace, study, analysis).get("factor")
+    factor = analyses.saved_options(workspace, study, analysis).get("factor")
     if factor:  # a page proposes one that varies
         wanted += ["--option", f"factor={factor}"]
     parsed = _parser().parse_args(wanted)
@@ -82,7 +82,7 @@ def on_the_command_line(workspace, name, study, folder):
 
 
 @pytest.mark.parametrize("study", STUDIES)
-@pytest.mark.parametrize("name", [analysis.name for analysis in analyses.analyses()])
+@pytest.mark.parametrize("name", [analysis.name for analysis in analyses.all_analyses()])
 def test_page_csv_and_command_line_show_the_same_numbers(both, tmp_path, monkeypatch, study, name):
     downloads = {}
     monkeypatch.setattr(

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import export
 from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
-from core.workflow.answers import answers
+from core.workflow.answers import imports
 from core.workflow.opening import open_workspace
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses, computing
@@ -21,7 +21,7 @@ from pages.shared import analysis_page, results
 from tests.workflow.studies import freeze, simulated
 
 APP = Path(__file__).parents[2] / "app.py"
-NAMES = [analysis.name for analysis in analyses.analyses()]
+NAMES = [analysis.name for analysis in analyses.all_analyses()]
 WITH_CHARTS = (
     "efa", "graded_response", "internal_consistency", "item_map", "item_statistics",
     "multitrait_matrix", "option_distribution", "reliability", "score_distribution",
@@ -98,7 +98,7 @@ def test_a_study_without_answers_leads_to_collect(workspace):
 
 def analyzed(workspace, name):
     try:
-        options = analyses.recall(workspace, "study", analyses.by_name(name))
+        options = analyses.saved_options(workspace, "study", analyses.by_name(name))
         return analyses.run(workspace, name, ["study"], options, {})
     except NotEnoughData as error:
         return error
@@ -218,7 +218,7 @@ def test_half_a_study_says_that_numbers_will_change(workspace):
 
 def test_an_imported_study_is_analysed_too(workspace):
     rows = "".join(f"q{i},{(p * i) % 5 + 1},m,p{p}\n" for p in range(12) for i in (1, 2, 3))
-    answers.import_tidy(workspace, "old.csv", f"item,answer,model,context\n{rows}".encode())
+    imports.import_tidy(workspace, "old.csv", f"item,answer,model,context\n{rows}".encode())
     at = open_page(study="old")
     assert first_table(at)["Item"].tolist() == ["q1", "q2", "q3"]
     assert "Scores used: **36**" in texts(at)
@@ -229,7 +229,7 @@ def test_an_imported_study_is_analysed_too(workspace):
 
 
 def test_too_few_answers_are_said_in_words(workspace):
-    answers.import_tidy(workspace, "one.csv", b"item,answer\nq1,1\n")
+    imports.import_tidy(workspace, "one.csv", b"item,answer\nq1,1\n")
     for name in NAMES:
         at = open_page(study="one", analysis=name)
         assert at.error or at.info or at.dataframe
@@ -256,7 +256,7 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
 
 
 def test_every_topic_has_a_page_and_every_page_an_empty_state(workspace):
-    for topic in {analysis.topic for analysis in analyses.analyses()}:
+    for topic in {analysis.topic for analysis in analyses.all_analyses()}:
         at = AppTest.from_file(APP, default_timeout=60)
         at.switch_page(f"pages/{topic}.py")
         at = fine(at.run())
@@ -270,16 +270,16 @@ def test_what_was_chosen_is_there_after_a_reload_and_for_this_study_only(collect
     again = open_page(study="study", analysis="item_statistics")
     (level,) = [n for n in again.number_input if n.label == "Confidence level"]
     assert level.value == 0.8
-    kept = analyses.recall(collected, "other", analyses.by_name("item_statistics"))
+    kept = analyses.saved_options(collected, "other", analyses.by_name("item_statistics"))
     assert kept["ci_level"] == 0.95
     fine(level.set_value(0.95).run())
 
 
 def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, monkeypatch):
     monkeypatch.setattr(analysis_page, "PATIENCE_S", 0.05)
-    held = computing.Computation(computing.Question("item_statistics", ("study",)))
+    held = computing.Computation(computing.AnalysisRequest("item_statistics", ("study",)))
     held.state, held.done, held.total, held.what = "running", 3, 12, "groups"
-    monkeypatch.setattr(computing, "request", lambda *_: held)
+    monkeypatch.setattr(computing, "computation_of", lambda *_: held)
     at = open_page(study="study")
     assert not at.dataframe
     shown = [bar.proto.text for bar in at.get("progress")]

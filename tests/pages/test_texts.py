@@ -59,7 +59,9 @@ def run(workspace, study, bank, server, **factors):
 @pytest.fixture
 def letters(workspace, monkeypatch):
     """A study of two letters, and two lists of words."""
-    text_prompts.from_descriptors(workspace, "letters", "Praise {name}.", PEOPLE, language="en")
+    text_prompts.create_descriptor_prompts(
+        workspace, "letters", "Praise {name}.", PEOPLE, language="en"
+    )
     words = tuple(
         Item(word, (Wording("en", word),), subscale=name)
         for word, name in (("kind", "warm"), ("able", "able"))
@@ -149,9 +151,13 @@ def test_hostile_prompts_and_texts_are_shown_to_the_letter(workspace, monkeypatc
     hostile = "![](http://x/{y}) <img onerror=a> =1+1 :red[x]"
     with FaultServer(script=lambda n, body: Step(content=hostile)) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
-        text_prompts.from_descriptors(workspace, "letters", "Praise {name}.", PEOPLE, language="en")
+        text_prompts.create_descriptor_prompts(
+            workspace, "letters", "Praise {name}.", PEOPLE, language="en"
+        )
         run(workspace, "letters", "letters", server)
-        bank = texts.judge_bank(workspace, "letters", "Rate: {text}", (Rating("warmth", 1, 10),))
+        bank = texts.create_judge_bank(
+            workspace, "letters", "Rate: {text}", (Rating("warmth", 1, 10),)
+        )
         assert bank.items[0].text("en") == f"Rate: {hostile}"
         at = open_page(step="counts")
         assert hostile not in said(at)

@@ -16,11 +16,11 @@ from core.errors import UserError
 from core.export import frame_csv
 from core.files.banks.writing import instrument_to_csv, read_instrument
 from core.files.contexts import contexts_csv, contexts_jsonl
-from core.workflow.answers import answers, texts
+from core.workflow.answers import browsing, exports, texts
 from core.workflow.banks import editing
-from core.workflow.contexts import contexts
+from core.workflow.contexts import sets
 from core.workflow.designs import presets, studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.statistics import factor_models
 from core.workflow.statistics.analyses import known_truth
 from core.workflow.workspace import Workspace
@@ -61,7 +61,7 @@ def write_banks(workspace: Workspace, folder: Path) -> None:
 
 def write_contexts(workspace: Workspace, folder: Path) -> None:
     """Each set of contexts as CSV and JSON Lines, with what is said of it."""
-    for name, found in contexts.sets(workspace).items():
+    for name, found in sets.load_all(workspace).items():
         write_file(folder / f"{slug(name)}.csv", contexts_csv(found))
         write_file(folder / f"{slug(name)}.jsonl", contexts_jsonl(found))
         write_file(folder / f"{slug(name)}.txt", describe_contexts(found) + "\n")
@@ -69,8 +69,8 @@ def write_contexts(workspace: Workspace, folder: Path) -> None:
 
 def write_plans(workspace: Workspace, folder: Path) -> None:
     """How large each published design is, what stands in its way, and its first requests."""
-    person = respondents.offered(workspace)[0]
-    for preset in presets.PRESETS:
+    person = catalog.list_respondents(workspace)[0]
+    for preset in presets.PUBLISHED_DESIGNS:
         design = presets.design(workspace, preset)
         design = replace(design, respondents=(person.label,))
         size = studies.size(workspace, design)
@@ -88,10 +88,10 @@ def write_studies(workspace: Workspace, entry: Entry, folder: Path) -> None:
     """All files of the studies that an entry makes, and what is known of them."""
     for code in (entry.name, *entry.made):
         place = folder / "studies" / code
-        for file in answers.export_study(workspace, code, place):
+        for file in exports.export_study(workspace, code, place):
             file.write_bytes(without_clock(file.name, file.read_bytes()))
         _sum(place)
-        write_file(place / "overview.csv", frame_csv(answers.overview(workspace, code)))
+        write_file(place / "overview.csv", frame_csv(browsing.overview(workspace, code)))
         record = studies.load(workspace, code)
         if record.kind == "imported":
             continue
@@ -99,8 +99,8 @@ def write_studies(workspace: Workspace, entry: Entry, folder: Path) -> None:
         for preset in factor_models.presets():
             write_file(place / f"model {preset}.txt", _model(workspace, code, preset))
     if entry.name in texts.text_studies(workspace):
-        lists = texts.lists_of(editing.load(workspace, entry.given["lists"]).instrument)
-        counts = frame_csv(texts.counts(workspace, entry.name, lists))
+        lists = texts.word_lists_of(editing.load(workspace, entry.given["lists"]).instrument)
+        counts = frame_csv(texts.count_words(workspace, entry.name, lists))
         write_file(folder / "studies" / entry.name / "word counts.csv", counts)
 
 

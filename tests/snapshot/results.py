@@ -11,7 +11,7 @@ from core.charts.panels import Chart, Theme, with_theme_ink
 from core.domain.results import AnalysisResult
 from core.domain.values import slug
 from core.errors import UserError
-from core.workflow.answers import answers
+from core.workflow.answers import browsing
 from core.workflow.statistics import analyses, factor_models
 from core.workflow.workspace import Workspace
 from tests.snapshot.cases import Case, cases
@@ -23,9 +23,9 @@ DRAWN = ("factors", "more")
 
 def write(workspace: Workspace, entry: Entry, folder: Path) -> None:
     """Every analysis of the studies of an entry, into `folder`/analyses."""
-    levels = answers.levels(workspace, entry.codes[0])
+    levels = browsing.levels(workspace, entry.codes[0])
     models = typed_models(workspace, entry.codes)
-    for analysis in analyses.analyses():
+    for analysis in analyses.all_analyses():
         for case in cases(analysis, levels, entry.given, {**models, **entry.more}):
             if case.way == "default" or case.way in entry.ways:
                 place = folder / "analyses" / analysis.name / entry.name / case.name
@@ -48,7 +48,7 @@ def typed_models(workspace: Workspace, codes: tuple[str, ...]) -> dict[str, tupl
         return {}
     return {
         "model_text": (second,),
-        "models": (factor_models.comparison({"first": first, "second": second}),),
+        "models": (factor_models.comparison_text({"first": first, "second": second}),),
     }
 
 

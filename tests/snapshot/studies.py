@@ -16,13 +16,13 @@ from core.domain.instrument import Instrument, Item, Wording
 from core.domain.study import Context, Design
 from core.files.banks.reading import ImportedBank
 from core.workflow import sample
-from core.workflow.answers import answers
+from core.workflow.answers import imports
 from core.workflow.banks import editing, text_prompts
-from core.workflow.contexts import contexts
-from core.workflow.contexts.contexts import Making
+from core.workflow.contexts import sets
+from core.workflow.contexts.sets import Derivation
 from core.workflow.designs import presets, studies
-from core.workflow.respondents import respondents
-from core.workflow.runs import calls, collection
+from core.workflow.respondents import catalog
+from core.workflow.runs import collection
 from core.workflow.workspace import Workspace
 from tests.workflow.studies import simulated
 
@@ -59,10 +59,10 @@ class Entry:
 
 def ask(workspace: Workspace, design: Design) -> None:
     """Freeze a design and collect all its answers."""
-    known = {person.label for person in respondents.offered(workspace)}
+    known = {person.label for person in catalog.list_respondents(workspace)}
     for person in (STEADY, NOISY):
         if person.label not in known:
-            respondents.save(workspace, person)
+            catalog.save(workspace, person)
     studies.freeze(workspace, design)
     run(workspace, design.study)
 
@@ -81,15 +81,15 @@ def sample_study(workspace: Workspace) -> None:
 
 def short_sample(workspace: Workspace) -> None:
     """As short as the sample study of the local model, answered by a simulated respondent."""
-    three = contexts.load(workspace, "Starter personas")[:3]
+    three = sets.load(workspace, "Starter personas")[:3]
     ask(workspace, Design("sample_local", "attitudes_20", (STEADY.label,), contexts=three))
 
 
 def people_and_talks(workspace: Workspace) -> tuple[Context, ...]:
     """Forty personas and twenty English conversations, each cut to its first exchange."""
-    talks = contexts.load(workspace, "Conversations (40)")
-    talks = contexts.make(talks, Making(language="en", exchanges=1))
-    return (*contexts.load(workspace, "Personas (60)")[:40], *talks[:20])
+    talks = sets.load(workspace, "Conversations (40)")
+    talks = sets.derive(talks, Derivation(language="en", exchanges=1))
+    return (*sets.load(workspace, "Personas (60)")[:40], *talks[:20])
 
 
 def short_bank(workspace: Workspace, code: str) -> str:
@@ -105,7 +105,7 @@ def scale(workspace: Workspace) -> None:
     """A scale in two forms, the same with options shuffled, a companion, and texts."""
     asked, bank = people_and_talks(workspace), short_bank(workspace, "attitude_22")
     word_lists(workspace)
-    text_prompts.from_descriptors(
+    text_prompts.create_descriptor_prompts(
         workspace, "letters", "A letter about {name}, {age}.",
         {"name": ["Ann | female", "Bob | male"], "age": ["30", "60"]}, language="en",
     )  # fmt: skip
@@ -135,7 +135,7 @@ def word_lists(workspace: Workspace) -> None:
 
 def split_scale(workspace: Workspace) -> None:
     """The scale, its alternate form and another order of options as studies by themselves."""
-    asked = contexts.load(workspace, "Personas (60)")
+    asked = sets.load(workspace, "Personas (60)")
     for design in (
         Design("split", "attitude_22", BOTH, contexts=asked, repetitions=2),
         Design("split_alternate", "attitude_22", BOTH, contexts=asked, forms=("alternate",)),
@@ -146,7 +146,7 @@ def split_scale(workspace: Workspace) -> None:
 
 def languages(workspace: Workspace) -> None:
     """Two languages, repetitions, and contexts of which some are rewritten."""
-    people = contexts.load(workspace, "Personas (60)")
+    people = sets.load(workspace, "Personas (60)")
     rewritten = tuple(
         Context(f"{one.code}_again", f"{one.text} You are in a hurry.", variant_of=one.code)
         for one in people[:20]
@@ -166,7 +166,7 @@ def preset(code: str, workspace: Workspace) -> None:
 def opinions(workspace: Workspace) -> None:
     """A published design with its second phase."""
     preset("opinions_six_languages", workspace)
-    calls.plan_opposing(workspace, "opinions_six_languages", "opposing")
+    studies.plan_second_phase(workspace, "opinions_six_languages", "opposing")
     run(workspace, "opinions_six_languages")
 
 
@@ -191,7 +191,7 @@ def long(wide: pd.DataFrame, **columns: Any) -> pd.DataFrame:
 def bring_in(workspace: Workspace, study: str, rows: pd.DataFrame, **how: Any) -> None:
     """Import answers as a study."""
     file = rows.to_csv(index=False, lineterminator="\n").encode()
-    answers.import_tidy(workspace, f"{study}.csv", file, study=study, **how)
+    imports.import_tidy(workspace, f"{study}.csv", file, study=study, **how)
 
 
 def bank_of(workspace: Workspace, code: str, subscales: Mapping[str, Sequence[str]]) -> None:
@@ -259,13 +259,13 @@ def scored(workspace: Workspace) -> None:
 def unsuitable(workspace: Workspace) -> None:
     """Answers without a bank that most analyses refuse: three people, one item without variance."""
     wide = pd.DataFrame({"q1": [1, 2, 3], "q2": [2, 2, 2], "q3": [3, 1, 2]})
-    bring_in(workspace, "unsuitable", long(wide), bank=answers.NEW_BANK)
+    bring_in(workspace, "unsuitable", long(wide), bank=imports.NEW_BANK)
 
 
 def file(name: str, workspace: Workspace) -> None:
     """Answers of published studies, as they were handed on."""
     path = next((TESTS / "files" / "data").glob(f"{name}.csv*"))
-    answers.import_tidy(workspace, path.name, path.read_bytes(), study=name)
+    imports.import_tidy(workspace, path.name, path.read_bytes(), study=name)
 
 
 WORDS = {
@@ -302,7 +302,7 @@ CATALOG = (
     ),
     *(
         Entry(one.code, partial(preset, one.code))
-        for one in presets.PRESETS
+        for one in presets.PUBLISHED_DESIGNS
         if one.code not in ("opinions_six_languages", "scale_companion")
     ),
     Entry("opinions_six_languages", opinions),

@@ -6,7 +6,7 @@ import pytest
 
 from core.store import audits
 from core.store.studies import studies
-from core.workflow.answers import answers
+from core.workflow.answers import browsing
 from core.workflow.runs import collection
 from tests.workflow.studies import freeze, simulated
 
@@ -98,14 +98,14 @@ def test_a_change_that_is_out_of_date_is_not_made(drawn):
 def test_undoing_two_persons_brings_back_what_stood_before_the_first(workspace, drawn):
     database, study_id, audit_id = drawn
     trial = audits.next_uncoded(database, audit_id)
-    before = answers.detail(workspace, trial)
+    before = browsing.detail(workspace, trial)
     for option in ("1", "2"):
         changes = audits.changes_by_person(database, study_id, {trial: ("answered", option)})
         audits.apply_changes(database, study_id, changes, cause="person")
-    assert answers.detail(workspace, trial).option == "2"
+    assert browsing.detail(workspace, trial).option == "2"
     undo = audits.changes_undoing_person(database, study_id, [trial])
     assert audits.apply_changes(database, study_id, undo, cause="undo") == 1
-    after = answers.detail(workspace, trial)
+    after = browsing.detail(workspace, trial)
     assert (after.status, after.option, after.parser) == (
         before.status, before.option, before.parser,
     )  # fmt: skip

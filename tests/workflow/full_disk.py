@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core.errors import StoreError
 from core.store import saved_inputs
-from core.workflow.answers import answers
+from core.workflow.answers import browsing, imports
 from core.workflow.opening import open_workspace
 from core.workflow.runs import collection, collector
 from tests.workflow.studies import freeze, simulated
@@ -36,13 +36,13 @@ def main(path: Path) -> None:
     seen = ""
     while not seen and time.monotonic() < deadline:
         time.sleep(0.05)
-        seen = next(iter(collector.trouble.values()), "")
+        seen = next(iter(collector.write_problems.values()), "")
     shown = collection.progress(workspace, "study")
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     ended = collection.wait(workspace, "study", every_s=0.05)
     collection.start(workspace, "study")
     finished = collection.wait(workspace, "study", every_s=0.05)
-    counts = answers.tally(workspace, "study", ["respondent"])["count"].sum()
+    counts = browsing.status_counts(workspace, "study", ["respondent"])["count"].sum()
     (attempts,) = workspace.database.row("select count(*) from attempt")
     print(  # noqa: T201
         json.dumps(
@@ -74,7 +74,7 @@ def import_answers(path: Path) -> None:
     said, files = [], []
     for _ in range(2):
         try:
-            answers.import_tidy(workspace, "a.csv", data)
+            imports.import_tidy(workspace, "a.csv", data)
         except StoreError as error:
             said.append(str(error))
         files.append({file.name: file.stat().st_size for file in path.parent.iterdir()})
@@ -83,7 +83,7 @@ def import_answers(path: Path) -> None:
     )  # small things are kept meanwhile
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
     kept = saved_inputs.page_input(workspace.database, "typed")
-    (done,) = answers.import_tidy(workspace, "a.csv", data)
+    (done,) = imports.import_tidy(workspace, "a.csv", data)
     print(  # noqa: T201
         json.dumps(
             {"before": before, "said": said, "files": files, "kept": kept and kept[0],

@@ -20,7 +20,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from core.workflow.answers import answers, audits
+from core.workflow.answers import audits, exports, imports
 from core.workflow.opening import open_workspace
 from core.workflow.runs import collection
 from tests.workflow.studies import KEY_VARIABLE, freeze, simulated
@@ -68,7 +68,7 @@ def first_start(path, ready):
 def import_answers(path, ready):
     workspace, data = open_workspace(path), tidy_file()
     ready()
-    answers.import_tidy(workspace, "a.csv", data)
+    imports.import_tidy(workspace, "a.csv", data)
     workspace.close()
 
 
@@ -96,14 +96,14 @@ def run(path, ready):
 def reread(path, ready):
     workspace = open_workspace(path)
     ready()
-    audits.apply(workspace, audits.preview(workspace, "study"))
+    audits.apply_rereading(workspace, audits.preview_rereading(workspace, "study"))
     workspace.close()
 
 
 def export(path, ready):
     workspace = open_workspace(path)
     ready()
-    answers.export_study(workspace, "study", Path(path).parent / "exported")
+    exports.export_study(workspace, "study", Path(path).parent / "exported")
     workspace.close()
 
 

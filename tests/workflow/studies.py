@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.domain.study import Context, Design, Respondent, SamplingSettings, SimulationSettings
 from core.store.studies import StudyRecord
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from core.workflow.runs.collection import Progress
 from core.workflow.workspace import Workspace
@@ -46,7 +46,7 @@ def freeze(
     **factors: object,
 ) -> StudyRecord:
     """A frozen study of `bank` by `n_personas`; `also` names saved respondents beside `person`."""
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     design = Design(
         study=study,
         instrument=bank,

@@ -13,7 +13,7 @@ import pytest
 from core.__main__ import main
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses
 from tests.fault_server import FaultServer
@@ -368,7 +368,7 @@ def test_a_respondent_that_cannot_be_is_refused(shared, capfd, arguments, words)
 def test_a_known_service_brings_its_address_and_key_variable(run):
     assert run("respondent", "add", "X", "--model", "m", "--service", "OpenAI") == 0
     workspace = open_workspace(run.path)
-    found = respondents.by_label(workspace, "X")
+    found = catalog.by_label(workspace, "X")
     workspace.close()
     assert (found.base_url, found.key_variable) == ("https://api.openai.com/v1", "OPENAI_API_KEY")
 

@@ -8,16 +8,16 @@ from core.store import respondents, saved_inputs
 from core.store.database import Database
 from core.workflow import opening as module
 from core.workflow.banks import editing
-from core.workflow.contexts import contexts
+from core.workflow.contexts import sets
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents as respondent_list
+from core.workflow.respondents import catalog as respondent_list
 
 
 def holdings(workspace):
     return (
         [bank.code for bank in editing.summaries(workspace) if not bank.archived],
-        [person.label for person in respondent_list.offered(workspace)],
-        list(contexts.sets(workspace)),
+        [person.label for person in respondent_list.list_respondents(workspace)],
+        list(sets.load_all(workspace)),
     )
 
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from core.workflow.answers import answers
+from core.workflow.answers import exports
+from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.runs import calls, collection
+from core.workflow.runs import collection
 from tests.workflow.killed_verbs import orders
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -74,7 +75,7 @@ def planned(tmp_path, new_database):
 
 def answered(path):
     workspace = open_workspace(path)
-    tidy = answers.export_tidy(workspace, "study", "parquet")
+    tidy = exports.export_tidy(workspace, "study", "parquet")
     record = workspace.database.row("select count(*), count(distinct trial_id) from response")
     texts = workspace.database.row(
         "select count(*) from attempt where outcome = 'reply' and attempt_id not in"
@@ -167,7 +168,7 @@ def test_a_second_phase_killed_again_and_again_equals_an_uninterrupted_one(plann
     whole, broken = planned(server, at_once=4, n_personas=10, **factors)
     assert order("run", whole)["status"] == 0
     workspace = open_workspace(whole)
-    calls.plan_opposing(workspace, "study", "opposing")
+    studies.plan_second_phase(workspace, "study", "opposing")
     workspace.close()
     shutil.copyfile(whole, broken)
     assert order("run", whole)["status"] == 0

@@ -16,10 +16,10 @@ import pytest
 
 from core.workflow.answers import audits
 from core.workflow.banks import editing
-from core.workflow.contexts import contexts
+from core.workflow.contexts import sets
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.workflow.killed_verbs import ROWS, STUDIES, orders
 from tests.workflow.studies import freeze, service, simulated
@@ -79,8 +79,8 @@ def record(verb, kills, **figures):
 def holdings(workspace):
     return (
         [bank.code for bank in editing.summaries(workspace)],
-        [person.label for person in respondents.offered(workspace)],
-        list(contexts.sets(workspace)),
+        [person.label for person in catalog.list_respondents(workspace)],
+        list(sets.load_all(workspace)),
     )
 
 
@@ -97,7 +97,7 @@ def test_a_killed_first_start_is_made_whole_by_the_next(order, tmp_path, workspa
 def test_a_killed_import_keeps_all_or_nothing(order, tmp_path, new_database):
     for path in killed(order, "import_answers", new_database, tmp_path):
         again = open_workspace(path)
-        kept = [(study.code, study.n_responses) for study in studies.listed(again)]
+        kept = [(study.code, study.n_responses) for study in studies.list_studies(again)]
         assert kept in ([], [(code, ROWS) for code in STUDIES])
         counts = "select (select count(*) from trial), (select count(*) from attempt_text)"
         n_kept = 2 * ROWS if kept else 0
@@ -110,7 +110,7 @@ def test_a_killed_import_keeps_all_or_nothing(order, tmp_path, new_database):
 def test_a_killed_freeze_keeps_all_or_nothing(order, tmp_path, new_database):
     for path in killed(order, "freeze_study", new_database, tmp_path):
         again = open_workspace(path)
-        found = [study.n_trials for study in studies.listed(again)]
+        found = [study.n_trials for study in studies.list_studies(again)]
         assert found in ([], [10_000])
         assert len(editing.versions(again, "attitudes_20")) == len(found)
         assert again.database.row("select count(*) from trial") == (sum(found),)
@@ -142,7 +142,7 @@ def test_a_killed_reading_changes_all_or_nothing(order, tmp_path, asked):
         kept = again.database.row("select count(*) from recoding")[0]
         assert (n, old + kept) == (1000, 1000)
         assert old in (0, 1000)
-        audits.apply(again, audits.preview(again, "study"))
+        audits.apply_rereading(again, audits.preview_rereading(again, "study"))
         assert again.database.row(states) == (0, 1000)
         assert again.database.row("select count(*) from recoding") == (1000,)
         again.close()

@@ -13,7 +13,7 @@ from core.collect.simulated import expected_alpha, item_truth
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import Instrument, Item
 from core.store import banks as bank_store
-from core.workflow.answers import answers
+from core.workflow.answers import imports
 from core.workflow.designs import studies
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses
@@ -39,7 +39,7 @@ def imported(workspace, data):
     wide = wide[list(subscale_of)].rename_axis("context").reset_index()
     long = wide.melt("context", var_name="item", value_name="answer").dropna()
     text = long.assign(instrument=data, study=data, context="p" + long["context"].astype(str))
-    answers.import_tidy(workspace, f"{data}.csv", text.to_csv(index=False).encode())
+    imports.import_tidy(workspace, f"{data}.csv", text.to_csv(index=False).encode())
     return subscales
 
 

@@ -16,7 +16,7 @@ import pytest
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.store import audits, frames, studies
 from core.store import banks as bank_store
-from core.workflow.answers import answers
+from core.workflow.answers import exports, imports
 
 FORMS = ("original", "negation", "opposite", "paraphrase_1")
 SIGNS = {  # by hand: keying of the item times direction of the form
@@ -56,7 +56,7 @@ def answered(workspace, bank):
     bank_store.save_draft(workspace.database, bank, expected_revision=None, summary="test")
     rows = [f"s,turned,{item},{form},{form},so" for item in SIGNS for form in FORMS]
     text = "\n".join(["study,instrument,item,model,form,answer", *rows])
-    answers.import_tidy(workspace, "s.csv", text.encode())
+    imports.import_tidy(workspace, "s.csv", text.encode())
     return workspace
 
 
@@ -67,7 +67,7 @@ def test_the_frame_of_an_analysis_follows_keying_and_forms(answered):
 
 
 def test_the_tidy_export_follows_keying_and_forms(answered):
-    frame = pd.read_csv(io.BytesIO(answers.export_tidy(answered, "s")))
+    frame = pd.read_csv(io.BytesIO(exports.export_tidy(answered, "s")))
     found = {(row.item, row.form): row.score for row in frame.itertuples()}
     assert found == EXPECTED
 

@@ -23,11 +23,11 @@ from core.store import audits, studies
 from core.store import audits as store
 from core.store.answers import AnswerDetail
 from core.store.audits import AnsweredCall, Audit, ResponseChange, StoredReply
-from core.workflow.answers import answers
-from core.workflow.answers.answers import Shown, in_words
-from core.workflow.designs.studies import asked_of
-from core.workflow.prompts import Asked
-from core.workflow.runs.calls import Reader
+from core.workflow.answers import browsing
+from core.workflow.answers.browsing import ShownOption, answer_words
+from core.workflow.designs.studies import load_materials
+from core.workflow.prompts import StudyMaterials
+from core.workflow.runs.reading import Reader
 from core.workflow.workspace import Workspace
 
 __all__ = ["PARSER_VERSION", "Audit"]
@@ -35,9 +35,9 @@ __all__ = ["PARSER_VERSION", "Audit"]
 
 # Audits: a person codes a sample of replies, and the parser is measured against that.
 
-PER_MODEL = 100
-MOST_PER_MODEL = 5000
-KINDS: tuple[Status, ...] = (
+DEFAULT_PER_MODEL = 100
+MAX_PER_MODEL = 5000
+MISSING_KINDS: tuple[Status, ...] = (
     Status.REFUSED, Status.NEUTRAL, Status.OFF_SCALE, Status.AMBIGUOUS, Status.NO_ANSWER,
     Status.TRUNCATED,
 )  # fmt: skip
@@ -73,16 +73,21 @@ _CODING_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class ToCode:
+class ReplyToCode:
     """A reply to be coded. `item_text` has the names of entities in it."""
 
     answer: AnswerDetail
     item_text: str
-    options: tuple[Shown, ...]
+    options: tuple[ShownOption, ...]
 
 
-def draw(
-    workspace: Workspace, study: str, *, seed: int, per_model: int = PER_MODEL, at_end: bool = False
+def draw_audit(
+    workspace: Workspace,
+    study: str,
+    *,
+    seed: int,
+    per_model: int = DEFAULT_PER_MODEL,
+    at_end: bool = False,
 ) -> Audit:
     """The sample of that seed and size: drawn now, or the one on file.
 
@@ -107,7 +112,7 @@ def draw(
     return found
 
 
-def listed(workspace: Workspace, study: str) -> tuple[Audit, ...]:
+def list_audits(workspace: Workspace, study: str) -> tuple[Audit, ...]:
     """The audits of a study, newest first."""
     return store.audits(workspace.database, studies.get(workspace.database, study).study_id)
 
@@ -117,7 +122,9 @@ def progress(workspace: Workspace, audit: Audit) -> pd.DataFrame:
     return store.progress(workspace.database, audit.audit_id)
 
 
-def to_code(workspace: Workspace, audit: Audit, trial_id: int | None = None) -> ToCode | None:
+def reply_to_code(
+    workspace: Workspace, audit: Audit, trial_id: int | None = None
+) -> ReplyToCode | None:
     """A reply of the sample, by its trial or else the next one that is not coded yet.
 
     None when all are coded, or where the trial is not in the sample.
@@ -126,19 +133,19 @@ def to_code(workspace: Workspace, audit: Audit, trial_id: int | None = None) -> 
         trial_id = store.next_uncoded(workspace.database, audit.audit_id)
     elif not store.is_sampled(workspace.database, audit.audit_id, trial_id):
         return None
-    answer = answers.detail(workspace, trial_id) if trial_id is not None else None
+    answer = browsing.detail(workspace, trial_id) if trial_id is not None else None
     if answer is None:
         return None
     text = answer.text.replace("{entity_b}", answer.entity_b).replace("{entity}", answer.entity)
-    return ToCode(answer, text, answers.options_shown(workspace, answer))
+    return ReplyToCode(answer, text, browsing.options_shown(workspace, answer))
 
 
-def latest(workspace: Workspace, audit: Audit) -> tuple[int, ...]:
+def coded_trials(workspace: Workspace, audit: Audit) -> tuple[int, ...]:
     """The trials coded so far, the one coded last first."""
     return store.coded_trials(workspace.database, audit.audit_id)
 
 
-def code(
+def save_coding(
     workspace: Workspace,
     audit: Audit,
     trial_id: int,
@@ -153,7 +160,7 @@ def code(
     ValueError
         Neither or both are given, or the trial is not in the sample.
     """
-    if (option is None) == (status is None) or status not in (None, *KINDS):
+    if (option is None) == (status is None) or status not in (None, *MISSING_KINDS):
         raise ValueError(f"no coding of a reply: {option!r}, {status!r}")
     if not store.is_sampled(workspace.database, audit.audit_id, trial_id):
         raise ValueError(f"trial {trial_id} is not in this audit")
@@ -182,14 +189,14 @@ def results(workspace: Workspace, audit: Audit) -> ResultTable:
     coded = codings(workspace, audit)
     drawn = progress(workspace, audit)
     rows = [
-        _of_model(str(model), int(n), coded[coded["model"] == model])
+        _model_row(str(model), int(n), coded[coded["model"] == model])
         for model, n in zip(drawn["model"], drawn["n"], strict=True)
     ]
     frame = pd.DataFrame(rows, columns=[column.name for column in _RESULT_COLUMNS])
     return ResultTable("audit", "The parser against a person", frame, _RESULT_COLUMNS)
 
 
-def take(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
+def accept_codings(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
     """Let the person's coding stand as the response of these trials; returns how many changed.
 
     The parser's reading is kept and can be brought back. An option that the parser did not see
@@ -197,18 +204,18 @@ def take(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
     """
     coded = codings(workspace, audit)
     chosen = coded[coded["trial_id"].isin(list(trial_ids)) & ~coded["agrees"] & ~coded["taken"]]
-    new = {int(row["trial_id"]): _as_response(row) for row in chosen.to_dict("records")}
+    new = {int(row["trial_id"]): _response_of_person(row) for row in chosen.to_dict("records")}
     changes = audits.changes_by_person(workspace.database, audit.study_id, new)
     return audits.apply_changes(workspace.database, audit.study_id, changes, cause="person")
 
 
-def give_back(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
+def revert_codings(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
     """Undo `take` for these trials: what was read before stands again. Returns how many."""
     changes = audits.changes_undoing_person(workspace.database, audit.study_id, trial_ids)
     return audits.apply_changes(workspace.database, audit.study_id, changes, cause="undo")
 
 
-def _as_response(row: Mapping[Any, Any]) -> tuple[str, str | None]:
+def _response_of_person(row: Mapping[Any, Any]) -> tuple[str, str | None]:
     option = row["person_option"]
     if not isinstance(option, str):
         return str(row["person_status"]), None
@@ -216,7 +223,7 @@ def _as_response(row: Mapping[Any, Any]) -> tuple[str, str | None]:
     return (status if status.usable else Status.EXPLAINED), option
 
 
-def _of_model(model: str, drawn: int, coded: pd.DataFrame) -> tuple[object, ...]:
+def _model_row(model: str, drawn: int, coded: pd.DataFrame) -> tuple[object, ...]:
     n, successes = len(coded), int(coded["success"].sum())
     low, high = wilson_interval(successes, n)
     return (
@@ -251,7 +258,7 @@ ReportProgress = Callable[[float], object]
 
 
 @dataclass(frozen=True, eq=False)
-class Preview:
+class RereadingPreview:
     """What reading a study's replies again would change.
 
     `n_read` responses were read anew; `n_kept` set by a person were left alone. `kinds` counts the
@@ -272,13 +279,13 @@ class Preview:
         return int(self.changes.num_rows)
 
 
-def preview(
+def preview_rereading(
     workspace: Workspace,
     study: str,
     *,
     persons: bool = False,
     report: ReportProgress = lambda _: None,
-) -> Preview:
+) -> RereadingPreview:
     """Read every reply of a study again and say what would change; nothing is changed yet.
 
     A trial takes the first reply in which its answer is usable, else the last one, as when it was
@@ -297,34 +304,34 @@ def preview(
         )
     database, study_id = workspace.database, record.study_id
     n_trials, n_persons = store.trial_counts(database, study_id)
-    asked = asked_of(workspace, study_id)
+    asked = load_materials(workspace, study_id)
     changes: list[ResponseChange] = []
     n_read = 0
     for calls in store.answered_calls(database, study_id, persons=persons):
         for found in calls:
             n_read += sum(planned.waiting for planned in found.call.items)
-            changes += _changes(found, asked)
+            changes += _call_changes(found, asked)
         report(min(calls[-1].call.last_ordinal / n_trials, 1.0) if calls else 1.0)
     found_table = store.change_table(changes)
-    return Preview(
+    return RereadingPreview(
         study=study,
         parser=PARSER_VERSION,
         n_read=n_read,
         n_kept=0 if persons else n_persons,
-        kinds=_kinds(found_table),
+        kinds=_change_counts(found_table),
         means=store.item_means(database, study_id, found_table),
         changes=found_table,
     )
 
 
-def versions(workspace: Workspace, study: str) -> dict[int | None, int]:
+def parser_versions(workspace: Workspace, study: str) -> dict[int | None, int]:
     """How many responses each version of the rules has read; None: a person, or a file."""
     return store.parser_versions(
         workspace.database, studies.get(workspace.database, study).study_id
     )
 
 
-def apply(workspace: Workspace, found: Preview) -> int:
+def apply_rereading(workspace: Workspace, found: RereadingPreview) -> int:
     """Make the changes of a preview, all or none; returns how many.
 
     What has changed since the preview (by a person, or by another reading) stays as it is.
@@ -336,21 +343,21 @@ def apply(workspace: Workspace, found: Preview) -> int:
 
 
 def page_of_changes(
-    workspace: Workspace, found: Preview, *, offset: int = 0, limit: int = 50
+    workspace: Workspace, found: RereadingPreview, *, offset: int = 0, limit: int = 50
 ) -> pd.DataFrame:
     """Some of the changes with item and reply: what was read before and what would be now."""
     part = found.changes.slice(offset, limit)
     trials = [int(trial) for trial in part["trial_id"].to_pylist()]
     rows = answer_store.trial_rows(workspace.database, trials)
     changes = {int(row["trial_id"]): row for row in part.to_pylist()}
-    rows["before"] = [in_words(changes[t]["old_status"], changes[t]["old_option"])
+    rows["before"] = [answer_words(changes[t]["old_status"], changes[t]["old_option"])
                       for t in rows["trial_id"]]  # fmt: skip
-    rows["after"] = [in_words(changes[t]["status"], changes[t]["option"])
+    rows["after"] = [answer_words(changes[t]["status"], changes[t]["option"])
                      for t in rows["trial_id"]]  # fmt: skip
     return rows[["trial_id", "ordinal", "respondent", "item", "before", "after", "reply"]]
 
 
-def _changes(found: AnsweredCall, asked: Asked) -> Iterator[ResponseChange]:
+def _call_changes(found: AnsweredCall, asked: StudyMaterials) -> Iterator[ResponseChange]:
     """What the replies to one call come to now, where it is not what is on file."""
     if not any(planned.waiting for planned in found.call.items):
         return
@@ -376,7 +383,7 @@ def _reply(kept: StoredReply) -> Reply:
     return Reply(kept.text, kept.finish_reason, first_token=chances)
 
 
-def _kinds(changes: pa.Table) -> pd.DataFrame:
+def _change_counts(changes: pa.Table) -> pd.DataFrame:
     """How many responses go from what to what, the most frequent first."""
     keys = ["old_status", "old_option", "status", "option"]
     counts: pd.DataFrame = changes.group_by(keys).aggregate([([], "count_all")]).to_pandas()

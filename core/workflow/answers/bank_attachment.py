@@ -22,10 +22,10 @@ from core.workflow.workspace import Workspace
 
 _AS_IMPORTED = "as_imported"
 """The answer format of a bank made from answers whose file names none."""
-_LEAST_SHARE = 0.5  # of a bank's items that a file holds, for the bank to be taken unasked
+_MIN_SHARE = 0.5  # of a bank's items that a file holds, for the bank to be taken unasked
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 
-Used = Mapping[str, Sequence[str]]
+AnswersByFormat = Mapping[str, Sequence[str]]
 """The answers that stand in each answer format; "" where the file names no format."""
 
 
@@ -51,7 +51,7 @@ class BankMatch:
     @property
     def sure(self) -> bool:
         """Whether the bank may be taken without asking."""
-        return self.fits and self.n_items >= _LEAST_SHARE * len(self.bank.items)
+        return self.fits and self.n_items >= _MIN_SHARE * len(self.bank.items)
 
     @property
     def words(self) -> str:
@@ -61,7 +61,7 @@ class BankMatch:
         return count + (whole if len(self.bank.items) != self.n_items else "")
 
 
-def used_answers(rows: pd.DataFrame) -> dict[str, list[str]]:
+def answers_by_format(rows: pd.DataFrame) -> dict[str, list[str]]:
     """The answers of tidy rows by answer format, in order of first use."""
     pairs = rows[["format", "answer"]].drop_duplicates()
     return {
@@ -70,7 +70,9 @@ def used_answers(rows: pd.DataFrame) -> dict[str, list[str]]:
     }
 
 
-def candidates(workspace: Workspace, items: Sequence[str], used: Used) -> list[BankMatch]:
+def matching_banks(
+    workspace: Workspace, items: Sequence[str], used: AnswersByFormat
+) -> list[BankMatch]:
     """Banks on file that hold items of the answers, the best first.
 
     Banks that are put away, and those made from answers, are left out.
@@ -88,7 +90,7 @@ def candidates(workspace: Workspace, items: Sequence[str], used: Used) -> list[B
     )
 
 
-def _match_of(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
+def _match_of(bank: Instrument, items: Sequence[str], used: AnswersByFormat) -> BankMatch:
     """How well a bank fits the items and answers; codes are compared without case and separators.
 
     Two items of the answers never become one item of the bank.
@@ -96,18 +98,18 @@ def _match_of(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
     exact = {item.code for item in bank.items}
     by_plain = _unambiguous(item.code for item in bank.items)
     codes = {item: item for item in items if item in exact}
-    others = {item: by_plain.get(_plain(item)) for item in items if item not in exact}
+    others = {item: by_plain.get(_plain_code(item)) for item in items if item not in exact}
     taken = Counter([*codes.values(), *others.values()])
     codes |= {item: code for item, code in others.items() if code and taken[code] == 1}
     problem = ""
     try:
-        fitted(bank, used)
+        fit_formats(bank, used)
     except FileError as error:
         problem = error.problem
     return BankMatch(bank, codes, len(items), problem)
 
 
-def complete(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
+def full_match(bank: Instrument, items: Sequence[str], used: AnswersByFormat) -> BankMatch:
     """The match of a bank that must hold every item; FileError names the first that is missing."""
     match = _match_of(bank, items, used)
     missing = [item for item in items if item not in match.codes]
@@ -119,8 +121,8 @@ def complete(bank: Instrument, items: Sequence[str], used: Used) -> BankMatch:
     return match
 
 
-def fitted(
-    bank: Instrument, used: Used, *, new_formats: bool = False
+def fit_formats(
+    bank: Instrument, used: AnswersByFormat, *, new_formats: bool = False
 ) -> tuple[Instrument, dict[str, str]]:
     """The bank with a format for every answer, and the format that each one of the rows becomes.
 
@@ -138,14 +140,14 @@ def fitted(
         known = formats.get(name) or BUILT_IN.get(name)
         unnamed = name in ("", _AS_IMPORTED) or not new_formats
         if known is None and unnamed and bank.formats:
-            known = _first_with(bank.formats, answers)
+            known = _first_format_with(bank.formats, answers)
         known = _with_options(known or ResponseFormat(name or _AS_IMPORTED, ()), answers)
         placed[name] = known.code
         formats[known.code] = known
     return replace(bank, formats=tuple(formats.values())), placed
 
 
-def _first_with(formats: Sequence[ResponseFormat], answers: Sequence[str]) -> ResponseFormat:
+def _first_format_with(formats: Sequence[ResponseFormat], answers: Sequence[str]) -> ResponseFormat:
     """The first format that has all these options, else the first."""
     return next((f for f in formats if all(f.option(a) for a in answers)), formats[0])
 
@@ -175,11 +177,11 @@ def _unambiguous(codes: Iterable[str]) -> dict[str, str]:
     """The codes without case and separators, where only one has become so."""
     found: dict[str, list[str]] = {}
     for code in codes:
-        found.setdefault(_plain(code), []).append(code)
+        found.setdefault(_plain_code(code), []).append(code)
     return {plain: same[0] for plain, same in found.items() if len(same) == 1}
 
 
-def _plain(code: str) -> str:
+def _plain_code(code: str) -> str:
     return _SEPARATORS.sub("", code.casefold())
 
 
@@ -190,7 +192,7 @@ _KEYED, _UNKEYED = "after reverse-keying", "without reverse-keying"
 
 
 @dataclass(frozen=True)
-class Attached:
+class Attachment:
     """What came of attaching a bank. `n_scores` came with the file and are now derived."""
 
     study: str
@@ -200,7 +202,7 @@ class Attached:
     n_scores: int
 
 
-def _without_bank(workspace: Workspace, record: StudyRecord) -> bool:
+def _is_without_bank(workspace: Workspace, record: StudyRecord) -> bool:
     """Whether the answers were imported and no bank says how their items are keyed."""
     if record.kind != "imported":
         return False
@@ -210,23 +212,23 @@ def _without_bank(workspace: Workspace, record: StudyRecord) -> bool:
 def studies_without_bank(workspace: Workspace) -> tuple[StudyRecord, ...]:
     """The studies whose imported answers have no bank but one made from themselves."""
     records = studies.studies(workspace.database)
-    return tuple(record for record in records if _without_bank(workspace, record))
+    return tuple(record for record in records if _is_without_bank(workspace, record))
 
 
-def unkeyed(workspace: Workspace, study: str) -> bool:
+def is_unkeyed(workspace: Workspace, study: str) -> bool:
     """Whether the scores of a study are neither keyed by a bank nor by the file they came in."""
     record = studies.get(workspace.database, study)
-    return _without_bank(workspace, record) and not _has_scores(workspace, record)
+    return _is_without_bank(workspace, record) and not _has_scores(workspace, record)
 
 
-def proposals(workspace: Workspace, study: str) -> list[BankMatch]:
+def banks_for_study(workspace: Workspace, study: str) -> list[BankMatch]:
     """Banks that hold items of a study, the best first."""
     record = studies.get(workspace.database, study)
     items, used = imports.items_and_options(workspace.database, record.study_id)
-    return candidates(workspace, items, used)
+    return matching_banks(workspace, items, used)
 
 
-def studies_of(workspace: Workspace, bank: Instrument) -> tuple[tuple[str, BankMatch], ...]:
+def studies_for_bank(workspace: Workspace, bank: Instrument) -> tuple[tuple[str, BankMatch], ...]:
     """Studies without a bank that this one would fit."""
     found = []
     for record in studies_without_bank(workspace):
@@ -236,7 +238,7 @@ def studies_of(workspace: Workspace, bank: Instrument) -> tuple[tuple[str, BankM
     return tuple(found)
 
 
-def attach(workspace: Workspace, study: str, bank: str = "") -> Attached:
+def attach(workspace: Workspace, study: str, bank: str = "") -> Attachment:
     """Give the answers of an imported study a bank; scores are derived from it from then on.
 
     Without `bank`, the best bank that holds every item and answer is taken. The answers stay as
@@ -253,8 +255,8 @@ def attach(workspace: Workspace, study: str, bank: str = "") -> Attached:
             f"Study '{study}' was asked with its bank.", "Attach banks to imported answers only."
         )
     items, used = imports.items_and_options(workspace.database, record.study_id)
-    match = complete(_bank(workspace, study, bank), items, used)
-    content, formats = fitted(match.bank, used)
+    match = full_match(_choose_bank(workspace, study, bank), items, used)
+    content, formats = fit_formats(match.bank, used)
     with workspace.database.all_or_nothing():
         version = bank_store.publish(workspace.database, content)
         n_scores = imports.attach_bank(
@@ -265,18 +267,18 @@ def attach(workspace: Workspace, study: str, bank: str = "") -> Attached:
             items=match.codes,
             formats=formats,
         )
-        _put_away(workspace, record.instrument)
-    return Attached(study, content.code, version.version, f"{match.words}.", n_scores)
+        _archive_if_unused(workspace, record.instrument)
+    return Attachment(study, content.code, version.version, f"{match.words}.", n_scores)
 
 
-def in_true_words(
+def with_keying_words(
     workspace: Workspace, result: AnalysisResult, study_codes: tuple[str, ...]
 ) -> AnalysisResult:
     """The result, claiming no reverse-keying of answers that no bank has keyed."""
     imported = [
         record
         for record in (studies.get(workspace.database, code) for code in study_codes)
-        if _without_bank(workspace, record)
+        if _is_without_bank(workspace, record)
     ]
     bare = [record.code for record in imported if not _has_scores(workspace, record)]
     scored = [record.code for record in imported if record.code not in bare]
@@ -304,13 +306,13 @@ def _has_scores(workspace: Workspace, record: StudyRecord) -> bool:
     return imports.count_scores(workspace.database, record.study_id) > 0
 
 
-def _bank(workspace: Workspace, study: str, code: str) -> Instrument:
+def _choose_bank(workspace: Workspace, study: str, code: str) -> Instrument:
     if code:
         state = bank_store.draft(workspace.database, code)
         if state is None:
             raise BankError(f"There is no bank '{code}'.", "Choose one from the list.")
         return state.instrument
-    found = proposals(workspace, study)
+    found = banks_for_study(workspace, study)
     if not found or not found[0].fits:
         best = f" The nearest is '{found[0].bank.code}': {found[0].words}." if found else ""
         raise BankError(
@@ -320,7 +322,7 @@ def _bank(workspace: Workspace, study: str, code: str) -> Instrument:
     return found[0].bank
 
 
-def _put_away(workspace: Workspace, code: str) -> None:
+def _archive_if_unused(workspace: Workspace, code: str) -> None:
     """Put a bank away that was made from answers and that no study uses any more."""
     state = bank_store.draft(workspace.database, code)
     used = any(version.used_in for version in bank_store.versions(workspace.database, code))

@@ -24,10 +24,10 @@ from core.store import banks as bank_store
 from core.store import imports, studies
 from core.workflow.answers.bank_attachment import (
     BankMatch,
-    candidates,
-    complete,
-    fitted,
-    used_answers,
+    answers_by_format,
+    fit_formats,
+    full_match,
+    matching_banks,
 )
 from core.workflow.workspace import Workspace
 
@@ -36,13 +36,13 @@ from core.workflow.workspace import Workspace
 # A score that the bank derives is not kept: it would go stale when the answer is read anew. Only a
 # score that the bank does not give, and that the file is said to have keyed already, is kept.
 
-Scores = Literal["bank", "keyed", "raw"]
-MEANINGS: Mapping[Scores, str] = {
+ScoreMeaning = Literal["bank", "keyed", "raw"]
+SCORE_MEANINGS: Mapping[ScoreMeaning, str] = {
     "bank": "those of the bank; a file that says otherwise is refused",
     "keyed": "as in the file: reversed items are reversed already",
     "raw": "raw points of the answers; the bank reverses them",
 }
-_CELL = ["item", "form", "format", "answer", "score"]
+_CELL_COLUMNS = ["item", "form", "format", "answer", "score"]
 _TOLERANCE = 1e-9
 
 
@@ -51,7 +51,7 @@ class ScoreConflict(FileError):
 
 
 @dataclass(frozen=True)
-class _Cell:
+class _ScoreCell:
     """One item, form, format, answer and score that rows of the file have."""
 
     item: str
@@ -69,12 +69,16 @@ def _with_points(bank: Instrument, rows: pd.DataFrame) -> Instrument:
     score of an option is the same.
     """
     points: dict[tuple[str, str], set[float]] = {}
-    for cell in _cells(rows):
+    for cell in _score_cells(rows):
         points.setdefault((cell.format, cell.answer), set()).add(cell.score)
-    return replace(bank, formats=tuple(_scored(known, points) for known in bank.formats))
+    return replace(
+        bank, formats=tuple(_format_with_points(known, points) for known in bank.formats)
+    )
 
 
-def _scored(known: ResponseFormat, points: Mapping[tuple[str, str], set[float]]) -> ResponseFormat:
+def _format_with_points(
+    known: ResponseFormat, points: Mapping[tuple[str, str], set[float]]
+) -> ResponseFormat:
     found = {o.code: points.get((known.code, o.code), set()) for o in known.options}
     if any(o.points is not None for o in known.options) or any(len(f) > 1 for f in found.values()):
         return known
@@ -83,7 +87,7 @@ def _scored(known: ResponseFormat, points: Mapping[tuple[str, str], set[float]])
 
 
 def _scores_to_keep(
-    name: str, rows: pd.DataFrame, bank: Instrument, scores: Scores, *, made: bool
+    name: str, rows: pd.DataFrame, bank: Instrument, scores: ScoreMeaning, *, made: bool
 ) -> pd.Series[Any]:
     """The score to keep with each row; NaN where the bank gives it. `rows` bear the bank's codes.
 
@@ -92,42 +96,46 @@ def _scores_to_keep(
     ScoreConflict
         A score is not what `scores` says it is, or the format cannot give it.
     """
-    derived: dict[_Cell, float | None] = {}
-    wrong: list[_Cell] = []
-    cells = _cells(rows)
+    derived: dict[_ScoreCell, float | None] = {}
+    wrong: list[_ScoreCell] = []
+    cells = _score_cells(rows)
     asked = {cell.item for cell in cells}  # a bank of one item each: some have thousands
     banks = {item.code: replace(bank, items=(item,)) for item in bank.items if item.code in asked}
     for cell in cells:
         given = banks[cell.item].score(cell.item, cell.form, cell.format, cell.answer)
         derived[cell] = given
-        allowed = _allowed(cell, bank, scores, made=made, given=given)
-        if allowed is not None and not any(_same(cell.score, value) for value in allowed):
+        allowed = _allowed_scores(cell, bank, scores, made=made, given=given)
+        if allowed is not None and not any(_is_equal(cell.score, value) for value in allowed):
             wrong.append(cell)
     if wrong:
         raise _conflict(name, rows, bank, scores, wrong, derived, sum(c.count for c in cells))
     if scores != "keyed":
         return pd.Series(np.nan, index=rows.index)
-    own = {_key(cell) for cell, given in derived.items() if given is None or cell.score != given}
+    own = {
+        _cell_key(cell) for cell, given in derived.items() if given is None or cell.score != given
+    }
     if not own:
         return pd.Series(np.nan, index=rows.index)
-    keys = pd.MultiIndex.from_frame(rows[_CELL])
+    keys = pd.MultiIndex.from_frame(rows[_CELL_COLUMNS])
     return rows["score"].where(keys.isin(list(own)))
 
 
-def _cells(rows: pd.DataFrame) -> list[_Cell]:
-    scored = rows.loc[rows["score"].notna(), _CELL]
+def _score_cells(rows: pd.DataFrame) -> list[_ScoreCell]:
+    scored = rows.loc[rows["score"].notna(), _CELL_COLUMNS]
     if scored.empty:
         return []
-    counts = scored.groupby(_CELL, sort=False, observed=True).size().reset_index(name="count")
-    return [_Cell(*row) for row in zip(*(counts[c].tolist() for c in counts), strict=True)]
+    counts = (
+        scored.groupby(_CELL_COLUMNS, sort=False, observed=True).size().reset_index(name="count")
+    )
+    return [_ScoreCell(*row) for row in zip(*(counts[c].tolist() for c in counts), strict=True)]
 
 
-def _key(cell: _Cell) -> tuple[str, str, str, str, float]:
+def _cell_key(cell: _ScoreCell) -> tuple[str, str, str, str, float]:
     return cell.item, cell.form, cell.format, cell.answer, cell.score
 
 
-def _allowed(
-    cell: _Cell, bank: Instrument, scores: Scores, *, made: bool, given: float | None
+def _allowed_scores(
+    cell: _ScoreCell, bank: Instrument, scores: ScoreMeaning, *, made: bool, given: float | None
 ) -> Sequence[float] | None:
     """The scores that a cell may have; None where anything may be right."""
     known = bank.format(cell.format)
@@ -154,7 +162,7 @@ def _may_mirror(total: float, ends: tuple[float, float]) -> bool:
     return 2 * ends[0] <= total <= 2 * ends[1]
 
 
-def _same(score: float, value: float) -> bool:
+def _is_equal(score: float, value: float) -> bool:
     return math.isclose(score, value, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
 
 
@@ -162,14 +170,14 @@ def _conflict(
     name: str,
     rows: pd.DataFrame,
     bank: Instrument,
-    scores: Scores,
-    wrong: Sequence[_Cell],
-    derived: Mapping[_Cell, float | None],
+    scores: ScoreMeaning,
+    wrong: Sequence[_ScoreCell],
+    derived: Mapping[_ScoreCell, float | None],
     n_scores: int,
 ) -> ScoreConflict:
     """The error with the number of scores that are wrong and the first of them."""
     first = wrong[0]
-    row = int((rows[_CELL] == list(_key(first))).all(axis=1).to_numpy().argmax())
+    row = int((rows[_CELL_COLUMNS] == list(_cell_key(first))).all(axis=1).to_numpy().argmax())
     number = int(rows.index[row]) + 1
     given = derived[first]
     n_wrong = sum(cell.count for cell in wrong)
@@ -200,12 +208,12 @@ NEW_BANK = ""
 
 
 @dataclass(frozen=True)
-class _Choices:
+class _UserChoices:
     """What a user may say about a file: a name, the bank of the items, and what the scores are."""
 
     study: str = ""
     bank: str | None = None
-    scores: Scores = "bank"
+    scores: ScoreMeaning = "bank"
 
 
 @dataclass(frozen=True)
@@ -220,7 +228,7 @@ class ImportedStudy:
 
 
 @dataclass(frozen=True)
-class StudyToCome:
+class StudyPreview:
     """One study a file would make. `n_usable` rows hold an answer, the other rows say why not."""
 
     study: str
@@ -240,13 +248,13 @@ class TidyPreview:
 
     rows: pd.DataFrame
     n_rows: int
-    studies: tuple[StudyToCome, ...]
+    studies: tuple[StudyPreview, ...]
     tags: tuple[str, ...]  # columns Inkblot does not know, kept as they are
     remarks: tuple[str, ...]  # what to know before the answers are kept
 
 
 @dataclass(frozen=True, eq=False)
-class _Incoming:
+class _NewStudy:
     """A study about to be kept, with the bank it belongs to; the rows bear the bank's codes."""
 
     code: str
@@ -258,7 +266,7 @@ class _Incoming:
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
+class _BankChoice:
     """The bank of a study to come, before its formats are settled."""
 
     match: BankMatch
@@ -273,7 +281,7 @@ def preview_tidy(
     *,
     study: str = "",
     bank: str | None = None,
-    scores: Scores = "bank",
+    scores: ScoreMeaning = "bank",
 ) -> TidyPreview:
     """What `import_tidy` would make of the same file; nothing is kept.
 
@@ -285,10 +293,10 @@ def preview_tidy(
     frame = tidy.read_tidy(name, data)
     tags = sorted({tag for text in frame["tags"].unique() for tag in json.loads(text or "{}")})
     head = frame.head(_SHOWN_ROWS)
-    filled = [c for c in head.columns if c != "tags" and _holds_something(frame[c])]
-    coming = _incoming(workspace, name, frame, _Choices(study, bank, scores))
+    filled = [c for c in head.columns if c != "tags" and _has_values(frame[c])]
+    coming = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
     found = tuple(
-        StudyToCome(
+        StudyPreview(
             study=one.code,
             instrument=one.instrument,
             n_rows=len(one.rows),
@@ -301,7 +309,7 @@ def preview_tidy(
         )
         for one in coming
     )
-    return TidyPreview(head[filled], len(frame), found, tuple(tags), _remarks(frame))
+    return TidyPreview(head[filled], len(frame), found, tuple(tags), _reading_remarks(frame))
 
 
 def import_tidy(
@@ -311,7 +319,7 @@ def import_tidy(
     *,
     study: str = "",
     bank: str | None = None,
-    scores: Scores = "bank",
+    scores: ScoreMeaning = "bank",
     say: Callable[[str], object] = lambda _: None,
 ) -> tuple[ImportedStudy, ...]:
     """Keep the answers of a tidy file, as one study per study and instrument it names.
@@ -328,27 +336,27 @@ def import_tidy(
         exists. Nothing is kept.
     """
     frame = tidy.read_tidy(name, data)
-    coming = _incoming(workspace, name, frame, _Choices(study, bank, scores))
-    for remark in _remarks(frame):
+    coming = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
+    for remark in _reading_remarks(frame):
         say(remark)
     with workspace.database.all_or_nothing():
-        return tuple(_keep(workspace, one) for one in coming)
+        return tuple(_save_study(workspace, one) for one in coming)
 
 
-def _remarks(frame: pd.DataFrame) -> tuple[str, ...]:
+def _reading_remarks(frame: pd.DataFrame) -> tuple[str, ...]:
     person = frame.attrs.get(tidy.CONTEXT_FROM)
     if not person:
         return ()
     return (f"The column '{person}' says who answered. It is taken as the context.",)
 
 
-def _holds_something(column: pd.Series[Any]) -> bool:
+def _has_values(column: pd.Series[Any]) -> bool:
     return bool((column.notna() & (column.astype("str") != "")).any())
 
 
-def _incoming(
-    workspace: Workspace, name: str, frame: pd.DataFrame, choices: _Choices
-) -> tuple[_Incoming, ...]:
+def _new_studies(
+    workspace: Workspace, name: str, frame: pd.DataFrame, choices: _UserChoices
+) -> tuple[_NewStudy, ...]:
     """Everything a file would make, checked as a whole before anything of it is kept."""
     _name_studies(name, frame, choices.study.strip())
     groups = list(frame.groupby(["study", "instrument"], sort=False))
@@ -361,14 +369,14 @@ def _incoming(
             "or split the file.",
         )
     taken = {record.code for record in studies.studies(workspace.database)}
-    found: list[_Incoming] = []
+    found: list[_NewStudy] = []
     made: dict[str, Instrument] = {}  # by this file: banks of studies that stand further up
     for (one, instrument), rows in groups:
         code = str(one) if per_study[str(one)] == 1 else f"{one}-{instrument}"
-        _refuse_taken(taken, code)
+        _refuse_existing(taken, code)
         taken.add(code)
-        choice = _chosen_bank(workspace, str(instrument), rows, made, choices.bank)
-        coming = _settled(name, code, str(instrument), rows, choice, choices.scores)
+        choice = _choose_bank(workspace, str(instrument), rows, made, choices.bank)
+        coming = _new_study(name, code, str(instrument), rows, choice, choices.scores)
         if coming.created:
             made[coming.bank.code] = coming.bank
         found.append(coming)
@@ -391,13 +399,18 @@ def _name_studies(name: str, frame: pd.DataFrame, study: str) -> None:
         _refuse_names(name, column, frame[column])
 
 
-def _settled(
-    name: str, code: str, instrument: str, rows: pd.DataFrame, choice: _Choice, scores: Scores
-) -> _Incoming:
+def _new_study(
+    name: str,
+    code: str,
+    instrument: str,
+    rows: pd.DataFrame,
+    choice: _BankChoice,
+    scores: ScoreMeaning,
+) -> _NewStudy:
     """The study to come: its bank with formats for all answers, and rows in the bank's codes."""
     match = choice.match
     known = choice.created or match.bank.code == slug(instrument)
-    bank, formats = fitted(match.bank, used_answers(rows), new_formats=known)
+    bank, formats = fit_formats(match.bank, answers_by_format(rows), new_formats=known)
     rows = rows.assign(
         item=rows["item"].map(dict(match.codes)).astype("str"),
         language=rows["language"].replace("", bank.languages[0]),
@@ -407,10 +420,10 @@ def _settled(
     if choice.created:
         bank = _with_points(bank, rows)
     rows["score"] = _scores_to_keep(name, rows, bank, scores, made=choice.created)
-    return _Incoming(code, bank.code, rows, bank, choice.created, _about(choice))
+    return _NewStudy(code, bank.code, rows, bank, choice.created, _bank_sentences(choice))
 
 
-def _about(choice: _Choice) -> str:
+def _bank_sentences(choice: _BankChoice) -> str:
     """What to know of the bank of a study to come, in sentences."""
     best = next((o for o in choice.others if 2 * o.n_matching >= o.n_items), None)
     hint = ""
@@ -435,7 +448,7 @@ def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
             )
 
 
-def _refuse_taken(taken: set[str], code: str) -> None:
+def _refuse_existing(taken: set[str], code: str) -> None:
     if code in taken:
         raise FileError(
             f"There is a study called '{code}' already.",
@@ -443,7 +456,7 @@ def _refuse_taken(taken: set[str], code: str) -> None:
         )
 
 
-def _keep(workspace: Workspace, coming: _Incoming) -> ImportedStudy:
+def _save_study(workspace: Workspace, coming: _NewStudy) -> ImportedStudy:
     rows, bank = coming.rows, coming.bank
     if coming.created:
         bank_store.save_draft(
@@ -468,37 +481,39 @@ def _keep(workspace: Workspace, coming: _Incoming) -> ImportedStudy:
     )
 
 
-def _chosen_bank(
+def _choose_bank(
     workspace: Workspace,
     name: str,
     rows: pd.DataFrame,
     made: dict[str, Instrument],
     wish: str | None,
-) -> _Choice:
+) -> _BankChoice:
     """The bank of the answers: the one wished, named in the file, or found by its items."""
     items = [str(item) for item in rows["item"].unique()]
-    used = used_answers(rows)
+    used = answers_by_format(rows)
     if wish:
-        return _Choice(complete(_on_file(workspace, wish), items, used), created=False)
-    others = tuple(candidates(workspace, items, used))
+        return _BankChoice(full_match(_load_bank(workspace, wish), items, used), created=False)
+    others = tuple(matching_banks(workspace, items, used))
     if wish is None:
         state = bank_store.draft(workspace.database, slug(name))
         known = state.instrument if state is not None else made.get(slug(name))
         if known is not None:
-            found = complete(known, items, used)
-            return _Choice(found, created=False, others=_fitting(others, known))
+            found = full_match(known, items, used)
+            return _BankChoice(found, created=False, others=_fitting_banks(others, known))
         if others and others[0].sure:
-            return _Choice(others[0], created=False, others=tuple(o for o in others[1:] if o.fits))
+            return _BankChoice(
+                others[0], created=False, others=tuple(o for o in others[1:] if o.fits)
+            )
     bank = _bank_of_answers(workspace, name, rows, items, made)
-    return _Choice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
+    return _BankChoice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
 
 
-def _fitting(others: tuple[BankMatch, ...], known: Instrument) -> tuple[BankMatch, ...]:
+def _fitting_banks(others: tuple[BankMatch, ...], known: Instrument) -> tuple[BankMatch, ...]:
     """Other banks that would do, where the one that the file names has no keys."""
     return tuple(o for o in others if o.fits and known.codes_only and o.bank.code != known.code)
 
 
-def _on_file(workspace: Workspace, code: str) -> Instrument:
+def _load_bank(workspace: Workspace, code: str) -> Instrument:
     state = bank_store.draft(workspace.database, code)
     if state is None:
         codes = ", ".join(one.instrument.code for one in bank_store.drafts(workspace.database))

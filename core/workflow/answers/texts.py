@@ -22,7 +22,7 @@ from core.store import studies
 from core.workflow.banks import editing
 from core.workflow.workspace import Workspace
 
-_TEXT = "{text}"
+_TEXT_PLACE = "{text}"
 _RATINGS = "ratings"
 STORY_RUBRIC = (
     "Read the story below and rate it from 1 (not at all) to 10 (very much) on how tragic it is "
@@ -30,12 +30,12 @@ STORY_RUBRIC = (
     "\n\nStory:\n{text}"
 )
 STORY_RATINGS = (Rating("tragedy", 1, 10), Rating("comedy", 1, 10))
-_MOST_JUDGED = 20_000
-_OF = "of"
+_MAX_JUDGED = 20_000
+_SOURCE_TAG = "of"
 _CONDITIONS = ["respondent", "language", "context", "repetition", "item"]
 
 
-def of_study(workspace: Workspace, study: str) -> pd.DataFrame:
+def load_texts(workspace: Workspace, study: str) -> pd.DataFrame:
     """One row per text of a study: its conditions, the tags of its prompt, status and text.
 
     Texts that are empty, refused or unfinished are there with their status; nothing is left out.
@@ -43,7 +43,7 @@ def of_study(workspace: Workspace, study: str) -> pd.DataFrame:
     record = studies.get(workspace.database, study)
     found = store.texts(workspace.database, record.study_id)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
-    tags = pd.DataFrame([_tags(item) | {"item": item.code} for item in bank.items])
+    tags = pd.DataFrame([_tag_values(item) | {"item": item.code} for item in bank.items])
     return found.merge(tags, on="item", how="left")
 
 
@@ -57,7 +57,7 @@ def judged_studies(workspace: Workspace) -> tuple[str, ...]:
     return _studies_with(workspace, ratings=True)
 
 
-def lists_of(bank: Instrument) -> dict[str, list[str]]:
+def word_lists_of(bank: Instrument) -> dict[str, list[str]]:
     """The words of a bank by their subscale: each subscale is one list."""
     found: dict[str, list[str]] = {}
     for item in bank.items:
@@ -66,7 +66,9 @@ def lists_of(bank: Instrument) -> dict[str, list[str]]:
     return found
 
 
-def counts(workspace: Workspace, study: str, lists: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def count_words(
+    workspace: Workspace, study: str, lists: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
     """One row per usable text: its conditions and tags, its words, and its words of each list.
 
     Raises
@@ -74,7 +76,7 @@ def counts(workspace: Workspace, study: str, lists: Mapping[str, Sequence[str]])
     NotEnoughData
         The study has no usable text.
     """
-    found = of_study(workspace, study)
+    found = load_texts(workspace, study)
     usable = found[found["status"] == Status.ANSWERED].reset_index(drop=True)
     if usable.empty:
         raise NotEnoughData("No text has been collected yet.", "Run the study first.")
@@ -82,7 +84,7 @@ def counts(workspace: Workspace, study: str, lists: Mapping[str, Sequence[str]])
     return pd.concat([usable.drop(columns=["text", "trial_id"]), counted], axis=1)
 
 
-def judge_bank(
+def create_judge_bank(
     workspace: Workspace, study: str, rubric: str, qualities: Sequence[Rating]
 ) -> Instrument:
     """A bank that puts every usable text of a study to a judge, kept under a free code.
@@ -95,7 +97,7 @@ def judge_bank(
     BankError
         The rubric does not hold {text}, there is no quality, or there are no or too many texts.
     """
-    if _TEXT not in rubric:
+    if _TEXT_PLACE not in rubric:
         raise BankError("The rubric does not say where the text stands.", "Write {text} there.")
     if not qualities:
         raise BankError("There is nothing to rate.", "Name at least one quality.")
@@ -104,14 +106,13 @@ def judge_bank(
     prompts = {item.code: item for item in bank.items}
     found = store.texts(workspace.database, record.study_id)
     usable = found[found["status"] == Status.ANSWERED]
-    if usable.empty or len(usable) > _MOST_JUDGED:
+    if usable.empty or len(usable) > _MAX_JUDGED:
         raise BankError(
-            f"The study has {len(usable):,} usable texts; from 1 to {_MOST_JUDGED:,} can be "
-            "judged.",
+            f"The study has {len(usable):,} usable texts; from 1 to {_MAX_JUDGED:,} can be judged.",
             "Run the study first, or plan a smaller one.",
         )
     items = tuple(
-        _judged(number, prompts[str(row.item)], row, rubric)
+        _judge_item(number, prompts[str(row.item)], row, rubric)
         for number, row in enumerate(usable.itertuples(), 1)
     )
     rating = ResponseFormat(_RATINGS, (), ratings=tuple(qualities))
@@ -122,7 +123,7 @@ def judge_bank(
     return editing.import_bank(workspace, ImportedBank(judged)).instrument
 
 
-def rated(workspace: Workspace, study: str) -> pd.DataFrame:
+def load_ratings(workspace: Workspace, study: str) -> pd.DataFrame:
     """One row per text put to a judge: who judged, the tags, status, and the ratings as numbers.
 
     What is no valid rating has a status that says so, and no numbers.
@@ -130,7 +131,7 @@ def rated(workspace: Workspace, study: str) -> pd.DataFrame:
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     qualities = bank.formats[0].ratings
-    found = of_study(workspace, study)
+    found = load_texts(workspace, study)
     read = [
         rating_replies.parse_rating(str(text or ""), qualities).values for text in found["text"]
     ]
@@ -139,7 +140,7 @@ def rated(workspace: Workspace, study: str) -> pd.DataFrame:
     return pd.concat([found.drop(columns=["text", "trial_id"]), values[usable]], axis=1)
 
 
-def by_level(frame: pd.DataFrame, tag: str, quality: str) -> pd.DataFrame:
+def ratings_by_level(frame: pd.DataFrame, tag: str, quality: str) -> pd.DataFrame:
     """Mean, SD and n of a rating for each level of a tag and each judge; missing are counted."""
     rows = []
     for (judge, level), group in frame.groupby(["respondent", tag], observed=True):
@@ -181,16 +182,16 @@ def _asks_for_texts(bank: Instrument) -> bool:
     return any(response_format.code == FREE_TEXT for response_format in bank.formats)
 
 
-def _tags(item: Item) -> dict[str, str]:
+def _tag_values(item: Item) -> dict[str, str]:
     """What the tags of a prompt say: "name=Ann" under name; a tag without a value is left out."""
     pairs = (tag.partition("=") for tag in item.tags)
     return {name: value for name, mark, value in pairs if mark and name not in _CONDITIONS}
 
 
-def _judged(number: int, prompt: Item, row: Any, rubric: str) -> Item:
+def _judge_item(number: int, prompt: Item, row: Any, rubric: str) -> Item:
     """The item that puts one text to a judge; `row` is the text with its conditions."""
-    text = rubric.replace(_TEXT, str(row.text or ""))
-    conditions = (f"{_OF}={row.trial_id}", f"writer={row.respondent}")
+    text = rubric.replace(_TEXT_PLACE, str(row.text or ""))
+    conditions = (f"{_SOURCE_TAG}={row.trial_id}", f"writer={row.respondent}")
     context = (f"writer_context={row.context}",) if row.context else ()
     return Item(
         f"t{number:05d}",

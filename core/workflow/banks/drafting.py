@@ -17,9 +17,9 @@ from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, ORIGINAL, PLACEHOLDERS, Instrument, Item, Wording
 from core.domain.study import Respondent
 from core.errors import BankError
-from core.workflow.banks.editing import LANGUAGES, PARAPHRASE, unreviewed
-from core.workflow.banks.grid import TextColumn, with_text, wording_of
-from core.workflow.respondents.respondents import by_label, client_for
+from core.workflow.banks.editing import LANGUAGES, PARAPHRASE, unreviewed_texts
+from core.workflow.banks.grid import GridTextColumn, with_text, wording_of
+from core.workflow.respondents.catalog import by_label, client_for
 from core.workflow.workspace import Workspace
 
 # What a model is asked when it drafts the text of an item.
@@ -47,7 +47,7 @@ _PARAPHRASE = (
     "Say this text in other words, in {language}. Keep exactly what it says and how strongly it "
     "says it. Who agrees with the one should agree with the other."
 )
-_OTHER = (
+_OTHER_FORM = (
     "Rewrite this text in {language} in the form called '{form}'. Keep what it is about and its "
     "tone."
 )
@@ -58,12 +58,14 @@ _MOODS = {
 }
 
 
-def prompt(item: Item, column: TextColumn, source: str, text: str) -> str:
+def prompt(item: Item, column: GridTextColumn, source: str, text: str) -> str:
     """The request for one text: what to do, what to keep, and the text itself."""
     is_translation = source != column.language
     words = [
         (_TRANSLATION if is_translation else _task(column.form)).format(
-            source=_language(source), language=_language(column.language), form=column.form
+            source=_language_words(source),
+            language=_language_words(column.language),
+            form=column.form,
         )
     ]
     if column.mood in _MOODS:
@@ -71,7 +73,7 @@ def prompt(item: Item, column: TextColumn, source: str, text: str) -> str:
     marks = [mark for mark in PLACEHOLDERS if mark in text]
     if marks:
         words.append(f"Keep {' and '.join(marks)} as written: a name will stand there.")
-    others = [] if is_translation else _others(item, column)
+    others = [] if is_translation else _known_paraphrases(item, column)
     if others:
         words.append("Do not repeat any of these: " + " / ".join(others))
     words.append("Reply with the new text alone, without quotation marks or explanation.")
@@ -81,10 +83,10 @@ def prompt(item: Item, column: TextColumn, source: str, text: str) -> str:
 def _task(form: str) -> str:
     if form.startswith(PARAPHRASE):
         return _PARAPHRASE
-    return _FORMS.get(form, _OTHER)
+    return _FORMS.get(form, _OTHER_FORM)
 
 
-def _others(item: Item, column: TextColumn) -> list[str]:
+def _known_paraphrases(item: Item, column: GridTextColumn) -> list[str]:
     """Paraphrases there are already, so that the next one differs from them."""
     if not column.form.startswith(PARAPHRASE):
         return []
@@ -95,7 +97,7 @@ def _others(item: Item, column: TextColumn) -> list[str]:
     ]
 
 
-def _language(code: str) -> str:
+def _language_words(code: str) -> str:
     name = LANGUAGES.get(code.split("-")[0].lower())
     return f"{name} ({code})" if name and "-" in code else name or code
 
@@ -113,22 +115,22 @@ class PlacedDraft:
     wording: Wording
 
     @property
-    def place(self) -> tuple[str, TextColumn]:
+    def place(self) -> tuple[str, GridTextColumn]:
         """Code of the item, and language, form and mood of the text."""
         wording = self.wording
-        return self.item.code, TextColumn(wording.language, wording.form, wording.mood)
+        return self.item.code, GridTextColumn(wording.language, wording.form, wording.mood)
 
 
-Place = tuple[str, TextColumn]
+Place = tuple[str, GridTextColumn]
 
 
-def drafts(bank: Instrument) -> tuple[PlacedDraft, ...]:
+def list_drafts(bank: Instrument) -> tuple[PlacedDraft, ...]:
     """Every draft nobody has reviewed, in the order of the items."""
-    return tuple(PlacedDraft(item, wording) for item, wording in unreviewed(bank))
+    return tuple(PlacedDraft(item, wording) for item, wording in unreviewed_texts(bank))
 
 
-def with_drafts(
-    bank: Instrument, target: TextColumn, texts: Mapping[str, str], label: str
+def add_drafts(
+    bank: Instrument, target: GridTextColumn, texts: Mapping[str, str], label: str
 ) -> Instrument:
     """The bank with drafts by the respondent `label` for items by code.
 
@@ -171,7 +173,7 @@ def _changed(
             return item
         wordings = []
         for wording in item.wordings:
-            column = TextColumn(wording.language, wording.form, wording.mood)
+            column = GridTextColumn(wording.language, wording.form, wording.mood)
             is_meant = wording.drafted_by and (item.code, column) in wanted
             kept = change(wording) if is_meant else wording
             wordings += [kept] if kept is not None else []
@@ -184,16 +186,16 @@ def _changed(
 #
 # A draft is marked with the respondent that wrote it until a person accepts it.
 
-FEWEST_TOKENS = 400
+MIN_TOKENS = 400
 """Room for a text where a respondent's own limit, made for short answers, leaves less."""
 _POLICY = RetryPolicy(max_attempts=3, cap_s=10.0, retry_after_cap_s=60.0)
 
 
 @dataclass(frozen=True)
-class Target:
+class DraftTarget:
     """Which text is to be drafted. A `source` other than its language asks for a translation."""
 
-    column: TextColumn
+    column: GridTextColumn
     source: str
 
     @property
@@ -202,16 +204,16 @@ class Target:
         return self.source != self.column.language
 
     @property
-    def origin(self) -> TextColumn:
+    def origin(self) -> GridTextColumn:
         """Where the text stands that the draft is made of."""
         if self.is_translation:
-            return TextColumn(self.source, self.column.form, self.column.mood)
+            return GridTextColumn(self.source, self.column.form, self.column.mood)
         mood = "" if self.column.form == ORIGINAL else self.column.mood
-        return TextColumn(self.column.language, ORIGINAL, mood)
+        return GridTextColumn(self.column.language, ORIGINAL, mood)
 
 
 @dataclass(frozen=True)
-class Drafted:
+class DraftOutcome:
     """What became of one item: a text, or why there is none."""
 
     code: str
@@ -219,13 +221,13 @@ class Drafted:
     problem: str = ""
 
 
-def _source_text(item: Item, target: Target) -> str:
+def _source_text(item: Item, target: DraftTarget) -> str:
     """The text a draft is made of; one without a mood where there is none in that mood."""
     origin = target.origin
     return item.text(origin.language, origin.form, origin.mood)
 
 
-def without_text(bank: Instrument, target: Target) -> tuple[str, ...]:
+def items_to_draft(bank: Instrument, target: DraftTarget) -> tuple[str, ...]:
     """Codes of the items that lack the text and have one to make it of."""
     found = []
     for item in bank.items:
@@ -235,19 +237,19 @@ def without_text(bank: Instrument, target: Target) -> tuple[str, ...]:
     return tuple(found)
 
 
-def drafters(people: Sequence[Respondent]) -> tuple[Respondent, ...]:
+def text_writers(people: Sequence[Respondent]) -> tuple[Respondent, ...]:
     """Those among respondents that write texts; simulated ones are formulas."""
     return tuple(person for person in people if person.kind != "simulated")
 
 
-def draft(
+def draft_texts(
     workspace: Workspace,
     bank: Instrument,
     codes: Sequence[str],
-    target: Target,
+    target: DraftTarget,
     label: str,
     *,
-    told: Callable[[Drafted], None],
+    told: Callable[[DraftOutcome], None],
     policy: RetryPolicy = _POLICY,
 ) -> str:
     """Ask a respondent for one text per item and tell each outcome as it comes; keeps nothing.
@@ -277,16 +279,16 @@ def draft(
         if code in items and _source_text(items[code], target).strip():
             askable.append(items[code])
         else:
-            told(Drafted(code, problem="there is no text to make it of"))
-    return asyncio.run(_drafted(workspace, askable, target, person, told, policy))
+            told(DraftOutcome(code, problem="there is no text to make it of"))
+    return asyncio.run(_run_calls(workspace, askable, target, person, told, policy))
 
 
-async def _drafted(
+async def _run_calls(
     workspace: Workspace,
     items: Sequence[Item],
-    target: Target,
+    target: DraftTarget,
     person: Respondent,
-    told: Callable[[Drafted], None],
+    told: Callable[[DraftOutcome], None],
     policy: RetryPolicy,
 ) -> str:
     """Run the calls beside the caller, who may break off: a page that is left does so."""
@@ -320,11 +322,11 @@ async def _drafted(
     return workspace.keys.redact(result.reason) if n_told < len(items) else ""
 
 
-def _request(person: Respondent, item: Item, target: Target) -> ChatRequest:
+def _request(person: Respondent, item: Item, target: DraftTarget) -> ChatRequest:
     text = _source_text(item, target)
     limit = person.sampling.max_tokens
     # Small models do not know when to end, and have no thoughts to make room for.
-    fewest = 60 + _width(text) // 2 if person.kind == "local" else FEWEST_TOKENS
+    fewest = 60 + _width(text) // 2 if person.kind == "local" else MIN_TOKENS
     tokens = None if limit is None else max(limit, fewest)
     sampling = replace(person.sampling, max_tokens=tokens, only_options=False)
     words = prompt(item, target.column, target.source, text)
@@ -334,17 +336,19 @@ def _request(person: Respondent, item: Item, target: Target) -> ChatRequest:
     )
 
 
-def _outcome(item: Item, attempt: Attempt, target: Target, redact: Callable[[str], str]) -> Drafted:
+def _outcome(
+    item: Item, attempt: Attempt, target: DraftTarget, redact: Callable[[str], str]
+) -> DraftOutcome:
     if attempt.reply is None:
         problem = attempt.failure.message if attempt.failure else "there was no reply"
-        return Drafted(item.code, problem=redact(problem))
+        return DraftOutcome(item.code, problem=redact(problem))
     source = _source_text(item, target)
-    text = _bare(without_thoughts(attempt.reply.text))
+    text = _without_quotation_marks(without_thoughts(attempt.reply.text))
     problem = _problem(attempt.reply, text, source, target)
-    return Drafted(item.code, problem=problem) if problem else Drafted(item.code, text)
+    return DraftOutcome(item.code, problem=problem) if problem else DraftOutcome(item.code, text)
 
 
-def _problem(reply: Reply, text: str, source: str, target: Target) -> str:
+def _problem(reply: Reply, text: str, source: str, target: DraftTarget) -> str:
     """Why a reply is not kept as a draft; empty where it is."""
     if reply.finish_reason in ("refusal", "content_filter"):
         return "the model refused"
@@ -362,7 +366,7 @@ def _problem(reply: Reply, text: str, source: str, target: Target) -> str:
     return f"the reply does not name {' and '.join(lost)}" if lost else ""
 
 
-def _bare(text: str) -> str:
+def _without_quotation_marks(text: str) -> str:
     """The reply without the quotation marks around all of it."""
     found = text.strip()
     for opening, closing in (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"), ("„", "“")):

@@ -37,17 +37,24 @@ from core.files.banks.writing import read_instrument
 from core.store import banks as store
 from core.store import studies as study_store
 from core.store.banks import DraftState, Version
-from core.workflow.banks.grid import TextColumn
+from core.workflow.banks.grid import GridTextColumn
 from core.workflow.workspace import Workspace
 
-__all__ = ["BankSummary", "DraftState", "ImportedBank", "Unreviewed", "Version", "read_instrument"]
+__all__ = [
+    "BankSummary",
+    "DraftState",
+    "ImportedBank",
+    "UnreviewedTexts",
+    "Version",
+    "read_instrument",
+]
 
 
 # Edits of a bank outside its grids: sets of response options, languages, facts about it.
 #
 # Pure: a bank in, the changed bank out, or a BankError that says what to do.
 
-_ABOUT = ("title", "description", "licence", "citation")
+_ABOUT_FIELDS = ("title", "description", "licence", "citation")
 _FORMS = ("negation", "opposite", "alternate")
 """Forms that a bank can take besides paraphrases and those with a name of their own."""
 PARAPHRASE = "paraphrase_"
@@ -66,8 +73,8 @@ LANGUAGES: Mapping[str, str] = {
 }  # fmt: skip
 """English names of common languages, by code."""
 
-_CODES = {name.casefold(): code for code, name in LANGUAGES.items()}
-_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE | re.ASCII)
+_LANGUAGE_CODES = {name.casefold(): code for code, name in LANGUAGES.items()}
+_LANGUAGE_PATTERN = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE | re.ASCII)
 
 
 def with_format(bank: Instrument, code: str, options: Sequence[Option]) -> Instrument:
@@ -110,8 +117,8 @@ def remove_format(bank: Instrument, code: str) -> Instrument:
 def _language_code(written: str) -> str:
     """The code of a language written as its code or its English name, such as fr or French."""
     code = re.sub(r"\(.*\)", "", written).strip()
-    code = _CODES.get(code.casefold(), code)
-    if not _LANGUAGE.fullmatch(code):
+    code = _LANGUAGE_CODES.get(code.casefold(), code)
+    if not _LANGUAGE_PATTERN.fullmatch(code):
         raise BankError(
             f"'{code}' is not a language code or the English name of a common language.",
             "Type a name such as French, a code of two or three letters such as fr, or one with a "
@@ -152,7 +159,7 @@ def remove_language(bank: Instrument, language: str) -> Instrument:
 
 def set_about(bank: Instrument, field: str, text: str) -> Instrument:
     """The bank with another title, description, licence or citation."""
-    if field not in _ABOUT:
+    if field not in _ABOUT_FIELDS:
         raise ValueError(field)
     if field == "title" and not text.strip():
         raise BankError("A bank needs a title.", "Type one; the old title was kept.")
@@ -244,7 +251,7 @@ def set_direction(bank: Instrument, code: str, form: str, direction: int | None)
 # What is missing or unreviewed in a bank, counted by language and form, and problems in groups.
 
 _QUOTED = re.compile(r"'[^']*'")
-_KINDS: tuple[tuple[str, str], ...] = (
+_PROBLEM_TITLES: tuple[tuple[str, str], ...] = (
     ("has no text in", "Items without a text in a language"),
     ("does not name {entity", "Texts without a placeholder that the item has elsewhere"),
     ("has the same text", "Items with the text of an earlier one"),
@@ -258,7 +265,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True)
-class Gap:
+class TextGap:
     """How many items lack a text in a language and form, and how many texts nobody reviewed."""
 
     language: str
@@ -277,20 +284,20 @@ class ProblemGroup:
 
 
 @dataclass(frozen=True)
-class Unreviewed:
+class UnreviewedTexts:
     """How many texts a study asks that a model drafted and nobody reviewed, and that in words."""
 
     n_texts: int
     sentence: str
 
 
-def gaps(bank: Instrument, columns: Iterable[TextColumn]) -> tuple[Gap, ...]:
+def gaps(bank: Instrument, columns: Iterable[GridTextColumn]) -> tuple[TextGap, ...]:
     """Missing and unreviewed texts of each language and form among `columns`, where there are any.
 
     A text in any mood counts: a study asks with it where there is none for its format.
     """
     found = []
-    for language, form in _shown(columns):
+    for language, form in _languages_and_forms(columns):
         n_missing = n_unreviewed = 0
         for item in bank.items:
             n_missing += not _has_text(item, language, form)
@@ -300,15 +307,15 @@ def gaps(bank: Instrument, columns: Iterable[TextColumn]) -> tuple[Gap, ...]:
                 if w.language == language and w.form == form
             )
         if n_missing or n_unreviewed:
-            found.append(Gap(language, form, n_missing, n_unreviewed))
+            found.append(TextGap(language, form, n_missing, n_unreviewed))
     return tuple(found)
 
 
-def troubled_rows(
-    bank: Instrument, columns: Iterable[TextColumn], found: Iterable[Problem]
+def rows_with_problems(
+    bank: Instrument, columns: Iterable[GridTextColumn], found: Iterable[Problem]
 ) -> tuple[int, ...]:
     """Places (from 0) of items with a missing or unreviewed text in `columns`, or a problem."""
-    shown = _shown(columns)
+    shown = _languages_and_forms(columns)
     named = {problem.where for problem in found}
     return tuple(
         place
@@ -321,19 +328,19 @@ def troubled_rows(
     )
 
 
-def grouped(found: Iterable[Problem]) -> tuple[ProblemGroup, ...]:
+def group_problems(found: Iterable[Problem]) -> tuple[ProblemGroup, ...]:
     """Problems by kind, those that stop a study first."""
     groups: dict[tuple[bool, str], dict[str, None]] = {}
     for problem in found:
         place = problem.where.removeprefix("Item ")
-        groups.setdefault((not problem.blocks, _title(problem)), {})[place] = None
+        groups.setdefault((not problem.blocks, _problem_title(problem)), {})[place] = None
     ordered = sorted(groups.items(), key=lambda group: group[0][0])
     return tuple(
         ProblemGroup(title, tuple(places), not harmless) for (harmless, title), places in ordered
     )
 
 
-def unreviewed(bank: Instrument) -> Iterator[tuple[Item, Wording]]:
+def unreviewed_texts(bank: Instrument) -> Iterator[tuple[Item, Wording]]:
     """Texts that a model drafted and nobody has accepted, with their items."""
     for item in bank.items:
         for wording in item.wordings:
@@ -341,21 +348,21 @@ def unreviewed(bank: Instrument) -> Iterator[tuple[Item, Wording]]:
                 yield item, wording
 
 
-def _unreviewed_asked(bank: Instrument, design: Design) -> Unreviewed:
+def _unreviewed_in_design(bank: Instrument, design: Design) -> UnreviewedTexts:
     """Unreviewed texts among those a study asks: its languages and forms, in its formats' moods."""
     codes = design.formats or tuple(f.code for f in bank.formats[:1])
     moods = {f.mood for f in bank.formats if f.code in codes} or {""}
     models = [
         wording.drafted_by
-        for item, wording in unreviewed(bank)
+        for item, wording in unreviewed_texts(bank)
         if wording.language in design.languages
         and wording.form in design.forms
         and any(item.text(wording.language, wording.form, mood) == wording.text for mood in moods)
     ]
     if not models:
-        return Unreviewed(0, "")
+        return UnreviewedTexts(0, "")
     texts = count_text(len(models), "text")
-    return Unreviewed(
+    return UnreviewedTexts(
         len(models),
         f"This study asks {texts} that a model drafted ({', '.join(sorted(set(models)))}) and "
         "nobody reviewed: they may not mean what the items should. Review them on the page Banks "
@@ -368,7 +375,7 @@ def problems_besides_gaps(bank: Instrument) -> tuple[Problem, ...]:
     return tuple(p for p in problems(bank) if not p.what.startswith("has no text in"))
 
 
-def _shown(columns: Iterable[TextColumn]) -> tuple[tuple[str, str], ...]:
+def _languages_and_forms(columns: Iterable[GridTextColumn]) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys((column.language, column.form) for column in columns))
 
 
@@ -376,9 +383,9 @@ def _has_text(item: Item, language: str, form: str) -> bool:
     return any(w.language == language and w.form == form and w.text.strip() for w in item.wordings)
 
 
-def _title(problem: Problem) -> str:
+def _problem_title(problem: Problem) -> str:
     what = problem.what
-    for mark, title in _KINDS:
+    for mark, title in _PROBLEM_TITLES:
         if mark in what:
             return title
     return _QUOTED.sub("…", what[:1].upper() + what[1:])
@@ -407,7 +414,7 @@ class BankSummary:
 
 
 @dataclass(frozen=True)
-class Arrival:
+class ImportCheck:
     """Where an imported bank would be kept, and the banks it could be mistaken for."""
 
     code: str
@@ -440,11 +447,11 @@ def load(workspace: Workspace, code: str) -> DraftState:
     return state
 
 
-def unreviewed_of_study(workspace: Workspace, study: str) -> Unreviewed:
+def unreviewed_texts_of_study(workspace: Workspace, study: str) -> UnreviewedTexts:
     """The unreviewed texts among those a study asks, in the bank as it was frozen."""
     record = study_store.get(workspace.database, study)
     bank = store.instrument(workspace.database, record.instrument_id)
-    return _unreviewed_asked(bank, record.design)
+    return _unreviewed_in_design(bank, record.design)
 
 
 def create(workspace: Workspace, title: str, *, response_format: str = "likert_5") -> DraftState:
@@ -481,13 +488,13 @@ def save(
 
 def undo(workspace: Workspace, code: str, *, expected_revision: int | None = None) -> DraftState:
     """Take back the last save of a bank; ConflictError where that is not the one expected."""
-    _expect(workspace, code, expected_revision)
+    _check_revision(workspace, code, expected_revision)
     return store.undo(workspace.database, code)
 
 
 def redo(workspace: Workspace, code: str, *, expected_revision: int | None = None) -> DraftState:
     """Bring back what was undone; ConflictError where the bank has moved on since."""
-    _expect(workspace, code, expected_revision)
+    _check_revision(workspace, code, expected_revision)
     return store.redo(workspace.database, code)
 
 
@@ -537,7 +544,7 @@ def compare(
     return differences(content(workspace, code, old), content(workspace, code, new))
 
 
-def arrival(workspace: Workspace, draft: ImportedBank) -> Arrival:
+def check_import(workspace: Workspace, draft: ImportedBank) -> ImportCheck:
     """The code an imported bank would get, and the banks of the same code or title."""
     bank = draft.instrument
     title, content_hash = bank.title.strip().casefold(), hash_of(bank)
@@ -548,7 +555,7 @@ def arrival(workspace: Workspace, draft: ImportedBank) -> Arrival:
         if (bank.code and other.code == slug(bank.code)) or other.title.strip().casefold() == title
     )
     identical = tuple(other for other in alike if hash_of(other) == content_hash)
-    return Arrival(_free_code(workspace, bank.code or bank.title), alike, identical)
+    return ImportCheck(_free_code(workspace, bank.code or bank.title), alike, identical)
 
 
 def import_bank(workspace: Workspace, draft: ImportedBank) -> DraftState:
@@ -579,7 +586,7 @@ def export(workspace: Workspace, code: str, file_format: FileFormat, version: in
     return writing.instrument_to_xlsx(bank)
 
 
-def _expect(workspace: Workspace, code: str, revision: int | None) -> None:
+def _check_revision(workspace: Workspace, code: str, revision: int | None) -> None:
     if revision is not None and load(workspace, code).revision != revision:
         raise ConflictError(
             f"Bank '{code}' was changed in another tab or window meanwhile.",

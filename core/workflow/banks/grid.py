@@ -37,7 +37,7 @@ _SIGNS: Mapping[str, int | None] = {
 _DASHES = str.maketrans(dict.fromkeys("\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}", "-"))
 
 
-class TextColumn(NamedTuple):
+class GridTextColumn(NamedTuple):
     """What the texts of one column have in common."""
 
     language: str
@@ -52,23 +52,25 @@ class TextColumn(NamedTuple):
         return f"{TEXT}{self.language}:{self.form}:{self.mood}"
 
 
-def text_column(name: str) -> TextColumn:
+def text_column(name: str) -> GridTextColumn:
     """Language, form and mood of a column of texts, from its name."""
     language, mark, rest = name.removeprefix(TEXT).partition(":")
     if not mark:
-        return TextColumn(language)
+        return GridTextColumn(language)
     form, _, mood = rest.rpartition(":")
-    return TextColumn(language, form, mood)
+    return GridTextColumn(language, form, mood)
 
 
-def text_columns(bank: Instrument, added: Iterable[TextColumn] = ()) -> tuple[TextColumn, ...]:
+def text_columns(
+    bank: Instrument, added: Iterable[GridTextColumn] = ()
+) -> tuple[GridTextColumn, ...]:
     """Every language, form and mood the bank has texts in, the same form side by side.
 
     The original is there for each of its languages, with texts or without; so is what was `added`.
     """
-    wanted = [TextColumn(language) for language in bank.languages]
+    wanted = [GridTextColumn(language) for language in bank.languages]
     wanted += dict.fromkeys(
-        TextColumn(w.language, w.form, w.mood) for item in bank.items for w in item.wordings
+        GridTextColumn(w.language, w.form, w.mood) for item in bank.items for w in item.wordings
     )
     wanted += added
     found = list(dict.fromkeys(wanted))
@@ -76,7 +78,7 @@ def text_columns(bank: Instrument, added: Iterable[TextColumn] = ()) -> tuple[Te
     languages = list(dict.fromkeys(column.language for column in found))
     moods = ("", *MOODS)
 
-    def place(column: TextColumn) -> tuple[int, int, int]:
+    def place(column: GridTextColumn) -> tuple[int, int, int]:
         mood = moods.index(column.mood) if column.mood in moods else len(moods)
         return forms.index(column.form), mood, languages.index(column.language)
 
@@ -99,9 +101,9 @@ def used_facts(bank: Instrument) -> tuple[str, ...]:
     return tuple(name for name in _FACTS if used[name])
 
 
-def in_order(
+def order_columns(
     facts: Iterable[str],
-    texts: Iterable[TextColumn],
+    texts: Iterable[GridTextColumn],
     domains: Iterable[str],
     parties: Iterable[str],
 ) -> tuple[str, ...]:
@@ -125,10 +127,10 @@ def party_codes(bank: Instrument) -> tuple[str, ...]:
 
 def columns_of(bank: Instrument) -> tuple[str, ...]:
     """The columns of the grid where nobody has chosen any, without the position."""
-    return in_order(used_facts(bank), text_columns(bank), bank.domains(), party_codes(bank))
+    return order_columns(used_facts(bank), text_columns(bank), bank.domains(), party_codes(bank))
 
 
-def cell(item: Item, column: str) -> Any:
+def cell_value(item: Item, column: str) -> Any:
     """What the grid shows of an item in a column; None or empty where there is nothing."""
     if column.startswith(TEXT):
         return _wording_text(item, text_column(column))
@@ -136,13 +138,13 @@ def cell(item: Item, column: str) -> Any:
         return _sign_word(item.loadings.get(column.removeprefix(LOADING)))
     if column.startswith(PARTY):
         return _sign_word(item.positions.get(column.removeprefix(PARTY)))
-    return _SHOWN[column](item)
+    return _CELL_VALUES[column](item)
 
 
-def edited(item: Item, column: str, value: Any) -> Item:
+def with_cell(item: Item, column: str, value: Any) -> Item:
     """The item after something was typed into a column; as it was where that is not understood."""
     if column.startswith(TEXT):
-        return with_text(item, text_column(column), written(value))
+        return with_text(item, text_column(column), cell_text(value))
     if column.startswith(LOADING):
         loadings = _with_sign(item.loadings, column.removeprefix(LOADING), value)
         return replace(item, loadings=loadings)
@@ -150,22 +152,22 @@ def edited(item: Item, column: str, value: Any) -> Item:
         return replace(
             item, positions=_with_sign(item.positions, column.removeprefix(PARTY), value)
         )
-    change = _CHANGES.get(column)
+    change = _CELL_EDITS.get(column)
     return change(item, value) if change else item
 
 
-def _wording_text(item: Item, column: TextColumn) -> str:
+def _wording_text(item: Item, column: GridTextColumn) -> str:
     """The text in just that language, form and mood; empty where there is none."""
     found = wording_of(item, column)
     return found.text if found else ""
 
 
-def wording_of(item: Item, column: TextColumn) -> Wording | None:
+def wording_of(item: Item, column: GridTextColumn) -> Wording | None:
     """The wording in just that language, form and mood, or None."""
     return next((w for w in item.wordings if (w.language, w.form, w.mood) == column), None)
 
 
-def with_text(item: Item, column: TextColumn, text: str, *, drafted_by: str = "") -> Item:
+def with_text(item: Item, column: GridTextColumn, text: str, *, drafted_by: str = "") -> Item:
     """The item with another text there, its place among the wordings kept; empty takes it away."""
     new = Wording(column.language, text, column.form, column.mood, drafted_by)
     old = wording_of(item, column)
@@ -199,13 +201,13 @@ def _read_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def written(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A cell as text."""
     return "" if value is None else str(value)
 
 
 def _sign_key(value: Any) -> str:
-    return written(value).strip().casefold().translate(_DASHES)
+    return cell_text(value).strip().casefold().translate(_DASHES)
 
 
 def _with_sign(signs: Mapping[str, int], name: str, value: Any) -> dict[str, int]:
@@ -219,17 +221,17 @@ def _with_sign(signs: Mapping[str, int], name: str, value: Any) -> dict[str, int
 
 def _with_rank(item: Item, value: Any) -> Item:
     number = _read_number(value)
-    if written(value).strip() and (number is None or number < 0):
+    if cell_text(value).strip() and (number is None or number < 0):
         return item
     return replace(item, rank=None if number is None else int(number))
 
 
 def _tags(value: Any) -> tuple[str, ...]:
-    parts: Sequence[str] = written(value).split(",")
+    parts: Sequence[str] = cell_text(value).split(",")
     return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
 
 
-_SHOWN: Mapping[str, Callable[[Item], Any]] = {
+_CELL_VALUES: Mapping[str, Callable[[Item], Any]] = {
     CODE: lambda item: item.code,
     SUBSCALE: lambda item: item.subscale,
     KEYED: lambda item: KEYED_WORDS[-1 if item.keyed < 0 else 1],
@@ -238,14 +240,14 @@ _SHOWN: Mapping[str, Callable[[Item], Any]] = {
     TAGS: lambda item: ", ".join(item.tags),
     RANK: lambda item: item.rank,
 }
-_CHANGES: Mapping[str, Callable[[Item, Any], Item]] = {
-    CODE: lambda item, value: replace(item, code=written(value).strip()),
-    SUBSCALE: lambda item, value: replace(item, subscale=written(value)),
+_CELL_EDITS: Mapping[str, Callable[[Item, Any], Item]] = {
+    CODE: lambda item, value: replace(item, code=cell_text(value).strip()),
+    SUBSCALE: lambda item, value: replace(item, subscale=cell_text(value)),
     KEYED: lambda item, value: replace(
-        item, keyed=instrument.parse_keying(written(value)) or item.keyed
+        item, keyed=instrument.parse_keying(cell_text(value)) or item.keyed
     ),
-    PAIR: lambda item, value: replace(item, pair=written(value).strip()),
-    GENRE: lambda item, value: replace(item, genre=written(value).strip()),
+    PAIR: lambda item, value: replace(item, pair=cell_text(value).strip()),
+    GENRE: lambda item, value: replace(item, genre=cell_text(value).strip()),
     TAGS: lambda item, value: replace(item, tags=_tags(value)),
     RANK: _with_rank,
 }
@@ -258,7 +260,7 @@ _CHANGES: Mapping[str, Callable[[Item, Any], Item]] = {
 
 Cells = Mapping[str, Any]
 _Entry = TypeVar("_Entry", Item, Option)
-_Place = tuple[int, int, int]
+_SortKey = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -291,7 +293,7 @@ def item_rows(
     shown = columns_of(bank) if columns is None else columns
     found: dict[str, Any] = {POSITION: pd.Series([row + 1 for row in rows], dtype="int64")}
     for column in shown:
-        values = [cell(item, column) for item in items]
+        values = [cell_value(item, column) for item in items]
         found[column] = pd.Series(values, dtype="float64") if column == RANK else _texts(values)
     return pd.DataFrame(found)
 
@@ -312,7 +314,7 @@ def option_rows(
     return pd.DataFrame(columns)
 
 
-def found_rows(
+def search_rows(
     bank: Instrument, search: str, among: Iterable[int] | None = None
 ) -> tuple[int, ...]:
     """Places (from 0) of the items whose code, a fact or text holds `search`; all without one."""
@@ -320,7 +322,7 @@ def found_rows(
     wanted = search.strip().casefold()
     if not wanted:
         return tuple(places)
-    return tuple(row for row in places if _holds(bank.items[row], wanted))
+    return tuple(row for row in places if _matches(bank.items[row], wanted))
 
 
 def edit_items(items: Sequence[Item], rows: Sequence[int], edits: GridEdits) -> tuple[Item, ...]:
@@ -342,7 +344,7 @@ def edit_items(items: Sequence[Item], rows: Sequence[int], edits: GridEdits) -> 
         _edited_item(Item(code), cells) for code, cells in zip(codes, edits.added, strict=True)
     ]
     added = [replace(item, code=code) for code, item in zip(codes, added, strict=True)]
-    return tuple(_in_order(entries, typed, added, edits.added, after))
+    return tuple(_ordered_entries(entries, typed, added, edits.added, after))
 
 
 def edit_options(options: Sequence[Option], edits: GridEdits) -> tuple[Option, ...]:
@@ -357,13 +359,13 @@ def edit_options(options: Sequence[Option], edits: GridEdits) -> tuple[Option, .
         replace(_edited_option(Option(code, None), cells), code=code)
         for code, cells in zip(codes, edits.added, strict=True)
     ]
-    return tuple(_in_order(entries, edits.edited, added, edits.added, len(options)))
+    return tuple(_ordered_entries(entries, edits.edited, added, edits.added, len(options)))
 
 
-def given_codes(edits: GridEdits, before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+def codes_given(edits: GridEdits, before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     """The codes that new rows without one were given, by the codes before and after the edits."""
     cells = (*edits.edited.values(), *edits.added)
-    known = {*before, *(written(row.get(CODE)).strip() for row in cells)}
+    known = {*before, *(cell_text(row.get(CODE)).strip() for row in cells)}
     return tuple(code for code in after if code not in known)
 
 
@@ -377,7 +379,7 @@ def unsaved_items(before: Instrument, after: Instrument) -> tuple[int, ...]:
     )
 
 
-def _holds(item: Item, wanted: str) -> bool:
+def _matches(item: Item, wanted: str) -> bool:
     facts = (item.code, item.subscale, item.pair, item.genre, *item.tags)
     texts = (*facts, *(wording.text for wording in item.wordings))
     return any(wanted in text.casefold() for text in texts)
@@ -385,13 +387,13 @@ def _holds(item: Item, wanted: str) -> bool:
 
 def _edited_item(item: Item, cells: Cells) -> Item:
     for column, value in cells.items():
-        item = edited(item, column, value)
+        item = with_cell(item, column, value)
     return item
 
 
 def _edited_option(option: Option, cells: Cells) -> Option:
     for column, value in cells.items():
-        text = written(value)
+        text = cell_text(value)
         if column == CODE:
             option = replace(option, code=text.strip())
         elif column == POINTS and (_read_number(value) is not None or not text.strip()):
@@ -408,7 +410,7 @@ def _new_codes(
     stem: str, taken: Sequence[str], added: Sequence[Cells], n_before: int
 ) -> tuple[str, ...]:
     """The code of each added row: as typed, or the next free one."""
-    typed = [written(cells.get(CODE)).strip() for cells in added]
+    typed = [cell_text(cells.get(CODE)).strip() for cells in added]
     used = {code.casefold() for code in (*taken, *typed)}
     codes, number = [], n_before
     for code in typed:
@@ -421,7 +423,7 @@ def _new_codes(
     return tuple(codes)
 
 
-def _in_order(
+def _ordered_entries(
     entries: Sequence[_Entry | None],
     typed: Mapping[int, Cells],
     added: Sequence[_Entry],
@@ -432,7 +434,7 @@ def _in_order(
 
     A place is (position as drawn, 0 before / 1 at / 2 after the entry drawn there, order).
     """
-    placed: list[tuple[_Place, _Entry]] = []
+    placed: list[tuple[_SortKey, _Entry]] = []
     for place, entry in enumerate(entries):
         if entry is not None:
             own = place + 1
@@ -469,12 +471,12 @@ _CELL = re.compile(r'(?:"((?:[^"]|"")*)"(?=[\t\n]|\Z)|([^\t\n]*))([\t\n]|\Z)')
 _BREAKS = re.compile(r"[\t\r\n]")
 
 
-def spread(edits: GridEdits, columns: Sequence[str]) -> GridEdits:
+def spread_blocks(edits: GridEdits, columns: Sequence[str]) -> GridEdits:
     """The edits with each block pasted into one cell of a new row as rows of cells.
 
     `columns` are those the grid shows, from the code on.
     """
-    added = [row for cells in edits.added for row in _rows(cells, columns)]
+    added = [row for cells in edits.added for row in _rows_of_block(cells, columns)]
     return replace(edits, added=added)
 
 
@@ -483,7 +485,7 @@ def has_block(edits: GridEdits, columns: Sequence[str]) -> bool:
     return any(_block_column(cells, columns) is not None for cells in edits.added)
 
 
-def remarks(
+def item_remarks(
     edits: GridEdits, columns: Sequence[str], items: Sequence[Item], rows: Sequence[int]
 ) -> tuple[str, ...]:
     """What was typed and not taken as written, by item; `rows` are the places the grid shows."""
@@ -492,11 +494,11 @@ def remarks(
         if row < len(rows) and row not in edits.deleted:
             item = items[rows[row]]
             code = _written(cells.get(CODE)) or item.code
-            found += _cell_remarks(f"Item {_in_a_line(code)}", cells, item.keyed)
-    for cells in spread(edits, columns).added:
+            found += _cell_remarks(f"Item {_shortened(code)}", cells, item.keyed)
+    for cells in spread_blocks(edits, columns).added:
         code = _written(cells.get(CODE))
-        found += _cell_remarks(f"Item {_in_a_line(code)}" if code else "New item", cells, 1)
-    return (*found, *_left_out(edits, columns))
+        found += _cell_remarks(f"Item {_shortened(code)}" if code else "New item", cells, 1)
+    return (*found, *_overflow_remarks(edits, columns))
 
 
 def option_remarks(
@@ -506,14 +508,14 @@ def option_remarks(
     found: list[str] = []
     for row, cells in edits.edited.items():
         if row < len(codes) and row not in edits.deleted:
-            found += _option_cell_remarks(_in_a_line(codes[row]), cells)
-    for cells in spread(edits, columns).added:
-        found += _option_cell_remarks(_in_a_line(_written(cells.get(CODE))), cells)
-    return (*found, *_left_out(edits, columns))
+            found += _option_cell_remarks(_shortened(codes[row]), cells)
+    for cells in spread_blocks(edits, columns).added:
+        found += _option_cell_remarks(_shortened(_written(cells.get(CODE))), cells)
+    return (*found, *_overflow_remarks(edits, columns))
 
 
-def _left_out(edits: GridEdits, columns: Sequence[str]) -> Iterator[str]:
-    n_beyond = sum(_n_beyond(cells, columns) for cells in edits.added)
+def _overflow_remarks(edits: GridEdits, columns: Sequence[str]) -> Iterator[str]:
+    n_beyond = sum(_n_overflowing(cells, columns) for cells in edits.added)
     if n_beyond:
         yield (
             f"Pasted rows: what stood to the right of the last column of this table was left out "
@@ -525,7 +527,7 @@ def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
     keying_word = _written(cells.get(KEYED))
     if instrument.parse_keying(keying_word) is None:
         yield (
-            f"{where}: “{_in_a_line(keying_word)}” under Keyed is not known, so the item stays "
+            f"{where}: “{_shortened(keying_word)}” under Keyed is not known, so the item stays "
             f"“{KEYED_WORDS[-1 if keyed < 0 else 1]}”. Write + or 1, or for a reverse-keyed item "
             "−, -1, R or reverse."
         )
@@ -537,14 +539,14 @@ def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
     rank = _written(cells.get(RANK))
     number = _read_number(rank)
     if rank and (number is None or number < 0):
-        yield f"{where}: “{_in_a_line(rank)}” under Rank is no number from 0 up; nothing changed."
+        yield f"{where}: “{_shortened(rank)}” under Rank is no number from 0 up; nothing changed."
     yield from _sign_remarks(where, cells)
 
 
 def _option_cell_remarks(code: str, cells: Cells) -> Iterator[str]:
     points = _written(cells.get(POINTS))
     if points and _read_number(points) is None:
-        yield f"Option {code}: “{_in_a_line(points)}” under Points is no number, such as 2.5."
+        yield f"Option {code}: “{_shortened(points)}” under Points is no number, such as 2.5."
     yield from _sign_remarks(f"Option {code}", cells)
 
 
@@ -553,8 +555,8 @@ def _sign_remarks(where: str, cells: Cells) -> Iterator[str]:
     for column, value in cells.items():
         if (column.startswith((LOADING, PARTY)) or column == STANCE) and not _is_sign(value):
             yield (
-                f"{where}: “{_in_a_line(_written(value))}” under "
-                f"{_in_a_line(column.partition(':')[2]) or 'Stance'} is not known, so nothing "
+                f"{where}: “{_shortened(_written(value))}” under "
+                f"{_shortened(column.partition(':')[2]) or 'Stance'} is not known, so nothing "
                 "changed there. Write +1, 0 or −1, or leave it empty."
             )
 
@@ -568,11 +570,11 @@ def _block_column(cells: Cells, columns: Sequence[str]) -> int | None:
     return None
 
 
-def _rows(cells: Cells, columns: Sequence[str]) -> list[Cells]:
+def _rows_of_block(cells: Cells, columns: Sequence[str]) -> list[Cells]:
     place = _block_column(cells, columns)
     if place is None:
         return [cells]
-    block = _block(str(cells[columns[place]]))
+    block = _parse_block(str(cells[columns[place]]))
     rows: list[dict[str, Any]] = [
         dict(zip(columns[place:], values, strict=False)) for values in block
     ]
@@ -583,16 +585,16 @@ def _rows(cells: Cells, columns: Sequence[str]) -> list[Cells]:
     return [{**others, **rows[0]}, *({**position, **row} for row in rows[1:])]
 
 
-def _n_beyond(cells: Cells, columns: Sequence[str]) -> int:
+def _n_overflowing(cells: Cells, columns: Sequence[str]) -> int:
     place = _block_column(cells, columns)
     if place is None:
         return 0
     room = len(columns) - place
-    block = _block(str(cells[columns[place]]))
+    block = _parse_block(str(cells[columns[place]]))
     return sum(bool(value.strip()) for values in block for value in values[room:])
 
 
-def _block(text: str) -> list[list[str]]:
+def _parse_block(text: str) -> list[list[str]]:
     """Rows of cells as a spreadsheet puts them on the clipboard; blank rows are left out."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     rows: list[list[str]] = [[]]
@@ -611,7 +613,7 @@ def _unquoted(inside: str) -> str:
     return inside.replace('""', '"') if _BREAKS.search(inside) else f'"{inside}"'
 
 
-def _in_a_line(text: str) -> str:
+def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 40 else f"{line[:39]}…"
 

@@ -14,7 +14,7 @@ from core.files.banks.reading import ImportedBank
 from core.workflow.banks import editing
 from core.workflow.workspace import Workspace
 
-_MOST_PROMPTS = 20_000
+_MAX_PROMPTS = 20_000
 _STORY_TEXTS: Mapping[str, str] = {
     "en": "Write a short story of about five sentences. Use each of these words: {words}.",
     "es": "Escribe un cuento breve de unas cinco frases. Usa cada una de estas palabras: {words}.",
@@ -24,10 +24,10 @@ _STORY_TEXTS: Mapping[str, str] = {
     "ja": "五文ほどの短い物語を書いてください。次の言葉をすべて使ってください：{words}。",
     "zh": "请写一个约五句话的短故事，并用上下面的每一个词：{words}。",
 }
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def from_descriptors(
+def create_descriptor_prompts(
     workspace: Workspace,
     code: str,
     text: str,
@@ -46,24 +46,24 @@ def from_descriptors(
     BankError
         A placeholder has no levels, a descriptor no placeholder, or there are too many prompts.
     """
-    named = dict.fromkeys(_PLACE.findall(text))
+    named = dict.fromkeys(_PLACEHOLDER.findall(text))
     _refuse_mismatch(list(named), descriptors)
     count = 1
     for levels in descriptors.values():
         count *= len(levels)
-    if count > _MOST_PROMPTS:
+    if count > _MAX_PROMPTS:
         raise BankError(
-            f"That makes {count:,} prompts; at most {_MOST_PROMPTS:,} fit a bank.",
+            f"That makes {count:,} prompts; at most {_MAX_PROMPTS:,} fit a bank.",
             "Take fewer levels.",
         )
     items = []
     for number, levels in enumerate(itertools.product(*descriptors.values()), 1):
         parts = {name: _parts(level) for name, level in zip(descriptors, levels, strict=True)}
         items.append(_item(number, _filled(text, parts), language, _tags(parts)))
-    return _keep(workspace, code, items, language, f"Prompts made of: {text}")
+    return _save_bank(workspace, code, items, language, f"Prompts made of: {text}")
 
 
-def stories(
+def create_story_prompts(
     workspace: Workspace,
     code: str,
     first: Sequence[str],
@@ -86,8 +86,8 @@ def stories(
     """
     if min(len(set(first)), len(set(second))) < size:
         raise BankError(f"Each list needs at least {size} words.", "Take longer lists.")
-    if (size + 1) * groups > _MOST_PROMPTS:
-        raise BankError(f"At most {_MOST_PROMPTS:,} prompts fit a bank.", "Take fewer groups.")
+    if (size + 1) * groups > _MAX_PROMPTS:
+        raise BankError(f"At most {_MAX_PROMPTS:,} prompts fit a bank.", "Take fewer groups.")
     draw = random.Random(seed)
     pools = sorted(set(first)), sorted(set(second))
     items: list[Item] = []
@@ -99,7 +99,7 @@ def stories(
             said = _STORY_TEXTS.get(language, _STORY_TEXTS["en"]).replace("{words}", joined)
             items.append(_item(len(items) + 1, said, language, (f"second={count}",)))
     note = f"Stories around {size} words, of which 0 to {size} from the second list; seed {seed}."
-    return _keep(workspace, code, items, language, note)
+    return _save_bank(workspace, code, items, language, note)
 
 
 def _refuse_mismatch(named: Sequence[str], descriptors: Mapping[str, Sequence[str]]) -> None:
@@ -114,7 +114,7 @@ def _refuse_mismatch(named: Sequence[str], descriptors: Mapping[str, Sequence[st
 
 
 def _filled(text: str, parts: Mapping[str, Sequence[str]]) -> str:
-    return _PLACE.sub(lambda match: parts[match.group(1)][0], text)
+    return _PLACEHOLDER.sub(lambda match: parts[match.group(1)][0], text)
 
 
 def _parts(level: str) -> list[str]:
@@ -133,7 +133,7 @@ def _item(number: int, text: str, language: str, tags: tuple[str, ...]) -> Item:
     return Item(f"t{number:05d}", (Wording(language, text),), tags=tags)
 
 
-def _keep(
+def _save_bank(
     workspace: Workspace, code: str, items: Sequence[Item], language: str, note: str
 ) -> Instrument:
     bank = Instrument(

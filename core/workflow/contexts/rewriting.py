@@ -23,8 +23,8 @@ from core.domain.study import Context, Message, Respondent, as_json_values
 from core.errors import CollectionError, ConflictError, DesignError, UserError
 from core.files.writing import csv_fault
 from core.workflow import drafts
-from core.workflow.contexts import contexts
-from core.workflow.respondents.respondents import client_for
+from core.workflow.contexts import sets
+from core.workflow.respondents.catalog import client_for
 from core.workflow.workspace import Workspace
 
 # Rewriting a context with a model: what the model is asked, and how its reply is read.
@@ -36,7 +36,7 @@ DEFAULT_INSTRUCTION = (
     "Say the same in other words. Keep who is speaking, what it is about, every fact, the tone "
     "and roughly the length."
 )
-MOST_TOKENS = 2_000
+MAX_TOKENS = 2_000
 SIMULATED_CANNOT = (
     "Simulated respondents cannot rewrite: they are formulas that choose an option and write no "
     "text of their own."
@@ -70,8 +70,8 @@ layout: the same {n_messages} messages in the same order, each below a line of i
 number and role in square brackets, as above. Write no line {fence} and no remark."""
 
 
-def request(
-    context: Context, instruction: str, respondent: Respondent, *, most_tokens: int = MOST_TOKENS
+def rewriting_request(
+    context: Context, instruction: str, respondent: Respondent, *, most_tokens: int = MAX_TOKENS
 ) -> ChatRequest:
     """What is sent to have one context rewritten. The respondent's system prompt stays out of it.
 
@@ -86,7 +86,7 @@ def request(
         raise CollectionError(SIMULATED_CANNOT, "Choose a model.")
     if not instruction.strip():
         raise DesignError("There is no instruction.", "Type what the model is to do.")
-    if obstacle := unsuitable(context):
+    if obstacle := rewriting_obstacle(context):
         raise DesignError(f"{context.code}: {obstacle}.", "Leave it out.")
     text = _layout(context.messages) if context.messages else context.text.strip()
     prompt = (_CONVERSATION if context.messages else _PERSONA).format(
@@ -106,7 +106,7 @@ def request(
     )
 
 
-def unsuitable(context: Context) -> str:
+def rewriting_obstacle(context: Context) -> str:
     """Why a context cannot be rewritten; empty where it can."""
     if not context.messages:
         return "" if context.text.strip() else "it holds no text"
@@ -118,7 +118,7 @@ def unsuitable(context: Context) -> str:
     return ""
 
 
-def rewritten(context: Context, reply: Reply, code: str) -> Context:
+def read_rewriting(context: Context, reply: Reply, code: str) -> Context:
     """The rewriting that a reply holds, under that code and linked to its original.
 
     Raises
@@ -184,7 +184,9 @@ def _read_messages(context: Context, said: str) -> Context:
             raise _unreadable("the reply does not begin with the mark of the first message")
     wanted = [(str(n), m["role"]) for n, m in enumerate(context.messages, start=1)]
     if marks != wanted:
-        raise _unreadable(f"the reply marks {_counted(marks)}; the original has {_counted(wanted)}")
+        raise _unreadable(
+            f"the reply marks {_mark_words(marks)}; the original has {_mark_words(wanted)}"
+        )
     contents = ["\n".join(lines).strip() for lines in texts]
     if not all(contents):
         raise _unreadable(f"message {contents.index('') + 1} of the reply has no text")
@@ -198,7 +200,7 @@ def _read_messages(context: Context, said: str) -> Context:
     return replace(context, messages=messages)
 
 
-def _counted(marks: list[tuple[str, str]]) -> str:
+def _mark_words(marks: list[tuple[str, str]]) -> str:
     shown = ", ".join(f"{number} {role}" for number, role in marks[:6])
     return f"{len(marks)} messages ({shown}{', …' if len(marks) > 6 else ''})"
 
@@ -214,19 +216,19 @@ def _unreadable(reason: str) -> DesignError:
 # What a model wrote is a draft, kept beside the set it came from. Only what was accepted enters a
 # set, so no study can use anything that nobody has read.
 
-State = Literal["waiting", "accepted", "discarded"]
+ReviewState = Literal["waiting", "accepted", "discarded"]
 
-_DRAFTS = "contexts:rewritings:"
+_DRAFT_PREFIX = "contexts:rewritings:"
 _changing = threading.RLock()  # a run and any tab change the list of drafts
 
 
 @dataclass(frozen=True)
-class Draft:
+class Rewriting:
     """One rewriting beside its original, and how it came about."""
 
     original: Context
     variant: Context
-    state: State
+    state: ReviewState
     instruction: str
     respondent: str
     model: str
@@ -235,23 +237,25 @@ class Draft:
     set_name: str = ""  # where it was accepted
 
 
-_REWRITINGS = TypeAdapter(tuple[Draft, ...])
+_REWRITINGS_SHAPE = TypeAdapter(tuple[Rewriting, ...])
 
 
-def of_set(workspace: Workspace, name: str) -> tuple[Draft, ...]:
+def list_rewritings(workspace: Workspace, name: str) -> tuple[Rewriting, ...]:
     """Every rewriting of the contexts of a set, oldest first."""
-    kept = drafts.recall(workspace, _DRAFTS + name)
-    return _REWRITINGS.validate_python(kept.value, strict=False) if kept else ()
+    kept = drafts.load(workspace, _DRAFT_PREFIX + name)
+    return _REWRITINGS_SHAPE.validate_python(kept.value, strict=False) if kept else ()
 
 
-def add(workspace: Workspace, name: str, original: Context, write: Callable[[str], Draft]) -> None:
+def add(
+    workspace: Workspace, name: str, original: Context, write: Callable[[str], Rewriting]
+) -> None:
     """Keep one more rewriting of a context; `write` makes it from the code it is to have."""
     with _changing:
-        known = of_set(workspace, name)
+        known = list_rewritings(workspace, name)
         taken = {draft.variant.code for draft in known}
-        taken |= {context.code for context in contexts.sets(workspace).get(name, ())}
+        taken |= {context.code for context in sets.load_all(workspace).get(name, ())}
         draft = write(_free_code(original.code, taken))
-        _keep_all(workspace, name, (*known, draft))
+        _save_all(workspace, name, (*known, draft))
 
 
 def edit(workspace: Workspace, name: str, code: str, variant: Context) -> None:
@@ -283,18 +287,18 @@ def accept(
             "The rewritings cannot go into the set they come from.", "Type another name."
         )
     with _changing, workspace.database.all_or_nothing():
-        draft = _waiting(workspace, name, code)
+        draft = _waiting_rewriting(workspace, name, code)
         empty = not draft.variant.text.strip() and not draft.variant.messages
         if empty or not all(m["content"].strip() for m in draft.variant.messages):
             raise DesignError(f"A text of {code} is empty.", "Type it, or discard the rewriting.")
-        found = contexts.sets(workspace).get(into.strip(), ())
+        found = sets.load_all(workspace).get(into.strip(), ())
         for context in (*((draft.original,) if with_original else ()), draft.variant):
-            found = _with(found, context, into)
-        contexts.save(workspace, into, found, made=f"Accepted rewritings of '{name}'")
+            found = _with_context(found, context, into)
+        sets.save(workspace, into, found, made=f"Accepted rewritings of '{name}'")
         _change(workspace, name, code, state="accepted", set_name=into.strip())
 
 
-def _with(found: tuple[Context, ...], context: Context, into: str) -> tuple[Context, ...]:
+def _with_context(found: tuple[Context, ...], context: Context, into: str) -> tuple[Context, ...]:
     """The set with a context at its end; as it is where it holds that very one."""
     same = [known for known in found if known.code == context.code]
     if same and same[0] != context:
@@ -305,8 +309,8 @@ def _with(found: tuple[Context, ...], context: Context, into: str) -> tuple[Cont
     return found if same else (*found, context)
 
 
-def _waiting(workspace: Workspace, name: str, code: str) -> Draft:
-    for draft in of_set(workspace, name):
+def _waiting_rewriting(workspace: Workspace, name: str, code: str) -> Rewriting:
+    for draft in list_rewritings(workspace, name):
         if draft.variant.code == code and draft.state == "waiting":
             return draft
     raise ConflictError(
@@ -316,17 +320,17 @@ def _waiting(workspace: Workspace, name: str, code: str) -> Draft:
 
 def _change(workspace: Workspace, name: str, code: str, **changes: Any) -> None:
     with _changing:
-        _waiting(workspace, name, code)
-        known = of_set(workspace, name)
-        _keep_all(
+        _waiting_rewriting(workspace, name, code)
+        known = list_rewritings(workspace, name)
+        _save_all(
             workspace,
             name,
             tuple(replace(d, **changes) if d.variant.code == code else d for d in known),
         )
 
 
-def _keep_all(workspace: Workspace, name: str, kept: tuple[Draft, ...]) -> None:
-    drafts.remember(workspace, _DRAFTS + name, as_json_values(kept))
+def _save_all(workspace: Workspace, name: str, kept: tuple[Rewriting, ...]) -> None:
+    drafts.save(workspace, _DRAFT_PREFIX + name, as_json_values(kept))
 
 
 # Having a model rewrite contexts: one thread a run, each reply a draft as soon as it is there.
@@ -336,11 +340,11 @@ log = logging.getLogger(__name__)
 RETRY_POLICY = RetryPolicy(max_attempts=4)
 
 _starting = threading.Lock()  # two tabs may press the button at the same moment
-_runs: dict[tuple[str, str], Run] = {}
+_runs: dict[tuple[str, str], RewritingRun] = {}
 
 
 @dataclass(eq=False)
-class Run:
+class RewritingRun:
     """A run over some contexts, as far as it has come. `failures` are (code, reason)."""
 
     total: int
@@ -356,7 +360,7 @@ class Run:
         return not self.ending
 
 
-def last_run(workspace: Workspace, name: str) -> Run | None:
+def last_run(workspace: Workspace, name: str) -> RewritingRun | None:
     """The run over a set's contexts that goes on, or ended since Inkblot was started."""
     return _runs.get((workspace.process, name))
 
@@ -368,8 +372,8 @@ def start(
     instruction: str,
     respondent: Respondent,
     *,
-    most_tokens: int = MOST_TOKENS,
-) -> Run:
+    most_tokens: int = MAX_TOKENS,
+) -> RewritingRun:
     """Have contexts of a set rewritten; returns at once, and the run goes on by itself.
 
     Raises
@@ -384,7 +388,7 @@ def start(
     tasks = [
         Task(
             number,
-            request(context, instruction, respondent, most_tokens=most_tokens),
+            rewriting_request(context, instruction, respondent, most_tokens=most_tokens),
         )
         for number, context in enumerate(chosen)
     ]
@@ -394,9 +398,9 @@ def start(
             raise ConflictError(
                 f"Contexts of '{name}' are being rewritten already.", "Wait for the end, or stop."
             )
-        started = _runs[workspace.process, name] = Run(len(tasks))
+        started = _runs[workspace.process, name] = RewritingRun(len(tasks))
     own = workspace.with_keys(workspace.keys.for_run())
-    work = _Work(own, name, tuple(chosen), instruction.strip(), respondent, started)
+    work = _RunThread(own, name, tuple(chosen), instruction.strip(), respondent, started)
     threading.Thread(
         target=work.go, args=(tasks,), name="inkblot-rewriting", daemon=True
     ).start()  # fmt: skip
@@ -411,7 +415,7 @@ def stop(workspace: Workspace, name: str) -> None:
 
 
 @dataclass(eq=False)
-class _Work:
+class _RunThread:
     """One run in its own thread."""
 
     workspace: Workspace
@@ -419,7 +423,7 @@ class _Work:
     contexts: tuple[Context, ...]
     instruction: str
     respondent: Respondent
-    progress: Run
+    progress: RewritingRun
 
     def go(self, tasks: Sequence[Task]) -> None:
         """Make all calls; whatever happens, the run says how it ended."""
@@ -471,10 +475,10 @@ class _Work:
         self.progress.done += 1
 
     def _keep(self, context: Context, reply: Reply) -> None:
-        def write(code: str) -> Draft:
-            return Draft(
+        def write(code: str) -> Rewriting:
+            return Rewriting(
                 original=context,
-                variant=rewritten(context, reply, code),
+                variant=read_rewriting(context, reply, code),
                 state="waiting",
                 instruction=self.instruction,
                 respondent=self.respondent.label,

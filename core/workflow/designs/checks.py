@@ -16,7 +16,7 @@ from core.domain.study import Context, Design, Respondent
 from core.domain.templates import placeholders
 from core.domain.values import name_fault
 from core.errors import DesignError
-from core.workflow.prompts import Asked, shown
+from core.workflow.prompts import StudyMaterials, shown_format
 
 # How large a design is before anything is asked: calls, tokens and cost.
 
@@ -72,7 +72,7 @@ class Crossing:
     writing out the others.
     """
 
-    asked: Asked
+    asked: StudyMaterials
 
     @property
     def conditions(self) -> tuple[tuple[str, int], ...]:
@@ -160,7 +160,7 @@ class Crossing:
         entities = self._entities[pair]
         return Question(
             items,
-            shown(
+            shown_format(
                 self.asked.formats[design.formats[response_format]],
                 design.label_orders[order],
                 None,
@@ -183,7 +183,7 @@ class Crossing:
         return self.asked.design.contexts or (Context(""),)
 
 
-def size_of(crossing: Crossing, people: list[Respondent], *, renderable: bool) -> PlanSize:
+def plan_size(crossing: Crossing, people: list[Respondent], *, renderable: bool) -> PlanSize:
     """What a design comes to; tokens and cost are of a sample of the prompts, if `renderable`."""
     design = crossing.asked.design
     trials, calls = crossing.trials_and_calls()
@@ -205,13 +205,15 @@ def size_of(crossing: Crossing, people: list[Respondent], *, renderable: bool) -
         missing=(full - trials) * times,
         factors=(*crossed, ("items", len(crossing.asked.bank.items))),
         respondents=tuple(
-            _of_person(crossing, person, per_person, calls if renderable else 0)
+            _respondent_size(crossing, person, per_person, calls if renderable else 0)
             for person in people
         ),
     )
 
 
-def _of_person(crossing: Crossing, person: Respondent, calls: int, distinct: int) -> RespondentSize:
+def _respondent_size(
+    crossing: Crossing, person: Respondent, calls: int, distinct: int
+) -> RespondentSize:
     if not calls or not distinct:
         return RespondentSize(person.label, calls, 0, 0, None, None)
     numbers = range(0, distinct, max(distinct // _SAMPLED_PROMPTS, 1))
@@ -236,32 +238,32 @@ def _of_person(crossing: Crossing, person: Respondent, calls: int, distinct: int
 
 # What stands in the way of a design, and what a reader of its results should know beforehand.
 
-_MOST_TRIALS = 20_000_000
-HIGHEST_TEMPERATURE = 2.0
-_MOST_PROBLEMS_NAMED = 20  # a bank of thousands of broken items would fill the page otherwise
+_MAX_TRIALS = 20_000_000
+MAX_TEMPERATURE = 2.0
+_MAX_BANK_PROBLEMS = 20  # a bank of thousands of broken items would fill the page otherwise
 
 
-def obstacles(asked: Asked) -> tuple[str, ...]:
+def obstacles(asked: StudyMaterials) -> tuple[str, ...]:
     """Everything that stands in the way of freezing, in plain words; empty when it can be."""
     bank, design = asked.bank, asked.design
     found = [*_missing_choices(design)]
     blocking = [f"{p.where}: {p.what}." for p in problems(bank) if p.blocks]
-    found.extend(blocking[:_MOST_PROBLEMS_NAMED])
-    if len(blocking) > _MOST_PROBLEMS_NAMED:
+    found.extend(blocking[:_MAX_BANK_PROBLEMS])
+    if len(blocking) > _MAX_BANK_PROBLEMS:
         found.append(
-            f"And {count_text(len(blocking) - _MOST_PROBLEMS_NAMED, 'more problem')} in the bank."
+            f"And {count_text(len(blocking) - _MAX_BANK_PROBLEMS, 'more problem')} in the bank."
         )
     found.extend(_missing_texts(bank, design))
     for what, values in _levels(design).items():
-        found.extend(_bad_levels(what, values))
-    found.extend(_entity_trouble(bank, design))
+        found.extend(_level_problems(what, values))
+    found.extend(_entity_problems(bank, design))
     found.extend(_unknown_levels(asked))
-    found.extend(_block_trouble(asked))
-    found.extend(_too_many(asked))
+    found.extend(_block_problems(asked))
+    found.extend(_size_problems(asked))
     return tuple(found)
 
 
-def unspeakable(bank: Instrument, asked: Asked) -> bool:
+def has_no_prompts(bank: Instrument, asked: StudyMaterials) -> bool:
     """Whether something cannot be put into words as designed."""
     design = asked.design
     names = (*design.entities, *(name for pair in design.pairs for name in pair))
@@ -269,9 +271,9 @@ def unspeakable(bank: Instrument, asked: Asked) -> bool:
         not bank.formats
         or not all(name.strip() for name in names)
         or _missing_texts(bank, design)
-        or _entity_trouble(bank, design)
+        or _entity_problems(bank, design)
         or [*_unknown_levels(asked)]
-        or [*_block_trouble(asked)]
+        or [*_block_problems(asked)]
     )
 
 
@@ -293,7 +295,7 @@ def _is_worded(item: Item, language: str, form: str) -> bool:
     return any(w.text.strip() for w in item.wordings if (w.language, w.form) == (language, form))
 
 
-def _entity_trouble(bank: Instrument, design: Design) -> list[str]:
+def _entity_problems(bank: Instrument, design: Design) -> list[str]:
     """Items that name an entity where none is given, or the other way round."""
     if any(found.ratings for found in bank.formats):
         return []
@@ -324,21 +326,21 @@ def _entity_trouble(bank: Instrument, design: Design) -> list[str]:
 
 def cautions(bank: Instrument, design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
     """What does not stand in the way of freezing and should still be known, in plain words."""
-    found = [*_unreviewed(bank, design)]
+    found = [*_draft_cautions(bank, design)]
     if design.repetitions > 1:
         fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
         if fixed:
             found.append(
                 f"At temperature 0 a model says the same again: the repetitions of "
-                f"{_some(fixed)} will be copies (or nearly), not independent answers."
+                f"{_join(fixed)} will be copies (or nearly), not independent answers."
             )
     found.extend(_asking_cautions(design, people))
     others = [language for language in design.languages if language.split("-")[0] != "en"]
     local = list(dict.fromkeys(p.label for p in people if p.kind == "local" and not p.base_url))
     if local and others:
         found.append(
-            f"The model that came along understands English only; you ask {_some(local)} "
-            f"in {_some(others)} as well."
+            f"The model that came along understands English only; you ask {_join(local)} "
+            f"in {_join(others)} as well."
         )
     if design.temperatures and any(p.kind == "simulated" for p in people):
         found.append("Temperatures mean nothing to simulated respondents: each is asked once.")
@@ -352,18 +354,18 @@ def context_cautions(crossing: Crossing, n_people: int) -> Iterator[str]:
     for language in design.languages:
         of_one = crossing.calls_in(language) // max(len(design.contexts), 1)
         for context in design.contexts:
-            if context.language and _tongue(context.language) != _tongue(language):
+            if context.language and _base_language(context.language) != _base_language(language):
                 calls += of_one * design.repetitions * n_people
                 pairs[f"{context.language} before {language}"] += 1
     if calls:
         total = crossing.trials_and_calls()[1] * design.repetitions * n_people
         yield (
             f"{calls:,} of {count_text(total, 'call puts', 'calls put')} a context in one language "
-            f"before items in another ({_some(list(pairs))}). Choose contexts in the language of "
+            f"before items in another ({_join(list(pairs))}). Choose contexts in the language of "
             "the items, or plan a study for each language."
         )
     unstated = sum(not c.language for c in design.contexts if c.text.strip() or c.messages)
-    if unstated and len({_tongue(language) for language in design.languages}) > 1:
+    if unstated and len({_base_language(language) for language in design.languages}) > 1:
         yield (
             f"The design asks in several languages, and {count_text(unstated, 'context')} "
             "without a "
@@ -372,7 +374,7 @@ def context_cautions(crossing: Crossing, n_people: int) -> Iterator[str]:
         )
 
 
-def _tongue(language: str) -> str:
+def _base_language(language: str) -> str:
     """A language without its region: en for en-GB."""
     return language.replace("_", "-").split("-")[0].lower()
 
@@ -382,26 +384,26 @@ def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[s
     fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
     if design.ask_again and fixed:
         yield (
-            f"At temperature 0 a model says the same again: asking {_some(fixed)} anew for an "
+            f"At temperature 0 a model says the same again: asking {_join(fixed)} anew for an "
             "unusable answer will hardly help."
         )
     services = [p.label for p in people if p.kind == "api"]
     unlimited = [p.label for p in people if p.kind == "api" and reply_limit(p.sampling) is None]
     if unlimited:
         yield (
-            f"{_some(unlimited)} may reply at any length. The upper end of tokens and cost counts "
+            f"{_join(unlimited)} may reply at any length. The upper end of tokens and cost counts "
             f"{TOKENS_WITHOUT_LIMIT:,} tokens for each call, and a model that thinks first can "
             "write more: set a cost cap on the page Collect, or a longest reply on the page "
             "Respondents."
         )
     if design.first_token and design.answering == "enforced" and services:
         yield (
-            f"Answers of {_some(services)} held to a schema begin with a brace, so their first "
+            f"Answers of {_join(services)} held to a schema begin with a brace, so their first "
             "token says nothing about the option."
         )
 
 
-def _unreviewed(bank: Instrument, design: Design) -> list[str]:
+def _draft_cautions(bank: Instrument, design: Design) -> list[str]:
     """How many wordings of the design are a model's drafts that nobody has accepted."""
     drafts = [
         w
@@ -411,7 +413,7 @@ def _unreviewed(bank: Instrument, design: Design) -> list[str]:
     ]
     if not drafts:
         return []
-    models = _some(list(dict.fromkeys(w.drafted_by for w in drafts)))
+    models = _join(list(dict.fromkeys(w.drafted_by for w in drafts)))
     many = count_text(
         len(drafts), "wording is an unreviewed draft", "wordings are unreviewed drafts"
     )
@@ -430,8 +432,8 @@ def _missing_choices(design: Design) -> Iterator[str]:
     if design.repetitions < 1:
         yield "There must be at least one repetition."
     yield from _wrong_values(design)
-    if any(not 0 <= temperature <= HIGHEST_TEMPERATURE for temperature in design.temperatures):
-        yield f"Temperatures must lie between 0 and {HIGHEST_TEMPERATURE:g}."
+    if any(not 0 <= temperature <= MAX_TEMPERATURE for temperature in design.temperatures):
+        yield f"Temperatures must lie between 0 and {MAX_TEMPERATURE:g}."
     if len(set(design.temperatures)) < len(design.temperatures):
         yield "A temperature stands twice."
 
@@ -458,7 +460,7 @@ def _levels(design: Design) -> dict[str, Sequence[str]]:
     }
 
 
-def _unknown_levels(asked: Asked) -> Iterator[str]:
+def _unknown_levels(asked: StudyMaterials) -> Iterator[str]:
     """Formats, forms, templates and orders that are not there."""
     design, bank = asked.design, asked.bank
     for code in design.formats:
@@ -473,7 +475,7 @@ def _unknown_levels(asked: Asked) -> Iterator[str]:
             yield f"The pair '{first}' and '{second}' names the same entity twice."
 
 
-def _unfit_templates(asked: Asked) -> Iterator[str]:
+def _unfit_templates(asked: StudyMaterials) -> Iterator[str]:
     """Templates that are not there, or that are for a second phase."""
     for code in asked.design.templates:
         template = asked.wordings.templates.get(code)
@@ -483,7 +485,7 @@ def _unfit_templates(asked: Asked) -> Iterator[str]:
             yield f"The template '{code}' tells an opinion; it is for a second phase."
 
 
-def _block_trouble(asked: Asked) -> Iterator[str]:
+def _block_problems(asked: StudyMaterials) -> Iterator[str]:
     """What cannot be asked several items at a time."""
     design = asked.design
     if design.items_per_call == 1:
@@ -498,18 +500,18 @@ def _block_trouble(asked: Asked) -> Iterator[str]:
             yield "Texts and ratings are asked for one at a time."
 
 
-def _too_many(asked: Asked) -> list[str]:
+def _size_problems(asked: StudyMaterials) -> list[str]:
     design = asked.design
     factors = (*_levels(design).values(), design.temperatures)
     count = len(asked.bank.items) * design.repetitions
     for levels in factors:
         count *= max(len(levels), 1)
-    if count <= _MOST_TRIALS:
+    if count <= _MAX_TRIALS:
         return []
-    return [f"{count:,} calls are too many for one study (at most {_MOST_TRIALS:,}). Split it."]
+    return [f"{count:,} calls are too many for one study (at most {_MAX_TRIALS:,}). Split it."]
 
 
-def _bad_levels(what: str, values: Iterable[str]) -> list[str]:
+def _level_problems(what: str, values: Iterable[str]) -> list[str]:
     counts = Counter(values)
     repeated = sorted(value for value, count in counts.items() if count > 1)
     found = [f"The {what} '{value}' stands twice." for value in repeated]
@@ -518,5 +520,5 @@ def _bad_levels(what: str, values: Iterable[str]) -> list[str]:
     return found
 
 
-def _some(names: Sequence[str]) -> str:
+def _join(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")

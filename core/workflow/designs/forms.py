@@ -12,17 +12,17 @@ from core.domain.study import CONTEXTS, STANDARD, Context, Design, as_json_value
 from core.errors import DesignError
 from core.workflow import drafts
 from core.workflow.banks import editing
-from core.workflow.contexts import contexts as context_sets
+from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import studies
-from core.workflow.designs.checks import HIGHEST_TEMPERATURE
-from core.workflow.respondents import respondents
+from core.workflow.designs.checks import MAX_TEMPERATURE
+from core.workflow.respondents import catalog
 from core.workflow.workspace import Workspace
 
-DRAFT = "design"
+DRAFT_NAME = "design"
 """The name under which the design page keeps its draft (core/workflow/drafts.py)."""
 
-_CHOSEN = ("respondents", "languages", "formats", "forms", "templates", "label_orders")
-_PLAIN = (
+_LEVEL_FIELDS = ("respondents", "languages", "formats", "forms", "templates", "label_orders")
+_VALUE_FIELDS = (
     "instrument", "version", "notes", "swap_halves", "items_per_call", "item_order", "seed",
     "ask_again", "answering", "first_token", "skip_missing",
 )  # fmt: skip
@@ -34,17 +34,17 @@ def empty_fields(workspace: Workspace) -> dict[str, Any]:
     """The fields before anything is chosen: the first bank that is complete, in one language."""
     shown = [bank for bank in editing.summaries(workspace) if not bank.archived]
     if not shown:
-        return _blank()
+        return _blank_fields()
     first = next((bank for bank in shown if not bank.n_problems), shown[0])
-    return _blank() | {"instrument": first.code, "languages": list(first.languages[:1])}
+    return _blank_fields() | {"instrument": first.code, "languages": list(first.languages[:1])}
 
 
-def defaults(workspace: Workspace) -> dict[str, Any]:
+def default_fields(workspace: Workspace) -> dict[str, Any]:
     """Fields for what the draft does not say; looks at the banks only where there is no draft."""
-    return _blank() if drafts.recall(workspace, DRAFT) else empty_fields(workspace)
+    return _blank_fields() if drafts.load(workspace, DRAFT_NAME) else empty_fields(workspace)
 
 
-def _blank() -> dict[str, Any]:
+def _blank_fields() -> dict[str, Any]:
     return {
         "instrument": "",
         "study": "",
@@ -101,10 +101,10 @@ def to_design(workspace: Workspace, fields: Mapping[str, Any]) -> Design:
     """
     if not fields["instrument"]:
         raise DesignError("No bank is chosen.", "Choose one, or write one on the page Banks.")
-    contexts = personas_of(workspace, fields)
-    usual = _blank()
-    chosen: dict[str, Any] = {name: tuple(fields[name] or usual[name]) for name in _CHOSEN}
-    chosen |= {name: fields[name] for name in _PLAIN}
+    contexts = chosen_personas(workspace, fields)
+    usual = _blank_fields()
+    chosen: dict[str, Any] = {name: tuple(fields[name] or usual[name]) for name in _LEVEL_FIELDS}
+    chosen |= {name: fields[name] for name in _VALUE_FIELDS}
     return Design(
         study=fields["study"].strip(),
         contexts=contexts[: fields["persona_count"] or len(contexts)],
@@ -116,12 +116,12 @@ def to_design(workspace: Workspace, fields: Mapping[str, Any]) -> Design:
     )
 
 
-def personas_of(workspace: Workspace, fields: Mapping[str, Any]) -> tuple[Context, ...]:
+def chosen_personas(workspace: Workspace, fields: Mapping[str, Any]) -> tuple[Context, ...]:
     """Every persona of the chosen kind, before it is said how many of them take part."""
     kind = fields["personas"]
     if kind == "set":
         name = fields["persona_set"]
-        sets = context_sets.sets(workspace)
+        sets = context_sets.load_all(workspace)
         if name not in sets:
             raise DesignError("No persona set is chosen.", "Choose one from the list.")
         return sets[name]
@@ -154,12 +154,12 @@ def from_design(workspace: Workspace, design: Design) -> tuple[dict[str, Any], t
                 f"Write {lowest} or a larger number.",
             )
     editing.content(workspace, design.instrument, design.version)
-    offered = {person.label for person in respondents.offered(workspace)}
+    offered = {person.label for person in catalog.list_respondents(workspace)}
     missing = tuple(label for label in design.respondents if label not in offered)
-    fields = _blank() | {
+    fields = _blank_fields() | {
         "study": design.study,
-        **{name: list(getattr(design, name)) for name in _CHOSEN},
-        **{name: getattr(design, name) for name in _PLAIN},
+        **{name: list(getattr(design, name)) for name in _LEVEL_FIELDS},
+        **{name: getattr(design, name) for name in _VALUE_FIELDS},
         "respondents": [label for label in design.respondents if label in offered],
         "entities_text": "\n".join(design.entities),
         "pairs_text": "\n".join(f"{first} | {second}" for first, second in design.pairs),
@@ -175,7 +175,7 @@ def _persona_fields(workspace: Workspace, contexts: tuple[Context, ...]) -> dict
     """A kept set, or its beginning, where the personas are just that; else the personas."""
     if not contexts:
         return {"personas": "none"}
-    for name, kept in context_sets.sets(workspace).items():
+    for name, kept in context_sets.load_all(workspace).items():
         if kept[: len(contexts)] == contexts:
             count = len(contexts) if len(contexts) < len(kept) else None
             return {"personas": "set", "persona_set": name, "persona_count": count}
@@ -203,7 +203,7 @@ def _parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def pairs_of(names: Sequence[str], *, both_ways: bool) -> str:
+def pairs_text(names: Sequence[str], *, both_ways: bool) -> str:
     """Every pair of these entities as the form takes them: in both orders, or each two once."""
     distinct = tuple(dict.fromkeys(names))
     found = permutations(distinct, 2) if both_ways else combinations(distinct, 2)
@@ -222,9 +222,9 @@ def _parse_temperatures(text: str) -> tuple[float, ...]:
             raise DesignError(
                 f"'{word}' is not a temperature.", "Write numbers with commas between: 0, 0.7, 1."
             ) from None
-        if not 0 <= value <= HIGHEST_TEMPERATURE:
+        if not 0 <= value <= MAX_TEMPERATURE:
             raise DesignError(
-                f"The temperature {word} does not lie between 0 and {HIGHEST_TEMPERATURE:g}.",
+                f"The temperature {word} does not lie between 0 and {MAX_TEMPERATURE:g}.",
                 "Write decimals with a point (0.7) and commas between numbers: 0, 0.7, 1.",
             )
         if value not in found:
@@ -234,7 +234,7 @@ def _parse_temperatures(text: str) -> tuple[float, ...]:
 
 def free_name(workspace: Workspace, wish: str) -> str:
     """`wish`, or with the next number behind it where a study of that name exists."""
-    taken = {study.code for study in studies.listed(workspace)}
+    taken = {study.code for study in studies.list_studies(workspace)}
     name, number = wish, 2
     while name in taken:
         name, number = f"{wish}_{number}", number + 1

@@ -13,12 +13,9 @@ from core.files.banks.writing import read_instrument
 from core.files.contexts import read_contexts
 from core.store import banks as store
 from core.workflow.banks import editing
-from core.workflow.contexts import contexts
+from core.workflow.contexts import sets
 from core.workflow.designs import forms
 from core.workflow.workspace import Workspace
-
-__all__ = ["PRESETS", "Preset"]
-
 
 # Designs of published studies, to be asked with question banks of our own.
 
@@ -33,7 +30,7 @@ _OWN_ITEMS = (
 
 
 @dataclass(frozen=True)
-class Preset:
+class PublishedDesign:
     """A published design. `differs` says in whole sentences what is not as it was published.
 
     `contexts` names one of the sets above; its contexts are no part of `design`, whose study is
@@ -81,8 +78,8 @@ _SENTENCE_OF_WORDS = (
 )
 
 
-def _words(code: str, language: str, name: str) -> Preset:
-    return Preset(
+def _words_design(code: str, language: str, name: str) -> PublishedDesign:
+    return PublishedDesign(
         f"Words by first reaction, {name}",
         _SENTENCE_OF_WORDS.format(language=name),
         _WORDS,
@@ -96,8 +93,8 @@ def _words(code: str, language: str, name: str) -> Preset:
     )  # fmt: skip
 
 
-PRESETS = (
-    Preset(
+PUBLISHED_DESIGNS = (
+    PublishedDesign(
         "Image of a brand in four formats",
         "What a model thinks of each brand, whether it says so again, and whether the answer "
         "format changes it.",
@@ -109,7 +106,7 @@ PRESETS = (
             entities=_BRANDS, temperatures=(1.0,), repetitions=30, items_per_call=0, ask_again=5,
         ),
     ),
-    Preset(
+    PublishedDesign(
         "Which of two brands is preferred",
         "Every two brands compared in five formats; half of the repetitions name the second one "
         "first.",
@@ -122,7 +119,7 @@ PRESETS = (
             swap_halves=True, temperatures=(1.0,), repetitions=30, items_per_call=0, ask_again=5,
         ),
     ),
-    Preset(
+    PublishedDesign(
         "Reliability of a scale, by personas",
         "An attitude scale and its alternate form, with options in fixed and in random order; "
         "every persona counts as one person.",
@@ -134,7 +131,7 @@ PRESETS = (
         ),
         PERSONAS,
     ),
-    Preset(
+    PublishedDesign(
         "Reliability of a scale, by conversations",
         "The same scale after an earlier conversation; every conversation counts as one person.",
         _SCALE,
@@ -150,7 +147,7 @@ PRESETS = (
         ),
         CONVERSATIONS,
     ),
-    Preset(
+    PublishedDesign(
         "Companion scale for convergence",
         "A second, shorter scale for the same personas, to see whether both scores rise together.",
         _SCALE,
@@ -162,7 +159,7 @@ PRESETS = (
         PERSONAS,
         small=4,
     ),
-    Preset(
+    PublishedDesign(
         "Opinions by yes or no, in six languages",
         "Which opinions a model holds, how firmly, and in which language: ten rounds, each in an "
         "order of its own. The second phase, with a user of the opposite opinion, is planned "
@@ -178,9 +175,9 @@ PRESETS = (
             templates=("question",), temperatures=(1.0,), repetitions=10, item_order="shuffled",
         ),
     ),
-    _words("words_english", "en", "English"),
-    _words("words_chinese", "zh", "Chinese"),
-    Preset(
+    _words_design("words_english", "en", "English"),
+    _words_design("words_chinese", "zh", "Chinese"),
+    PublishedDesign(
         "Reliable political stances",
         "On which statements a stance holds under paraphrase, negation, the opposite, inverted "
         "labels and other instructions, each asked thirty times.",
@@ -213,15 +210,17 @@ SMALL_CONTEXTS, SMALL_REPETITIONS = 5, 2
 _FILES = {PERSONAS: "personas_60.csv", CONVERSATIONS: "conversations_40.jsonl"}
 
 
-def by_code(code: str) -> Preset:
+def by_code(code: str) -> PublishedDesign:
     """The preset of that code."""
-    for preset in PRESETS:
+    for preset in PUBLISHED_DESIGNS:
         if preset.code == code:
             return preset
     raise DesignError(f"There is no published design '{code}'.", "Choose one from the list.")
 
 
-def design(workspace: Workspace, preset: Preset, *, first_items: int | None = None) -> Design:
+def design(
+    workspace: Workspace, preset: PublishedDesign, *, first_items: int | None = None
+) -> Design:
     """The design of a preset, without respondents, on banks and contexts kept in the database.
 
     Banks and sets of contexts that are not there yet are read from the files that come along.
@@ -233,7 +232,7 @@ def design(workspace: Workspace, preset: Preset, *, first_items: int | None = No
     if preset.contexts:
         found = replace(found, contexts=_contexts(workspace, preset.contexts))
     if first_items is not None:
-        bank = _shortened(workspace, bank, first_items)
+        bank = _short_bank(workspace, bank, first_items)
         found = replace(
             found,
             instrument=bank.code,
@@ -246,7 +245,7 @@ def design(workspace: Workspace, preset: Preset, *, first_items: int | None = No
 
 
 def fields(
-    workspace: Workspace, preset: Preset, *, first_items: int | None = None
+    workspace: Workspace, preset: PublishedDesign, *, first_items: int | None = None
 ) -> dict[str, Any]:
     """The fields of the design page for a preset; respondents stay as they are chosen."""
     found = design(workspace, preset, first_items=first_items)
@@ -271,13 +270,13 @@ def _contexts(workspace: Workspace, name: str) -> tuple[Context, ...]:
     found = read_contexts(file.name, file.read_bytes())
     if name == CONVERSATIONS:
         found = crop_conversations(filter_by_language(found, "en"))
-    kept = contexts.sets(workspace)
+    kept = sets.load_all(workspace)
     if name not in kept and found not in kept.values():
-        contexts.save(workspace, name, found)
+        sets.save(workspace, name, found)
     return found
 
 
-def _shortened(workspace: Workspace, bank: Instrument, count: int) -> Instrument:
+def _short_bank(workspace: Workspace, bank: Instrument, count: int) -> Instrument:
     """A bank of its own with the first items of another; the same again where it is there."""
     if count < 1:
         raise DesignError("A short variant needs at least one item.", "Type a larger number.")
@@ -287,7 +286,7 @@ def _shortened(workspace: Workspace, bank: Instrument, count: int) -> Instrument
         bank,
         code=f"{bank.code}_first{count}",
         title=f"{bank.title}: first {count}",
-        items=_first(bank.items, count),
+        items=_first_items(bank.items, count),
     )
     known = {state.instrument.code: state.instrument for state in store.drafts(workspace.database)}
     wish, number = short.code, 1
@@ -302,7 +301,7 @@ def _shortened(workspace: Workspace, bank: Instrument, count: int) -> Instrument
     return short
 
 
-def _first(items: Sequence[Item], count: int) -> tuple[Item, ...]:
+def _first_items(items: Sequence[Item], count: int) -> tuple[Item, ...]:
     """The first items, linked pairs whole: an item whose other half finds no room is left out."""
     by_code = {item.code: item for item in items}
     taken: set[str] = set()

@@ -12,23 +12,25 @@ import yaml
 from core.collect.client import ChatRequest
 from core.domain.instrument import Instrument
 from core.domain.study import DESIGN, Design, Respondent, as_json_values
+from core.domain.templates import placeholders
+from core.domain.values import json_value
 from core.errors import DesignError
 from core.files.writing import csv_line
 from core.files.yaml_files import read_shape
 from core.store import banks as bank_store
-from core.store import respondents, studies
+from core.store import plans, respondents
 from core.store import studies as store
+from core.store.plans import Phases
 from core.store.studies import StudyRecord
 from core.workflow import prompts
 from core.workflow.banks import editing
 from core.workflow.designs import checks
-from core.workflow.designs.checks import Crossing, PlanSize, size_of
-from core.workflow.prompts import Asked
-from core.workflow.respondents import respondents as prices
-from core.workflow.respondents.respondents import by_label
+from core.workflow.designs.checks import Crossing, PlanSize, plan_size
+from core.workflow.prompts import StudyMaterials
+from core.workflow.respondents import catalog
 from core.workflow.workspace import Workspace
 
-__all__ = ["PlanSize", "StudyRecord", "design_of_yaml", "design_yaml"]
+__all__ = ["Phases", "PlanSize", "StudyRecord", "design_of_yaml", "design_yaml"]
 
 
 # A design as YAML: written by the design page, or by hand for the command line.
@@ -61,7 +63,7 @@ def design_of_yaml(data: bytes | str, *, name: str = "the design") -> Design:
 _freezing = threading.Lock()  # two tabs that freeze the same name: the second is told
 
 
-def listed(workspace: Workspace) -> tuple[StudyRecord, ...]:
+def list_studies(workspace: Workspace) -> tuple[StudyRecord, ...]:
     """Every study, oldest first."""
     return store.studies(workspace.database)
 
@@ -74,17 +76,19 @@ def load(workspace: Workspace, code: str) -> StudyRecord:
 def size(workspace: Workspace, design: Design) -> PlanSize:
     """Number of calls, and a range of tokens and cost from a sample of the prompts."""
     bank = _bank(workspace, design)
-    crossing = Crossing(_asked(workspace, design, bank))
-    renderable = not checks.unspeakable(bank, crossing.asked)
-    people = [prices.priced(workspace, person) for person in _people(workspace, design)]
-    return size_of(crossing, people, renderable=renderable)
+    crossing = Crossing(_materials(workspace, design, bank))
+    renderable = not checks.has_no_prompts(bank, crossing.asked)
+    people = [
+        catalog.with_prices(workspace, person) for person in _crossed_respondents(workspace, design)
+    ]
+    return plan_size(crossing, people, renderable=renderable)
 
 
 def check(workspace: Workspace, design: Design) -> tuple[str, ...]:
     """Everything that stands in the way of freezing, in plain words; empty when it can be."""
     bank = _bank(workspace, design)
-    found = checks.obstacles(_asked(workspace, design, bank))
-    if design.study.strip() in {study.code for study in listed(workspace)}:
+    found = checks.obstacles(_materials(workspace, design, bank))
+    if design.study.strip() in {study.code for study in list_studies(workspace)}:
         return (f"There is a study called '{design.study.strip()}' already.", *found)
     return found
 
@@ -92,8 +96,8 @@ def check(workspace: Workspace, design: Design) -> tuple[str, ...]:
 def cautions(workspace: Workspace, design: Design) -> tuple[str, ...]:
     """What does not stand in the way of freezing and should still be known, in plain words."""
     bank = _bank(workspace, design)
-    people = _people(workspace, design)
-    crossing = Crossing(_asked(workspace, design, bank))
+    people = _crossed_respondents(workspace, design)
+    crossing = Crossing(_materials(workspace, design, bank))
     return (
         *checks.cautions(bank, design, people),
         *checks.context_cautions(crossing, len(people)),
@@ -107,8 +111,8 @@ def example(workspace: Workspace, design: Design, number: int = 0) -> ChatReques
     that are drawn at random are shown as they stand in the bank.
     """
     bank = _bank(workspace, design)
-    people = _people(workspace, design)
-    crossing = Crossing(_asked(workspace, design, bank))
+    people = _crossed_respondents(workspace, design)
+    crossing = Crossing(_materials(workspace, design, bank))
     _, total = crossing.trials_and_calls() if bank.formats else (0, 0)
     if not total or not people:
         raise DesignError(
@@ -143,12 +147,12 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
             v for v in editing.versions(workspace, design.instrument) if v.version == design.version
         )
     )
-    people = _people(workspace, design)
+    people = _crossed_respondents(workspace, design)
     for person in people:
         respondents.add(workspace.database, person)
-    asked = _asked(workspace, design, bank)
+    asked = _materials(workspace, design, bank)
     settled = replace(asked.design, version=published.version, study=design.study.strip())
-    kept = prompts.to_keep(asked.wordings, settled.templates)
+    kept = prompts.wordings_as_json(asked.wordings, settled.templates)
 
     def plan_hash_of(n_trials: int, fingerprint: int) -> str:
         body = {
@@ -171,7 +175,7 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
     )
 
 
-def people(workspace: Workspace, study: str) -> tuple[Respondent, ...]:
+def respondents_of(workspace: Workspace, study: str) -> tuple[Respondent, ...]:
     """Who a planned study asks, as frozen; nobody where its answers were imported."""
     record = load(workspace, study)
     if record.kind == "imported":
@@ -180,13 +184,13 @@ def people(workspace: Workspace, study: str) -> tuple[Respondent, ...]:
     return tuple(respondents.get(workspace.database, respondent_id) for respondent_id in ids)
 
 
-def people_as_amended(workspace: Workspace, study_id: int) -> dict[int, Respondent]:
+def respondents_as_amended(workspace: Workspace, study_id: int) -> dict[int, Respondent]:
     """Who a study asks, as amended, by the ids under which the plan knows them."""
     found = {
         respondent_id: respondents.get(workspace.database, respondent_id)
         for respondent_id in store.respondent_ids(workspace.database, study_id)
     }
-    for amendment in studies.amendments(workspace.database, study_id):
+    for amendment in store.amendments(workspace.database, study_id):
         found[amendment.respondent_id] = amendment.respondent
     return found
 
@@ -209,25 +213,25 @@ def plan_csv(workspace: Workspace, study: str) -> bytes:
     return "".join([head, csv_line(plan.column_names), *rows]).encode("utf-8", "surrogatepass")
 
 
-def asked_of(workspace: Workspace, study_id: int) -> Asked:
+def load_materials(workspace: Workspace, study_id: int) -> StudyMaterials:
     """All that the words of a frozen study are made of."""
     record = next(s for s in store.studies(workspace.database) if s.study_id == study_id)
-    return Asked(
+    return StudyMaterials(
         record.design,
         bank_store.instrument(workspace.database, record.instrument_id),
         store.contexts(workspace.database, study_id),
-        prompts.of_study(workspace, study_id),
+        prompts.study_wordings(workspace, study_id),
     )
 
 
-def _asked(workspace: Workspace, design: Design, bank: Instrument) -> Asked:
+def _materials(workspace: Workspace, design: Design, bank: Instrument) -> StudyMaterials:
     """The design with the bank's first format where it names none."""
     chosen = design.formats or tuple(found.code for found in bank.formats[:1])
-    return Asked(
+    return StudyMaterials(
         replace(design, formats=chosen),
         bank,
         {context.code: context for context in design.contexts},
-        prompts.offered(workspace),
+        prompts.load_wordings(workspace),
     )
 
 
@@ -235,9 +239,9 @@ def _bank(workspace: Workspace, design: Design) -> Instrument:
     return editing.content(workspace, design.instrument, design.version)
 
 
-def _people(workspace: Workspace, design: Design) -> list[Respondent]:
+def _crossed_respondents(workspace: Workspace, design: Design) -> list[Respondent]:
     """One respondent per chosen respondent and temperature; the label tells them apart."""
-    chosen = [by_label(workspace, label) for label in design.respondents]
+    chosen = [catalog.by_label(workspace, label) for label in design.respondents]
     if not design.temperatures:
         return chosen
     crossed: dict[int, Respondent] = {}
@@ -250,3 +254,69 @@ def _people(workspace: Workspace, design: Design) -> list[Respondent]:
             other = replace(person, label=f"{person.label} T={temperature!r}", sampling=sampling)
             crossed[other.respondent_id] = other
     return list(crossed.values())
+
+
+# The second phase: each question is asked again with an opinion opposite to the first answer.
+
+_OPINION = "opinion"
+
+
+def phase_state(workspace: Workspace, study: str) -> Phases:
+    """How far the phases of a study are."""
+    record = store.get(workspace.database, study)
+    return plans.phase_state(workspace.database, record.study_id)
+
+
+def opinion_templates(workspace: Workspace) -> dict[str, str]:
+    """Titles of the templates that tell an opinion, by their codes."""
+    return {
+        code: template.title
+        for code, template in prompts.load_wordings(workspace).templates.items()
+        if _OPINION in placeholders(template.text("en").single)
+    }
+
+
+def allows_second_phase(workspace: Workspace, study: str) -> bool:
+    """Whether a second phase makes sense: a planned study that asks one item at a time."""
+    record = store.get(workspace.database, study)
+    return record.kind == "planned" and record.design.items_per_call == 1
+
+
+def plan_second_phase(workspace: Workspace, study: str, template: str) -> Phases:
+    """Plan the second phase from the coded answers of the first; nothing is asked yet.
+
+    Raises
+    ------
+    DesignError
+        The study asks several items a call, the template tells no opinion, or as in
+        `core.store.plans.add_opposing_phase`. Nothing is changed then.
+    """
+    record = store.get(workspace.database, study)
+    if not allows_second_phase(workspace, study):
+        raise DesignError(
+            "A second phase needs a planned study that asks one item at a time.",
+            "Freeze a study with one item a call.",
+        )
+    if template not in opinion_templates(workspace):
+        raise DesignError(
+            f"The template '{template}' does not tell an opinion.",
+            "Choose one whose text holds {opinion}.",
+        )
+    body = json.dumps(
+        json_value(prompts.load_wordings(workspace).templates[template]),
+        ensure_ascii=False, sort_keys=True,
+    )  # fmt: skip
+
+    def plan_hash_of(count: int, mark: int) -> str:
+        text = json.dumps([record.plan_hash, template, body, count, str(mark)])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    plans.add_opposing_phase(
+        workspace.database,
+        record.study_id,
+        instrument_id=record.instrument_id,
+        template=template,
+        body=body,
+        plan_hash_of=plan_hash_of,
+    )
+    return phase_state(workspace, study)

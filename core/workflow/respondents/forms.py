@@ -16,7 +16,7 @@ from core.domain.study import Respondent, RespondentKind, SamplingSettings, Simu
 from core.errors import CollectionError, FileError
 from core.files.yaml_files import read_yaml
 from core.workflow.drafts import looks_like_key
-from core.workflow.respondents.respondents import LOCAL, SIMULATED, refuse_key_names
+from core.workflow.respondents.catalog import LOCAL, SIMULATED, refuse_key_names
 
 _EXTRA = "extra_text"
 _SIMULATION = "simulation_"
@@ -141,7 +141,7 @@ def parse_extra(text: str) -> dict[str, Any]:
         raise CollectionError(error.problem, _EXAMPLE) from error
     if not isinstance(body, dict) or not all(isinstance(name, str) for name in body):
         raise CollectionError("The additional settings are not 'name: value' lines.", _EXAMPLE)
-    _refuse_fields(body)
+    _refuse_own_fields(body)
     refuse_key_names(body)
     if looks_like_key(text):
         raise CollectionError(
@@ -158,7 +158,7 @@ def parse_extra(text: str) -> dict[str, Any]:
     return body
 
 
-def _refuse_fields(body: Mapping[str, Any]) -> None:
+def _refuse_own_fields(body: Mapping[str, Any]) -> None:
     for name in body:
         if name in _OWN_FIELDS:
             raise CollectionError(

@@ -14,27 +14,32 @@ from core.errors import DesignError
 from core.store import studies
 from core.store import studies as store
 from core.store.studies import Amendment
-from core.workflow.designs.studies import people_as_amended
-from core.workflow.respondents.connection import PARAMETERS, in_use, with_completion_limit, without
+from core.workflow.designs.studies import respondents_as_amended
+from core.workflow.respondents.service_settings import (
+    PARAMETERS,
+    settings_in_use,
+    with_completion_limit,
+    without_setting,
+)
 from core.workflow.runs import collection
 from core.workflow.workspace import Workspace
 
 __all__ = ["Amendment"]
 
 
-def listed(workspace: Workspace, study: str) -> tuple[Amendment, ...]:
+def list_amendments(workspace: Workspace, study: str) -> tuple[Amendment, ...]:
     """The amendments of a study, oldest first."""
     return store.amendments(workspace.database, studies.get(workspace.database, study).study_id)
 
 
-def can_leave_out(workspace: Workspace, study: str, label: str) -> tuple[str, ...]:
+def settings_to_leave_out(workspace: Workspace, study: str, label: str) -> tuple[str, ...]:
     """The settings that the study sends to a service and that an amendment can leave out.
 
     Temperature is not among them where the study compares temperatures.
     """
     record = studies.get(workspace.database, study)
-    person = _person(workspace, study, label)[1]
-    sent = set(in_use(person.sampling))
+    person = _service(workspace, study, label)[1]
+    sent = set(settings_in_use(person.sampling))
     held = record.design.answering == "enforced"
     asked_for = {"logprobs": record.design.first_token, "response_format": held}
     extra = person.sampling.extra_body
@@ -67,19 +72,19 @@ def amend(
     """
     if collection.progress(workspace, study).state in collection.UNDER_WAY:
         raise DesignError(f"'{study}' is being asked.", "Pause it, then amend it.")
-    key, person = _person(workspace, study, label)
+    key, person = _service(workspace, study, label)
     if not reason.strip():
         raise DesignError("The amendment has no reason.", "Say in a sentence why it is needed.")
     if not leave_out and not completion_limit:
         raise DesignError("The amendment changes nothing.", "Choose a setting to leave out.")
-    _refuse_others(can_leave_out(workspace, study, label), leave_out)
+    _refuse_others(settings_to_leave_out(workspace, study, label), leave_out)
     sampling = person.sampling
     changes = [f"{PARAMETERS[name]} left to the service" for name in leave_out]
     if completion_limit:
         sampling = with_completion_limit(sampling)
         changes.append("longest reply sent as max_completion_tokens")
     for name in leave_out:
-        sampling = without(sampling, name)
+        sampling = without_setting(sampling, name)
     store.add_amendment(
         workspace.database,
         studies.get(workspace.database, study).study_id,
@@ -88,7 +93,7 @@ def amend(
         change="; ".join(changes),
         reason=" ".join(reason.split()),
     )
-    return listed(workspace, study)[-1]
+    return list_amendments(workspace, study)[-1]
 
 
 def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
@@ -96,14 +101,14 @@ def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
     return tuple(
         f"Study '{study}' was amended on {one.amended_at.astimezone():%Y-%m-%d %H:%M}: "
         f"{one.respondent.label}, {one.change}. Reason: {one.reason.rstrip('.')}."
-        for one in listed(workspace, study)
+        for one in list_amendments(workspace, study)
     )
 
 
-def _person(workspace: Workspace, study: str, label: str) -> tuple[int, Respondent]:
+def _service(workspace: Workspace, study: str, label: str) -> tuple[int, Respondent]:
     """A service that a study asks, as it is asked now, and the id of the plan for it."""
     record = studies.get(workspace.database, study)
-    asked = people_as_amended(workspace, record.study_id)
+    asked = respondents_as_amended(workspace, record.study_id)
     services = {p.label: (key, p) for key, p in asked.items() if p.kind == "api"}
     if record.kind != "planned" or label not in services:
         names = ", ".join(services) or "none"

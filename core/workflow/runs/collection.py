@@ -19,16 +19,16 @@ from core.files.writing import csv_line
 from core.store import collection as store
 from core.store import respondents as respondent_store
 from core.store import runs, studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collector
 from core.workflow.workspace import Workspace
 
-State = Literal[
+RunState = Literal[
     "not_started", "queued", "running", "pausing", "stopping", "paused", "stopped", "finished",
     "interrupted",
 ]  # fmt: skip
 
-STATE_WORDS: Mapping[State, str] = {
+STATE_WORDS: Mapping[RunState, str] = {
     "not_started": "not started",
     "queued": "waiting in the queue",
     "running": "running",
@@ -39,8 +39,8 @@ STATE_WORDS: Mapping[State, str] = {
     "finished": "finished",
     "interrupted": "interrupted",
 }
-_ASKING: frozenset[State] = frozenset({"running", "pausing", "stopping"})
-UNDER_WAY: frozenset[State] = _ASKING | {"queued"}
+_ASKING: frozenset[RunState] = frozenset({"running", "pausing", "stopping"})
+UNDER_WAY: frozenset[RunState] = _ASKING | {"queued"}
 EVENT_WORDS: Mapping[str, str] = {
     "start": "Start was pressed",
     "running": "Asking began",
@@ -66,7 +66,7 @@ FAILURE_WORDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Failures:
+class FailureCount:
     """How often something went wrong, in plain words."""
 
     what: str
@@ -83,12 +83,12 @@ class Progress:
     """
 
     study: str
-    state: State
+    state: RunState
     reason: str
     n_trials: int
     n_done: int
     n_attempts: int
-    failures: tuple[Failures, ...]
+    failures: tuple[FailureCount, ...]
     tokens_in: int
     tokens_out: int
     cost: float
@@ -125,12 +125,12 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class StudyState:
+class StudyRun:
     """One study in the list of all runs. `place` counts from 1 in the queue, if it waits there."""
 
     study: str
     kind: str
-    state: State
+    state: RunState
     place: int | None
     n_trials: int
     n_done: int
@@ -159,7 +159,7 @@ def start(workspace: Workspace, study: str, *, cost_cap: float | None = None) ->
         )
     if cost_cap is not None:
         for respondent_id in studies.respondent_ids(workspace.database, record.study_id):
-            person = respondents.priced(
+            person = catalog.with_prices(
                 workspace, respondent_store.get(workspace.database, respondent_id)
             )
             if person.sampling.price_in is None or person.sampling.price_out is None:
@@ -193,13 +193,13 @@ def progress(workspace: Workspace, study: str) -> Progress:
     return Progress(
         study=study,
         state="finished" if record.kind == "imported" else state,
-        reason=collector.trouble.get(record.study_id)
+        reason=collector.write_problems.get(record.study_id)
         or (str(event.detail.get("reason", "")) if event else ""),
         n_trials=n_trials,
         n_done=n_done,
         n_attempts=sum(s.count for s in summaries),
         failures=tuple(
-            Failures(FAILURE_WORDS.get(s.outcome, s.outcome), s.message, s.count)
+            FailureCount(FAILURE_WORDS.get(s.outcome, s.outcome), s.message, s.count)
             for s in summaries
             if s.outcome != "reply"
         ),
@@ -219,7 +219,7 @@ def progress(workspace: Workspace, study: str) -> Progress:
     )
 
 
-def overview(workspace: Workspace) -> tuple[StudyState, ...]:
+def list_runs(workspace: Workspace) -> tuple[StudyRun, ...]:
     """Every planned study with its state and its place in the queue, oldest first."""
     events = runs.last_events(workspace.database)
     waiting = [study_id for study_id, _ in runs.queued_runs(workspace.database, workspace.process)]
@@ -232,7 +232,7 @@ def overview(workspace: Workspace) -> tuple[StudyState, ...]:
         place = waiting.index(record.study_id) + 1 if record.study_id in waiting else None
         since = event.at if event else None
         found.append(
-            StudyState(
+            StudyRun(
                 record.code,
                 record.kind,
                 state,
@@ -269,7 +269,7 @@ def no_answer_words(now: Progress) -> str:
     )
 
 
-def replied_words(now: Progress | StudyState) -> str:
+def replied_words(now: Progress | StudyRun) -> str:
     """How many trials have a reply, and how many of those asked have a usable answer."""
     return f"{now.n_done:,} of {now.n_trials:,} replied, {usable_words(now.n_usable, now.n_asked)}"
 
@@ -334,13 +334,13 @@ def _request(workspace: Workspace, study: str, kind: str) -> None:
         runs.report_event(workspace.database, record.study_id, "stopped", workspace.process, {})
 
 
-def _state(event: runs.RunEvent | None, process: str) -> State:
+def _state(event: runs.RunEvent | None, process: str) -> RunState:
     if event is None:
         return "not_started"
-    under_way: dict[str, State] = {
+    under_way: dict[str, RunState] = {
         "start": "queued", "running": "running", "pause": "pausing", "stop": "stopping",
     }  # fmt: skip
     if event.kind in under_way:
         return under_way[event.kind] if event.process == process else "interrupted"
-    ended: dict[str, State] = {"paused": "paused", "stopped": "stopped", "finished": "finished"}
+    ended: dict[str, RunState] = {"paused": "paused", "stopped": "stopped", "finished": "finished"}
     return ended[event.kind]

@@ -36,11 +36,11 @@ from core.domain.values import stable_id
 from core.errors import StoreError, UserError
 from core.store import collection as store
 from core.store import runs
-from core.workflow.designs.studies import asked_of, people_as_amended
-from core.workflow.prompts import Asked
-from core.workflow.respondents import respondents
-from core.workflow.respondents.respondents import client_for
-from core.workflow.runs.calls import Reader
+from core.workflow.designs.studies import load_materials, respondents_as_amended
+from core.workflow.prompts import StudyMaterials
+from core.workflow.respondents import catalog
+from core.workflow.respondents.catalog import client_for
+from core.workflow.runs.reading import Reader
 from core.workflow.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ _FIRST_REPLIES = 20
 _UNREADABLE = "unreadable"
 """The cause of a pause: the first replies of a run hold no answer that can be read."""
 
-trouble: dict[int, str] = {}
+write_problems: dict[int, str] = {}
 """What keeps a run from writing, by study id; the database cannot tell when it is what fails."""
 
 _threads: dict[str, threading.Thread] = {}
@@ -109,7 +109,7 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
     number = runs.report_event(workspace.database, study_id, "running", workspace.process, detail)
     cause = ""
     try:
-        started = _Run(workspace, study_id, number, detail.get("cost_cap"))
+        started = _StudyRun(workspace, study_id, number, detail.get("cost_cap"))
         result = asyncio.run(started.go())
         cause = _UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
         kind, reason = str(result.outcome), result.reason
@@ -138,15 +138,15 @@ def _report_end(
             runs.report_event(database, study_id, kind, workspace.process, detail)
         except StoreError as error:
             log.warning("the end of the run of study %s is not written yet: %s", study_id, error)
-            trouble[study_id] = f"{reason} {error}"
+            write_problems[study_id] = f"{reason} {error}"
             time.sleep(RETRY_WRITING_S)
         else:
-            trouble.pop(study_id, None)
+            write_problems.pop(study_id, None)
             return
 
 
 @dataclass(eq=False)
-class _Run:
+class _StudyRun:
     """One run of one study."""
 
     workspace: Workspace
@@ -159,17 +159,19 @@ class _Run:
     full: str = ""  # why answers could not be written, if they could not
     unreadable: str = ""  # what the first replies came to, if none could be read
     first: _FirstReplies | None = None  # None: the study has paused for them before
-    asked: Asked = field(init=False)
+    asked: StudyMaterials = field(init=False)
     readers: dict[int, Reader] = field(default_factory=dict)  # of calls under way, by call id
 
     async def go(self) -> RunResult:
         """Ask everything that remains; returns when done, paused or stopped."""
         database = self.workspace.database
         people = {
-            respondent_id: respondents.priced(self.workspace, person)
-            for respondent_id, person in people_as_amended(self.workspace, self.study_id).items()
+            respondent_id: catalog.with_prices(self.workspace, person)
+            for respondent_id, person in respondents_as_amended(
+                self.workspace, self.study_id
+            ).items()
         }
-        self.asked = asked_of(self.workspace, self.study_id)
+        self.asked = load_materials(self.workspace, self.study_id)
         if not runs.has_paused_for(database, self.study_id, _UNREADABLE):
             self.first = _FirstReplies({key: person.label for key, person in people.items()})
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
@@ -271,7 +273,7 @@ class _Run:
             self.unreadable = self.first.add(reader.respondent_id, attempt.reply, reader.statuses())
             if self.unreadable:
                 self.control.request_stop("pause")
-        self.batch.append(_row(self.study_id, attempt, codings, self.workspace.keys.redact))
+        self.batch.append(_attempt_row(self.study_id, attempt, codings, self.workspace.keys.redact))
         if len(self.batch) >= _BATCH:
             await self._flush()
 
@@ -294,10 +296,10 @@ class _Run:
                     count_text(len(self.batch), "answer waits", "answers wait")
                     + " in memory to be written."
                 )
-                trouble[self.study_id] = f"{error} {waiting} Do not close Inkblot."
+                write_problems[self.study_id] = f"{error} {waiting} Do not close Inkblot."
                 await asyncio.sleep(RETRY_WRITING_S)
             else:
-                trouble.pop(self.study_id, None)
+                write_problems.pop(self.study_id, None)
                 return
 
     async def _flush_now_and_then(self) -> None:
@@ -334,7 +336,7 @@ class _FirstReplies:
             if readable:
                 self._seen[key] = None
             elif seen is not None:
-                seen[_without_answer(reply)] += 1
+                seen[_missing_kind(reply)] += 1
                 if seen.total() == _FIRST_REPLIES:
                     return self._reason(key, seen)
         return ""
@@ -350,7 +352,7 @@ class _FirstReplies:
         )
 
 
-def _without_answer(reply: Reply) -> str:
+def _missing_kind(reply: Reply) -> str:
     """Why a reply holds no answer, as far as it shows."""
     if reply.finish_reason == "length":
         return "cut off"
@@ -388,7 +390,7 @@ class _Announcer:
             self._last = time.monotonic()
 
 
-def _row(
+def _attempt_row(
     study_id: int,
     attempt: Attempt,
     codings: tuple[store.Coding, ...],

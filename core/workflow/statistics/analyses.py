@@ -28,35 +28,39 @@ from core.errors import DesignError, NotEnoughData
 from core.store import audits, runs, studies
 from core.store import collection as collection_store
 from core.workflow import drafts
-from core.workflow.answers import answers, bank_attachment
+from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
 from core.workflow.statistics import frames
-from core.workflow.statistics.frames import Where
+from core.workflow.statistics.frames import Filters
 from core.workflow.workspace import Workspace
 
-__all__ = ["AnalysisResult", "ResultTable", "export"]
+__all__ = ["AnalysisResult", "ResultTable", "all_analyses", "export"]
 
 
 # What a person has chosen for an analysis of a study, so that a reload or another day finds it.
 
-_COMPARED = "factor"
+_FACTOR_OPTION = "factor"
 """The option of analyses that compare the levels of a factor."""
 
 
-def recall(workspace: Workspace, study: str, analysis: Analysis) -> dict[str, Any]:
+def saved_options(workspace: Workspace, study: str, analysis: Analysis) -> dict[str, Any]:
     """Every option with the value last chosen for this study, or its default."""
-    found = drafts.recall(workspace, _name(study, analysis))
+    found = drafts.load(workspace, _draft_name(study, analysis))
     kept = found.value if found and isinstance(found.value, dict) else {}
     found_here = {
-        option.name: _fitting(option, kept.get(option.name)) for option in analysis.options
+        option.name: _restored(option, kept.get(option.name)) for option in analysis.options
     }
-    if _COMPARED in found_here and _COMPARED not in kept:
-        found_here[_COMPARED] = _varying(workspace, study, analysis) or found_here[_COMPARED]
+    if _FACTOR_OPTION in found_here and _FACTOR_OPTION not in kept:
+        found_here[_FACTOR_OPTION] = (
+            _varying_factor(workspace, study, analysis) or found_here[_FACTOR_OPTION]
+        )
     return found_here
 
 
-def keep(workspace: Workspace, study: str, analysis: Analysis, option: str, value: Any) -> None:
+def save_option(
+    workspace: Workspace, study: str, analysis: Analysis, option: str, value: Any
+) -> None:
     """Keep the value of one option.
 
     Raises
@@ -68,22 +72,22 @@ def keep(workspace: Workspace, study: str, analysis: Analysis, option: str, valu
         raise DesignError(
             "This text looks like the key of a service and was not kept.", "Take it out."
         )
-    drafts.amend(workspace, _name(study, analysis), {option: value})
+    drafts.update(workspace, _draft_name(study, analysis), {option: value})
 
 
-def _varying(workspace: Workspace, study: str, analysis: Analysis) -> str:
+def _varying_factor(workspace: Workspace, study: str, analysis: Analysis) -> str:
     """The first factor on offer for comparison in which this study varies; empty where none."""
-    kind = next(option.kind for option in analysis.options if option.name == _COMPARED)
-    levels = answers.levels(workspace, study)
+    kind = next(option.kind for option in analysis.options if option.name == _FACTOR_OPTION)
+    levels = browsing.levels(workspace, study)
     codes = [code for code, _ in kind.choices] if isinstance(kind, Choice) else []
     return next((code for code in codes if len(levels.get(code, ())) > 1), "")
 
 
-def _name(study: str, analysis: Analysis) -> str:
+def _draft_name(study: str, analysis: Analysis) -> str:
     return f"analysis:{study}:{analysis.name}"
 
 
-def _fitting(option: AnalysisOption, value: Any) -> Any:
+def _restored(option: AnalysisOption, value: Any) -> Any:
     """The kept value as the option takes it; what it has at first where it no longer does."""
     try:
         return option.kind.restore(value, option.default)
@@ -95,15 +99,10 @@ def _fitting(option: AnalysisOption, value: Any) -> Any:
 
 del _registered
 
-_APART_NOTE = (
+_SEVERAL_FORMATS_NOTE = (
     "Answers were given in several formats, whose points cannot be compared: each format is shown "
     "by itself."
 )
-
-
-def analyses() -> tuple[Analysis, ...]:
-    """Every analysis on offer."""
-    return all_analyses()
 
 
 def by_name(name: str) -> Analysis:
@@ -145,7 +144,7 @@ def run(
     name: str,
     study_codes: Sequence[str],
     options: Mapping[str, Any],
-    where: Where,
+    where: Filters,
     over: Sequence[str] = (),
 ) -> AnalysisResult:
     """Run an analysis over the answers of some studies that pass the filters.
@@ -160,10 +159,12 @@ def run(
     """
     analysis = by_name(name)
     given = options
-    frame, options, notes, words = _prepared(workspace, analysis, study_codes, options, where, over)
+    frame, options, notes, words = _load_inputs(
+        workspace, analysis, study_codes, options, where, over
+    )
     result = analysis.run(frame, **options)
-    result = bank_attachment.in_true_words(
-        workspace, result, frames.studies_behind(analysis, study_codes, given)
+    result = bank_attachment.with_keying_words(
+        workspace, result, frames.studies_used(analysis, study_codes, given)
     )
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
     return replace(
@@ -179,7 +180,7 @@ def scripts(
     name: str,
     study_codes: Sequence[str],
     options: Mapping[str, Any],
-    where: Where,
+    where: Filters,
     over: Sequence[str] = (),
 ) -> tuple[TextFile, ...]:
     """Scripts for other software that compute the same, with their data.
@@ -192,42 +193,42 @@ def scripts(
     analysis = by_name(name)
     if analysis.scripts is None:
         raise NotEnoughData(f"'{name}' offers no scripts.", "Export its tables instead.")
-    frame, options, _, _ = _prepared(workspace, analysis, study_codes, options, where, over)
+    frame, options, _, _ = _load_inputs(workspace, analysis, study_codes, options, where, over)
     return analysis.scripts(frame, **options)
 
 
-def _prepared(
+def _load_inputs(
     workspace: Workspace,
     analysis: Analysis,
     study_codes: Sequence[str],
     options: Mapping[str, Any],
-    where: Where,
+    where: Filters,
     over: Sequence[str] = (),
 ) -> tuple[pd.DataFrame, dict[str, Any], tuple[str, ...], str]:
     """Frame and options as the analysis takes them, notes on them, and words for its unit."""
     for code in study_codes:
         studies.get(workspace.database, code)
     by = tuple(options.get("by", next((o.default for o in analysis.options if o.name == "by"), ())))
-    frame = frames.frame_of(workspace, analysis, study_codes, where, by)
+    frame = frames.load_frame(workspace, analysis, study_codes, where, by)
     check_frame(frame, analysis.needs)
-    chosen = frames.in_place_of_names(workspace, analysis, options)
-    apart = _apart(analysis, frame, chosen)
+    chosen = frames.load_other_data(workspace, analysis, options)
+    apart = _grouping_by_format(analysis, frame, chosen)
     chosen |= apart
-    notes = (_APART_NOTE,) if apart else ()
+    notes = (_SEVERAL_FORMATS_NOTE,) if apart else ()
     if analysis.needs is not ITEM_SCORES:
         return frame, chosen, notes, ""
-    taken = frames.averaging(analysis, chosen, over)
+    taken = frames.factors_to_average(analysis, chosen, over)
     rows = average_over(frame, taken)
     said = frames.cautions(workspace, analysis, rows, chosen)
     return (
         rows,
         chosen,
         (*notes, *said, *frames.averaging_notes(frame, rows, taken)),
-        frames.words(frame, taken),
+        frames.averaging_words(frame, taken),
     )
 
 
-def _apart(
+def _grouping_by_format(
     analysis: Analysis, frame: pd.DataFrame, options: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
     """The groups to set side by side where answer formats differ, if not by format already."""
@@ -261,7 +262,7 @@ def _passed(row: Mapping[Any, Any]) -> bool | None:
     return True if row["valid"] == "yes" else None
 
 
-def software() -> dict[str, str]:
+def software_versions() -> dict[str, str]:
     """Versions that a result depends on."""
     return {name: version(name) for name in ("numpy", "scipy", "pandas", "duckdb")}
 
@@ -290,7 +291,7 @@ def known_truth(workspace: Workspace, study: str) -> tuple[KnownTruth, ...]:
     chosen = record.design.formats
     response_format = bank.format(chosen[0]) if len(chosen) == 1 else None
     found = []
-    for person in studies_designs.people(workspace, study):
+    for person in studies_designs.respondents_of(workspace, study):
         if person.simulation is None or response_format is None:
             continue
         items = simulated.item_truth(person.simulation, bank.items)

@@ -18,13 +18,13 @@ from core.domain.results import AnalysisResult
 from core.workflow.statistics import analyses, frames
 from core.workflow.workspace import Workspace
 
-State = Literal["waiting", "running", "done", "failed", "cancelled"]
-AT_ONCE = 2  # more would only slow each other down
-KEPT = 60  # results, the least recently wanted go first
+ComputationState = Literal["waiting", "running", "done", "failed", "cancelled"]
+MAX_AT_ONCE = 2  # more would only slow each other down
+MAX_RESULTS = 60  # results, the least recently wanted go first
 
 
 @dataclass(frozen=True)
-class Question:
+class AnalysisRequest:
     """What is to be computed: an analysis of some studies with its options."""
 
     analysis: str
@@ -38,8 +38,8 @@ class Question:
 class Computation:
     """One analysis under way or finished. Pages read it; the thread that computes writes it."""
 
-    question: Question
-    state: State = "waiting"
+    question: AnalysisRequest
+    state: ComputationState = "waiting"
     done: int = 0
     total: int = 0
     what: str = ""
@@ -66,7 +66,10 @@ class Computation:
                 self._ended.set()
 
     def end(
-        self, state: State, result: AnalysisResult | None = None, error: Exception | None = None
+        self,
+        state: ComputationState,
+        result: AnalysisResult | None = None,
+        error: Exception | None = None,
     ) -> None:
         """Take the end of the computation, unless it was given up before."""
         with _guard:
@@ -90,29 +93,29 @@ class Computation:
 
 
 _guard = threading.Lock()
-_slots = threading.Semaphore(AT_ONCE)
-_found: OrderedDict[str, Computation] = OrderedDict()
+_slots = threading.Semaphore(MAX_AT_ONCE)
+_computations: OrderedDict[str, Computation] = OrderedDict()
 
 
-def request(workspace: Workspace, question: Question) -> Computation:
+def computation_of(workspace: Workspace, question: AnalysisRequest) -> Computation:
     """The computation of a question over the answers as they are now, begun if it is not yet."""
     key = _key(workspace, question)
     with _guard:
-        computation = _found.get(key)
+        computation = _computations.get(key)
         if computation is None:
-            computation = _found[key] = Computation(question)
+            computation = _computations[key] = Computation(question)
             threading.Thread(
                 target=_compute, args=(workspace, computation), name="inkblot-analysis", daemon=True
             ).start()
-        _found.move_to_end(key)
+        _computations.move_to_end(key)
         _forget_oldest()
     return computation
 
 
-def forget(workspace: Workspace, question: Question) -> None:
+def forget(workspace: Workspace, question: AnalysisRequest) -> None:
     """Let the question be computed anew, after it was cancelled."""
     with _guard:
-        _found.pop(_key(workspace, question), None)
+        _computations.pop(_key(workspace, question), None)
 
 
 def _compute(workspace: Workspace, computation: Computation) -> None:
@@ -134,10 +137,10 @@ def _compute(workspace: Workspace, computation: Computation) -> None:
             computation.end("failed", error=error)
 
 
-def _key(workspace: Workspace, question: Question) -> str:
+def _key(workspace: Workspace, question: AnalysisRequest) -> str:
     """Everything the result depends on, as text."""
     analysis = analyses.by_name(question.analysis)
-    behind = frames.studies_behind(analysis, question.studies, question.options)
+    behind = frames.studies_used(analysis, question.studies, question.options)
     revision = analyses.revision(workspace, behind)
     parts = [
         workspace.process, question.analysis, question.studies, dict(question.options),
@@ -148,5 +151,7 @@ def _key(workspace: Workspace, question: Question) -> str:
 
 def _forget_oldest() -> None:
     """Drop the results that were not wanted for longest; what is under way stays."""
-    for key in [key for key, one in _found.items() if one.ended][: max(len(_found) - KEPT, 0)]:
-        del _found[key]
+    for key in [key for key, one in _computations.items() if one.ended][
+        : max(len(_computations) - MAX_RESULTS, 0)
+    ]:
+        del _computations[key]

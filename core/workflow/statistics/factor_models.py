@@ -12,7 +12,7 @@ from core.workflow import drafts
 from core.workflow.statistics import frames
 from core.workflow.workspace import Workspace
 
-HEAD = "## "
+MODEL_HEADING = "## "
 _LONGEST_NAME = 60
 
 
@@ -43,13 +43,13 @@ def proposal(workspace: Workspace, studies: Sequence[str], preset: ModelKind) ->
     return Proposal(written.text, dict(written.shown))
 
 
-def kept(workspace: Workspace, study: str) -> dict[str, str]:
+def saved_models(workspace: Workspace, study: str) -> dict[str, str]:
     """The models kept for a study: text by name."""
-    found = drafts.recall(workspace, _name(study))
+    found = drafts.load(workspace, _draft_name(study))
     return dict(found.value) if found else {}
 
 
-def keep(workspace: Workspace, study: str, name: str, text: str) -> None:
+def save_model(workspace: Workspace, study: str, name: str, text: str) -> None:
     """Keep a model under a name, for comparisons; one of the same name is replaced.
 
     Raises
@@ -64,13 +64,13 @@ def keep(workspace: Workspace, study: str, name: str, text: str) -> None:
         raise DesignError("A model cannot be kept under this name.", "Type another, shorter name.")
     if drafts.looks_like_key(text):
         raise DesignError("The text looks like a key and was not kept.", "Take it out.")
-    drafts.amend(workspace, _name(study), {name: text})
+    drafts.update(workspace, _draft_name(study), {name: text})
 
 
-def drop(workspace: Workspace, study: str, name: str) -> None:
+def delete_model(workspace: Workspace, study: str, name: str) -> None:
     """Forget a model that was kept."""
-    found = {k: v for k, v in kept(workspace, study).items() if k != name}
-    drafts.remember(workspace, _name(study), found)
+    found = {k: v for k, v in saved_models(workspace, study).items() if k != name}
+    drafts.save(workspace, _draft_name(study), found)
 
 
 def presets() -> dict[str, str]:
@@ -78,9 +78,11 @@ def presets() -> dict[str, str]:
     return dict(MODELS)
 
 
-def comparison(models: Mapping[str, str]) -> str:
+def comparison_text(models: Mapping[str, str]) -> str:
     """Several models in one text, as `cfa_comparison` reads it."""
-    return "\n".join(f"{HEAD}{name}\n{_as_comments(text)}" for name, text in models.items())
+    return "\n".join(
+        f"{MODEL_HEADING}{name}\n{_without_headings(text)}" for name, text in models.items()
+    )
 
 
 move = editing.move_item
@@ -92,7 +94,7 @@ with_residual = editing.with_residual
 without_residual = editing.without_residual
 
 
-def _as_comments(text: str) -> str:
+def _without_headings(text: str) -> str:
     """The text with no comment that would begin a new model."""
     return "\n".join(
         f"#{line.lstrip(' #')}" if line.lstrip().startswith("##") else line
@@ -100,5 +102,5 @@ def _as_comments(text: str) -> str:
     )
 
 
-def _name(study: str) -> str:
+def _draft_name(study: str) -> str:
     return f"factor_models:{study}"

@@ -36,14 +36,14 @@ from core.workflow.workspace import Workspace
 
 # The frames an analysis works on, of the studies asked for.
 
-Where = Mapping[str, Sequence[Any]]
+Filters = Mapping[str, Sequence[Any]]
 
 
-def frame_of(
+def load_frame(
     workspace: Workspace,
     analysis: Analysis,
     codes: Sequence[str],
-    where: Where,
+    where: Filters,
     by: Sequence[str] = (),
 ) -> pd.DataFrame:
     """The frame that an analysis needs, of some studies and the answers that pass the filters.
@@ -73,16 +73,18 @@ def frame_of(
     return frame
 
 
-def item_scores(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
+def item_scores(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:
     """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS)."""
     frame = frames.item_scores(workspace.database, list(codes), where)
     if frame.empty:
         return frame
-    people = {PEOPLE: _of_people(workspace, frame)}
-    return frame.assign(**_about_contexts(workspace, frame), **_ends(workspace, frame), **people)
+    people = {PEOPLE: _is_of_people(workspace, frame)}
+    return frame.assign(
+        **_context_columns(workspace, frame), **_format_points(workspace, frame), **people
+    )
 
 
-def _of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
+def _is_of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
     """For each row, whether it was brought in, in a study without repetitions; see PEOPLE."""
     found = {}
     for code, own in frame.groupby("study", observed=True)["repetition"]:
@@ -92,20 +94,20 @@ def _of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
 
 
 def _option_counts(
-    workspace: Workspace, codes: Sequence[str], where: Where, by: Sequence[str]
+    workspace: Workspace, codes: Sequence[str], where: Filters, by: Sequence[str]
 ) -> pd.DataFrame:
     """OPTION_COUNTS of some studies, kept apart by contexts or their kind where asked for."""
     more = [name for name in OPTION_COUNTS.optional_key if name in by]
     if not more:
         return frames.option_counts(workspace.database, list(codes), where)
     frame = frames.option_counts(workspace.database, list(codes), where, by_context=True)
-    about = {n: c for n, c in _about_contexts(workspace, frame).items() if n in more}
+    about = {n: c for n, c in _context_columns(workspace, frame).items() if n in more}
     cell = [*(name for name in OPTION_COUNTS.columns if name != "count"), *more]
     counted = frame.assign(**about).groupby(cell, sort=False, observed=True, dropna=False)
     return counted["count"].sum().reset_index()
 
 
-def _ends(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
+def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     """The points of the options of every row's answer format, and the lowest and highest."""
     study, answered_in = frame["study"].astype("category"), frame["format"].astype("category")
     names = list(answered_in.cat.categories)
@@ -127,7 +129,7 @@ def _ends(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     return {LOWEST: rows[:, 0], HIGHEST: rows[:, 1], OPTION_POINTS: options}
 
 
-def _text_frame(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.DataFrame:
+def _text_frame(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:
     """TEXTS of some studies."""
     parts = []
     written = texts.text_studies(workspace)
@@ -137,9 +139,9 @@ def _text_frame(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.
                 f"The study '{code}' did not ask for texts.",
                 "Choose a study whose bank asks for free texts (see the page Texts).",
             )
-        part = texts.of_study(workspace, code).drop(columns="trial_id")
+        part = texts.load_texts(workspace, code).drop(columns="trial_id")
         part.insert(0, "study", code)
-        parts.append(part.assign(**_about_contexts(workspace, part)))
+        parts.append(part.assign(**_context_columns(workspace, part)))
     found = pd.concat(parts, ignore_index=True)
     for factor, values in where.items():
         if factor not in found:
@@ -150,7 +152,7 @@ def _text_frame(workspace: Workspace, codes: Sequence[str], where: Where) -> pd.
     return found.reset_index(drop=True)
 
 
-def _about_contexts(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
+def _context_columns(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     """Kind and origin of the context of every row, from the designs of the studies."""
     study, context = frame["study"].astype("category"), frame["context"].astype("category")
     known = {
@@ -166,14 +168,14 @@ def _about_contexts(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]
          context.cat.categories[c % len(context.cat.categories)])
         for c in cells.tolist()
     ]  # fmt: skip
-    about = [_about(known.get(name), str(name[1])) for name in names]
+    about = [_context_facts(known.get(name), str(name[1])) for name in names]
     return {
         column: pd.Categorical([row[number] for row in about]).take(back)
         for number, column in enumerate((CONTEXT_SET, REWRITING, ORIGIN))
     }
 
 
-def _about(context: Context | None, code: str) -> tuple[str, str, str]:
+def _context_facts(context: Context | None, code: str) -> tuple[str, str, str]:
     """Set, rewriting and origin of a context; imported answers have no more than its code."""
     if context is None:
         return "", "original", code
@@ -195,12 +197,12 @@ class _Source:
     is_study: bool
 
 
-def names(workspace: Workspace, kind: OtherData) -> tuple[str, ...]:
+def other_data_names(workspace: Workspace, kind: OtherData) -> tuple[str, ...]:
     """The names of what can be brought in, newest first."""
     return _SOURCES[kind.of].names(workspace)
 
 
-def in_place_of_names(
+def load_other_data(
     workspace: Workspace, analysis: Analysis, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The options, with a frame (or None) in place of the name of what is to be brought in."""
@@ -208,11 +210,11 @@ def in_place_of_names(
     for option in analysis.options:
         if isinstance(option.kind, OtherData) and option.name in found:
             name = found[option.name]
-            found[option.name] = _frame(workspace, option.kind, str(name)) if name else None
+            found[option.name] = _load_source(workspace, option.kind, str(name)) if name else None
     return found
 
 
-def studies_behind(
+def studies_used(
     analysis: Analysis, codes: Sequence[str], options: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Every study whose answers the result depends on."""
@@ -226,7 +228,7 @@ def studies_behind(
     return tuple(dict.fromkeys((*codes, *others)))
 
 
-def _frame(workspace: Workspace, kind: OtherData, name: str) -> pd.DataFrame:
+def _load_source(workspace: Workspace, kind: OtherData, name: str) -> pd.DataFrame:
     """What stands under that name."""
     source = _SOURCES[kind.of]
     found = source.frame(workspace, name)
@@ -241,17 +243,17 @@ def _word_banks(workspace: Workspace) -> tuple[str, ...]:
     return tuple(bank.code for bank in editing.summaries(workspace) if bank.kind == "words")
 
 
-def _word_lists(workspace: Workspace, name: str) -> pd.DataFrame:
-    lists = texts.lists_of(editing.load(workspace, name).instrument)
+def _word_list_frame(workspace: Workspace, name: str) -> pd.DataFrame:
+    lists = texts.word_lists_of(editing.load(workspace, name).instrument)
     rows = [(title, entry) for title, entries in lists.items() for entry in entries]
     return pd.DataFrame(rows, columns=["list", "entry"])
 
 
-def _studies_of_texts(workspace: Workspace) -> tuple[str, ...]:
+def _text_studies(workspace: Workspace) -> tuple[str, ...]:
     return tuple(reversed(texts.text_studies(workspace)))
 
 
-def _studies_of_scores(workspace: Workspace) -> tuple[str, ...]:
+def _score_studies(workspace: Workspace) -> tuple[str, ...]:
     written = texts.text_studies(workspace)
     codes = [record.code for record in study_store.studies(workspace.database)]
     return tuple(code for code in reversed(codes) if code not in written)
@@ -259,22 +261,22 @@ def _studies_of_scores(workspace: Workspace) -> tuple[str, ...]:
 
 _SOURCES: Mapping[str, _Source] = {
     "item_scores": _Source(
-        _studies_of_scores,
+        _score_studies,
         lambda workspace, name: item_scores(workspace, [name], {}),
         is_study=True,
     ),
     "texts": _Source(
-        _studies_of_texts,
+        _text_studies,
         lambda workspace, name: _text_frame(workspace, [name], {}),
         is_study=True,
     ),
-    "word_lists": _Source(_word_banks, _word_lists, is_study=False),
+    "word_lists": _Source(_word_banks, _word_list_frame, is_study=False),
 }
 
 
 # What a row of an analysis stands for, and when rows are not the individuals they look like.
 
-_IMPLIED: Mapping[str, str] = {
+_MEANING_OF_FACTORS: Mapping[str, str] = {
     "context": "a persona or conversation makes an individual of the model, and people would be "
     "compared in the same way",
     "repetition": "asking again makes a row, so what varies is chance in sampling, not individuals",
@@ -284,8 +286,8 @@ _IMPLIED: Mapping[str, str] = {
     "model": "each model is one individual; intervals need many models",
 }
 """What it means that rows differ in a factor."""
-_IMPLIED_BROUGHT_IN = {
-    **_IMPLIED,
+_MEANING_IN_IMPORTS = {
+    **_MEANING_OF_FACTORS,
     "context": "each context makes an individual",
     "repetition": "what varies between them is chance or change, not individuals",
     "respondent": "each respondent is one individual; intervals need many",
@@ -293,9 +295,9 @@ _IMPLIED_BROUGHT_IN = {
 }
 """The same of answers brought in, which may be those of people."""
 _INDIVIDUAL = ("respondent", "context", "entity", "entity_b")
-_WAYS = ("form", "label_order", "template", "language", "phase")
+_ASKING_FACTORS = ("form", "label_order", "template", "language", "phase")
 """Ways of asking the same thing."""
-_WORDS = {
+_PLURALS = {
     "label_order": "orders of options",
     "entity": "entities",
     "entity_b": "second entities",
@@ -305,19 +307,19 @@ _WORDS = {
 
 def implications(factors: Sequence[str], *, brought_in: bool = False) -> tuple[str, ...]:
     """What it means that rows differ in these factors, in sentences."""
-    implied = _IMPLIED_BROUGHT_IN if brought_in else _IMPLIED
+    implied = _MEANING_IN_IMPORTS if brought_in else _MEANING_OF_FACTORS
     said: dict[str, list[str]] = {}
     for name in factors:
         if name in implied:
-            said.setdefault(implied[name], []).append(_WORDS.get(name, f"{name}s"))
+            said.setdefault(implied[name], []).append(_PLURALS.get(name, f"{name}s"))
     return tuple(f"Rows differ in {' and '.join(who)}: {what}." for what, who in said.items())
 
 
-def averaging(
+def factors_to_average(
     analysis: Analysis, options: Mapping[str, Any], over: Sequence[str]
 ) -> tuple[str, ...]:
     """The factors to average over: those asked for but those the analysis itself looks at."""
-    looked_at = _looked_at(analysis, options)
+    looked_at = _factors_in_options(analysis, options)
     pairs = {"respondent": "model", "model": "respondent"}
     kept = looked_at | {pairs[name] for name in looked_at if name in pairs}
     taken = [name for name in over if name in FACTORS and name not in kept]
@@ -325,9 +327,9 @@ def averaging(
     return tuple(dict.fromkeys((*taken, *(["model"] if "respondent" in taken else []))))
 
 
-def words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
+def averaging_words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
     """What to add to the unit of an analysis; empty where nothing was averaged."""
-    named = [_WORDS.get(name, f"{name}s") for name in over if _varies(item_scores, name)]
+    named = [_PLURALS.get(name, f"{name}s") for name in over if _varies(item_scores, name)]
     return f", averaged over {' and '.join(named)}" if named else ""
 
 
@@ -337,10 +339,10 @@ def averaging_notes(
     """How many scores went into how many, where any were averaged."""
     if len(after) == len(before):
         return ()
+    factors = averaging_words(before, over).removeprefix(", averaged")
     return (
         f"{before['score'].notna().sum():,} scores were averaged into "
-        f"{after['score'].notna().sum():,}{words(before, over).removeprefix(', averaged')}; counts "
-        "are of the latter.",
+        f"{after['score'].notna().sum():,}{factors}; counts are of the latter.",
     )
 
 
@@ -348,11 +350,16 @@ def cautions(
     workspace: Workspace, analysis: Analysis, rows: pd.DataFrame, options: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Where rows are copies of each other by design, or of kinds that had better stay apart."""
-    looked_at = _looked_at(analysis, options)
-    return (*_copies(workspace, rows, looked_at), *_pooled(analysis, rows, looked_at))
+    looked_at = _factors_in_options(analysis, options)
+    return (
+        *_repetition_cautions(workspace, rows, looked_at),
+        *_pooling_cautions(analysis, rows, looked_at),
+    )
 
 
-def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tuple[str, ...]:
+def _repetition_cautions(
+    workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]
+) -> tuple[str, ...]:
     """Where a model was asked again and again."""
     if "repetition" in looked_at or not _varies(rows, "repetition"):
         return ()
@@ -360,7 +367,7 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
         {
             person.label
             for code in rows["study"].unique()
-            for person in studies_designs.people(workspace, str(code))
+            for person in studies_designs.respondents_of(workspace, str(code))
             if person.sampling.temperature == 0 and not person.simulation
         }
         & set(map(str, rows["respondent"].unique()))
@@ -381,7 +388,7 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
                 "chance or change, not individuals. Average over repetitions, or put them side by "
                 "side.",
             )
-            if _recurring(rows, ["repetition"], looked_at)
+            if _recurring_factors(rows, ["repetition"], looked_at)
             else ()
         )
     if "context" in looked_at or not _varies(rows, "context"):
@@ -392,15 +399,17 @@ def _copies(workspace: Workspace, rows: pd.DataFrame, looked_at: set[str]) -> tu
     return ()
 
 
-def _pooled(analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]) -> tuple[str, ...]:
+def _pooling_cautions(
+    analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]
+) -> tuple[str, ...]:
     """Where several ways of asking the same individual are rows of one analysis."""
     if not analysis.pooled_rows_need_caution:
         return ()
-    pooled = [name for name in _WAYS if name not in looked_at and _varies(rows, name)]
-    recurring = _recurring(rows, pooled, looked_at)
+    pooled = [name for name in _ASKING_FACTORS if name not in looked_at and _varies(rows, name)]
+    recurring = _recurring_factors(rows, pooled, looked_at)
     if not recurring:
         return ()
-    named = [f"{len(rows[name].unique())} {_WORDS.get(name, f'{name}s')}" for name in recurring]
+    named = [f"{len(rows[name].unique())} {_PLURALS.get(name, f'{name}s')}" for name in recurring]
     who = "context" if not rows_are_people(rows) and _varies(rows, "context") else "respondent"
     return (
         f"Rows are pooled over {' and '.join(named)}, so that the same {who} counts "
@@ -409,7 +418,7 @@ def _pooled(analysis: Analysis, rows: pd.DataFrame, looked_at: set[str]) -> tupl
     )
 
 
-def _recurring(rows: pd.DataFrame, ways: Sequence[str], looked_at: set[str]) -> list[str]:
+def _recurring_factors(rows: pd.DataFrame, ways: Sequence[str], looked_at: set[str]) -> list[str]:
     """The ways in which some individual was asked more than once within what is analyzed together.
 
     People who each answered in one language, say, are pooled over languages without recurring.
@@ -425,7 +434,7 @@ def _recurring(rows: pd.DataFrame, ways: Sequence[str], looked_at: set[str]) -> 
     return [name for name in ways if (same[name].nunique(dropna=False) > 1).any()]  # noqa: PD101
 
 
-def _looked_at(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
+def _factors_in_options(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
     """The factors that an analysis itself sets side by side or compares."""
     found: set[str] = set()
     for option in analysis.options:

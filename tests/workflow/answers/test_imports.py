@@ -12,7 +12,7 @@ from core.domain.instrument import Instrument, Item, Wording
 from core.domain.study import Design
 from core.errors import DesignError, FileError, UserError
 from core.store import banks as bank_store
-from core.workflow.answers import answers, bank_attachment
+from core.workflow.answers import bank_attachment, exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.statistics import analyses
@@ -26,12 +26,12 @@ def test_one_rule_for_names_in_designs_imports_and_their_files(workspace, name):
     assert "character that cannot be seen" in said
     plain = b"item,answer\nq1,1\n"
     with pytest.raises(FileError, match="character that cannot be seen"):
-        answers.import_tidy(workspace, "x.csv", plain, study=name)
+        imports.import_tidy(workspace, "x.csv", plain, study=name)
     for column in ("study", "instrument"):
         text = f'item,answer,{column}\nq1,1,fine\nq2,1,"{name}"\n'
         with pytest.raises(FileError, match=rf"answer 2, column {column}.*cannot be seen"):
-            answers.import_tidy(workspace, "x.csv", text.encode())
-    assert studies.listed(workspace) == ()
+            imports.import_tidy(workspace, "x.csv", text.encode())
+    assert studies.list_studies(workspace) == ()
 
 
 def test_the_store_itself_takes_no_study_of_such_a_name(workspace):
@@ -75,13 +75,13 @@ def alpha_of(workspace, study):
 
 
 def exported(workspace, study):
-    return pd.read_csv(io.BytesIO(answers.export_tidy(workspace, study)), dtype={"answer": str})
+    return pd.read_csv(io.BytesIO(exports.export_tidy(workspace, study)), dtype={"answer": str})
 
 
 def test_a_bank_that_holds_the_items_is_found_and_keys_the_answers(on_file):
     """After keying, everybody answers every item alike, so alpha is 1."""
     told = []
-    (done,) = answers.import_tidy(on_file, "mine.csv", people(), say=told.append)
+    (done,) = imports.import_tidy(on_file, "mine.csv", people(), say=told.append)
     assert (done.instrument, done.created_instrument) == ("trust", False)
     assert done.about_bank == "4 of 4 item codes match."
     assert told == ["The column 'person' says who answered. It is taken as the context."]
@@ -92,47 +92,47 @@ def test_a_bank_that_holds_the_items_is_found_and_keys_the_answers(on_file):
 
 
 def test_a_preview_says_which_bank_and_how_many_codes_match(on_file):
-    found = answers.preview_tidy(on_file, "mine.csv", people())
+    found = imports.preview_tidy(on_file, "mine.csv", people())
     assert [one.instrument for one in found.studies] == ["trust"]
     assert found.studies[0].about_bank == "4 of 4 item codes match."
     assert found.studies[0].n_contexts == 5
     assert found.remarks == ("The column 'person' says who answered. It is taken as the context.",)
-    made = answers.preview_tidy(on_file, "mine.csv", people(), bank=answers.NEW_BANK).studies[0]
+    made = imports.preview_tidy(on_file, "mine.csv", people(), bank=imports.NEW_BANK).studies[0]
     assert made.creates_instrument
     assert made.about_bank.startswith("Made from the file; the answers are unkeyed.")
     assert "Bank 'trust' may be theirs: 4 of 4 item codes match." in made.about_bank
 
 
 def test_a_bank_that_lacks_an_item_or_an_option_is_proposed_and_not_taken(on_file):
-    found = answers.preview_tidy(on_file, "m.csv", people(items=("tr_1", "tr_2", "tr_3", "other")))
+    found = imports.preview_tidy(on_file, "m.csv", people(items=("tr_1", "tr_2", "tr_3", "other")))
     assert found.studies[0].creates_instrument
     assert "Bank 'trust' may be theirs: 3 of 4 item codes match." in found.studies[0].about_bank
     with pytest.raises(FileError, match=r"has no item .other. .3 of 4 item codes match"):
-        answers.preview_tidy(
+        imports.preview_tidy(
             on_file, "m.csv", people(items=("tr_1", "tr_2", "tr_3", "other")), bank="trust"
         )
     seven = people().replace(b",5\n", b",7\n")
-    found = answers.preview_tidy(on_file, "m.csv", seven)
+    found = imports.preview_tidy(on_file, "m.csv", seven)
     assert found.studies[0].creates_instrument
     assert "'7' is not an option of the format 'likert_5'" in found.studies[0].about_bank
     with pytest.raises(FileError, match="'7' is not an option of the format 'likert_5'"):
-        answers.preview_tidy(on_file, "m.csv", seven, bank="trust")
+        imports.preview_tidy(on_file, "m.csv", seven, bank="trust")
     with pytest.raises(FileError, match="There is no bank 'none'"):
-        answers.preview_tidy(on_file, "m.csv", seven, bank="none")
+        imports.preview_tidy(on_file, "m.csv", seven, bank="none")
 
 
 def test_other_banks_that_fit_are_named(on_file):
     twin = trust_bank("twin")
     bank_store.save_draft(on_file.database, twin, expected_revision=None, summary="t")
-    found = answers.preview_tidy(on_file, "m.csv", people()).studies[0]
+    found = imports.preview_tidy(on_file, "m.csv", people()).studies[0]
     assert found.instrument == "trust"
     assert found.about_bank == "4 of 4 item codes match. These banks fit too: 'twin'."
 
 
 def test_a_few_items_of_a_large_bank_do_not_decide_for_it(on_file):
     one = b"person,item,answer\np1,TR-1,4\np2,TR-1,2\n"
-    assert answers.preview_tidy(on_file, "m.csv", one).studies[0].creates_instrument
-    taken = answers.preview_tidy(on_file, "m.csv", one, bank="trust").studies[0]
+    assert imports.preview_tidy(on_file, "m.csv", one).studies[0].creates_instrument
+    taken = imports.preview_tidy(on_file, "m.csv", one, bank="trust").studies[0]
     assert taken.about_bank == "1 of 1 item codes match; the bank has 4 items."
 
 
@@ -140,7 +140,7 @@ def test_a_few_items_of_a_large_bank_do_not_decide_for_it(on_file):
                                     "participant_id", "Subject ID", "person_id", "id"])  # fmt: skip
 def test_a_column_of_people_is_the_context(workspace, header):
     told = []
-    answers.import_tidy(workspace, "m.csv", people(f"{header},item,answer"), say=told.append)
+    imports.import_tidy(workspace, "m.csv", people(f"{header},item,answer"), say=told.append)
     assert told == [f"The column '{header}' says who answered. It is taken as the context."]
     frame = exported(workspace, "m")
     assert frame["context"].tolist() == [f"p{p}" for p in range(1, 6) for _ in range(4)]
@@ -149,15 +149,15 @@ def test_a_column_of_people_is_the_context(workspace, header):
 
 def test_numbers_of_rows_and_people_beside_contexts_stay_tags(workspace):
     numbered = b"id,item,answer\n1,q1,4\n2,q2,2\n"
-    assert answers.preview_tidy(workspace, "m.csv", numbered).tags == ("id",)
+    assert imports.preview_tidy(workspace, "m.csv", numbered).tags == ("id",)
     beside = b"person,context,item,answer\na,x,q1,4\nb,y,q1,2\n"
-    found = answers.preview_tidy(workspace, "m.csv", beside)
+    found = imports.preview_tidy(workspace, "m.csv", beside)
     assert (found.tags, found.remarks) == (("person",), ())
 
 
 def test_scores_that_are_those_of_the_bank_are_derived(on_file):
     data = people(score=lambda p, answer: p)  # reversed already, as the bank does
-    answers.import_tidy(on_file, "m.csv", data)
+    imports.import_tidy(on_file, "m.csv", data)
     assert exported(on_file, "m")["score"].tolist() == [p for p in range(1, 6) for _ in range(4)]
     stored = on_file.database.rows("select count(score) from response")
     assert stored == [(0,)]
@@ -171,53 +171,53 @@ def test_scores_against_the_bank_are_refused_until_the_user_says_what_they_are(o
         r"'original': the answer '5' has the score 5, and the bank gives 1\."
     )
     with pytest.raises(FileError, match=words):
-        answers.import_tidy(on_file, "m.csv", raw)
-    assert studies.listed(on_file) == ()
-    answers.import_tidy(on_file, "m.csv", raw, study="raw", scores="raw")
+        imports.import_tidy(on_file, "m.csv", raw)
+    assert studies.list_studies(on_file) == ()
+    imports.import_tidy(on_file, "m.csv", raw, study="raw", scores="raw")
     assert alpha_of(on_file, "raw") == pytest.approx(1)
-    answers.import_tidy(on_file, "m.csv", raw, study="keyed", scores="keyed")
+    imports.import_tidy(on_file, "m.csv", raw, study="keyed", scores="keyed")
     frame = exported(on_file, "keyed")
     assert frame["score"].tolist() == frame["answer"].astype(float).tolist()
-    again = answers.export_tidy(on_file, "keyed").replace(b"\nkeyed,", b"\nagain,")
-    answers.import_tidy(on_file, "m.csv", again, scores="keyed")
-    assert answers.export_tidy(on_file, "again") == again
+    again = exports.export_tidy(on_file, "keyed").replace(b"\nkeyed,", b"\nagain,")
+    imports.import_tidy(on_file, "m.csv", again, scores="keyed")
+    assert exports.export_tidy(on_file, "again") == again
 
 
 @pytest.mark.parametrize("scores", ["bank", "keyed", "raw"])
 def test_scores_that_the_format_cannot_give_are_refused(on_file, scores):
     tenfold = people(score=lambda p, answer: 10 * p)
     with pytest.raises(FileError, match="20 of 20 scores do not fit the bank 'trust'"):
-        answers.import_tidy(on_file, "m.csv", tenfold, scores=scores)
+        imports.import_tidy(on_file, "m.csv", tenfold, scores=scores)
     with pytest.raises(FileError, match="scores do not fit"):
-        answers.import_tidy(on_file, "m.csv", tenfold, scores=scores, bank=answers.NEW_BANK)
+        imports.import_tidy(on_file, "m.csv", tenfold, scores=scores, bank=imports.NEW_BANK)
     refused = b"item,answer,status,score\nTR-1,,refused,3\n"
     with pytest.raises(FileError, match="1 of 1 scores do not fit"):
-        answers.import_tidy(on_file, "m.csv", refused, scores=scores, bank="trust")
-    assert studies.listed(on_file) == ()
+        imports.import_tidy(on_file, "m.csv", refused, scores=scores, bank="trust")
+    assert studies.list_studies(on_file) == ()
 
 
 def test_without_a_bank_scores_decide_only_when_the_user_says_so(workspace):
     """Words have the points that their scores say, unless an item turns them round."""
     plain = b"item,answer,score\nq1,yes,1\nq2,no,0\n"
-    answers.import_tidy(workspace, "plain.csv", plain)
+    imports.import_tidy(workspace, "plain.csv", plain)
     assert exported(workspace, "plain")["score"].tolist() == [1.0, 0.0]
     turned = b"item,answer,score\nq1,yes,1\nq2,yes,0\nq1,no,0\n".replace(b"q1,no", b"q3,no")
     with pytest.raises(FileError, match="3 of 3 scores do not fit"):
-        answers.import_tidy(workspace, "turned.csv", turned)
-    answers.import_tidy(workspace, "turned.csv", turned, scores="keyed")
+        imports.import_tidy(workspace, "turned.csv", turned)
+    imports.import_tidy(workspace, "turned.csv", turned, scores="keyed")
     assert exported(workspace, "turned")["score"].tolist() == [1.0, 0.0, 0.0]
 
 
 def test_a_bank_imported_after_its_answers_keys_them(workspace):
     """The answers came first; the bank of the same code comes later and is attached."""
-    answers.import_tidy(workspace, "trust.csv", people(), study="pilot")
-    unkeyed = answers.export_tidy(workspace, "pilot")
+    imports.import_tidy(workspace, "trust.csv", people(), study="pilot")
+    unkeyed = exports.export_tidy(workspace, "pilot")
     mine = exported(workspace, "pilot")
     assert mine["score"].tolist() == mine["answer"].astype(float).tolist()
     assert [s.code for s in bank_attachment.studies_without_bank(workspace)] == ["pilot"]
     later = editing.import_bank(workspace, editing.ImportedBank(trust_bank(), (), ())).instrument
     assert later.code == "trust_2"
-    ((study, match),) = bank_attachment.studies_of(workspace, later)
+    ((study, match),) = bank_attachment.studies_for_bank(workspace, later)
     assert (study, match.words) == ("pilot", "4 of 4 item codes match")
     before = analyses.revision(workspace, ["pilot"])
     done = bank_attachment.attach(workspace, "pilot", "trust_2")
@@ -234,15 +234,15 @@ def test_a_bank_imported_after_its_answers_keys_them(workspace):
     assert bank_attachment.studies_without_bank(workspace) == ()
     archived = {b.code: b.archived for b in editing.summaries(workspace)}
     assert archived["trust"], "the bank made from the answers is put away"
-    again = answers.export_tidy(workspace, "pilot").replace(b"\npilot,", b"\nagain,")
-    answers.import_tidy(workspace, "x.csv", again)
-    assert answers.export_tidy(workspace, "again") == again
+    again = exports.export_tidy(workspace, "pilot").replace(b"\npilot,", b"\nagain,")
+    imports.import_tidy(workspace, "x.csv", again)
+    assert exports.export_tidy(workspace, "again") == again
 
 
 def test_scores_of_the_file_are_derived_once_a_bank_is_attached(workspace):
     data = people(score=lambda p, answer: 6 - answer)
-    answers.import_tidy(workspace, "m.csv", data, scores="keyed")
-    assert not bank_attachment.unkeyed(workspace, "m")
+    imports.import_tidy(workspace, "m.csv", data, scores="keyed")
+    assert not bank_attachment.is_unkeyed(workspace, "m")
     notes = analyses.run(workspace, "item_statistics", ["m"], {}, {}).notes
     assert "was said to have reversed them; no bank confirms it" in notes[0]
     bank_store.save_draft(workspace.database, trust_bank(), expected_revision=None, summary="t")
@@ -253,10 +253,10 @@ def test_scores_of_the_file_are_derived_once_a_bank_is_attached(workspace):
 
 def test_a_bank_that_lacks_items_or_options_is_not_attached(on_file):
     odd = people(items=("tr_1", "tr_2", "tr_3", "other"))
-    answers.import_tidy(on_file, "odd.csv", odd)
+    imports.import_tidy(on_file, "odd.csv", odd)
     seven = people().replace(b",5\n", b",7\n")
-    answers.import_tidy(on_file, "seven.csv", seven)
-    before = [answers.export_tidy(on_file, study) for study in ("odd", "seven")]
+    imports.import_tidy(on_file, "seven.csv", seven)
+    before = [exports.export_tidy(on_file, study) for study in ("odd", "seven")]
     with pytest.raises(UserError, match=r"no item 'other' \(3 of 4 item codes match\)"):
         bank_attachment.attach(on_file, "odd", "trust")
     with pytest.raises(UserError, match=r"No bank holds all.*'trust': 3 of 4 item codes match"):
@@ -265,7 +265,7 @@ def test_a_bank_that_lacks_items_or_options_is_not_attached(on_file):
         bank_attachment.attach(on_file, "seven", "trust")
     with pytest.raises(UserError, match="There is no bank 'none'"):
         bank_attachment.attach(on_file, "seven", "none")
-    assert [answers.export_tidy(on_file, study) for study in ("odd", "seven")] == before
+    assert [exports.export_tidy(on_file, study) for study in ("odd", "seven")] == before
 
 
 def explained(result):
@@ -275,7 +275,7 @@ def explained(result):
 
 def test_no_analysis_claims_reverse_keying_of_answers_without_a_bank(workspace):
     """Every analysis that can be computed of such answers; with the bank they all may say so."""
-    answers.import_tidy(workspace, "m.csv", many(60))
+    imports.import_tidy(workspace, "m.csv", many(60))
     claims = {}
     for bank in ("", "trust"):
         if bank:
@@ -283,7 +283,7 @@ def test_no_analysis_claims_reverse_keying_of_answers_without_a_bank(workspace):
                 workspace.database, trust_bank(), expected_revision=None, summary="t"
             )
             bank_attachment.attach(workspace, "m", bank)
-        for analysis in analyses.analyses():
+        for analysis in analyses.all_analyses():
             try:
                 result = analyses.run(workspace, analysis.name, ["m"], {}, {})
             except UserError:

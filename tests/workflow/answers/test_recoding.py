@@ -6,7 +6,7 @@ import pytest
 
 from core.collect.replies.reader import PARSER_VERSION
 from core.errors import NotEnoughData
-from core.workflow.answers import answers, audits
+from core.workflow.answers import audits, browsing, exports, imports
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses
 from tests.fault_server import Step
@@ -52,8 +52,8 @@ def item_means(workspace):
 )
 def test_what_the_present_parser_has_read_does_not_change(workspace, factors):
     collect(workspace, **factors)
-    found = audits.preview(workspace, "study")
-    planned = answers.overview(workspace, "study")["planned"].sum()
+    found = audits.preview_rereading(workspace, "study")
+    planned = browsing.overview(workspace, "study")["planned"].sum()
     assert (found.n_read, found.n_changed, found.n_kept) == (planned, 0, 0)
     assert found.means.empty
 
@@ -63,10 +63,10 @@ def test_a_preview_says_what_would_change_and_changes_nothing(workspace):
     whole = item_means(workspace)
     as_an_older_parser(workspace, MISSED_FOURS)
     missed = item_means(workspace)
-    before = answers.export_tidy(workspace, "study")
+    before = exports.export_tidy(workspace, "study")
     shares = []
-    found = audits.preview(workspace, "study", report=shares.append)
-    assert answers.export_tidy(workspace, "study") == before
+    found = audits.preview_rereading(workspace, "study", report=shares.append)
+    assert exports.export_tidy(workspace, "study") == before
     assert shares[-1] == 1
     assert set(found.kinds["old_status"]) == {"ambiguous"}
     assert set(found.kinds["option"]) == {"4"}
@@ -80,22 +80,22 @@ def test_a_preview_says_what_would_change_and_changes_nothing(workspace):
 
 def test_applying_makes_the_changes_once_and_keeps_the_old_readings(workspace):
     collect(workspace)
-    before = answers.export_tidy(workspace, "study")
+    before = exports.export_tidy(workspace, "study")
     as_an_older_parser(workspace, MISSED_FOURS)
-    found = audits.preview(workspace, "study")
-    assert audits.apply(workspace, found) == found.n_changed
-    assert answers.export_tidy(workspace, "study") == before
-    assert audits.versions(workspace, "study") == {PARSER_VERSION: 100}
-    assert audits.apply(workspace, found) == 0
+    found = audits.preview_rereading(workspace, "study")
+    assert audits.apply_rereading(workspace, found) == found.n_changed
+    assert exports.export_tidy(workspace, "study") == before
+    assert audits.parser_versions(workspace, "study") == {PARSER_VERSION: 100}
+    assert audits.apply_rereading(workspace, found) == 0
     trial = found.changes["trial_id"][0].as_py()
-    (old,) = answers.detail(workspace, trial).earlier
+    (old,) = browsing.detail(workspace, trial).earlier
     assert (old.cause, old.status, old.option, old.parser) == ("parser", "ambiguous", None, 1)
 
 
 def test_pages_of_changes_hold_every_change_once_with_its_reply(workspace):
     collect(workspace)
     as_an_older_parser(workspace, MISSED_FOURS)
-    found = audits.preview(workspace, "study")
+    found = audits.preview_rereading(workspace, "study")
     seen = []
     for offset in range(0, found.n_changed, 7):
         rows = audits.page_of_changes(workspace, found, offset=offset, limit=7)
@@ -107,31 +107,31 @@ def test_pages_of_changes_hold_every_change_once_with_its_reply(workspace):
 
 def test_what_a_person_set_is_left_alone_unless_asked(workspace):
     collect(workspace)
-    audit = audits.draw(workspace, "study", seed=1, per_model=100)
-    trials, _ = answers.page(workspace, "study", {"option": ["4"]}, "", limit=3)
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=100)
+    trials, _ = browsing.page(workspace, "study", {"option": ["4"]}, "", limit=3)
     chosen = [int(trial) for trial in trials["trial_id"]]
     for trial in chosen:
-        audits.code(workspace, audit, trial, option="1")
-    assert audits.take(workspace, audit, chosen) == 3
-    left = audits.preview(workspace, "study")
+        audits.save_coding(workspace, audit, trial, option="1")
+    assert audits.accept_codings(workspace, audit, chosen) == 3
+    left = audits.preview_rereading(workspace, "study")
     assert (left.n_read, left.n_changed, left.n_kept) == (97, 0, 3)
-    asked = audits.preview(workspace, "study", persons=True)
+    asked = audits.preview_rereading(workspace, "study", persons=True)
     assert (asked.n_read, asked.n_changed, asked.n_kept) == (100, 3, 0)
-    assert audits.apply(workspace, asked) == 3
-    assert not answers.detail(workspace, chosen[0]).set_by_person
-    assert answers.detail(workspace, chosen[0]).option == "4"
-    assert audits.give_back(workspace, audit, chosen) == 0
+    assert audits.apply_rereading(workspace, asked) == 3
+    assert not browsing.detail(workspace, chosen[0]).set_by_person
+    assert browsing.detail(workspace, chosen[0]).option == "4"
+    assert audits.revert_codings(workspace, audit, chosen) == 0
 
 
 def test_of_several_replies_the_first_usable_one_counts(workspace, server):
     texts = ("I would rather not say.", "3", "4")
     ask(workspace, server, lambda n, _: Step(content=texts[n % 2]), ask_again=2)
-    found, total = answers.page(workspace, "study", {"tries": [2]}, "")
+    found, total = browsing.page(workspace, "study", {"tries": [2]}, "")
     assert total == 20
     assert set(found["reply"]) == {"3"}
-    assert audits.preview(workspace, "study").n_changed == 0
+    assert audits.preview_rereading(workspace, "study").n_changed == 0
     as_an_older_parser(workspace, "update response set option = '4'")
-    again = audits.preview(workspace, "study")
+    again = audits.preview_rereading(workspace, "study")
     assert set(again.changes["option"].to_pylist()) == {"3"}
     assert set(again.changes["tries"].to_pylist()) == {2}
 
@@ -139,19 +139,19 @@ def test_of_several_replies_the_first_usable_one_counts(workspace, server):
 def test_where_none_is_usable_the_last_reply_counts(workspace, server):
     texts = ("I would rather not say.", "")
     ask(workspace, server, lambda n, _: Step(content=texts[n % 2]), ask_again=1)
-    assert audits.preview(workspace, "study").n_changed == 0
+    assert audits.preview_rereading(workspace, "study").n_changed == 0
     # an older parser had stopped at the first reply, which it took for an answer
     as_an_older_parser(
         workspace,
         """update response set status = 'answered', option = '1', tries = 1, attempt_id =
         (select m.attempt_id from attempt m where m.call_id = response.trial_id and number = 1)""",
     )
-    found = audits.preview(workspace, "study")
+    found = audits.preview_rereading(workspace, "study")
     assert found.n_changed == 20
     assert set(found.changes["status"].to_pylist()) == {"no_answer"}
     assert set(found.changes["tries"].to_pylist()) == {2}
-    audits.apply(workspace, found)
-    page, _ = answers.page(workspace, "study", {}, "")
+    audits.apply_rereading(workspace, found)
+    page, _ = browsing.page(workspace, "study", {}, "")
     assert set(page["reply"]) == {""}
 
 
@@ -161,17 +161,17 @@ def test_in_a_block_each_item_takes_its_own_first_usable_answer(workspace, serve
         workspace, server, lambda n, _: Step(content=blocks[n % 2]),
         items_per_call=5, ask_again=1,
     )  # fmt: skip
-    expected = answers.export_tidy(workspace, "study")
-    options = answers.page(workspace, "study", {}, "")[0]["option"].tolist()
+    expected = exports.export_tidy(workspace, "study")
+    options = browsing.page(workspace, "study", {}, "")[0]["option"].tolist()
     assert options == ["5", "2", "5", "5", "5"] * 4
     as_an_older_parser(workspace, "update response set option = '3', tries = 1")
-    audits.apply(workspace, audits.preview(workspace, "study"))
-    assert answers.export_tidy(workspace, "study") == expected
-    assert answers.page(workspace, "study", {"tries": [2]}, "")[1] == 4
+    audits.apply_rereading(workspace, audits.preview_rereading(workspace, "study"))
+    assert exports.export_tidy(workspace, "study") == expected
+    assert browsing.page(workspace, "study", {"tries": [2]}, "")[1] == 4
 
 
 def test_imported_answers_are_left_as_their_file_has_them(workspace):
     text = "item,answer,model,raw,status\nq1,4,m,I say 5,\n"
-    answers.import_tidy(workspace, "old.csv", text.encode())
+    imports.import_tidy(workspace, "old.csv", text.encode())
     with pytest.raises(NotEnoughData, match="imported"):
-        audits.preview(workspace, "old")
+        audits.preview_rereading(workspace, "old")

@@ -7,7 +7,7 @@ import pytest
 from core.domain.instrument import Instrument, Item, Rating, ResponseFormat, Wording
 from core.errors import BankError, NotEnoughData
 from core.files.banks.reading import ImportedBank
-from core.workflow.answers import answers, texts
+from core.workflow.answers import imports, texts
 from core.workflow.banks import editing, text_prompts
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses
@@ -44,7 +44,7 @@ def server(monkeypatch):
 
 @pytest.fixture
 def letters(workspace, server):
-    text_prompts.from_descriptors(workspace, "letters", LETTER, PEOPLE, language="en")
+    text_prompts.create_descriptor_prompts(workspace, "letters", LETTER, PEOPLE, language="en")
     freeze(
         workspace, service(server.base_url), study="letters", bank="letters", n_personas=2,
         templates=("free",),
@@ -54,7 +54,9 @@ def letters(workspace, server):
 
 
 def test_one_prompt_for_each_combination_with_its_descriptors_as_tags(workspace):
-    bank = text_prompts.from_descriptors(workspace, "letters", LETTER, PEOPLE, language="en")
+    bank = text_prompts.create_descriptor_prompts(
+        workspace, "letters", LETTER, PEOPLE, language="en"
+    )
     assert [item.text("en") for item in bank.items][:2] == [
         "A letter for Ann, 25.", "A letter for Ann, 40.",
     ]  # fmt: skip
@@ -77,13 +79,13 @@ def test_prompts_that_cannot_be_made_are_refused_and_nothing_is_kept(
 
     before = len(editing.summaries(workspace))
     with pytest.raises(BankError, match=words):
-        text_prompts.from_descriptors(workspace, "x", text, levels, language="en")
+        text_prompts.create_descriptor_prompts(workspace, "x", text, levels, language="en")
     assert len(editing.summaries(workspace)) == before
 
 
 def test_stories_hold_as_many_words_of_the_second_list_as_their_tag_says(workspace):
     first, second = ([f"{name}{n}" for n in range(9)] for name in ("joy", "woe"))
-    bank = text_prompts.stories(
+    bank = text_prompts.create_story_prompts(
         workspace, "stories", first, second, language="en", size=3, groups=4, seed=7
     )
     assert len(bank.items) == 16
@@ -91,14 +93,14 @@ def test_stories_hold_as_many_words_of_the_second_list_as_their_tag_says(workspa
         words = item.text("en").split(": ")[1].rstrip(".").split(", ")
         assert len(set(words)) == 3
         assert item.tags == (f"second={sum(word.startswith('woe') for word in words)}",)
-    again = text_prompts.stories(
+    again = text_prompts.create_story_prompts(
         workspace, "stories", first, second, language="en", size=3, groups=4, seed=7
     )
     assert [i.text("en") for i in again.items] == [i.text("en") for i in bank.items]
 
 
 def test_words_are_counted_in_the_texts_as_written(workspace, letters):
-    counts = texts.counts(workspace, "letters", {"warm": ["kind", "sad"], "able": ["able"]})
+    counts = texts.count_words(workspace, "letters", {"warm": ["kind", "sad"], "able": ["able"]})
     assert len(counts) == 12
     by_name = counts.groupby("name.2")[["warm", "able"]].sum()
     assert by_name.to_dict() == {
@@ -107,33 +109,33 @@ def test_words_are_counted_in_the_texts_as_written(workspace, letters):
 
 
 def test_counting_without_texts_says_what_to_do(workspace, server):
-    text_prompts.from_descriptors(workspace, "letters", LETTER, PEOPLE, language="en")
+    text_prompts.create_descriptor_prompts(workspace, "letters", LETTER, PEOPLE, language="en")
     freeze(
         workspace, service(server.base_url), study="letters", bank="letters", n_personas=0,
         templates=("free",),
     )  # fmt: skip
     with pytest.raises(NotEnoughData, match="No text has been collected"):
-        texts.counts(workspace, "letters", {"warm": ["kind"]})
+        texts.count_words(workspace, "letters", {"warm": ["kind"]})
 
 
 def test_a_judge_is_asked_again_once_where_its_reply_is_no_rating(workspace, letters):
     qualities = (Rating("tragedy", 1, 10), Rating("comedy", 1, 10))
-    bank = texts.judge_bank(workspace, "letters", "Rate this text.\n{text}", qualities)
+    bank = texts.create_judge_bank(workspace, "letters", "Rate this text.\n{text}", qualities)
     freeze(
         workspace, service(letters.base_url, at_once=1), study="judged", bank=bank.code,
         n_personas=0, templates=("free",), ask_again=1,
     )  # fmt: skip
     done = run(workspace, "judged")
     assert (done.n_done, done.n_attempts) == (12, 13)
-    rated = texts.rated(workspace, "judged")
-    means = texts.by_level(rated, "name", "tragedy").set_index("name")
+    rated = texts.load_ratings(workspace, "judged")
+    means = texts.ratings_by_level(rated, "name", "tragedy").set_index("name")
     assert means["mean"].to_dict() == {"Ann": 4.0, "Bob": 1.0}
     assert means["n"].tolist() == [6, 6]
     assert set(rated["status"]) == {"answered"}
 
 
 def test_prose_stays_missing_where_a_judge_is_not_asked_again(workspace, letters):
-    bank = texts.judge_bank(
+    bank = texts.create_judge_bank(
         workspace, "letters", "Rate this text.\n{text}", (Rating("tragedy", 1, 10),)
     )
     freeze(
@@ -141,7 +143,7 @@ def test_prose_stays_missing_where_a_judge_is_not_asked_again(workspace, letters
         n_personas=0, templates=("free",),
     )  # fmt: skip
     run(workspace, "judged")
-    rated = texts.rated(workspace, "judged")
+    rated = texts.load_ratings(workspace, "judged")
     assert rated["status"].value_counts().to_dict() == {"answered": 11, "no_answer": 1}
     assert rated["tragedy"].isna().sum() == 1
 
@@ -149,13 +151,13 @@ def test_prose_stays_missing_where_a_judge_is_not_asked_again(workspace, letters
 def test_braces_in_a_text_are_text_to_the_judge(workspace, monkeypatch):
     with FaultServer(script=lambda n, body: Step(content="{entity} and {item}: {}")) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
-        text_prompts.from_descriptors(workspace, "letters", LETTER, PEOPLE, language="en")
+        text_prompts.create_descriptor_prompts(workspace, "letters", LETTER, PEOPLE, language="en")
         freeze(
             workspace, service(server.base_url), study="letters", bank="letters", n_personas=0,
             templates=("free",),
         )  # fmt: skip
         run(workspace, "letters")
-        bank = texts.judge_bank(workspace, "letters", "Rate: {text}", (Rating("a", 1, 10),))
+        bank = texts.create_judge_bank(workspace, "letters", "Rate: {text}", (Rating("a", 1, 10),))
         freeze(
             workspace, service(server.base_url), study="judged", bank=bank.code, n_personas=0,
             templates=("free",),
@@ -197,7 +199,7 @@ def test_imported_texts_are_scored_like_collected_ones(workspace):
         for text in ["leader kind word word" if item.code[0] == "m" else "leader kind kind word"]
     ]
     head = "instrument,item,answer,model,context,format,raw"
-    answers.import_tidy(workspace, "l.csv", "\n".join([head, *rows]).encode(), study="letters")
+    imports.import_tidy(workspace, "l.csv", "\n".join([head, *rows]).encode(), study="letters")
     assert texts.text_studies(workspace) == ("letters",)
     options = {"lists": "lists", "first": "male", "first_lists": "agentic"}
     found = analyses.run(workspace, "odds_ratios", ["letters"], options, {})
@@ -207,6 +209,6 @@ def test_imported_texts_are_scored_like_collected_ones(workspace):
 
 
 def test_a_study_of_options_is_no_study_of_texts(workspace):
-    answers.import_tidy(workspace, "a.csv", b"item,answer\nq1,1\nq2,2\n", study="plain")
+    imports.import_tidy(workspace, "a.csv", b"item,answer\nq1,1\nq2,2\n", study="plain")
     with pytest.raises(NotEnoughData, match="'plain' did not ask for texts"):
         analyses.run(workspace, "odds_ratios", ["plain"], {}, {})

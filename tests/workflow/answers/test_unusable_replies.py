@@ -9,16 +9,16 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from core.workflow.answers import answers, audits
-from core.workflow.respondents import respondents
+from core.workflow.answers import audits, browsing, exports
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.fault_server import AZURE_FILTER, Step, filtered
 from tests.workflow.studies import finished, freeze, service
 
 
 def first_answer(workspace, study="study"):
-    page, _ = answers.page(workspace, study, {}, "", limit=1)
-    return answers.detail(workspace, int(page["trial_id"].iloc[0]))
+    page, _ = browsing.page(workspace, study, {}, "", limit=1)
+    return browsing.detail(workspace, int(page["trial_id"].iloc[0]))
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,12 @@ def test_what_a_content_filter_withholds_is_a_refusal_asked_once(workspace, serv
     collection.start(workspace, "study")
     ended = finished(workspace)
     assert (ended.state, ended.n_done, len(server.chats)) == ("finished", 40, 40)
-    counts = answers.tally(workspace, "study", ["respondent"])
+    counts = browsing.status_counts(workspace, "study", ["respondent"])
     assert counts[["status", "count"]].to_numpy().tolist() == [["refused", 40]]
     found = first_answer(workspace)
     assert (found.status, found.option, found.withheld_by_filter) == ("refused", None, True)
     assert found.tries[0].http_status == (step.status if step.status != 200 else None)
-    exported = answers.export_tidy(workspace, "study").decode().splitlines()
+    exported = exports.export_tidy(workspace, "study").decode().splitlines()
     assert "refused_by" in exported[0]
     assert all("provider's content filter" in line for line in exported[1:])
 
@@ -48,7 +48,7 @@ def test_a_models_own_refusal_bears_no_mark_of_a_filter(workspace, server):
     assert finished(workspace).state == "finished"
     found = first_answer(workspace)
     assert (found.status, found.reply, found.withheld_by_filter) == ("refused", "4", False)
-    assert "refused_by" not in answers.export_tidy(workspace, "study").decode()
+    assert "refused_by" not in exports.export_tidy(workspace, "study").decode()
 
 
 def test_a_web_page_instead_of_a_reply_pauses_after_one_call_and_continues_once_mended(
@@ -95,9 +95,9 @@ def test_replies_without_an_answer_are_not_counted_as_usable(workspace, server, 
     assert (ended.state, ended.n_done, ended.n_asked, ended.n_usable) == ("finished", 20, 20, 0)
     assert ended.statuses == {status: 20}
     assert collection.replied_words(ended) == "20 of 20 replied, 0 of 20 usable"
-    (state,) = collection.overview(workspace)
+    (state,) = collection.list_runs(workspace)
     assert (state.n_usable, state.n_asked) == (0, 20)
-    counted = answers.counts_csv(workspace, "study").decode().splitlines()
+    counted = exports.counts_csv(workspace, "study").decode().splitlines()
     assert counted[0].startswith("respondent,planned,asked,usable,")
     assert counted[1].startswith("Service,20,20,0,")
 
@@ -155,7 +155,7 @@ def test_refusals_pause_nothing(workspace, server):
 def test_one_of_two_respondents_whose_replies_cannot_be_read_pauses_the_run(workspace, server):
     server.script = lambda _, body: NULL if body["model"] == "mute" else None
     mute = replace(service(server.base_url, "Mute", at_once=1), model="mute")
-    respondents.save(workspace, mute)
+    catalog.save(workspace, mute)
     freeze(workspace, service(server.base_url, at_once=1), n_personas=2, also=("Mute",))
     collection.start(workspace, "study")
     paused = finished(workspace)
@@ -186,4 +186,4 @@ def test_what_comes_beside_a_reply_is_kept_and_exported_and_is_never_the_answer(
     assert calls["tokens_reasoning"].tolist()[1:] == [64] * 20
     assert json.loads(calls["tool_calls"][1]) == [CALL]
     # read anew, the reasoning is still no answer
-    assert not audits.preview(workspace, "study").changes.num_rows
+    assert not audits.preview_rereading(workspace, "study").changes.num_rows

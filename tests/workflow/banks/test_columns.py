@@ -13,17 +13,17 @@ from core.errors import BankError
 from core.workflow.banks import editing, grid
 from core.workflow.banks.grid import (
     GridEdits,
-    TextColumn,
+    GridTextColumn,
     columns_of,
     edit_items,
     edit_options,
-    edited,
+    item_remarks,
     option_remarks,
-    remarks,
-    spread,
+    spread_blocks,
     text_column,
     text_columns,
     used_facts,
+    with_cell,
 )
 
 MOODED = Item(
@@ -41,13 +41,13 @@ names = st.text("abc_-:", min_size=1, max_size=6)
 
 @given(language=st.text("abc-", min_size=1), form=names, mood=st.sampled_from(["", "statement"]))
 def test_the_name_of_a_column_of_texts_says_what_it_holds(language, form, mood):
-    column = TextColumn(language, form, mood)
+    column = GridTextColumn(language, form, mood)
     assert text_column(column.name) == column
 
 
 def test_the_same_form_stands_side_by_side_in_every_language():
     bank = Instrument("b", "B", (MOODED,), (), ("en", "de"))
-    added = [TextColumn("de", "opposite")]
+    added = [GridTextColumn("de", "opposite")]
     assert [column.name for column in text_columns(bank, added)] == [
         "text:en", "text:de", "text:en:original:statement", "text:en:negation:",
         "text:de:opposite:",
@@ -55,12 +55,12 @@ def test_the_same_form_stands_side_by_side_in_every_language():
 
 
 def test_an_edit_changes_the_text_of_its_own_mood_alone_and_accepts_a_draft():
-    changed = edited(MOODED, "text:en:original:statement", "It is fine.")
+    changed = with_cell(MOODED, "text:en:original:statement", "It is fine.")
     assert [w.text for w in changed.wordings] == [
         "Is it good?", "It is fine.", "It is not good.", "Ist es gut?",
     ]  # fmt: skip
-    assert edited(MOODED, "text:en", "").wordings == MOODED.wordings[1:]
-    accepted = edited(MOODED, "text:en:negation:", "It is bad.")
+    assert with_cell(MOODED, "text:en", "").wordings == MOODED.wordings[1:]
+    accepted = with_cell(MOODED, "text:en:negation:", "It is bad.")
     assert accepted.wordings[2] == Wording("en", "It is bad.", "negation")
 
 
@@ -96,7 +96,7 @@ def test_facts_are_shown_where_they_are_used():
 )
 def test_what_is_typed_or_pasted_into_a_fact_is_read(column, value, field, expected):
     item = Item("a", rank=4, loadings={"law": 1, "trade": 1}, positions={"P": 1})
-    assert getattr(edited(item, column, value), field) == expected
+    assert getattr(with_cell(item, column, value), field) == expected
 
 
 def test_what_the_grid_shows_of_an_item_is_read_back_as_it_was():
@@ -113,7 +113,7 @@ def test_what_the_grid_shows_of_an_item_is_read_back_as_it_was():
 
 def test_unknown_words_for_a_loading_a_party_or_a_rank_are_told():
     edits = GridEdits({0: {"loading:law": "much", "party:P": "yes", "rank": "soon"}}, [], ())
-    told = remarks(edits, ("code", "rank", "loading:law", "party:P"), (Item("a"),), (0,))
+    told = item_remarks(edits, ("code", "rank", "loading:law", "party:P"), (Item("a"),), (0,))
     assert len(told) == 3
     assert "“soon” under Rank" in told[0]
     assert "“much” under law" in told[1]
@@ -144,7 +144,7 @@ def test_an_unknown_stance_keeps_the_old_one_and_is_told():
 def test_a_block_of_options_pasted_into_one_cell_becomes_options():
     columns = ("code", "points", "stance", "text:en")
     edits = GridEdits({}, [{"code": "1\t1\tagainst\tno\n2\t2,5\tfor\tyes\n3\t3\t0\tmaybe"}], ())
-    found = edit_options((), spread(edits, columns))
+    found = edit_options((), spread_blocks(edits, columns))
     assert [(o.code, o.points, o.stance, o.labels) for o in found] == [
         ("1", 1.0, -1, {"en": "no"}), ("2", None, 1, {"en": "yes"}), ("3", 3.0, 0, {"en": "maybe"}),
     ]  # fmt: skip
@@ -166,7 +166,7 @@ def test_missing_and_unreviewed_texts_are_counted_by_language_and_form():
         ("en", "original"): (1, 0), ("de", "original"): (1, 0), ("fr", "original"): (2, 0),
         ("en", "negation"): (1, 1),
     }  # fmt: skip
-    assert editing.gaps(replace(bank, items=(MOODED,)), [TextColumn("en")]) == ()
+    assert editing.gaps(replace(bank, items=(MOODED,)), [GridTextColumn("en")]) == ()
 
 
 def test_the_filter_finds_gaps_drafts_and_problems_and_nothing_else():
@@ -180,8 +180,8 @@ def test_the_filter_finds_gaps_drafts_and_problems_and_nothing_else():
     )
     bank = Instrument("b", "B", items)
     found = editing.problems_besides_gaps(bank)
-    assert editing.troubled_rows(bank, [TextColumn("en")], found) == (1, 2, 3, 4)
-    groups = {g.title: g.places for g in editing.grouped(found) if not g.blocks}
+    assert editing.rows_with_problems(bank, [GridTextColumn("en")], found) == (1, 2, 3, 4)
+    groups = {g.title: g.places for g in editing.group_problems(found) if not g.blocks}
     assert groups == {
         "Items with the text of an earlier one": ("twin",),
         "Pairs that are not mutual": ("lonely",),
@@ -193,7 +193,7 @@ def test_problems_are_grouped_with_those_that_stop_a_study_first():
         Item("x", (Wording("en", "I like {entity}."), Wording("de", "Ich mag es.")), "S"),
         Item("x", (Wording("en", "Two."),)),
     )
-    groups = editing.grouped(
+    groups = editing.group_problems(
         editing.problems_besides_gaps(Instrument("b", "B", items, (), ("en",)))
     )
     assert groups[0].blocks

@@ -10,7 +10,7 @@ from core.domain import instrument
 from core.domain.instrument import Instrument, Item, Wording, problems
 from core.errors import BankError
 from core.workflow.banks import editing
-from core.workflow.banks.grid import GridEdits, edit_items, has_block, remarks, spread
+from core.workflow.banks.grid import GridEdits, edit_items, has_block, item_remarks, spread_blocks
 
 EN, DE = "text:en", "text:de"
 COLUMNS = ("code", "subscale", "keyed", EN, DE)
@@ -20,7 +20,7 @@ FOUR = tuple(Item(code, keyed=sign) for code, sign in zip("abcd", (1, -1, 1, -1)
 def pasted(block, column="code", columns=COLUMNS):
     """The items that come of a block pasted into one cell of the empty last row."""
     edits = GridEdits({}, [{"keyed": "+", column: block}], frozenset())
-    return edit_items((), (), spread(edits, columns))
+    return edit_items((), (), spread_blocks(edits, columns))
 
 
 @pytest.mark.parametrize("word", ["-", "-1", "R", "r", " reverse ", "Reversed", "−", "–1", "−1"])
@@ -43,7 +43,7 @@ def test_an_unknown_word_keeps_the_old_keying_and_is_told_with_its_item():
     edits = GridEdits({1: {"keyed": "invers"}, 2: {"keyed": "R"}, 0: {"keyed": "5"}}, (), ())
     after = edit_items(FOUR, range(4), edits)
     assert [item.keyed for item in after] == [1, -1, -1, -1]
-    told = remarks(edits, COLUMNS[:-1], FOUR, range(4))
+    told = item_remarks(edits, COLUMNS[:-1], FOUR, range(4))
     assert [line.split(" is not known")[0] for line in told] == [
         "Item b: “invers” under Keyed", "Item a: “5” under Keyed",
     ]  # fmt: skip
@@ -53,7 +53,7 @@ def test_an_unknown_word_keeps_the_old_keying_and_is_told_with_its_item():
 
 def test_nothing_is_told_where_everything_is_understood():
     edits = GridEdits({0: {"keyed": "R", "code": "x"}}, [{"code": "e", "keyed": "+"}], ())
-    assert remarks(edits, COLUMNS[:-1], FOUR, range(4)) == ()
+    assert item_remarks(edits, COLUMNS[:-1], FOUR, range(4)) == ()
 
 
 def test_a_block_pasted_into_one_code_becomes_items():
@@ -85,7 +85,7 @@ def test_one_cell_with_the_line_break_a_spreadsheet_adds_is_just_that_cell():
 def test_unknown_keying_and_cells_with_no_column_are_told_in_a_block():
     edits = GridEdits({}, [{"code": "x1\tA\tnope\tOne.\textra\nx2\tA\tR\tTwo."}], ())
     assert has_block(edits, COLUMNS[:-1])
-    told = remarks(edits, COLUMNS[:-1], (), ())
+    told = item_remarks(edits, COLUMNS[:-1], (), ())
     assert told[0].startswith("Item x1: “nope” under Keyed is not known")
     assert "left out (cells: 1)" in told[1]
     assert len(told) == 2
@@ -93,7 +93,7 @@ def test_unknown_keying_and_cells_with_no_column_are_told_in_a_block():
 
 def test_a_block_in_the_code_of_an_old_item_is_told_and_stops_a_study():
     edits = GridEdits({0: {"code": "x1\tA\nx2\tB"}}, (), ())
-    (told,) = remarks(edits, COLUMNS[:-1], FOUR, range(4))
+    (told,) = item_remarks(edits, COLUMNS[:-1], FOUR, range(4))
     assert "pasted into one code" in told
     bank = Instrument("b", "B", edit_items(FOUR, range(4), edits))
     (problem,) = [p for p in problems(bank) if "tab or line break" in p.what]

@@ -9,7 +9,7 @@ import pytest
 from core.domain.study import Context, Design
 from core.workflow import sample
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from tests.workflow.studies import simulated
 
 ENGLISH = tuple(Context(f"e{n}", f"You are person {n}.", language="en") for n in range(3))
@@ -19,7 +19,7 @@ UNSTATED = Context("u", "You are a nurse.")
 
 @pytest.fixture
 def design(workspace):
-    respondents.save(workspace, simulated())
+    catalog.save(workspace, simulated())
     return Design("s", "attitudes_20", ("Simulated",))
 
 

@@ -7,22 +7,22 @@ from dataclasses import replace
 import pytest
 
 from core.errors import DesignError
-from core.workflow.answers import answers
+from core.workflow.answers import browsing
 from core.workflow.banks import editing
-from core.workflow.contexts import contexts
+from core.workflow.contexts import sets
 from core.workflow.designs import presets, studies
 from core.workflow.designs.presets import CONVERSATIONS, PERSONAS
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.workflow.studies import simulated
 
-CODES = [preset.code for preset in presets.PRESETS]
+CODES = [preset.code for preset in presets.PUBLISHED_DESIGNS]
 SMALL = {"words_english": 60, "words_chinese": 60, "scale_companion": 4}
 
 
 def designed(workspace, code, first_items=None):
     person = simulated()
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     found = presets.design(workspace, presets.by_code(code), first_items=first_items)
     return replace(found, respondents=(person.label,))
 
@@ -36,7 +36,7 @@ def test_every_trial_of_a_short_published_study_is_asked_and_coded(workspace, co
     assert collection.start(workspace, record.code)
     progress = collection.wait(workspace, record.code, every_s=0.02)
     assert (progress.state, progress.n_done) == ("finished", record.n_trials)
-    counted = answers.overview(workspace, record.code).loc[0]
+    counted = browsing.overview(workspace, record.code).loc[0]
     # these people refuse and explain nothing
     assert (counted["planned"], counted["n"]) == (record.n_trials, record.n_trials)
 
@@ -48,7 +48,7 @@ def test_every_published_study_in_full_can_be_frozen(workspace):
         assert design.instrument == presets.by_code(code).design.instrument
 
 
-@pytest.mark.parametrize("preset", presets.PRESETS, ids=CODES)
+@pytest.mark.parametrize("preset", presets.PUBLISHED_DESIGNS, ids=CODES)
 def test_every_published_study_tells_its_source_and_what_differs(preset):
     assert any(year in preset.source for year in ("2024", "2025", "ACL"))
     assert preset.differs
@@ -113,16 +113,16 @@ def test_personas_and_first_exchanges_in_english_are_kept_as_sets(workspace):
     assert (fields["personas"], fields["persona_set"]) == ("set", PERSONAS)
     fields = presets.fields(workspace, presets.by_code("scale_conversations"), first_items=3)
     assert (fields["persona_set"], fields["persona_count"]) == (CONVERSATIONS, 5)
-    found = contexts.sets(workspace)[CONVERSATIONS]
+    found = sets.load_all(workspace)[CONVERSATIONS]
     assert {context.language for context in found} == {"en"}
     assert {len(context.messages) for context in found} == {2}
 
 
 def test_a_set_of_the_user_under_that_name_stays_as_it_is(workspace):
-    own = contexts.parse_personas("You are mine.")
-    contexts.save(workspace, CONVERSATIONS, own)
+    own = sets.parse_personas("You are mine.")
+    sets.save(workspace, CONVERSATIONS, own)
     fields = presets.fields(workspace, presets.by_code("scale_conversations"))
-    assert contexts.sets(workspace)[CONVERSATIONS] == own
+    assert sets.load_all(workspace)[CONVERSATIONS] == own
     assert (fields["personas"], len(fields["personas_own"])) == ("own", 30)
 
 

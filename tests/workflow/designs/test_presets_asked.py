@@ -9,15 +9,15 @@ from dataclasses import replace
 import pytest
 
 from core.domain.formats import BUILT_IN
-from core.workflow.answers import answers
+from core.workflow.answers import browsing
 from core.workflow.designs import presets, studies
-from core.workflow.respondents import respondents
-from core.workflow.respondents.respondents import LOCAL
+from core.workflow.respondents import catalog
+from core.workflow.respondents.catalog import LOCAL
 from core.workflow.runs import collection
 from tests.fault_server import NUMBERED, FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, service
 
-CODES = [preset.code for preset in presets.PRESETS]
+CODES = [preset.code for preset in presets.PUBLISHED_DESIGNS]
 LABELS = {
     label
     for response_format in BUILT_IN.values()
@@ -61,7 +61,7 @@ def willing(number, body):
 
 
 def asked(workspace, code, person, first_items, **smaller):
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     design = presets.design(workspace, presets.by_code(code), first_items=first_items)
     design = replace(design, respondents=(person.label,), temperatures=(), **smaller)
     record = studies.freeze(workspace, design)
@@ -71,7 +71,7 @@ def asked(workspace, code, person, first_items, **smaller):
         collection.start(workspace, record.code)
         progress = collection.wait(workspace, record.code, every_s=0.05)
     assert (progress.state, progress.n_done) == ("finished", record.n_trials)
-    return answers.overview(workspace, record.code).loc[0]
+    return browsing.overview(workspace, record.code).loc[0]
 
 
 @pytest.mark.parametrize("code", CODES)

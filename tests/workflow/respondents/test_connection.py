@@ -6,8 +6,8 @@ import pytest
 
 from core.domain.study import SamplingSettings
 from core.errors import CollectionError
-from core.workflow.respondents import connection, respondents
-from core.workflow.respondents.connection import PARAMETERS
+from core.workflow.respondents import catalog, service_settings
+from core.workflow.respondents.service_settings import PARAMETERS
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import service
 
@@ -29,7 +29,7 @@ def refusing(*names, always=()):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_each_setting_that_a_service_refuses_is_found_and_no_other(workspace, name):
     with FaultServer(refusing(name), key=None) as server:
-        found = respondents.test(workspace, service(server.base_url, temperature=None))
+        found = catalog.test(workspace, service(server.base_url, temperature=None))
         bodies = [seen.body for seen in server.chats]
     assert found.refused == (name,)
     assert [check.accepted for check in found.parameters].count(True) == len(PARAMETERS) - 1
@@ -41,7 +41,7 @@ def test_each_setting_that_a_service_refuses_is_found_and_no_other(workspace, na
 
 def test_a_request_that_is_rejected_as_it_is_set_still_tells_which_settings_are_taken(workspace):
     with FaultServer(refusing("temperature", "max_tokens"), key=None) as server:
-        found = respondents.test(workspace, service(server.base_url, temperature=0, max_tokens=9))
+        found = catalog.test(workspace, service(server.base_url, temperature=0, max_tokens=9))
     assert "temperature" in found.rejected
     assert found.reply == ""
     assert found.refused == ("temperature", "max_tokens")
@@ -52,12 +52,12 @@ def test_a_service_that_rejects_everything_is_an_error_and_not_a_list_of_setting
         FaultServer(refusing(always=("model",)), key=None) as server,
         pytest.raises(CollectionError, match="did not accept the request"),
     ):
-        respondents.test(workspace, service(server.base_url))
+        catalog.test(workspace, service(server.base_url))
 
 
 def test_the_values_of_the_respondent_are_the_ones_tried(workspace):
     with FaultServer(key=None) as server:
-        respondents.test(workspace, service(server.base_url, temperature=0.3, max_tokens=7, seed=5))
+        catalog.test(workspace, service(server.base_url, temperature=0.3, max_tokens=7, seed=5))
         bodies = [seen.body for seen in server.chats][2:]
     sent = [{name: body[name] for name in PARAMETERS if name in body} for body in bodies]
     for name, value in (("temperature", 0.3), ("top_p", 0.9), ("max_tokens", 7),
@@ -72,28 +72,28 @@ FULL = SamplingSettings(
 
 
 def test_settings_in_use_are_those_that_would_be_sent():
-    assert connection.in_use(FULL) == ("temperature", "top_p", "max_tokens", "seed")
-    assert connection.in_use(SamplingSettings(temperature=None)) == ()
+    assert service_settings.settings_in_use(FULL) == ("temperature", "top_p", "max_tokens", "seed")
+    assert service_settings.settings_in_use(SamplingSettings(temperature=None)) == ()
     extra = SamplingSettings(temperature=None, extra_body={"max_completion_tokens": 9})
-    assert connection.in_use(extra) == ("max_completion_tokens",)
+    assert service_settings.settings_in_use(extra) == ("max_completion_tokens",)
 
 
 @pytest.mark.parametrize("name", ["temperature", "top_p", "max_tokens", "seed"])
 def test_a_setting_left_out_is_the_only_thing_that_changes(name):
-    left = connection.without(FULL, name)
+    left = service_settings.without_setting(FULL, name)
     assert getattr(left, name) is None
     others = {"temperature", "top_p", "max_tokens", "seed", "extra_body"} - {name}
     assert all(getattr(left, other) == getattr(FULL, other) for other in others)
 
 
 def test_the_limit_goes_out_under_its_other_name():
-    found = connection.with_completion_limit(FULL)
+    found = service_settings.with_completion_limit(FULL)
     assert found.max_tokens is None
     assert found.extra_body == {"reasoning_effort": "low", "max_completion_tokens": 64}
     with pytest.raises(CollectionError, match="No longest reply"):
-        connection.with_completion_limit(SamplingSettings())
+        service_settings.with_completion_limit(SamplingSettings())
 
 
 def test_an_unknown_setting_cannot_be_left_out():
     with pytest.raises(CollectionError, match="no setting 'warmth'"):
-        connection.without(FULL, "warmth")
+        service_settings.without_setting(FULL, "warmth")

@@ -7,8 +7,8 @@ import pytest
 
 from core.errors import CollectionError
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
-from core.workflow.respondents.respondents import Price
+from core.workflow.respondents import catalog
+from core.workflow.respondents.catalog import Price
 from core.workflow.runs import collection
 from tests.fault_server import FaultServer
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
@@ -17,12 +17,12 @@ DAY = date(2026, 11, 1)
 
 
 def test_the_newest_price_of_a_model_counts_and_a_forgotten_one_does_not(workspace):
-    respondents.save_prices(workspace, Price("a", 1.0, 2.0, DAY, "list"))
-    respondents.save_prices(workspace, Price("b", 3.0, 4.0, DAY))
-    respondents.save_prices(workspace, Price(" a ", 5.0, 6.0, DAY))
-    assert respondents.listed(workspace) == (Price("a", 5.0, 6.0, DAY), Price("b", 3.0, 4.0, DAY))
-    respondents.forget(workspace, "a")
-    assert [p.model for p in respondents.listed(workspace)] == ["b"]
+    catalog.save_price(workspace, Price("a", 1.0, 2.0, DAY, "list"))
+    catalog.save_price(workspace, Price("b", 3.0, 4.0, DAY))
+    catalog.save_price(workspace, Price(" a ", 5.0, 6.0, DAY))
+    assert catalog.list_prices(workspace) == (Price("a", 5.0, 6.0, DAY), Price("b", 3.0, 4.0, DAY))
+    catalog.forget_price(workspace, "a")
+    assert [p.model for p in catalog.list_prices(workspace)] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -35,18 +35,18 @@ def test_the_newest_price_of_a_model_counts_and_a_forgotten_one_does_not(workspa
 )
 def test_what_is_no_price_is_refused(workspace, price, words):
     with pytest.raises(CollectionError, match=words):
-        respondents.save_prices(workspace, price)
-    assert respondents.listed(workspace) == ()
+        catalog.save_price(workspace, price)
+    assert catalog.list_prices(workspace) == ()
 
 
 def test_a_price_of_the_respondent_comes_before_that_of_the_table(workspace):
-    respondents.save_prices(workspace, Price("test-model", 5.0, 6.0, DAY))
+    catalog.save_price(workspace, Price("test-model", 5.0, 6.0, DAY))
     own = service("http://127.0.0.1:1/v1", price_in=1.0, price_out=2.0)
-    assert respondents.priced(workspace, own) == own
+    assert catalog.with_prices(workspace, own) == own
     without = service("http://127.0.0.1:1/v1")
-    found = respondents.priced(workspace, without).sampling
+    found = catalog.with_prices(workspace, without).sampling
     assert (found.price_in, found.price_out) == (5.0, 6.0)
-    assert respondents.priced(workspace, replace(without, model="other")).sampling.price_in is None
+    assert catalog.with_prices(workspace, replace(without, model="other")).sampling.price_in is None
 
 
 def test_a_price_entered_after_freezing_gives_the_cost_and_lets_a_cap_hold(workspace, monkeypatch):
@@ -56,11 +56,11 @@ def test_a_price_entered_after_freezing_gives_the_cost_and_lets_a_cap_hold(works
         with pytest.raises(CollectionError, match="not known"):
             collection.start(workspace, "study", cost_cap=1.0)
         assert studies.size(workspace, record.design).unpriced == ("Service",)
-        respondents.save_prices(workspace, Price("test-model", 1.0, 2.0, DAY))
+        catalog.save_price(workspace, Price("test-model", 1.0, 2.0, DAY))
         low, high = studies.size(workspace, record.design).cost
         assert 0 < low < high
         collection.start(workspace, "study", cost_cap=1.0)
         done = collection.wait(workspace, "study", every_s=0.02)
     assert (done.state, done.cost_unknown) == ("finished", 0)
     assert 0 < done.cost < high
-    assert respondents.by_label(workspace, "Service").sampling.price_in is None
+    assert catalog.by_label(workspace, "Service").sampling.price_in is None

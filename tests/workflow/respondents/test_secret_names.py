@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.errors import CollectionError
+from core.workflow.respondents.catalog import holds_key
 from core.workflow.respondents.forms import parse_extra
-from core.workflow.respondents.respondents import holds_key
 
 KEYS = (
     "api_key", "apikey", "apiKey", "API-KEY", "x-api-key", "X_Api_Key", "x.goog.api.key", "key",

@@ -8,9 +8,9 @@ import pytest
 
 from core.domain.study import Design
 from core.errors import CollectionError, DesignError
-from core.workflow.answers import answers
+from core.workflow.answers import exports
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import amendments, collection
 from core.workflow.statistics import analyses
 from tests.fault_server import FaultServer
@@ -58,7 +58,7 @@ def test_a_study_goes_on_after_its_service_refused_a_setting(workspace, server, 
     assert sentence.endswith(f"Service, temperature left to the service. Reason: {REASON}")
     result = analyses.run(workspace, "item_statistics", ["study"], {}, {})
     assert sentence in result.method
-    answers.export_study(workspace, "study", tmp_path)
+    exports.export_study(workspace, "study", tmp_path)
     line = (tmp_path / "amendments.csv").read_text().splitlines()[1]
     assert line.split(",")[1:] == ["Service", "temperature left to the service", REASON]
     assert "amendments.csv" in (tmp_path / "SHA256SUMS").read_text()
@@ -71,7 +71,7 @@ def test_amendments_add_up_and_the_last_state_is_the_one_asked(workspace, server
     amendments.amend(
         workspace, "study", "Service", leave_out=["seed"], completion_limit=True, reason="Two."
     )
-    assert [one.change for one in amendments.listed(workspace, "study")] == [
+    assert [one.change for one in amendments.list_amendments(workspace, "study")] == [
         "temperature left to the service",
         "seed left to the service; longest reply sent as max_completion_tokens",
     ]
@@ -79,7 +79,7 @@ def test_amendments_add_up_and_the_last_state_is_the_one_asked(workspace, server
     body = server.chats[-1].body
     assert {"temperature", "seed", "max_tokens"}.isdisjoint(body)
     assert body["max_completion_tokens"] == 40
-    assert respondents.by_label(workspace, "Service") == person  # for other studies
+    assert catalog.by_label(workspace, "Service") == person  # for other studies
 
 
 def test_what_a_design_asks_of_a_service_can_be_left_out_too(workspace, monkeypatch):
@@ -89,12 +89,12 @@ def test_what_a_design_asks_of_a_service_can_be_left_out_too(workspace, monkeypa
             workspace, service(server.base_url), n_personas=1, first_token=True,
             answering="enforced",
         )  # fmt: skip
-        possible = amendments.can_leave_out(workspace, "study", "Service")
+        possible = amendments.settings_to_leave_out(workspace, "study", "Service")
         assert possible == ("temperature", "logprobs", "response_format")
         amendments.amend(
             workspace, "study", "Service", leave_out=["logprobs", "response_format"], reason="R."
         )
-        assert amendments.can_leave_out(workspace, "study", "Service") == ("temperature",)
+        assert amendments.settings_to_leave_out(workspace, "study", "Service") == ("temperature",)
         assert asked_to_the_end(workspace).state == "finished"
         assert {"logprobs", "top_logprobs", "response_format"}.isdisjoint(server.chats[-1].body)
 
@@ -116,12 +116,12 @@ def test_an_amendment_that_makes_no_sense_is_refused_and_nothing_is_kept(
     values = {"label": "Service", "leave_out": ["temperature"], "reason": REASON, **changes}
     with pytest.raises((DesignError, CollectionError), match=words):
         amendments.amend(workspace, "study", values.pop("label"), **values)
-    assert amendments.listed(workspace, "study") == ()
+    assert amendments.list_amendments(workspace, "study") == ()
 
 
 def test_a_temperature_that_is_compared_cannot_be_left_out(workspace, server):
     person = service(server.base_url)
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     studies.freeze(
         workspace, Design("study", "attitudes_20", (person.label,), temperatures=(0.0, 1.0))
     )

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from core.errors import CollectionError
-from core.workflow.answers import answers
+from core.workflow.answers import exports
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection, collector
 from tests.echoes import Echoes
 from tests.fault_server import FaultServer
@@ -59,7 +59,7 @@ def test_a_key_that_a_service_echoes_is_in_no_table_file_export_log_or_message(
     caplog.set_level(logging.DEBUG)
     if origin == "typed":
         monkeypatch.delenv(KEY_VARIABLE, raising=False)
-        respondents.remember_key(workspace, server.base_url, CANARY)
+        catalog.remember_key(workspace, server.base_url, CANARY)
     else:
         monkeypatch.setenv(KEY_VARIABLE, CANARY)
     person = service(server.base_url, at_once=1)
@@ -71,7 +71,7 @@ def test_a_key_that_a_service_echoes_is_in_no_table_file_export_log_or_message(
     assert len(server.chats) >= 2 * n_places
     for _ in range(n_places):
         try:
-            shown.append(repr(respondents.test(workspace, person)))
+            shown.append(repr(catalog.test(workspace, person)))
         except CollectionError as error:
             shown.append(str(error))
     assert {seen.headers["Authorization"] for seen in server.chats} == {f"Bearer {CANARY}"}
@@ -86,8 +86,8 @@ def test_a_key_that_a_service_echoes_is_in_no_table_file_export_log_or_message(
     shown += [record.getMessage() + str(record.args) for record in caplog.records]
     assert [text for text in shown if TELLING in text] == []
 
-    answers.export_study(workspace, "study", tmp_path / "export")
-    (tmp_path / "answers.parquet").write_bytes(answers.export_tidy(workspace, "study", "parquet"))
+    exports.export_study(workspace, "study", tmp_path / "export")
+    (tmp_path / "answers.parquet").write_bytes(exports.export_tidy(workspace, "study", "parquet"))
     (tmp_path / "plan.csv").write_bytes(studies.plan_csv(workspace, "study"))
     workspace.database.checkpoint()
     files = [file for file in tmp_path.rglob("*") if file.is_file()]

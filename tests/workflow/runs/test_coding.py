@@ -11,7 +11,7 @@ from core.domain.instrument import FREE_TEXT, Item, Wording
 from core.domain.study import Status
 from core.errors import DesignError
 from core.store.collection import Coding, PlannedCall, PlannedItem
-from core.workflow.runs.calls import Reader, first_token_chances, read, read_text
+from core.workflow.runs.reading import Reader, first_token_chances, read_reply, read_text
 
 LIKERT = BUILT_IN["likert_5"]
 WORDS = ("I sing in the kitchen.", "Rain makes me cheerful.", "I lock the door twice.")
@@ -120,9 +120,9 @@ def test_a_reply_that_cannot_be_read_leaves_nothing_settled_twice():
 
 
 def test_a_block_that_comes_as_json_is_read_by_its_numbers():
-    statuses = [p.option for p in read(Reply('{"1": "4", "2": "2", "3": "5"}'), question(3))]
+    statuses = [p.option for p in read_reply(Reply('{"1": "4", "2": "2", "3": "5"}'), question(3))]
     assert statuses == ["4", "2", "5"]
-    (alone,) = read(Reply('{"answer": "4"}'), question())
+    (alone,) = read_reply(Reply('{"answer": "4"}'), question())
     assert alone.option == "4"
 
 

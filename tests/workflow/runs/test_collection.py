@@ -13,11 +13,11 @@ import pytest
 
 from core.errors import CollectionError, StoreError
 from core.store import runs
-from core.workflow.answers import answers
+from core.workflow.answers import browsing, exports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection, collector
 from tests.fault_server import Blocks, Step, digit, patience
 from tests.workflow.studies import finished, freeze, service, simulated
@@ -133,7 +133,7 @@ def test_the_key_is_nowhere_but_in_the_request(workspace, server, caplog, tmp_pa
 def quotes_another_key(workspace, server):
     """A service that repeats, in its refusal, a key typed for another address."""
     other = "sk-other-canary-9876543210"
-    respondents.remember_key(workspace, "https://models.example.org/v1", other)
+    catalog.remember_key(workspace, "https://models.example.org/v1", other)
     refusal = {"error": {"message": f"Incorrect key, unlike {other}"}}
     server.script = lambda *_: Step(status=401, body=refusal)
     return other
@@ -153,7 +153,7 @@ def test_a_key_that_a_failure_quotes_is_not_in_the_report_of_the_run(workspace, 
 def test_a_key_that_a_failure_quotes_is_not_shown_when_a_respondent_is_tried_out(workspace, server):
     other = quotes_another_key(workspace, server)
     with pytest.raises(CollectionError) as caught:
-        respondents.test(workspace, service(server.base_url))
+        catalog.test(workspace, service(server.base_url))
     assert "unlike [key]" in str(caught.value)
     assert other not in str(caught.value)
 
@@ -187,8 +187,8 @@ def test_every_attempt_is_kept_and_the_answer_is_that_of_the_last(workspace, ser
     freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
     collection.start(workspace, "study")
     assert finished(workspace).n_done == 20
-    page, _ = answers.page(workspace, "study", {}, "", limit=1)
-    detail = answers.detail(workspace, int(page["trial_id"].iloc[0]))
+    page, _ = browsing.page(workspace, "study", {}, "", limit=1)
+    detail = browsing.detail(workspace, int(page["trial_id"].iloc[0]))
     assert [attempt.outcome for attempt in detail.tries] == ["server", "server", "reply"]
     assert [attempt.number for attempt in detail.tries] == [1, 2, 3]
     assert detail.tries[0].http_status == 500
@@ -205,7 +205,7 @@ def test_lone_surrogates_from_a_service_are_kept_and_do_not_stop_the_run(workspa
 def test_a_clients_fault_pauses_with_a_message_and_the_collector_lives_on(workspace):
     freeze(workspace, service("http://127.0.0.1:9"), study="nobody_there", n_personas=1)
     freeze(workspace, simulated(), study="after", n_personas=1)
-    respondents.remember_key(workspace, "http://127.0.0.1:9", "k")
+    catalog.remember_key(workspace, "http://127.0.0.1:9", "k")
     collection.start(workspace, "nobody_there")
     collection.start(workspace, "after")
     collection.pause(workspace, "nobody_there")
@@ -409,7 +409,7 @@ def test_a_study_in_blocks_paused_in_the_middle_of_calls_ends_as_an_uninterrupte
 
 def data_set(workspace, study="study"):
     """The tidy export but for what a clock says."""
-    frame = pd.read_csv(io.BytesIO(answers.export_tidy(workspace, study)), dtype=str)
+    frame = pd.read_csv(io.BytesIO(exports.export_tidy(workspace, study)), dtype=str)
     return frame.drop(columns=["latency_s", "time"]).fillna("").to_dict("records")
 
 
@@ -490,7 +490,7 @@ def test_the_end_of_a_run_is_written_as_soon_as_the_disk_takes_it(workspace, mon
 
     def full_at_first(database, study_id, kind, process, detail):
         if kind == "finished" and len(refused) < 2:
-            refused.append(collector.trouble.get(study_id, ""))
+            refused.append(collector.write_problems.get(study_id, ""))
             raise StoreError("The disk is full.", "Free some space.")
         return report(database, study_id, kind, process, detail)
 
@@ -500,4 +500,4 @@ def test_the_end_of_a_run_is_written_as_soon_as_the_disk_takes_it(workspace, mon
     collection.start(workspace, "study")
     assert finished(workspace).state == "finished"
     assert "disk is full" in refused[1]
-    assert collector.trouble == {}
+    assert collector.write_problems == {}

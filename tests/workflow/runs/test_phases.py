@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import DesignError
 from core.workflow.designs import studies
-from core.workflow.runs import calls, collection
+from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
@@ -60,7 +60,7 @@ def test_the_opinion_is_opposite_to_the_mean_answer_and_against_where_it_is_neut
     workspace, four_questions
 ):
     assert run(workspace).state == "finished"
-    planned = calls.plan_opposing(workspace, "study", "opposing")
+    planned = studies.plan_second_phase(workspace, "study", "opposing")
     assert (planned.initial, planned.unanswered, planned.opposing) == (8, 0, 8)
     by_item = {"q1": "no", "q2": "yes", "q3": "no", "q4": "no"}
     assert opinions(workspace) == {(q, r): by_item[q] for q in by_item for r in (1, 2)}
@@ -69,7 +69,7 @@ def test_the_opinion_is_opposite_to_the_mean_answer_and_against_where_it_is_neut
 
 def test_the_second_phase_is_asked_with_the_opinion_in_words(workspace, four_questions):
     run(workspace)
-    calls.plan_opposing(workspace, "study", "opposing")
+    studies.plan_second_phase(workspace, "study", "opposing")
     before = len(four_questions.chats)
     assert run(workspace).n_done == 16
     prompts = [seen.body["messages"][-1]["content"] for seen in four_questions.chats[before:]]
@@ -87,7 +87,9 @@ def test_two_databases_with_the_same_answers_plan_the_same_second_phase(workspac
     for place in (workspace, other):
         freeze(place, simulated(), bank="opinions_30", n_personas=0, repetitions=3)
         run(place)
-        found.append((calls.plan_opposing(place, "study", "opposing").plan_hash, opinions(place)))
+        found.append(
+            (studies.plan_second_phase(place, "study", "opposing").plan_hash, opinions(place))
+        )
     other.close()
     assert found[0] == found[1]
 
@@ -95,7 +97,7 @@ def test_two_databases_with_the_same_answers_plan_the_same_second_phase(workspac
 def test_an_unfinished_first_phase_cannot_have_a_second(workspace):
     freeze(workspace, simulated(), bank="opinions_30", n_personas=0)
     with pytest.raises(DesignError, match="30 of 30 trials of the first phase have no answer"):
-        calls.plan_opposing(workspace, "study", "opposing")
+        studies.plan_second_phase(workspace, "study", "opposing")
     assert studies.load(workspace, "study").n_trials == 30
 
 
@@ -103,16 +105,16 @@ def test_a_second_phase_is_planned_once_and_only_by_a_template_with_an_opinion(w
     freeze(workspace, simulated(), bank="opinions_30", n_personas=0)
     run(workspace)
     with pytest.raises(DesignError, match="does not tell an opinion"):
-        calls.plan_opposing(workspace, "study", "standard")
-    calls.plan_opposing(workspace, "study", "opposing")
+        studies.plan_second_phase(workspace, "study", "standard")
+    studies.plan_second_phase(workspace, "study", "opposing")
     with pytest.raises(DesignError, match="planned already"):
-        calls.plan_opposing(workspace, "study", "opposing")
+        studies.plan_second_phase(workspace, "study", "opposing")
     assert studies.load(workspace, "study").n_trials == 60
 
 
 def test_blocks_have_no_second_phase(workspace):
     freeze(workspace, simulated(), bank="opinions_30", n_personas=0, items_per_call=10)
     run(workspace)
-    assert not calls.can_have_opposing(workspace, "study")
+    assert not studies.allows_second_phase(workspace, "study")
     with pytest.raises(DesignError, match="one item at a time"):
-        calls.plan_opposing(workspace, "study", "opposing")
+        studies.plan_second_phase(workspace, "study", "opposing")

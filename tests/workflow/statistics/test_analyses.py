@@ -5,7 +5,7 @@ import pytest
 from core.domain.study import Context, Design
 from core.errors import NotEnoughData
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses
 from tests.workflow.studies import freeze, personas, simulated
@@ -86,7 +86,7 @@ def test_rows_of_the_command_line_are_read_by_their_columns():
 def test_missing_answers_are_counted_by_kind_of_context_and_every_factor_of_the_design(workspace):
     """As Table B.2 of Jung (2025) counts them: by model, set of contexts and form."""
     person = simulated(refusal_rate=0.3, seed=3)
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     talk = ({"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"})
     contexts = (*personas(3), Context("talk 1", messages=talk), Context("talk 2", messages=talk))
     forms = ("original", "alternate")

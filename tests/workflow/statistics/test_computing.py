@@ -10,10 +10,10 @@ from core.analysis.shared import progress
 from core.errors import NotEnoughData
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses, computing
-from core.workflow.statistics.computing import Question
+from core.workflow.statistics.computing import AnalysisRequest
 from tests.workflow.studies import freeze, simulated
 
-ITEMS = Question("item_statistics", ("study",))
+ITEMS = AnalysisRequest("item_statistics", ("study",))
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def gate(monkeypatch):
 
 
 def test_the_result_is_that_of_the_analysis(asked):
-    computation = computing.request(asked, ITEMS)
+    computation = computing.computation_of(asked, ITEMS)
     assert computation.wait(20)
     assert computation.state == "done"
     direct = analyses.run(asked, "item_statistics", ["study"], {}, {})
@@ -51,19 +51,21 @@ def test_the_result_is_that_of_the_analysis(asked):
 
 
 def test_a_question_is_computed_once_however_often_it_is_asked(asked):
-    first = computing.request(asked, ITEMS)
-    again = computing.request(asked, Question("item_statistics", ("study",)))
-    other = computing.request(asked, Question("item_statistics", ("study",), {"ci_level": 0.9}))
+    first = computing.computation_of(asked, ITEMS)
+    again = computing.computation_of(asked, AnalysisRequest("item_statistics", ("study",)))
+    other = computing.computation_of(
+        asked, AnalysisRequest("item_statistics", ("study",), {"ci_level": 0.9})
+    )
     assert again is first
     assert other is not first
 
 
 def test_new_answers_make_a_new_computation(asked):
-    first = computing.request(asked, ITEMS)
+    first = computing.computation_of(asked, ITEMS)
     first.wait(20)
     with asked.database.transaction() as cursor:
         cursor.execute("delete from response where trial_id in (select max(trial_id) from trial)")
-    second = computing.request(asked, ITEMS)
+    second = computing.computation_of(asked, ITEMS)
     assert second is not first
     second.wait(20)
     assert second.value().n_used == first.value().n_used - 1
@@ -71,7 +73,7 @@ def test_new_answers_make_a_new_computation(asked):
 
 def test_progress_is_seen_and_a_cancelled_computation_stops_before_its_next_step(asked, gate):
     let_on, reached = gate
-    computation = computing.request(asked, ITEMS)
+    computation = computing.computation_of(asked, ITEMS)
     reached.acquire(timeout=10)
     let_on.release()
     reached.acquire(timeout=10)
@@ -88,21 +90,21 @@ def test_progress_is_seen_and_a_cancelled_computation_stops_before_its_next_step
 
 def test_a_cancelled_question_can_be_asked_again(asked, gate):
     let_on, _ = gate
-    computation = computing.request(asked, ITEMS)
+    computation = computing.computation_of(asked, ITEMS)
     computation.cancel()
     let_on.release()
     computation.wait(10)
-    assert computing.request(asked, ITEMS) is computation
+    assert computing.computation_of(asked, ITEMS) is computation
     computing.forget(asked, ITEMS)
     let_on.release(10)
-    again = computing.request(asked, ITEMS)
+    again = computing.computation_of(asked, ITEMS)
     assert again.wait(20)
     assert again.state == "done"
 
 
 def test_what_keeps_it_from_being_computed_is_told_where_the_result_is_wanted(asked):
-    question = Question("item_statistics", ("study",), {}, {"colour": ["red"]})
-    computation = computing.request(asked, question)
+    question = AnalysisRequest("item_statistics", ("study",), {}, {"colour": ["red"]})
+    computation = computing.computation_of(asked, question)
     assert computation.wait(20)
     assert computation.state == "failed"
     with pytest.raises(NotEnoughData, match="no factor 'colour'"):
@@ -111,9 +113,11 @@ def test_what_keeps_it_from_being_computed_is_told_where_the_result_is_wanted(as
 
 def test_only_so_many_run_at_once_and_the_rest_wait(asked, gate):
     let_on, reached = gate
-    questions = [Question("item_statistics", ("study",), {"ci_level": c}) for c in (0.8, 0.9, 0.95)]
-    found = [computing.request(asked, question) for question in questions]
-    for _ in range(computing.AT_ONCE):
+    questions = [
+        AnalysisRequest("item_statistics", ("study",), {"ci_level": c}) for c in (0.8, 0.9, 0.95)
+    ]
+    found = [computing.computation_of(asked, question) for question in questions]
+    for _ in range(computing.MAX_AT_ONCE):
         reached.acquire(timeout=10)
     assert sorted(one.state for one in found) == ["running", "running", "waiting"]
     let_on.release(20)
@@ -122,11 +126,11 @@ def test_only_so_many_run_at_once_and_the_rest_wait(asked, gate):
 
 
 def test_the_oldest_results_are_forgotten_but_nothing_under_way(asked, monkeypatch):
-    monkeypatch.setattr(computing, "KEPT", 2)
+    monkeypatch.setattr(computing, "MAX_RESULTS", 2)
     levels = (0.8, 0.85, 0.9, 0.95)
     for level in levels:
-        question = Question("item_statistics", ("study",), {"ci_level": level})
-        computing.request(asked, question).wait(20)
-    kept = [one.question.options.get("ci_level") for one in computing._found.values()]
+        question = AnalysisRequest("item_statistics", ("study",), {"ci_level": level})
+        computing.computation_of(asked, question).wait(20)
+    kept = [one.question.options.get("ci_level") for one in computing._computations.values()]
     assert kept[-2:] == [0.9, 0.95]
     assert 0.8 not in kept[-3:]

@@ -12,9 +12,9 @@ import pytest
 from core.domain.study import Context
 from core.errors import NotEnoughData
 from core.store import frames
-from core.workflow.answers import answers
+from core.workflow.answers import imports
 from core.workflow.designs import studies
-from core.workflow.respondents import respondents
+from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses
 from core.workflow.statistics import frames as analysis_frames
@@ -53,7 +53,7 @@ def test_what_is_set_side_by_side_or_compared_is_not_averaged(workspace):
     assert beside.tables[0].frame["repetition"].nunique() == 2
     compared = items(workspace, "score_correlations", over=["repetition"], factor="repetition")
     assert compared.n_planned == 2 * 4 * 20
-    assert units.averaging(
+    assert units.factors_to_average(
         analyses.by_name("item_statistics"), {"by": ("model",)}, ["respondent"]
     ) == ()  # fmt: skip
 
@@ -62,18 +62,18 @@ def test_repetitions_at_temperature_0_are_called_copies(workspace, monkeypatch):
     ask(workspace, repetitions=2)
     assert not any(COLD in note for note in items(workspace).notes)  # simulated: drawn anew
     cold = service("http://127.0.0.1:9", label="Simulated")
-    monkeypatch.setattr(studies, "people", lambda *_: (cold,))
+    monkeypatch.setattr(studies, "respondents_of", lambda *_: (cold,))
     assert any(f"{COLD} (Simulated)" in note for note in items(workspace).notes)
     for way in ({"over": ["repetition"]}, {"by": ("repetition",)}):
         assert not any(COLD in note for note in items(workspace, **way).notes)
     warm = replace(cold, sampling=replace(cold.sampling, temperature=0.7))
-    monkeypatch.setattr(studies, "people", lambda *_: (warm,))
+    monkeypatch.setattr(studies, "respondents_of", lambda *_: (warm,))
     assert not any(COLD in note for note in items(workspace).notes)
 
 
 def test_repetitions_without_contexts_are_chance_not_individuals(workspace):
     person = simulated()
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     freeze(workspace, person, n_personas=0, repetitions=3)
     collection.start(workspace, "study")
     collection.wait(workspace, "study", every_s=0.02)
@@ -91,7 +91,7 @@ def test_every_factor_that_makes_rows_is_explained():
 
 def test_contexts_bring_their_kind_and_origin(workspace):
     person = simulated()
-    respondents.save(workspace, person)
+    catalog.save(workspace, person)
     talk = ({"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"})
     contexts = (
         *personas(2), Context("talk", messages=talk), Context("p2b", "A rewritten one.",
@@ -160,7 +160,7 @@ def brought_in(workspace, people, *, repetitions=1, languages=("en", "de")):
         for repetition, code in itertools.product(range(1, repetitions + 1), codes)
     ]  # fmt: skip
     data = pd.DataFrame(rows).to_csv(index=False).encode()
-    answers.import_tidy(workspace, "people.csv", data)
+    imports.import_tidy(workspace, "people.csv", data)
 
 
 PEOPLE = {

@@ -1,8 +1,7 @@
-"""What the trials of a call come to, from its replies; and the calls of the second phase."""
+"""From the replies to a call to the status and option of each of its trials."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 
@@ -11,22 +10,9 @@ from core.collect.client import Question, Reply
 from core.collect.replies import reader
 from core.collect.replies.judgement import Parsed
 from core.domain.study import CONTENT_FILTER, REFUSAL, Status
-from core.domain.templates import placeholders
-from core.domain.values import json_value
-from core.errors import DesignError
-from core.store import plans as store
-from core.store import studies
 from core.store.collection import Coding, PlannedCall
-from core.store.plans import Phases
-from core.workflow import prompts as templates
-from core.workflow.workspace import Workspace
 
-__all__ = ["Phases"]
-
-
-# What the trials of a call come to, from its replies.
-
-_MOST_SHARED = 0.01  # of the probability, of tokens that could begin several options
+_MAX_SHARED = 0.01  # of the probability, of tokens that could begin several options
 
 
 class Reader:
@@ -60,7 +46,7 @@ class Reader:
         self._coded, self._statuses = (), ()
         withheld = self._filter_ends and reply.finish_reason == CONTENT_FILTER
         last = withheld or self._replies >= self.most_replies
-        parsed = dict(zip(self._trials, read(reply, self._question), strict=True))
+        parsed = dict(zip(self._trials, read_reply(reply, self._question), strict=True))
         self._statuses = tuple(found.status for found in parsed.values())
         self._coded = tuple(
             Coding(
@@ -86,7 +72,7 @@ class Reader:
         return self._statuses
 
 
-def read(reply: Reply, question: Question) -> tuple[Parsed, ...]:
+def read_reply(reply: Reply, question: Question) -> tuple[Parsed, ...]:
     """What each item of a question comes to in a reply, in the order asked."""
     return read_text(reply.text, question, finish_reason=reply.finish_reason)
 
@@ -107,7 +93,7 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
         )
         return (Parsed(rated.status, None),)
     if len(question.items) == 1:
-        said = _unwrapped(text)
+        said = _json_value(text)
         return (
             reader.parse(
                 said, question.response_format, question.language, finish_reason=finish_reason
@@ -119,7 +105,7 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
     )
 
 
-def _unwrapped(text: str) -> str:
+def _json_value(text: str) -> str:
     """What stands under the one key of a JSON object, as answers held to a schema come; else all.
 
     A reply that is no such object is left as it is.
@@ -172,72 +158,6 @@ def first_token_chances(reply: Reply, texts: dict[str, str]) -> dict[str, float]
         elif token and begun:
             shared += math.exp(chance.logprob)
     total = math.fsum(mass.values())
-    if total <= 0 or shared > _MOST_SHARED * (total + shared):
+    if total <= 0 or shared > _MAX_SHARED * (total + shared):
         return {}
     return {code: share / total for code, share in mass.items()}
-
-
-# The second phase: asking again with an opinion opposite to what was answered first.
-
-_OPINION = "opinion"
-
-
-def state(workspace: Workspace, study: str) -> Phases:
-    """How far the phases of a study are."""
-    record = studies.get(workspace.database, study)
-    return store.phase_state(workspace.database, record.study_id)
-
-
-def fitting_templates(workspace: Workspace) -> dict[str, str]:
-    """Titles of the templates that tell an opinion, by their codes."""
-    return {
-        code: template.title
-        for code, template in templates.offered(workspace).templates.items()
-        if _OPINION in placeholders(template.text("en").single)
-    }
-
-
-def can_have_opposing(workspace: Workspace, study: str) -> bool:
-    """Whether a second phase makes sense: a planned study that asks one item at a time."""
-    record = studies.get(workspace.database, study)
-    return record.kind == "planned" and record.design.items_per_call == 1
-
-
-def plan_opposing(workspace: Workspace, study: str, template: str) -> Phases:
-    """Plan the second phase from the coded answers of the first; nothing is asked yet.
-
-    Raises
-    ------
-    DesignError
-        The study asks several items a call, the template tells no opinion, or as in
-        `core.store.plans.add_opposing_phase`. Nothing is changed then.
-    """
-    record = studies.get(workspace.database, study)
-    if not can_have_opposing(workspace, study):
-        raise DesignError(
-            "A second phase needs a planned study that asks one item at a time.",
-            "Freeze a study with one item a call.",
-        )
-    if template not in fitting_templates(workspace):
-        raise DesignError(
-            f"The template '{template}' does not tell an opinion.",
-            "Choose one whose text holds {opinion}.",
-        )
-    body = json.dumps(
-        json_value(templates.offered(workspace).templates[template]),
-        ensure_ascii=False, sort_keys=True,
-    )  # fmt: skip
-
-    def plan_hash_of(count: int, mark: int) -> str:
-        text = json.dumps([record.plan_hash, template, body, count, str(mark)])
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    store.add_opposing_phase(
-        workspace.database,
-        record.study_id,
-        instrument_id=record.instrument_id,
-        template=template,
-        body=body,
-        plan_hash_of=plan_hash_of,
-    )
-    return state(workspace, study)

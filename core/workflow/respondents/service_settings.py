@@ -25,7 +25,7 @@ PARAMETERS: Mapping[str, str] = {
 _SETTINGS = ("temperature", "top_p", "max_tokens", "seed")
 _SENT_AS: Mapping[str, tuple[str, ...]] = {"logprobs": ("logprobs", "top_logprobs")}
 _TYPICAL: Mapping[str, float] = {"temperature": 0.0, "top_p": 0.9, "max_tokens": 64, "seed": 1}
-_AT_ONCE = 4
+_MAX_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class ParameterCheck:
     said: str = ""
 
 
-def in_use(sampling: SamplingSettings) -> tuple[str, ...]:
+def settings_in_use(sampling: SamplingSettings) -> tuple[str, ...]:
     """The names of the settings that a respondent itself sends."""
     extra = sampling.extra_body
     sent = {name: getattr(sampling, name) for name in _SETTINGS} | dict(extra)
     return tuple(name for name in PARAMETERS if sent.get(name) is not None)
 
 
-def without(sampling: SamplingSettings, name: str) -> SamplingSettings:
+def without_setting(sampling: SamplingSettings, name: str) -> SamplingSettings:
     """The settings with one of PARAMETERS left to the service.
 
     Raises
@@ -81,22 +81,22 @@ def with_completion_limit(sampling: SamplingSettings) -> SamplingSettings:
             "No longest reply is set, so there is nothing to send as max_completion_tokens.",
             "Leave the setting out instead.",
         )
-    bare = without(sampling, "max_tokens")
+    bare = without_setting(sampling, "max_tokens")
     return replace(bare, extra_body={**bare.extra_body, "max_completion_tokens": limit})
 
 
-async def check(client: ChatClient, request: ChatRequest) -> tuple[ParameterCheck, ...]:
+async def check_settings(client: ChatClient, request: ChatRequest) -> tuple[ParameterCheck, ...]:
     """Send a request once bare and once with each setting, of its own value where it has one.
 
     A setting counts as refused where the bare request is answered and the one with it is rejected.
     """
-    if await _failure(client, _with(request, None)) is not None:
+    if await _failure(client, _request_with_setting(request, None)) is not None:
         return tuple(ParameterCheck(name, None) for name in PARAMETERS)
-    turns = asyncio.Semaphore(_AT_ONCE)
+    turns = asyncio.Semaphore(_MAX_AT_ONCE)
 
     async def tried(name: str) -> ParameterCheck:
         async with turns:
-            failure = await _failure(client, _with(request, name))
+            failure = await _failure(client, _request_with_setting(request, name))
         if failure is None:
             return ParameterCheck(name, accepted=True)
         refused = failure.kind is FailureKind.REJECTED
@@ -113,13 +113,13 @@ async def _failure(client: ChatClient, request: ChatRequest) -> CallFailure | No
     return None
 
 
-def _with(request: ChatRequest, name: str | None) -> ChatRequest:
+def _request_with_setting(request: ChatRequest, name: str | None) -> ChatRequest:
     """The request with only one of PARAMETERS, or with none."""
     sampling = request.sampling
     sent: dict[str, Any] = {n: getattr(sampling, n) for n in _SETTINGS} | dict(sampling.extra_body)
     bare = sampling
     for other in PARAMETERS:
-        bare = without(bare, other)
+        bare = without_setting(bare, other)
     extra = {key: value for key, value in bare.extra_body.items() if value is not None}
     bare = replace(bare, extra_body=extra)
     if name in _SETTINGS:

@@ -25,9 +25,9 @@ from core.domain.study import STANDARD, Design, Respondent, SamplingSettings, Si
 from core.errors import CollectionError, ConflictError, DesignError
 from core.store import respondents as store
 from core.workflow import prompts
-from core.workflow.prompts import Asked
-from core.workflow.respondents import connection
-from core.workflow.respondents.connection import ParameterCheck
+from core.workflow.prompts import StudyMaterials
+from core.workflow.respondents import service_settings
+from core.workflow.respondents.service_settings import ParameterCheck
 from core.workflow.workspace import Workspace, key_for
 
 __all__ = ["SERVICES", "Service"]
@@ -35,14 +35,14 @@ __all__ = ["SERVICES", "Service"]
 
 # Names of settings that hold keys. Settings are saved in the database, and keys must not be.
 
-_ANYWHERE = (
+_KEY_PARTS = (
     "apikey", "accesskey", "privatekey", "authtoken", "accesstoken", "secret", "password", "passwd",
     "passphrase", "authorization", "bearer", "credential", "cookie", "header",
 )  # fmt: skip
-_WORDS = frozenset({"auth", "pwd"})
-_LAST_WORDS = frozenset({"key", "keys", "token"})
+_KEY_WORDS = frozenset({"auth", "pwd"})
+_KEY_LAST_WORDS = frozenset({"key", "keys", "token"})
 # What ends like a key and is none: a name for the service's cache, and tokens of a vocabulary.
-_NO_KEYS = ("promptcachekey", "eostoken", "bostoken", "padtoken", "stoptoken", "masktoken")
+_HARMLESS_ENDINGS = ("promptcachekey", "eostoken", "bostoken", "padtoken", "stoptoken", "masktoken")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -68,12 +68,12 @@ def holds_key(name: str) -> bool:
     """Whether a setting of that name holds a key, however the name is spelt."""
     words = [word.lower() for word in _WORD.findall(unicodedata.normalize("NFKC", name))]
     joined = "".join(words)
-    if joined.endswith(_NO_KEYS):
+    if joined.endswith(_HARMLESS_ENDINGS):
         return False
     return (
-        any(part in joined for part in _ANYWHERE)
-        or not _WORDS.isdisjoint(words)
-        or (bool(words) and words[-1] in _LAST_WORDS)
+        any(part in joined for part in _KEY_PARTS)
+        or not _KEY_WORDS.isdisjoint(words)
+        or (bool(words) and words[-1] in _KEY_LAST_WORDS)
     )
 
 
@@ -96,7 +96,7 @@ def today() -> date:
     return datetime.now().astimezone().date()
 
 
-def listed(workspace: Workspace) -> tuple[Price, ...]:
+def list_prices(workspace: Workspace) -> tuple[Price, ...]:
     """The prices on file, by model."""
     return tuple(
         Price(model, price_in, price_out, as_of, source)
@@ -105,7 +105,7 @@ def listed(workspace: Workspace) -> tuple[Price, ...]:
     )
 
 
-def save_prices(workspace: Workspace, price: Price) -> None:
+def save_price(workspace: Workspace, price: Price) -> None:
     """Keep a price; it counts from now on, for studies that are frozen as well.
 
     Raises
@@ -124,17 +124,17 @@ def save_prices(workspace: Workspace, price: Price) -> None:
     store.add_price(workspace.database, row)
 
 
-def forget(workspace: Workspace, model: str) -> None:
+def forget_price(workspace: Workspace, model: str) -> None:
     """Take a model's price off the table; what was spent stays as it was counted."""
     store.add_price(workspace.database, (model, None, None, today(), "forgotten"))
 
 
-def priced(workspace: Workspace, respondent: Respondent) -> Respondent:
+def with_prices(workspace: Workspace, respondent: Respondent) -> Respondent:
     """The respondent with the table's prices, where it has none of its own."""
     sampling = respondent.sampling
     if sampling.price_in is not None and sampling.price_out is not None:
         return respondent
-    found = next((p for p in listed(workspace) if p.model == respondent.model), None)
+    found = next((p for p in list_prices(workspace) if p.model == respondent.model), None)
     if found is None:
         return respondent
     known = replace(sampling, price_in=found.price_in, price_out=found.price_out)
@@ -176,7 +176,7 @@ STARTER_RESPONDENTS = (SIMULATED, LOCAL)
 
 
 @dataclass(frozen=True)
-class Trial:
+class TestReply:
     """What a test call gave.
 
     `rejected` are the service's words where it did not take the request as it was set; `parameters`
@@ -196,19 +196,19 @@ class Trial:
         return tuple(check.name for check in self.parameters if check.accepted is False)
 
 
-def offered(workspace: Workspace) -> tuple[Respondent, ...]:
+def list_respondents(workspace: Workspace) -> tuple[Respondent, ...]:
     """Respondents a design can choose, by label."""
     return tuple(r for r, archived in store.offered_respondents(workspace.database) if not archived)
 
 
-def archived(workspace: Workspace) -> tuple[Respondent, ...]:
+def list_archived(workspace: Workspace) -> tuple[Respondent, ...]:
     """Respondents put away."""
     return tuple(r for r, hidden in store.offered_respondents(workspace.database) if hidden)
 
 
 def by_label(workspace: Workspace, label: str) -> Respondent:
     """The respondent of that label."""
-    for respondent in offered(workspace):
+    for respondent in list_respondents(workspace):
         if respondent.label == label:
             return respondent
     raise DesignError(f"There is no respondent '{label}'.", "Add it on the page Respondents.")
@@ -230,7 +230,7 @@ def save(workspace: Workspace, respondent: Respondent) -> None:
         endpoints.check_address(respondent.base_url)
         refuse_key_names(respondent.sampling.extra_body)
     if respondent.kind == "local":
-        _check_weights(respondent.base_url)
+        _check_model_file(respondent.base_url)
     store.offer(workspace.database, respondent)
 
 
@@ -265,7 +265,7 @@ def change(workspace: Workspace, before_id: int, respondent: Respondent) -> None
     save(workspace, respondent)
 
 
-def _check_weights(path: str) -> None:
+def _check_model_file(path: str) -> None:
     """Raise CollectionError where no model file is at that path; empty is the one that came."""
     if not path:
         return
@@ -318,10 +318,12 @@ def list_models(workspace: Workspace, base_url: str, key_variable: str) -> tuple
     """Names of the models a service offers."""
     endpoints.check_address(base_url)
     key = key_for(workspace, base_url, key_variable)
-    return _now(workspace, openai_client.list_models(base_url, key, used_keys=workspace.keys.used))
+    return _run_call(
+        workspace, openai_client.list_models(base_url, key, used_keys=workspace.keys.used)
+    )
 
 
-def test(workspace: Workspace, respondent: Respondent) -> Trial:
+def test(workspace: Workspace, respondent: Respondent) -> TestReply:
     """Put one harmless statement to a respondent and return what it said.
 
     A service is asked once more with each setting, to find which of them it takes.
@@ -333,39 +335,39 @@ def test(workspace: Workspace, respondent: Respondent) -> Trial:
     """
     statement = Item("test", (Wording("en", "I like to go for a walk."),), "test")
     response_format = BUILT_IN["likert_5"]
-    wordings = prompts.offered(workspace)
+    wordings = prompts.load_wordings(workspace)
     bank = Instrument("test", "Test", (statement,), (response_format,))
-    asked = Asked(Design("test", "test", (respondent.label,)), bank, {}, wordings)
+    asked = StudyMaterials(Design("test", "test", (respondent.label,)), bank, {}, wordings)
     question = Question((statement,), response_format, "en", template=STANDARD)
     request = asked.request(respondent, question)
 
-    async def ask() -> Trial:
+    async def ask() -> TestReply:
         client = client_for(workspace, respondent)
         try:
-            return await _tried(workspace, client, respondent, request)
+            return await _test_reply(workspace, client, respondent, request)
         finally:
             await client.close()
 
-    return _now(workspace, ask())
+    return _run_call(workspace, ask())
 
 
-async def _tried(
+async def _test_reply(
     workspace: Workspace, client: ChatClient, respondent: Respondent, request: ChatRequest
-) -> Trial:
+) -> TestReply:
     """The reply to a request, or why it was rejected, and which settings a service takes."""
     prompt = request.messages[-1]["content"]
     started = time.monotonic()
     try:
         reply = await client.complete(request)
-        found = Trial(prompt, reply.text, time.monotonic() - started, reply.model)
+        found = TestReply(prompt, reply.text, time.monotonic() - started, reply.model)
     except CallFailure as failure:
         if failure.kind is not FailureKind.REJECTED or respondent.kind != "api":
             raise
         words = workspace.keys.redact(failure.message)
-        found = Trial(prompt, "", time.monotonic() - started, "", rejected=words)
+        found = TestReply(prompt, "", time.monotonic() - started, "", rejected=words)
     if respondent.kind != "api":
         return found
-    checks = await connection.check(client, request)
+    checks = await service_settings.check_settings(client, request)
     if found.rejected and not any(check.accepted for check in checks):
         raise CallFailure(FailureKind.REJECTED, found.rejected)
     redacted = (replace(check, said=workspace.keys.redact(check.said)) for check in checks)
@@ -393,7 +395,7 @@ def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:
     )  # fmt: skip
 
 
-def _now(workspace: Workspace, work: Coroutine[Any, Any, _T]) -> _T:
+def _run_call(workspace: Workspace, work: Coroutine[Any, Any, _T]) -> _T:
     """Run a single call and turn its failure into something a page can show."""
     try:
         return asyncio.run(work)

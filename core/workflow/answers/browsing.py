@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -25,42 +22,14 @@ from core.charts.panels import (
 )
 from core.domain.numbers import count_text, percent_text
 from core.domain.study import Status
-from core.errors import FileError
-from core.export import frame_csv
-from core.files import tidy
-from core.files.banks import writing
-from core.files.writing import write_files
 from core.store import answers, studies
 from core.store import answers as store
 from core.store import banks as bank_store
 from core.store.answers import AnswerDetail, AttemptDetail
-from core.workflow.answers.imports import (
-    MEANINGS,
-    NEW_BANK,
-    ImportedStudy,
-    Scores,
-    StudyToCome,
-    TidyPreview,
-    import_tidy,
-    preview_tidy,
-)
-from core.workflow.designs.studies import design_yaml, plan_csv
-from core.workflow.prompts import shown
-from core.workflow.runs.collection import calls_csv
+from core.workflow.prompts import shown_format
 from core.workflow.workspace import Workspace
 
-__all__ = [
-    "MEANINGS",
-    "NEW_BANK",
-    "AnswerDetail",
-    "AttemptDetail",
-    "ImportedStudy",
-    "Scores",
-    "StudyToCome",
-    "TidyPreview",
-    "import_tidy",
-    "preview_tidy",
-]
+__all__ = ["AnswerDetail", "AttemptDetail"]
 
 
 # What was said, row by row; import and export of answers in the tidy format.
@@ -69,7 +38,7 @@ Filters = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownOption:
     """An option as a question showed it."""
 
     code: str
@@ -90,7 +59,7 @@ STATUS_WORDS: Mapping[str, str] = {
 }
 
 
-def in_words(status: str, option: object) -> str:
+def answer_words(status: str, option: object) -> str:
     """An option with how it was given, or why there is none."""
     words = STATUS_WORDS.get(status, status)
     return f"{option} ({words})" if isinstance(option, str) else words
@@ -107,10 +76,10 @@ def unusable_words(statuses: Mapping[str, int]) -> str:
 
 def overview(workspace: Workspace, study: str) -> pd.DataFrame:
     """By respondent: trials planned, usable answers (`n`), the others (`missing`), each status."""
-    return status_table(tally(workspace, study, ["respondent"]), ["respondent"])
+    return status_table(status_counts(workspace, study, ["respondent"]), ["respondent"])
 
 
-def tally(workspace: Workspace, study: str, by: Sequence[str]) -> pd.DataFrame:
+def status_counts(workspace: Workspace, study: str, by: Sequence[str]) -> pd.DataFrame:
     """How many trials have which status in each combination of the factors `by`."""
     record = studies.get(workspace.database, study)
     return store.counts(workspace.database, record.study_id, by)
@@ -123,7 +92,7 @@ def status_table(tally: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     `statuses_of` says which ones a column counts.
     """
     counts = tally.groupby([*by, "status"], as_index=False).agg({"count": "sum"})
-    wide = _wide(counts, list(by))
+    wide = _status_columns(counts, list(by))
     statuses = wide.drop(columns=list(by))
     usable = [STATUS_WORDS[status] for status in Status if status.usable]
     n = statuses[[word for word in usable if word in statuses]].sum(axis=1)
@@ -160,7 +129,7 @@ def statuses_of(column: str) -> tuple[str, ...]:
     return groups.get(word) or tuple(s for s, words in STATUS_WORDS.items() if words == word)
 
 
-def _wide(counts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def _status_columns(counts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Statuses as columns, in their usual order and by their words."""
     order = [status for status in STATUS_WORDS if status in set(counts["status"])]
     wide = counts.pivot(index=by, columns="status", values="count").fillna(0).astype(int)
@@ -194,7 +163,7 @@ def detail(workspace: Workspace, trial_id: int) -> AnswerDetail | None:
     return answers.detail(workspace.database, trial_id)
 
 
-def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[Shown, ...]:
+def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[ShownOption, ...]:
     """The options of a question as they were shown, in the language of the question.
 
     Empty for a question that asks for a text, and where the bank does not know its format.
@@ -205,8 +174,8 @@ def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[Shown, ..
     if found is None:
         return ()
     entities = (answer.entity, answer.entity_b)
-    seen = shown(found, answer.label_order, answer.option_order or None, entities=entities)
-    return tuple(Shown(o.code, o.labels.get(answer.language, "")) for o in seen.options)
+    seen = shown_format(found, answer.label_order, answer.option_order or None, entities=entities)
+    return tuple(ShownOption(o.code, o.labels.get(answer.language, "")) for o in seen.options)
 
 
 def option_label(workspace: Workspace, answer: AnswerDetail) -> str:
@@ -215,79 +184,11 @@ def option_label(workspace: Workspace, answer: AnswerDetail) -> str:
     return next((option.label for option in options if option.code == answer.option), "")
 
 
-def export_tidy(
-    workspace: Workspace, study: str, file_format: Literal["csv", "parquet"] = "csv"
-) -> bytes:
-    """Every answer of a study in the tidy format."""
-    record = studies.get(workspace.database, study)
-    frame = store.tidy(workspace.database, record.study_id).to_pandas()
-    if record.kind == "planned":
-        # One call a trial: latency, tokens and time differ from run to run, answers need not.
-        frame["label_order"] = frame["label_order"].replace("as_is", "")
-    return tidy.write_tidy(frame, file_format)
-
-
-def bank_csv(workspace: Workspace, study: str) -> bytes:
-    """The bank of a study as it was asked, or as it was imported with the answers."""
-    record = studies.get(workspace.database, study)
-    bank = bank_store.instrument(workspace.database, record.instrument_id)
-    return writing.instrument_to_csv(bank)
-
-
-def _amendments_csv(workspace: Workspace, study: str) -> bytes:
-    """The amendments of a study, oldest first; empty where there are none."""
-    record = studies.get(workspace.database, study)
-    rows = [
-        (f"{one.amended_at:%Y-%m-%dT%H:%M:%S%z}", one.respondent.label, one.change, one.reason)
-        for one in studies.amendments(workspace.database, record.study_id)
-    ]
-    columns = ["time", "respondent", "change", "reason"]
-    return frame_csv(pd.DataFrame(rows, columns=columns)) if rows else b""
-
-
-def counts_csv(workspace: Workspace, study: str) -> bytes:
-    """By respondent: trials planned, asked and replied, usable answers, and each status."""
-    shown = status_shares(overview(workspace, study), ["respondent"])
-    named = [name for name in shown if not str(name).endswith(", %")]
-    frame = shown[named].drop(columns="missing").rename(columns={"n": "usable"})
-    return frame_csv(frame)
-
-
-def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
-    """All files of a study (answers, counts, bank, plan, calls, design) with their SHA-256."""
-    record = studies.get(workspace.database, study)
-    contents = {
-        "answers.csv": export_tidy(workspace, study),
-        "bank.csv": bank_csv(workspace, study),
-        "counts.csv": counts_csv(workspace, study),
-    }
-    if record.kind == "planned":
-        contents["plan.csv"] = plan_csv(workspace, study)
-        contents["calls.csv"] = calls_csv(workspace, study)
-        contents["design.yaml"] = design_yaml(record.design).encode()
-    if changes := _amendments_csv(workspace, study):
-        contents["amendments.csv"] = changes
-    sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
-    contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()
-    new = not directory.exists()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        write_files({directory / name: data for name, data in contents.items()})
-    except OSError as error:
-        if new:
-            with suppress(OSError):
-                directory.rmdir()
-        raise FileError(
-            f"{directory} cannot be written ({error.strerror}).", "Choose another folder."
-        ) from error
-    return tuple(directory / name for name in contents)
-
-
 # Pictures of what came back: usable answers and the kinds of missing ones, by respondent.
 
 _MAX_BARS = 30
 _USABLE = tuple(STATUS_WORDS[status] for status in Status if status.usable)
-_CHARACTER = 0.011  # share of the width that a letter of a label takes, roughly
+_CHARACTER_WIDTH = 0.011  # share of the width that a letter of a label takes, roughly
 
 
 def status_chart(overview: pd.DataFrame, *, theme: Theme = "light") -> Chart:
@@ -301,12 +202,14 @@ def status_chart(overview: pd.DataFrame, *, theme: Theme = "light") -> Chart:
     planned = dict(zip(shown["respondent"], shown["planned"], strict=True))
     table = table[table["count"] > 0].assign(planned=lambda t: t["respondent"].map(planned))
     table["share"] = table["count"] / table["planned"]
-    words = _in_words(overview)
-    drawn = _placed(table, theme)
-    return Chart("Status by respondent", _spec(drawn, theme), words, table.reset_index(drop=True))
+    words = _chart_words(overview)
+    drawn = _bar_segments(table, theme)
+    return Chart(
+        "Status by respondent", _status_spec(drawn, theme), words, table.reset_index(drop=True)
+    )
 
 
-def _placed(table: pd.DataFrame, theme: Theme) -> pd.DataFrame:
+def _bar_segments(table: pd.DataFrame, theme: Theme) -> pd.DataFrame:
     """Where each segment starts and ends, with its color and label."""
     end = table.groupby("respondent", sort=False)["share"].cumsum().clip(upper=1)
     missing = ~table["status"].isin(_USABLE)
@@ -314,7 +217,7 @@ def _placed(table: pd.DataFrame, theme: Theme) -> pd.DataFrame:
     kinds = list(dict.fromkeys(table.loc[missing, "status"]))
     fills = {word: MARK[theme] for word in _USABLE}
     fills |= {word: greys[number % len(greys)] for number, word in enumerate(kinds)}
-    room = table["share"] > table["status"].str.len() * _CHARACTER
+    room = table["share"] > table["status"].str.len() * _CHARACTER_WIDTH
     fill = table["status"].map(fills)
     return table.assign(
         start=(end - table["share"]).clip(lower=0),
@@ -326,7 +229,7 @@ def _placed(table: pd.DataFrame, theme: Theme) -> pd.DataFrame:
     )
 
 
-def _spec(drawn: pd.DataFrame, theme: Theme) -> Any:
+def _status_spec(drawn: pd.DataFrame, theme: Theme) -> Any:
     respondents = list(dict.fromkeys(drawn["respondent"]))
     base = alt.Chart(drawn).encode(
         y=alt.Y("respondent:N", title=None, sort=respondents, axis=alt.Axis(labelLimit=240))
@@ -359,7 +262,7 @@ def _spec(drawn: pd.DataFrame, theme: Theme) -> Any:
     return alt.layer(bars, labels).properties(height=alt.Step(30), width="container")
 
 
-def _in_words(overview: pd.DataFrame) -> str:
+def _chart_words(overview: pd.DataFrame) -> str:
     """What the bars say."""
     planned, n = int(overview["planned"].sum()), int(overview["n"].sum())
     statuses = [name for name in overview.columns if name in STATUS_WORDS.values()]

@@ -32,18 +32,18 @@ from core.workflow.banks.grid import GridEdits
 from core.workflow.workspace import Workspace
 
 __all__ = [
-    "Making",
+    "Derivation",
     "SetSummary",
     "contexts_csv",
     "contexts_jsonl",
+    "derive",
     "describe_contexts",
     "language_code",
     "load",
-    "make",
+    "load_all",
     "parse_personas",
     "read_contexts",
     "save",
-    "sets",
     "suggested_name",
     "summaries",
 ]
@@ -90,14 +90,16 @@ def edit_personas(base: Sequence[Context], edits: GridEdits) -> tuple[Context, .
         A text cannot be kept; names the code.
     """
     typed = [
-        _edited(persona, edits.edited.get(row, {}))
+        _edited_persona(persona, edits.edited.get(row, {}))
         for row, persona in enumerate(base)
         if row not in edits.deleted
     ]
-    added = [_edited(Context(""), cells) for cells in edits.added if _written(cells.get(TEXT))]
+    added = [
+        _edited_persona(Context(""), cells) for cells in edits.added if _cell_text(cells.get(TEXT))
+    ]
     taken = [persona.code for persona in (*typed, *added) if persona.code]
     personas = [_with_code(persona, taken) for persona in (*typed, *added)]
-    _refuse(personas)
+    _refuse_csv_faults(personas)
     kept = [persona for row, persona in enumerate(base) if row not in edits.deleted]
     renamed = {
         old.code: new.code for old, new in zip(kept, personas, strict=False) if old.code != new.code
@@ -118,9 +120,9 @@ def edit_messages(base: Context, edits: GridEdits) -> Context:
     messages: list[Message] = []
     for row, message in enumerate(base.messages):
         if row not in edits.deleted:
-            messages.append(_message(base, row, message, edits.edited.get(row, {})))
+            messages.append(_edited_message(base, row, message, edits.edited.get(row, {})))
     for cells in edits.added:
-        content = _written(cells.get(CONTENT))
+        content = _cell_text(cells.get(CONTENT))
         if content.strip():
             role = cells.get(ROLE) or _next_role(messages)
             messages.append({"role": role, "content": content})
@@ -129,11 +131,11 @@ def edit_messages(base: Context, edits: GridEdits) -> Context:
             f"Conversation {base.code} has no message left.", "Keep at least one message in it."
         )
     edited = replace(base, messages=tuple(messages))
-    _refuse([edited])
+    _refuse_csv_faults([edited])
     return edited
 
 
-def replaced(contexts: Iterable[Context], code: str, edited: Context) -> tuple[Context, ...]:
+def replace_context(contexts: Iterable[Context], code: str, edited: Context) -> tuple[Context, ...]:
     """The contexts with another one in the place of that code; links to it follow its new code."""
     return tuple(
         edited
@@ -145,13 +147,13 @@ def replaced(contexts: Iterable[Context], code: str, edited: Context) -> tuple[C
     )
 
 
-def without(contexts: Iterable[Context], code: str) -> tuple[Context, ...]:
+def remove_context(contexts: Iterable[Context], code: str) -> tuple[Context, ...]:
     """The contexts but for the one of that code."""
     return tuple(context for context in contexts if context.code != code)
 
 
-def _edited(persona: Context, cells: Mapping[str, Any]) -> Context:
-    said = {name: _written(value).strip() for name, value in cells.items()}
+def _edited_persona(persona: Context, cells: Mapping[str, Any]) -> Context:
+    said = {name: _cell_text(value).strip() for name, value in cells.items()}
     return replace(
         persona,
         code=said.get(CODE, persona.code),
@@ -160,10 +162,10 @@ def _edited(persona: Context, cells: Mapping[str, Any]) -> Context:
     )
 
 
-def _message(base: Context, row: int, message: Message, cells: Mapping[str, Any]) -> Message:
+def _edited_message(base: Context, row: int, message: Message, cells: Mapping[str, Any]) -> Message:
     changed = {
         "role": cells.get(ROLE) or message["role"],
-        "content": _written(cells[CONTENT]) if CONTENT in cells else message["content"],
+        "content": _cell_text(cells[CONTENT]) if CONTENT in cells else message["content"],
     }
     if not changed["content"].strip():
         raise DesignError(
@@ -186,7 +188,7 @@ def _with_code(persona: Context, taken: list[str]) -> Context:
     return replace(persona, code=code)
 
 
-def _refuse(contexts: Sequence[Context]) -> None:
+def _refuse_csv_faults(contexts: Sequence[Context]) -> None:
     for context in contexts:
         said = (context.code, context.text, context.language)
         for text in (*said, *(message["content"] for message in context.messages)):
@@ -194,14 +196,14 @@ def _refuse(contexts: Sequence[Context]) -> None:
                 raise DesignError(f"{context.code}: a text has {fault}.", "Shorten or retype it.")
 
 
-def _written(value: object) -> str:
+def _cell_text(value: object) -> str:
     """What stands in a cell; an emptied one reports None."""
     return "" if value is None else str(value)
 
 
 # Sets of contexts: personas and conversations that designs can use.
 
-_ABOUT = "context_set:"
+_NOTE_PREFIX = "context_set:"
 _writing = threading.Lock()  # what a set holds is compared and then replaced
 
 
@@ -223,7 +225,7 @@ class SetSummary:
 
 
 @dataclass(frozen=True)
-class Making:
+class Derivation:
     """How a set is made from another: a language, then the first exchanges, then a random draw.
 
     None leaves a step out. An empty language stands for contexts whose language is not stated.
@@ -235,14 +237,14 @@ class Making:
     seed: int = 1
 
 
-def sets(workspace: Workspace) -> dict[str, tuple[Context, ...]]:
+def load_all(workspace: Workspace) -> dict[str, tuple[Context, ...]]:
     """The sets kept in the database, by name."""
     return saved_inputs.context_sets(workspace.database)
 
 
 def load(workspace: Workspace, name: str) -> tuple[Context, ...]:
     """The contexts of one set."""
-    found = sets(workspace).get(name)
+    found = load_all(workspace).get(name)
     if found is None:
         raise DesignError(f"There is no set '{name}'.", "Choose one from the list of sets.")
     return found
@@ -250,7 +252,7 @@ def load(workspace: Workspace, name: str) -> tuple[Context, ...]:
 
 def summaries(workspace: Workspace) -> tuple[SetSummary, ...]:
     """Every set with its kind, size and languages, by name."""
-    return tuple(_summary(workspace, name, found) for name, found in sets(workspace).items())
+    return tuple(_summary(workspace, name, found) for name, found in load_all(workspace).items())
 
 
 def save(
@@ -276,20 +278,20 @@ def save(
     name = name.strip()
     if not name:
         raise DesignError("The set has no name.", "Type a name.")
-    _check(contexts)
+    _check_codes(contexts)
     with _writing, workspace.database.all_or_nothing():
-        if expected is not None and sets(workspace).get(name) != expected:
+        if expected is not None and load_all(workspace).get(name) != expected:
             raise ConflictError(
                 f"The set '{name}' was changed in another tab meanwhile.",
                 "The newer state is shown; make the change again.",
             )
-        about = saved_inputs.page_input(workspace.database, _ABOUT + name)
+        about = saved_inputs.page_input(workspace.database, _NOTE_PREFIX + name)
         kept = made or (about[0] or {}).get("made", "") if about else made
         saved_inputs.save_context_set(workspace.database, name, contexts)
-        saved_inputs.save_page_input(workspace.database, _ABOUT + name, {"made": kept})
+        saved_inputs.save_page_input(workspace.database, _NOTE_PREFIX + name, {"made": kept})
 
 
-def make(contexts: Sequence[Context], making: Making) -> tuple[Context, ...]:
+def derive(contexts: Sequence[Context], making: Derivation) -> tuple[Context, ...]:
     """What is left of a set after filtering, cropping and drawing, in its order."""
     found = tuple(contexts)
     if making.language is not None:
@@ -301,7 +303,7 @@ def make(contexts: Sequence[Context], making: Making) -> tuple[Context, ...]:
     return found
 
 
-def suggested_name(name: str, making: Making) -> str:
+def suggested_name(name: str, making: Derivation) -> str:
     """A name that says from which set a new one was made, and how."""
     parts = [name]
     if making.language is not None:
@@ -314,7 +316,7 @@ def suggested_name(name: str, making: Making) -> str:
     return ", ".join(parts)
 
 
-def _check(contexts: tuple[Context, ...]) -> None:
+def _check_codes(contexts: tuple[Context, ...]) -> None:
     if not contexts:
         raise DesignError(
             "The set would be empty.", "Keep at least one context in it; nothing was changed."
@@ -334,7 +336,7 @@ def _summary(workspace: Workspace, name: str, contexts: tuple[Context, ...]) -> 
         *(("personas",) if len(lengths) < len(contexts) else ()),
         *(("conversations",) if lengths else ()),
     )
-    about = saved_inputs.page_input(workspace.database, _ABOUT + name)
+    about = saved_inputs.page_input(workspace.database, _NOTE_PREFIX + name)
     return SetSummary(
         name=name,
         kind=" and ".join(kinds),
@@ -351,7 +353,7 @@ def _summary(workspace: Workspace, name: str, contexts: tuple[Context, ...]) -> 
 
 ALL_ITEMS = ""
 """What stands for all items where a subscale could be named; no subscale has this name."""
-RULES: dict[ScoreRule, str] = {
+SCORE_RULES: dict[ScoreRule, str] = {
     "listwise": "Only contexts without a gap",
     "half": "Mean of the answers, where half of the items have one",
     "available": "Mean of the answers there are",
@@ -370,7 +372,7 @@ class ContextScore:
 
 
 @dataclass(frozen=True)
-class Scores:
+class ContextScores:
     """The scores of every context of a study for one respondent, and what to know about them."""
 
     contexts: tuple[Context, ...]
@@ -384,7 +386,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Group:
+class ScoreGroup:
     """One quantile group: its scores, lowest first, and the codes drawn from it."""
 
     number: int
@@ -398,14 +400,14 @@ def subscales(workspace: Workspace, study: str, respondent: str) -> tuple[str, .
     return tuple(str(name) for name in frame["subscale"].unique() if name)
 
 
-def scores(
+def load_scores(
     workspace: Workspace,
     study: str,
     respondent: str,
     *,
     subscale: str = ALL_ITEMS,
     rule: ScoreRule = "listwise",
-) -> Scores:
+) -> ContextScores:
     """The mean item score, after reverse-keying, under each context of a study.
 
     Raises
@@ -429,7 +431,7 @@ def scores(
             "Collect answers first, or choose another respondent or subscale.",
         )
     means = mean_scores(frame, [context.code for context in contexts], rule)
-    return Scores(contexts, means, _notes(frame))
+    return ContextScores(contexts, means, _pooling_notes(frame))
 
 
 def mean_scores(
@@ -445,9 +447,9 @@ def mean_scores(
     return tuple(found)
 
 
-def draw(
+def draw_groups(
     scores: Sequence[ContextScore], *, n_groups: int = 4, per_group: int = 10, seed: int = 1
-) -> tuple[Group, ...]:
+) -> tuple[ScoreGroup, ...]:
     """So many contexts from each quantile group of the scores; all of a group that has no more.
 
     Raises
@@ -469,11 +471,13 @@ def draw(
         codes = [Context(found.code) for found in members]
         drawn = sample_contexts(codes, per_group, stable_id("quantile group", seed, number))
         members.sort(key=lambda found: found.score)
-        groups.append(Group(number, tuple(members), tuple(context.code for context in drawn)))
+        groups.append(ScoreGroup(number, tuple(members), tuple(context.code for context in drawn)))
     return tuple(groups)
 
 
-def remarks(found: Scores, groups: Sequence[Group], per_group: int) -> tuple[str, ...]:
+def draw_remarks(
+    found: ContextScores, groups: Sequence[ScoreGroup], per_group: int
+) -> tuple[str, ...]:
     """What is to be known about a draw: contexts without a score, ties, groups too small."""
     said = list(found.notes)
     if found.n_unscored:
@@ -497,13 +501,13 @@ def remarks(found: Scores, groups: Sequence[Group], per_group: int) -> tuple[str
     return tuple(said)
 
 
-def chosen(found: Scores, groups: Sequence[Group]) -> tuple[Context, ...]:
+def drawn_contexts(found: ContextScores, groups: Sequence[ScoreGroup]) -> tuple[Context, ...]:
     """The contexts that were drawn, in the order of the study."""
     drawn = {code for group in groups for code in group.drawn}
     return tuple(context for context in found.contexts if context.code in drawn)
 
 
-def _notes(frame: pd.DataFrame) -> tuple[str, ...]:
+def _pooling_notes(frame: pd.DataFrame) -> tuple[str, ...]:
     """Which other factors a context's score is pooled over."""
     pooled = [name for name in FACTORS if name not in ("respondent", "model", "context")]
     counts = {name.replace("_", " "): len(frame[name].unique()) for name in pooled}

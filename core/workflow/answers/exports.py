@@ -1,0 +1,91 @@
+"""A study as files: its answers, counts, bank, plan, calls, design and amendments."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from core.errors import FileError
+from core.export import frame_csv
+from core.files import tidy
+from core.files.banks import writing
+from core.files.writing import write_files
+from core.store import answers as store
+from core.store import banks as bank_store
+from core.store import studies
+from core.workflow.answers.browsing import overview, status_shares
+from core.workflow.designs.studies import design_yaml, plan_csv
+from core.workflow.runs.collection import calls_csv
+from core.workflow.workspace import Workspace
+
+
+def export_tidy(
+    workspace: Workspace, study: str, file_format: Literal["csv", "parquet"] = "csv"
+) -> bytes:
+    """Every answer of a study in the tidy format."""
+    record = studies.get(workspace.database, study)
+    frame = store.tidy(workspace.database, record.study_id).to_pandas()
+    if record.kind == "planned":
+        # One call a trial: latency, tokens and time differ from run to run, answers need not.
+        frame["label_order"] = frame["label_order"].replace("as_is", "")
+    return tidy.write_tidy(frame, file_format)
+
+
+def bank_csv(workspace: Workspace, study: str) -> bytes:
+    """The bank of a study as it was asked, or as it was imported with the answers."""
+    record = studies.get(workspace.database, study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    return writing.instrument_to_csv(bank)
+
+
+def _amendments_csv(workspace: Workspace, study: str) -> bytes:
+    """The amendments of a study, oldest first; empty where there are none."""
+    record = studies.get(workspace.database, study)
+    rows = [
+        (f"{one.amended_at:%Y-%m-%dT%H:%M:%S%z}", one.respondent.label, one.change, one.reason)
+        for one in studies.amendments(workspace.database, record.study_id)
+    ]
+    columns = ["time", "respondent", "change", "reason"]
+    return frame_csv(pd.DataFrame(rows, columns=columns)) if rows else b""
+
+
+def counts_csv(workspace: Workspace, study: str) -> bytes:
+    """By respondent: trials planned, asked and replied, usable answers, and each status."""
+    shown = status_shares(overview(workspace, study), ["respondent"])
+    named = [name for name in shown if not str(name).endswith(", %")]
+    frame = shown[named].drop(columns="missing").rename(columns={"n": "usable"})
+    return frame_csv(frame)
+
+
+def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
+    """All files of a study (answers, counts, bank, plan, calls, design) with their SHA-256."""
+    record = studies.get(workspace.database, study)
+    contents = {
+        "answers.csv": export_tidy(workspace, study),
+        "bank.csv": bank_csv(workspace, study),
+        "counts.csv": counts_csv(workspace, study),
+    }
+    if record.kind == "planned":
+        contents["plan.csv"] = plan_csv(workspace, study)
+        contents["calls.csv"] = calls_csv(workspace, study)
+        contents["design.yaml"] = design_yaml(record.design).encode()
+    if changes := _amendments_csv(workspace, study):
+        contents["amendments.csv"] = changes
+    sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
+    contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()
+    new = not directory.exists()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        write_files({directory / name: data for name, data in contents.items()})
+    except OSError as error:
+        if new:
+            with suppress(OSError):
+                directory.rmdir()
+        raise FileError(
+            f"{directory} cannot be written ({error.strerror}).", "Choose another folder."
+        ) from error
+    return tuple(directory / name for name in contents)
