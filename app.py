@@ -56,5 +56,8 @@ st.navigation(
                 "pages/validation_report.py", title="Validation report", icon=":material/traffic:"
             ),
         ],
+        "Help": [
+            st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:"),
+        ],
     }
 ).run()
