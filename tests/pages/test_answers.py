@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import pandas as pd
 import pytest
 import streamlit
-from streamlit.testing.v1 import AppTest
 
 from core.collect.replies.reader import PARSER_VERSION
 from core.domain.numbers import count_text
@@ -21,9 +20,9 @@ from core.workflow.opening import open_workspace
 from core.workflow.runs import collection, collector
 from pages.shared import widgets
 from tests.fault_server import FaultServer, Step
+from tests.pages import apps
+from tests.pages.apps import fine
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
-
-APP = Path(__file__).parents[2] / "app.py"
 
 
 @pytest.fixture(autouse=True)
@@ -31,17 +30,7 @@ def no_leftovers():
     streamlit.cache_data.clear()
 
 
-def open_page(**parameters):
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/answers/page.py")
-    at.query_params.update(parameters)
-    return fine(at.run())
-
-
-def fine(at):
-    assert not at.exception
-    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
-    return at
+open_page = partial(apps.open_page, "answers")
 
 
 def texts(at):
@@ -381,11 +370,9 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
     collect_simulated(workspace)
     with workspace.database.transaction() as cursor:
         cursor.execute("update prompt set messages = '{broken'")
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/answers/page.py")
     trials, _ = browsing.page(workspace, "study", {}, "", limit=1)
-    at.query_params.update(study="study", answer=str(trials["trial_id"].iloc[0]))
-    at.run()
+    answer = str(trials["trial_id"].iloc[0])
+    at = apps.run_page("answers", study="study", answer=answer)
     assert not at.exception
     assert "fault in Inkblot" in at.error[0].value
     assert len(rows(at)) == 50

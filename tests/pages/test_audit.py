@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import streamlit
-from streamlit.testing.v1 import AppTest
 
 from core.domain.study import Design
 from core.workflow.answers import audits, browsing, exports
@@ -18,10 +16,10 @@ from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from pages.audit import keys_of
 from tests.fault_server import FaultServer, Step
+from tests.pages import apps
 from tests.workflow.studies import KEY_VARIABLE, freeze, personas, service, simulated
 
 VERDICT = re.compile("Inkblot read (the same|something else)")
-APP = Path(__file__).parents[2] / "app.py"
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +28,7 @@ def no_leftovers():
 
 
 def open_page(**parameters):
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/audit.py")
-    at.query_params.update(parameters)
-    return fine(at.run())
+    return fine(apps.run_page("audit", **parameters))
 
 
 def fine(at):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.testing.v1 import AppTest
 
 from core.domain.difference import differences
 from core.domain.formats import BUILT_IN
@@ -24,9 +23,10 @@ from core.workflow.banks.grid import GridEdits, GridTextColumn, edit_items, edit
 from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
+from tests.pages import apps
+from tests.pages.apps import fine
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
-PAGE = Path(__file__).parents[2] / "pages" / "banks" / "page.py"
 HOSTILE = "=1+1 <img src=x onerror=alert(1)> ![](http://evil.invalid/x.png) :red[x] مرحبا 🙂"
 EN, DE = "text:en", "text:de"
 
@@ -44,16 +44,7 @@ def opened(kept):
     return open_page(bank="small")
 
 
-def open_page(**parameters):
-    at = AppTest.from_file(PAGE, default_timeout=30)
-    at.query_params.update(parameters)
-    return fine(at.run())
-
-
-def fine(at):
-    assert not at.exception
-    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
-    return at
+open_page = partial(apps.open_page, "banks")
 
 
 def go_to(at, section):
@@ -732,9 +723,7 @@ def test_unreviewed_texts_are_said_where_the_results_of_a_study_are(workspace, s
     freeze(workspace, simulated(), bank="small", n_personas=2, languages=("de",))
     collection.start(workspace, "study")
     collection.wait(workspace, "study", every_s=0.02)
-    at = AppTest.from_file(PAGE.parents[1] / "app.py", default_timeout=30)
-    at.switch_page(f"pages/{page}.py")
-    fine(at.run())
+    at = apps.open_page(page)
     assert "1 text that a model drafted (Model)" in messages(at).replace("\\", "")
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.store import runs
 from core.workflow.answers import imports
@@ -16,23 +15,12 @@ from core.workflow.respondents import catalog
 from core.workflow.runs import collection, collector
 from pages.collect.progress import changed, cost_words, duration_words
 from tests.fault_server import FaultServer, Step
+from tests.pages import apps
+from tests.pages.apps import fine
 from tests.workflow.respondents.test_connection import refusing
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
-APP = Path(__file__).parents[2] / "app.py"
-
-
-def open_page(**parameters):
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/collect/page.py")
-    at.query_params.update(parameters)
-    return fine(at.run())
-
-
-def fine(at):
-    assert not at.exception
-    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
-    return at
+open_page = partial(apps.open_page, "collect")
 
 
 def texts(at):
@@ -395,14 +383,11 @@ def test_replies_without_an_answer_are_not_called_answered_on_any_page(workspace
     assert "none of 40 holds a usable answer:** 40 no answer" in texts(at)
     states = at.dataframe[-1].value.iloc[0]
     assert [states[name] for name in ("Usable", "Asked", "Replied")] == [0, 40, 40]
-    at.switch_page("pages/home.py")
-    at = fine(at.run())
+    at = apps.open_page("")
     assert {m.label: m.value for m in at.metric}["Usable answers"] == "0 of 40"
     assert any("0 of 40 usable" in link.label for link in at.get("page_link"))
-    for page in ("pages/answers/page.py", "pages/data.py"):
-        at.switch_page(page)
-        at.query_params["study"] = "study"
-        assert "**0 of 40 usable**" in texts(fine(at.run()))
+    for page in ("answers", "data"):
+        assert "**0 of 40 usable**" in texts(apps.open_page(page, study="study"))
 
 
 def test_a_broken_study_leaves_the_page_standing(workspace):
@@ -410,10 +395,7 @@ def test_a_broken_study_leaves_the_page_standing(workspace):
     with workspace.database.transaction() as cursor:
         cursor.execute("update respondent set body = '{}'")
         cursor.execute("delete from respondent_shelf")
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/collect/page.py")
-    at.query_params["study"] = "study"
-    at.run()
+    at = apps.run_page("collect", study="study")
     assert not at.exception
     assert at.title[0].value == "Collect"
     assert "fault in Inkblot" in at.error[0].value

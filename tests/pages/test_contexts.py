@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.testing.v1 import AppTest
 
 from core.collect.client import Reply
 from core.domain.study import Context
@@ -16,9 +14,9 @@ from core.workflow.contexts import rewriting, sets
 from core.workflow.respondents import catalog
 from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
+from tests.pages import apps
 from tests.workflow.studies import freeze, personas, service, simulated
 
-APP = str(Path(__file__).parents[2] / "app.py")
 HOSTILE = "=1+1 <img src=x onerror=alert(1)> ![](http://evil.invalid/x.png) :red[x] مرحبا 🙂"
 TALK = Context(
     "c01",
@@ -34,10 +32,7 @@ REWRITING = "[1 user]\nMay I?\n[2 assistant]\nDo.\n[3 user]\nLong?\n[4 assistant
 
 
 def opened(part=None, **query):
-    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/contexts/page.py")
-    for name, value in query.items():
-        at.query_params[name] = value
-    at = fine(at.run())
+    at = apps.open_page("contexts", **query)
     if part:
         key = "contexts_part" if "set" in query else "contexts_new"
         at = fine(at.segmented_control(key=key).set_value(part).run())

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
-from pathlib import Path
+from functools import partial
 
 import pandas as pd
 import pytest
 import streamlit
-from streamlit.testing.v1 import AppTest
 
 from core.errors import FileError
 from core.workflow.answers import exports, imports
@@ -19,9 +18,10 @@ from core.workflow.runs import collection
 from core.workflow.statistics import analyses
 from pages.data import COLUMNS, EXAMPLE
 from pages.shared.downloads import plan
+from tests.pages import apps
+from tests.pages.apps import fine
 from tests.workflow.studies import freeze, simulated
 
-APP = Path(__file__).parents[2] / "app.py"
 PLAIN = b"item,answer,model,wave\nq1,4,m,1\nq2,2,m,1\nq1,5,n,2\nq2,1,n,2\n"
 
 
@@ -30,17 +30,7 @@ def no_leftovers():
     streamlit.cache_data.clear()
 
 
-def open_page(**parameters):
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/data.py")
-    at.query_params.update(parameters)
-    return fine(at.run())
-
-
-def fine(at):
-    assert not at.exception
-    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
-    return at
+open_page = partial(apps.open_page, "data")
 
 
 def upload(at, name, data):

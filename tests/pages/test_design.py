@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
+from functools import partial
 from html import escape
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from core.domain.formats import BUILT_IN
 from core.domain.study import Context, Design, as_json_values
@@ -23,11 +22,10 @@ from core.workflow.designs import forms, studies
 from core.workflow.designs.presets import PUBLISHED_DESIGNS
 from core.workflow.respondents import catalog
 from core.workflow.runs import collection
-from pages.design import page
 from pages.shared.downloads import file_stem
+from tests.pages import apps
 from tests.workflow.studies import freeze, personas, service, simulated
 
-APP = str(Path(__file__).parents[2] / "app.py")
 PERSON = "Simulated person"
 TALK = Context(
     "t1",
@@ -39,11 +37,7 @@ TALK = Context(
 )
 
 
-def opened(**query):
-    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/design/page.py")
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.run()
+opened = partial(apps.run_page, "design")
 
 
 def said(elements):
@@ -409,7 +403,7 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
         at.multiselect(key=f"design:{field}").set_value(values).run()
     at.toggle(key="design:skip_missing").set_value(True).run()
     at.toggle(key="design:first_token").set_value(True).run()
-    at.radio(key="design:per_call_choice").set_value(page.SEVERAL).run()
+    at.radio(key="design:per_call_choice").set_value(-1).run()
     at.number_input(key="design:items_per_call").set_value(7).run()
     at.radio(key="design:item_order").set_value("shuffled").run()
     at.radio(key="design:answering").set_value("enforced").run()

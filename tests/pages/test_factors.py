@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 import streamlit
-from streamlit.testing.v1 import AppTest
 
 from core.workflow.opening import open_workspace
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses, factor_models
 from pages.shared import analysis_page
-from tests.pages.test_statistics_pages import APP, fine, texts
+from tests.pages import apps
+from tests.pages.apps import fine
+from tests.pages.test_statistics_pages import texts
 from tests.workflow.studies import freeze, simulated
 
 
@@ -38,10 +39,7 @@ def collected(shared, monkeypatch):
 
 
 def open_page(analysis="cfa"):
-    at = AppTest.from_file(APP, default_timeout=90)
-    at.switch_page("pages/factors.py")
-    at.query_params.update({"study": "study", "analysis": analysis})
-    at = fine(at.run())
+    at = apps.open_page("factors", timeout=90, study="study", analysis=analysis)
     toggles = [t for t in at.toggle if t.label == "Edit the model"]
     return fine(toggles[0].set_value(True).run()) if toggles else at
 

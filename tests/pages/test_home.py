@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 from streamlit import get_option
@@ -11,19 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 from core.workflow.answers import imports
 from core.workflow.runs import collection
+from tests.pages import apps
+from tests.pages.apps import fine
 from tests.workflow.studies import freeze, simulated
-
-APP = Path(__file__).parents[2] / "app.py"
 
 
 def open_page():
-    return fine(AppTest.from_file(APP, default_timeout=30).run())
-
-
-def fine(at):
-    assert not at.exception
-    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
-    return at
+    return apps.open_page("")
 
 
 def texts(at):
@@ -113,7 +106,7 @@ def test_a_damaged_database_leaves_the_page_standing(workspace, place):
     }
     with workspace.database.transaction() as cursor:
         cursor.execute(sql[place])
-    at = AppTest.from_file(APP, default_timeout=30).run()
+    at = apps.run_page("")
     assert not at.exception
     assert "fault in Inkblot" in at.error[0].value
     assert "1. Banks" in links(at)
@@ -133,6 +126,6 @@ def test_selected_choices_are_lettered_in_the_color_of_links(workspace):
 
 def test_headings_skip_no_level():
     """Below a title of the first level stand headings of the second; st.subheader is the third."""
-    pages = sorted((APP.parent / "pages").rglob("*.py"))
+    pages = sorted((apps.APP.parent / "pages").rglob("*.py"))
     assert len(pages) > 50
     assert [p.name for p in pages if "st.subheader(" in p.read_text(encoding="utf-8")] == []

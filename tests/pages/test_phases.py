@@ -1,7 +1,7 @@
 """The second phase on the page Collect."""
 
 from core.workflow.runs import collection
-from tests.pages.test_collect import ended, fine, open_page, press, texts
+from tests.pages.test_collect import ended, open_page, press, texts
 from tests.workflow.studies import freeze, simulated
 
 
@@ -16,4 +16,4 @@ def test_the_second_phase_is_offered_when_the_first_is_complete_and_can_be_run(w
     assert "Two phases: 30 trials without an opinion, 30 with the opposite one" in texts(at)
     press(at, "collect_start")
     assert ended(workspace).n_done == 60
-    fine(open_page(study="study"))
+    open_page(study="study")

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from core.domain.study import Respondent, SamplingSettings, SimulationSettings
 from core.errors import CollectionError, ConflictError, DesignError
 from core.workflow import drafts
 from core.workflow.respondents import catalog, forms
 from tests.fault_server import FaultServer, Step
+from tests.pages import apps
 from tests.workflow.respondents.test_connection import refusing
 from tests.workflow.studies import service, simulated
 
-APP = str(Path(__file__).parents[2] / "app.py")
 CANARY = "sk-test-canary-0123456789"
 BARE_CANARY = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0xR"
 NEW = "respondents:new api"
@@ -29,11 +29,7 @@ def no_keys(monkeypatch):
         monkeypatch.delenv(preset.key_variable or "INKBLOT_KEY_NONE", raising=False)
 
 
-def opened(**query):
-    at = AppTest.from_file(APP, default_timeout=30).switch_page("pages/respondents/page.py")
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.run()
+opened = partial(apps.run_page, "respondents")
 
 
 def said(elements):

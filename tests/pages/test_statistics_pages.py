@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
 import streamlit
-from streamlit.testing.v1 import AppTest
 
 from core import export
 from core.domain.results import Column, ResultTable
@@ -18,9 +16,10 @@ from core.workflow.opening import open_workspace
 from core.workflow.runs import collection
 from core.workflow.statistics import analyses, computing
 from pages.shared import analysis_page, results
+from tests.pages import apps
+from tests.pages.apps import fine
 from tests.workflow.studies import freeze, simulated
 
-APP = Path(__file__).parents[2] / "app.py"
 NAMES = [analysis.name for analysis in analyses.all_analyses()]
 WITH_CHARTS = (
     "efa", "graded_response", "internal_consistency", "item_map", "item_statistics",
@@ -58,22 +57,13 @@ def collected(shared, monkeypatch):
 
 
 def raw_page(**parameters):
-    at = AppTest.from_file(APP, default_timeout=90)
     name = parameters.get("analysis", "")
     topic = analyses.by_name(name).topic if name in NAMES else "item_statistics"
-    at.switch_page(f"pages/{topic}.py")
-    at.query_params.update(parameters)
-    return at.run()
+    return apps.run_page(topic, timeout=90, **parameters)
 
 
 def open_page(**parameters):
     return fine(raw_page(**parameters))
-
-
-def fine(at):
-    assert not at.exception
-    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
-    return at
 
 
 def texts(at):
@@ -257,9 +247,7 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
 
 def test_every_topic_has_a_page_and_every_page_an_empty_state(workspace):
     for topic in {analysis.topic for analysis in analyses.all_analyses()}:
-        at = AppTest.from_file(APP, default_timeout=60)
-        at.switch_page(f"pages/{topic}.py")
-        at = fine(at.run())
+        at = apps.open_page(topic)
         assert "There is no study yet" in texts(at)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from functools import partial
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.domain.instrument import Instrument, Item, Rating, Wording
 from core.files.banks.reading import ImportedBank
@@ -14,23 +13,14 @@ from core.workflow.answers import texts
 from core.workflow.banks import editing, text_prompts
 from core.workflow.runs import collection
 from tests.fault_server import FaultServer, Step
+from tests.pages import apps
+from tests.pages.apps import fine
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
-APP = Path(__file__).parents[2] / "app.py"
 PEOPLE = {"name": ["Ann | female", "Bob | male"]}
 
 
-def open_page(**parameters):
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.switch_page("pages/texts.py")
-    at.query_params.update(parameters)
-    return fine(at.run())
-
-
-def fine(at):
-    assert not at.exception
-    assert not [e.value for e in at.error if "fault in Inkblot" in e.value]
-    return at
+open_page = partial(apps.open_page, "texts")
 
 
 def said(at):
