@@ -225,13 +225,14 @@ def cfa_check(
         )
     n_used = sum(n_scores_used(one.prepared.scores, "listwise") for one in usable)
     matrices = prepared.matrices
-    what = "The model of the text" if model_text.strip() else dict(MODELS)[model]
+    model_title = "The model of the text" if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
         tables=_tables(checked, by_columns(names)),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"{what}. This program and semopy {version('semopy')} fit the same model to the "
+        method=f"{model_title}. This program and semopy {version('semopy')} fit the same model "
+        f"to the "
         "same complete administrations by maximum likelihood (ML), whatever estimator the "
         "confirmatory factor analysis uses: numbers of WLSMV, corrected tests of MLR, and full "
         "information are others. Scores are after reverse-keying.",
@@ -298,7 +299,7 @@ def _agreement_notes(checked: Sequence[_GroupCheck]) -> tuple[str, ...]:
     """Whether both programs find the same, and where not, by how much and why."""
     both = [one for one in checked if _has_solution(one) and one.theirs.estimates]
     disagreements = {one.prepared.name: _disagreement_sentence(one) for one in both}
-    differing = [f"{name}: {said}" for name, said in disagreements.items() if said]
+    differing = [f"{name}: {sentence}" for name, sentence in disagreements.items() if sentence]
     n_alike = len(both) - len(differing)
     where = "" if len(checked) == 1 else f" in {n_alike} of {count_text(len(checked), 'group')}"
     alike = (
@@ -311,19 +312,25 @@ def _agreement_notes(checked: Sequence[_GroupCheck]) -> tuple[str, ...]:
 def _disagreement_sentence(one: _GroupCheck) -> str:
     """What differs by more than rounding, in sentences; empty where nothing does."""
     chi2 = one.own_indices.chi2 - one.theirs.indices.chi2
-    said = [f"χ² differs by {abs(chi2):.4f}"] if abs(chi2) > _AGREE_CHI2 else []
+    differences = [f"χ² differs by {abs(chi2):.4f}"] if abs(chi2) > _AGREE_CHI2 else []
     for name, title, _ in _INDICES:
         difference = getattr(one.own_indices, name) - getattr(one.theirs.indices, name)
         if name in ("cfi", "tli", "rmsea") and abs(difference) > _AGREE:
-            said.append(f"{title} by {abs(difference):.4f}")
-    largest = max((abs(row[-1]) for row in _loading_rows(one) if row[-1] == row[-1]), default=0.0)
-    if largest > _AGREE:
-        said.append(f"a standardized loading by up to {largest:.4f}")
-    apart = max((abs(row[-1]) for row in _correlation_rows(one) if row[-1] == row[-1]), default=0.0)
-    if apart > _AGREE:
-        said.append(f"a correlation of factors by up to {apart:.4f}")
+            differences.append(f"{title} by {abs(difference):.4f}")
+    largest_loading = max(
+        (abs(row[-1]) for row in _loading_rows(one) if row[-1] == row[-1]), default=0.0
+    )
+    if largest_loading > _AGREE:
+        differences.append(f"a standardized loading by up to {largest_loading:.4f}")
+    largest_correlation = max(
+        (abs(row[-1]) for row in _correlation_rows(one) if row[-1] == row[-1]), default=0.0
+    )
+    if largest_correlation > _AGREE:
+        differences.append(f"a correlation of factors by up to {largest_correlation:.4f}")
     return (
-        f"the programs differ: {', '.join(said)}. {_difference_reason(one, chi2)}" if said else ""
+        f"the programs differ: {', '.join(differences)}. {_difference_reason(one, chi2)}"
+        if differences
+        else ""
     )
 
 
@@ -438,11 +445,12 @@ def _loading_rows(one: _GroupCheck) -> Iterator[Row]:
     standardized = {(e.left, e.op, e.right): e.estimate for e in fit.standardized}
     for raw in (e for e in fit.parameters if e.op == LOADING):
         key = (raw.left, raw.op, raw.right)
-        found = one.theirs.estimate(*key)
-        here, there = standardized[key], found.standardized
+        theirs = one.theirs.estimate(*key)
+        here, there = standardized[key], theirs.standardized
         yield (
             model.name(raw.left), model.name(raw.right),
-            raw.estimate, found.estimate, raw.estimate - found.estimate, here, there, here - there,
+            raw.estimate, theirs.estimate, raw.estimate - theirs.estimate,
+            here, there, here - there,
         )  # fmt: skip
 
 

@@ -119,7 +119,9 @@ class SubscaleTests:
         return [item for item in items if not math.isnan(item.uniform.p_value)]
 
 
-def _dif_tables(found: Sequence[SubscaleTests], group: Sequence[Column]) -> tuple[ResultTable, ...]:
+def _dif_tables(
+    subscales: Sequence[SubscaleTests], group: Sequence[Column]
+) -> tuple[ResultTable, ...]:
     """The four tables, with the groups' columns in front."""
     made = (
         ("items", "Items", _item_rows, _ITEMS),
@@ -130,7 +132,7 @@ def _dif_tables(found: Sequence[SubscaleTests], group: Sequence[Column]) -> tupl
     tables = []
     for name, title, rows_of, own in made:
         columns = (*group, *own)
-        rows = [(*one.lead, *row) for one in found if one.result for row in rows_of(one)]
+        rows = [(*one.lead, *row) for one in subscales if one.result for row in rows_of(one)]
         frame = pd.DataFrame(rows, columns=[column.name for column in columns])
         if "df" in frame:
             frame["df"] = frame["df"].astype("Int64")  # whole, with a place for undefined
@@ -327,20 +329,20 @@ def dif(
     names = tuple(name for name in distinct(by) if name != factor)
     matrices = with_options(item_scores, score_matrices(item_scores, names))
     level_of = levels_by_administration(item_scores, factor)
-    found = []
+    subscales = []
     for matrix in with_progress(matrices, "scales"):
         levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
-        found.append(_test_subscale(matrix, levels, fewest, matching, flag_level, adjust))
-    notes = [note for one in found for note in one.notes]
-    if not any(one.tested for one in found):
+        subscales.append(_test_subscale(matrix, levels, fewest, matching, flag_level, adjust))
+    notes = [note for one in subscales for note in one.notes]
+    if not any(one.tested for one in subscales):
         raise NotEnoughData(
             f"No levels of {factor} can be compared. {' '.join(notes[:3])}",
             _remedy(item_scores, fewest),
         )
-    n_used = sum(item.n for one in found for item in one.tested)
+    n_used = sum(item.n for one in subscales for item in one.tested)
     word = dict(_FACTORS)[factor].lower()
     return AnalysisResult(
-        tables=_dif_tables(found, by_columns(names)),
+        tables=_dif_tables(subscales, by_columns(names)),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
@@ -371,17 +373,19 @@ def _test_subscale(
     lead = (*matrix.group, matrix.subscale)
     answered = np.isfinite(matrix.scores)
     counts = Counter(levels[answered.any(axis=1)].tolist())
-    kept = [level for level in sorted(set(levels.tolist())) if counts[level] >= fewest]
-    few = [level for level in sorted(set(levels.tolist())) if counts[level] < fewest]
+    compared = [level for level in sorted(set(levels.tolist())) if counts[level] >= fewest]
+    too_small = [level for level in sorted(set(levels.tolist())) if counts[level] < fewest]
     notes = []
-    if few:
+    if too_small:
         notes.append(
-            f"{where}: left out, with fewer than {fewest} administrations: {name_list(few)}."
+            f"{where}: left out, with fewer than {fewest} administrations: {name_list(too_small)}."
         )
-    if len(kept) < 2:
+    if len(compared) < 2:
         notes.append(f"{where}: not compared, as fewer than two levels are left.")
         return SubscaleTests(lead, None, (), tuple(notes))
-    in_all = np.asarray(np.all([answered[levels == level].any(axis=0) for level in kept], axis=0))
+    in_all = np.asarray(
+        np.all([answered[levels == level].any(axis=0) for level in compared], axis=0)
+    )
     items = [item for item, asked in zip(matrix.items, in_all, strict=True) if asked]
     offered = [own for own, asked in zip(matrix.options, in_all, strict=True) if asked]
     at_all = np.asarray(answered.any(axis=0))
@@ -389,7 +393,7 @@ def _test_subscale(
         named = [item for item, one in zip(matrix.items, absent, strict=True) if one]
         if named:
             notes.append(f"{where}: {unanswered_items_note(named, place)}")
-    rows = np.isin(levels, kept)
+    rows = np.isin(levels, compared)
     scores = matrix.scores[np.ix_(rows, in_all)]
     run = purified_dif if matching == "purified" else differential_item_functioning
     try:

@@ -82,8 +82,10 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         known = [share for share in shares.values() if math.isfinite(share)]
         if not known:
             return f"{said}; what they explain is undefined (no solution was found)."
-        taken = count_text(len(known), "factor")
-        return f"{said}; {taken} taken out, {percent_text(sum(known))} of the variance explained."
+        extracted = count_text(len(known), "factor")
+        return (
+            f"{said}; {extracted} taken out, {percent_text(sum(known))} of the variance explained."
+        )
 
     groups = rows_by_group(table_of(result, "eigenvalues"), "number")
     return tuple((group, sentence(group, rows)) for group, rows in groups.items())
@@ -166,7 +168,7 @@ def efa(
                 correlation=correlation, offered=matrix.options,
             )  # fmt: skip
             number = factors or chance.n_suggested or 1
-            found = exploratory_factors(
+            solution = exploratory_factors(
                 matrix.scores, matrix.items, number, correlation=correlation,
                 offered=matrix.options, seed=seed,
             )  # fmt: skip
@@ -181,12 +183,12 @@ def efa(
                 "another sample the loadings may look different."
             )
         answers.append((matrix.group, matrix.scores, matrix.items))
-        said = (*chance.problems, *found.problems)
-        notes.extend(f"{where}: {problem}" for problem in dict.fromkeys(said))
-        notes.extend(f"{where}: {one}" for one in _keying_notes(found, subscale_of))
+        problems = (*chance.problems, *solution.problems)
+        notes.extend(f"{where}: {problem}" for problem in dict.fromkeys(problems))
+        notes.extend(f"{where}: {one}" for one in _keying_notes(solution, subscale_of))
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
-        tables["load"] += [(*matrix.group, *row) for row in _loadings(found)]
-        tables["factor"] += [(*matrix.group, *row) for row in _factors(found)]
+        tables["load"] += [(*matrix.group, *row) for row in _loadings(solution)]
+        tables["factor"] += [(*matrix.group, *row) for row in _factors(solution)]
     if not tables["load"]:
         raise NotEnoughData(
             f"No factors can be found. {' '.join(notes[:3])}",
@@ -215,14 +217,14 @@ def efa(
     )
 
 
-def _keying_notes(found: ExploratoryFactors, subscale_of: Mapping[str, str]) -> Iterator[str]:
+def _keying_notes(solution: ExploratoryFactors, subscale_of: Mapping[str, str]) -> Iterator[str]:
     """Items that load against the others of their subscale, on the factor it loads on most."""
-    owners = [subscale_of.get(name, "") for name in found.names]
+    owners = [subscale_of.get(name, "") for name in solution.names]
     for subscale in dict.fromkeys(owners):
         places = [place for place, owner in enumerate(owners) if owner == subscale]
-        own = found.loadings[places]
+        own = solution.loadings[places]
         factor = int((own**2).sum(axis=0).argmax())
-        names, loadings = [found.names[place] for place in places], own[:, factor].tolist()
+        names, loadings = [solution.names[place] for place in places], own[:, factor].tolist()
         contrary = contrary_items(names, loadings, SALIENT)
         if contrary:
             title = f"{subscale or 'the scale'} on factor {factor + 1}"
@@ -230,8 +232,10 @@ def _keying_notes(found: ExploratoryFactors, subscale_of: Mapping[str, str]) -> 
 
 
 def _suggestion(chance: ParallelAnalysis, number: int) -> str:
-    found = chance.n_suggested
-    stand_out = f"{found} factor{' stands' if found == 1 else 's stand'} out from chance"
+    n_suggested = chance.n_suggested
+    stand_out = (
+        f"{n_suggested} factor{' stands' if n_suggested == 1 else 's stand'} out from chance"
+    )
     return f"{stand_out}; {number} shown (n = {chance.n})."
 
 
@@ -242,23 +246,25 @@ def _eigenvalues(chance: ParallelAnalysis) -> Iterator[Row]:
         yield place, float(own), float(mean), float(limit), stands_out
 
 
-def _loadings(found: ExploratoryFactors) -> Iterator[Row]:
-    for row, item in enumerate(found.names):
-        for column in range(found.loadings.shape[1]):
+def _loadings(solution: ExploratoryFactors) -> Iterator[Row]:
+    for row, item in enumerate(solution.names):
+        for column in range(solution.loadings.shape[1]):
             yield (
                 item,
                 column + 1,
-                float(found.loadings[row, column]),
-                float(found.structure[row, column]),
-                float(found.communalities[row]),
+                float(solution.loadings[row, column]),
+                float(solution.structure[row, column]),
+                float(solution.communalities[row]),
             )
 
 
-def _factors(found: ExploratoryFactors) -> Iterator[Row]:
-    for own, (squares, share) in enumerate(zip(found.sums_of_squares, found.shares, strict=True)):
+def _factors(solution: ExploratoryFactors) -> Iterator[Row]:
+    for own, (squares, share) in enumerate(
+        zip(solution.sums_of_squares, solution.shares, strict=True)
+    ):
         pairs: list[tuple[float, float]] = [
-            (other + 1, float(found.factor_correlations[own, other]))
-            for other in range(own + 1, len(found.shares))
+            (other + 1, float(solution.factor_correlations[own, other]))
+            for other in range(own + 1, len(solution.shares))
         ]
         for pair in pairs or [(math.nan, math.nan)]:
             yield own + 1, float(squares), float(share), *pair

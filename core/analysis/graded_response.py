@@ -68,10 +68,10 @@ class SubscaleFit:
         return sum(item.n_answers for item in self.fit.items) if self.fit else 0
 
 
-def _items_table(found: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTable:
+def _items_table(fits: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTable:
     """One row per group and item, with as many thresholds as the longest item has."""
-    fitted = [item for one in found if one.fit for item in one.fit.items]
-    most = max(len(item.thresholds) for item in fitted)
+    items = [item for one in fits if one.fit for item in one.fit.items]
+    most = max(len(item.thresholds) for item in items)
     columns = [
         *group,
         Column("subscale", "Subscale", help="As in the bank."),
@@ -94,7 +94,7 @@ def _items_table(found: Sequence[SubscaleFit], group: Sequence[Column]) -> Resul
     )
     rows = [
         (*one.matrix.group, one.matrix.subscale, name, *cells)
-        for one in found
+        for one in fits
         for name, cells in zip(one.matrix.items, _item_cells(one, most), strict=True)
     ]
     return _table("items", "Items", rows, columns)
@@ -127,7 +127,7 @@ def _curve(item: GradedItem, most: int) -> tuple[float, ...]:
 
 
 def _item_information_table(
-    found: Sequence[SubscaleFit], group: Sequence[Column], trait: Floats
+    fits: Sequence[SubscaleFit], group: Sequence[Column], trait: Floats
 ) -> ResultTable:
     """One row per group and item: its information at whole levels of the trait, and its highest.
 
@@ -151,7 +151,7 @@ def _item_information_table(
         for level in whole.tolist()
     ]  # fmt: skip
     rows: list[tuple[Any, ...]] = []
-    for one in found:
+    for one in fits:
         known = {i.name: i for i in one.fit.items} if one.fit and one.fit.converged else {}
         answers = np.isfinite(one.matrix.scores).sum(axis=0).tolist()
         for name, n in zip(one.matrix.items, answers, strict=True):
@@ -166,7 +166,7 @@ def _item_information_table(
 
 
 def _information_table(
-    found: Sequence[SubscaleFit], group: Sequence[Column], trait: Floats
+    fits: Sequence[SubscaleFit], group: Sequence[Column], trait: Floats
 ) -> ResultTable:
     """One row per group, subscale and level of the trait; NaN where nothing converged."""
     columns = (
@@ -181,7 +181,7 @@ def _information_table(
                "Green and others (1984)."),
     )  # fmt: skip
     rows: list[tuple[Any, ...]] = []
-    for one in found:
+    for one in fits:
         known = np.full(trait.shape, np.nan)
         if one.fit and one.fit.converged:
             known = scale_information(one.fit.items, trait)
@@ -191,7 +191,7 @@ def _information_table(
     return _table("information", "Test information", rows, columns)
 
 
-def _fit_table(found: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTable:
+def _fit_table(fits: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTable:
     """One row per group and subscale."""
     columns = (
         *group,
@@ -209,7 +209,7 @@ def _fit_table(found: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultT
         Column("empirical_reliability", "Empirical reliability", "correlation",
                "Variance of the trait scores / (that + mean squared standard error)."),
     )  # fmt: skip
-    rows = [(*one.matrix.group, one.matrix.subscale, *_fit_cells(one.fit)) for one in found]
+    rows = [(*one.matrix.group, one.matrix.subscale, *_fit_cells(one.fit)) for one in fits]
     return _table("fit", "Fit and reliability", rows, columns)
 
 
@@ -357,23 +357,23 @@ def graded_response(
     """
     names = distinct(by)
     matrices = with_options(item_scores, score_matrices(item_scores, names))
-    found = [_fit_subscale(matrix, points, steps) for matrix in with_progress(matrices, "scales")]
-    notes = [note for one in found for note in one.notes]
-    if not any(one.fit for one in found):
+    fits = [_fit_subscale(matrix, points, steps) for matrix in with_progress(matrices, "scales")]
+    notes = [note for one in fits for note in one.notes]
+    if not any(one.fit for one in fits):
         raise NotEnoughData(
             f"No graded response model can be fitted. {' '.join(notes[:3])}",
             "It needs a subscale with three items that vary over administrations (contexts or "
             "repetitions).",
         )
-    n_used = sum(one.n_used for one in found)
+    n_used = sum(one.n_used for one in fits)
     trait = np.linspace(-limit, limit, levels)
     group = by_columns(names)
     return AnalysisResult(
         tables=(
-            _items_table(found, group),
-            _item_information_table(found, group, trait),
-            _information_table(found, group, trait),
-            _fit_table(found, group),
+            _items_table(fits, group),
+            _item_information_table(fits, group, trait),
+            _information_table(fits, group, trait),
+            _fit_table(fits, group),
         ),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,

@@ -166,12 +166,12 @@ def _grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedS
     parts: list[tuple[tuple[Any, ...], pd.DataFrame]] = [((), scored)]
     if known.by:
         parts = list(scored.groupby(list(known.by), sort=False))
-    found = []
+    scales = []
     for lead, own in parts:
         for scale in shown_scales(own["scale"]):
             rows = own[own["scale"] == scale].sort_values("group_place", kind="stable")
             by_group = {str(name): part for name, part in rows.groupby("group_name", sort=False)}
-            found.append(
+            scales.append(
                 GroupedScores(
                     lead,
                     scale,
@@ -179,7 +179,7 @@ def _grouped_scores(known: KnownGroups, incomplete: ScoreRule) -> tuple[GroupedS
                     {name: part["administration"].tolist() for name, part in by_group.items()},
                 )
             )
-    return tuple(found)
+    return tuple(scales)
 
 
 def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
@@ -285,15 +285,21 @@ def _two_groups_row(shift: MeanTest) -> Row:
     )  # fmt: skip
 
 
-def _several_groups_row(found: KnownGroupsTest) -> Row:
+def _several_groups_row(omnibus: KnownGroupsTest) -> Row:
     """The test of three groups or more; the classic one where a group does not vary."""
-    test = ("Welch's F", found.f, found.df1, found.df2, found.p)
-    if math.isnan(found.f) and math.isfinite(found.classic_f):
-        df2 = float(sum(own.n - 1 for own in found.summaries))
-        test = ("F, equal variances", found.classic_f, found.df1, df2, found.classic_p)
+    test = ("Welch's F", omnibus.f, omnibus.df1, omnibus.df2, omnibus.p)
+    if math.isnan(omnibus.f) and math.isfinite(omnibus.classic_f):
+        df2 = float(sum(own.n - 1 for own in omnibus.summaries))
+        test = (
+            "F, equal variances",
+            omnibus.classic_f,
+            omnibus.df1,
+            df2,
+            omnibus.classic_p,
+        )
     return (
-        *test, math.nan, stars(test[-1]), "η²", found.eta_squared, found.low, found.high,
-        found.omega_squared,
+        *test, math.nan, stars(test[-1]), "η²", omnibus.eta_squared, omnibus.low, omnibus.high,
+        omnibus.omega_squared,
     )  # fmt: skip
 
 
@@ -310,11 +316,13 @@ def _pair_notes(own: GroupedScores, pairs: Pairs) -> list[str]:
     """Undefined pairs among three groups or more, and whether not all pairs were taken."""
     if len(own.scores) < 3:
         return []
-    told: dict[str, list[str]] = {}
+    pairs_by_problem: dict[str, list[str]] = {}
     for (first, second), shift in pairs.items():
         for problem in shift.problems:
-            told.setdefault(problem, []).append(f"{first} with {second}")
-    notes = [f"{own.where}, {name_list(where)}: {problem}" for problem, where in told.items()]
+            pairs_by_problem.setdefault(problem, []).append(f"{first} with {second}")
+    notes = [
+        f"{own.where}, {name_list(where)}: {problem}" for problem, where in pairs_by_problem.items()
+    ]
     if len(own.scores) > MOST_LEVELS:
         notes.append(
             f"{own.where}: of {len(own.scores)} groups, each is compared with the first only "
@@ -556,11 +564,11 @@ def group_comparison(
     known = _group_members(item_scores, factor, groups, by)
     names = known.by
     scales = _grouped_scores(known, incomplete)
-    found = [
+    comparisons = [
         _compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
     ]
-    notes = [*known.notes, *(note for one in found for note in one.notes)]
-    if not any(one.defined for one in found):
+    notes = [*known.notes, *(note for one in comparisons for note in one.notes)]
+    if not any(one.defined for one in comparisons):
         raise NotEnoughData(
             f"No groups can be compared. {' '.join(notes[:3])}".strip(),
             scores_remedy(
@@ -572,19 +580,22 @@ def group_comparison(
             ),
         )
     used: dict[str, set[int]] = {}
-    for scale, one in zip(scales, found, strict=True):
+    for scale, one in zip(scales, comparisons, strict=True):
         used.setdefault(scale.scale, set()).update(one.used)
     lead = by_columns(names)
     n_missing, n_used = int(item_scores["score"].isna().sum()), scores_used(item_scores, used)
     return AnalysisResult(
         tables=(
-            table("groups", "Groups", _rows(found, "groups"), (*lead, *_group_columns(ci_level))),
             table(
-                "tests", "All groups together", _rows(found, "tests"),
+                "groups", "Groups", _rows(comparisons, "groups"),
+                (*lead, *_group_columns(ci_level)),
+            ),
+            table(
+                "tests", "All groups together", _rows(comparisons, "tests"),
                 (*lead, *_test_columns(ci_level)), names, adjust,
             ),
             table(
-                "pairs", "Groups two by two", _rows(found, "pairs"),
+                "pairs", "Groups two by two", _rows(comparisons, "pairs"),
                 (*lead, *_pair_columns(ci_level)), names, adjust,
             ),
         ),
@@ -611,7 +622,7 @@ def _matched_note(factor: str, *, typed: bool) -> str:
 
 
 def _rows(
-    found: Sequence[ScaleComparison], which: Literal["groups", "tests", "pairs"]
+    comparisons: Sequence[ScaleComparison], which: Literal["groups", "tests", "pairs"]
 ) -> list[tuple[Any, ...]]:
     """The rows of one table from every scale."""
-    return [row for one in found for row in getattr(one, which)]
+    return [row for one in comparisons for row in getattr(one, which)]

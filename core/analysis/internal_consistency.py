@@ -159,11 +159,11 @@ def internal_consistency(
     notes: list[str] = []
     n_used = 0
     for matrix in matrices:
-        kept = matrix.varying() if missing == "listwise" else matrix.answered()
-        row, row_notes = _row(matrix, kept, missing, ci_level)
+        used = matrix.varying() if missing == "listwise" else matrix.answered()
+        row, row_notes = _row(matrix, used, missing, ci_level)
         rows.append(row)
         notes.extend(row_notes)
-        n_used += kept.n_used if missing == "pairwise" else kept.complete().size
+        n_used += used.n_used if missing == "pairwise" else used.complete().size
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
     if frame["alpha"].isna().all():
         raise NotEnoughData(
@@ -189,22 +189,22 @@ def internal_consistency(
 
 
 def _row(
-    matrix: ScoreMatrix, kept: ScoreMatrix, missing: PairRule, ci_level: float
+    matrix: ScoreMatrix, used: ScoreMatrix, missing: PairRule, ci_level: float
 ) -> tuple[tuple[Any, ...], list[str]]:
     """The row of one matrix of which some items are kept, and what has to be said about it."""
-    judged = kept if kept.items else matrix.answered()  # with none, n is still that of the answers
+    judged = used if used.items else matrix.answered()  # with none, n is still that of the answers
     table = covariances(judged.scores, missing)
     estimate = cronbach_alpha(matrix.scores, names=matrix.items, level=ci_level, missing=missing)
     value = estimate.value
     n = table.n if math.isnan(value) else estimate.n
     answered = matrix.answered().items
     never = [item for item in matrix.items if item not in answered]
-    constant = [item for item in answered if item not in kept.items]
+    constant = [item for item in answered if item not in used.items]
     # items that vary, but not over the administrations that are complete
     constant += [
         item
         for item, own in zip(judged.items, table.own, strict=True)
-        if own == 0 and item in kept.items
+        if own == 0 and item in used.items
     ]
     k = len(matrix.items) - len(never) - len(constant)
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"

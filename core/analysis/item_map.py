@@ -223,12 +223,12 @@ def _wide_table(
 
 def _distinct_name(text: str, taken: set[str], ending: str) -> str:
     """The text, with a number after it where it is taken; from then on it is taken."""
-    number, found = 1, text
-    while found in taken:
+    number, name = 1, text
+    while name in taken:
         number += 1
-        found = text + ending.format(number)
-    taken.add(found)
-    return found
+        name = text + ending.format(number)
+    taken.add(name)
+    return name
 
 
 def _wide_table_notes(n_groups: int) -> list[str]:

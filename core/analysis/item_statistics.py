@@ -191,15 +191,15 @@ def _item_remark(
         return _ZERO_VARIANCE
     if math.isnan(r):
         return _ALONE if alone else _UNDEFINED
-    said = []
+    remarks = []
     if r < 0:
         opposite = _OPPOSITE_TO_KEY if keyed < 0 else _AGAINST_REVERSED
-        said.append(opposite if raw_r > 0 else _AGAINST_OTHERS)
+        remarks.append(opposite if raw_r > 0 else _AGAINST_OTHERS)
         if interval[1] > 0:
-            said.append(_PERHAPS_CHANCE)
+            remarks.append(_PERHAPS_CHANCE)
     if _one_differs(scores):
-        said.append(_ONE_DIFFERS)
-    return " ".join(said)
+        remarks.append(_ONE_DIFFERS)
+    return " ".join(remarks)
 
 
 def _one_differs(scores: Floats) -> bool:
@@ -262,16 +262,16 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: PairRule) -> list[s
         matrix.n_used - own.n_used for matrix, own in zip(matrices, varying, strict=True)
         if own.items
     )  # fmt: skip
-    said = [
+    parts = [
         f"{n:,} usable {'score' if n == 1 else 'scores'} {where}"
         for n, where in (
             (gaps, "in incomplete administrations"), (constant, "of items without variance")
         ) if n
     ]  # fmt: skip
-    if not said:
+    if not parts:
         return []
     return [
-        f"Discrimination and alpha leave out {' and '.join(said)}; means and variances use them."
+        f"Discrimination and alpha leave out {' and '.join(parts)}; means and variances use them."
     ]
 
 
@@ -289,10 +289,10 @@ def undefined_notes(table: ItemTable) -> list[str]:
             hits.setdefault(int(number), []).append(str(name))
         for number, hit in hits.items():
             plural = "item" if len(hit) == 1 else count_text(len(hit), "item")
-            said = reason.format(their="its" if len(hit) == 1 else "their")
-            note = f"{group_name(groups[number])}: {plural} {name_list(hit)}: {said}."
+            sentence = reason.format(their="its" if len(hit) == 1 else "their")
+            note = f"{group_name(groups[number])}: {plural} {name_list(hit)}: {sentence}."
             notes.append((number, note))
-    return [note for _, note in sorted(notes, key=lambda found: found[0])]
+    return [note for _, note in sorted(notes, key=lambda numbered: numbered[0])]
 
 
 def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str], ...]:
@@ -359,21 +359,21 @@ def _item_coefficients(
     Items without variance have none, and their gaps cost the others no administration; without
     one of them, alpha is as it is.
     """
-    kept = matrix.varying() if missing == "listwise" else matrix.answered()
-    table = covariances(kept.scores, missing)
+    used = matrix.varying() if missing == "listwise" else matrix.answered()
+    table = covariances(used.scores, missing)
     own = table.discriminations()
-    found = (
+    measures = (
         own,
         table.alpha_if_dropped(),
-        _discriminations_as_worded(kept, own, missing),
-        _n_discrimination(kept.scores, missing),
+        _discriminations_as_worded(used, own, missing),
+        _n_discrimination(used.scores, missing),
     )
-    if len(kept.items) == len(matrix.items):
-        return found
-    places = [item in kept.items for item in matrix.items]
-    spread = [np.full(len(matrix.items), np.nan) for _ in found]
+    if len(used.items) == len(matrix.items):
+        return measures
+    places = [item in used.items for item in matrix.items]
+    spread = [np.full(len(matrix.items), np.nan) for _ in measures]
     spread[1][np.isfinite(matrix.scores).any(axis=0)] = table.alpha()
-    for whole, part in zip(spread, found, strict=True):
+    for whole, part in zip(spread, measures, strict=True):
         whole[places] = part
     return spread[0], spread[1], spread[2], np.nan_to_num(spread[3])
 
@@ -496,12 +496,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                          "undefined_items")
         )  # fmt: skip
         verb = "discriminates" if good == 1 else "discriminate"
-        said = [f"{good} of {count_text(total, 'item')} {verb} well (.40 to .70)"]
+        parts = [f"{good} of {count_text(total, 'item')} {verb} well (.40 to .70)"]
         against = f" ({negative} against the other items)" if negative else ""
-        said += [f"{below} less{against}"] if below else []
-        said += [f"{above} more"] if above else []
-        said += [f"{unknown} undefined (no variance, or too few answers)"] if unknown else []
-        return ", ".join(said) + "."
+        parts += [f"{below} less{against}"] if below else []
+        parts += [f"{above} more"] if above else []
+        parts += [f"{unknown} undefined (no variance, or too few answers)"] if unknown else []
+        return ", ".join(parts) + "."
 
     names = [column.name for column in table_of(result, "summary").columns]
     before = "subscale" if "subscale" in names else "items"

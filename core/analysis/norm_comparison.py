@@ -118,21 +118,21 @@ def _read_norms(rows: Sequence[Sequence[str | float]], scales: Sequence[str]) ->
         There are no norms, a row is incomplete or impossible, or a scale is not in the study or
         has two rows.
     """
-    found: dict[str, Norm] = {}
+    norms: dict[str, Norm] = {}
     for number, row in enumerate(rows, 1):
         name, *numbers = row
         if not str(name).strip() and all(_is_blank(value) for value in numbers):
             continue
         scale = _scale(str(name).strip(), number, scales)
-        if scale in found:
+        if scale in norms:
             raise NotEnoughData(
                 f"There are two rows of norms of '{scale}'.",
                 "Keep one; compare with other norms in a second run.",
             )
-        found[scale] = Norm(scale, _norm_summary(numbers, number))
-    if not found:
+        norms[scale] = Norm(scale, _norm_summary(numbers, number))
+    if not norms:
         raise NotEnoughData("There are no norms to compare with.", _WHAT_TO_TYPE)
-    return tuple(found.values())
+    return tuple(norms.values())
 
 
 def _scale(name: str, number: int, scales: Sequence[str]) -> str:
@@ -356,15 +356,15 @@ def _compare(
 ) -> _Comparison:
     """Every group beside every norm."""
     cells, layouts = laid
-    found = {(layout.group, _scale_name(layout)): layout for layout in layouts}
+    layout_of = {(layout.group, _scale_name(layout)): layout for layout in layouts}
     if any(norm.scale == ALL_ITEMS for norm in norms):
-        found |= {(layout.group, ALL_ITEMS): layout for layout in cells.layouts(ALL_ITEMS)}
+        layout_of |= {(layout.group, ALL_ITEMS): layout for layout in cells.layouts(ALL_ITEMS)}
     values, ends = scores_of(item_scores), values_by_subscale(item_scores)
     compared = _Comparison([], np.zeros(len(item_scores), dtype=bool))
     groups = list(dict.fromkeys(layout.group for layout in layouts))
     for group in progress.with_progress(groups, "groups"):
         for norm in norms:
-            layout = found.get((group, norm.scale))
+            layout = layout_of.get((group, norm.scale))
             scores = np.empty(0)
             if layout is not None:
                 matrix = layout.filled(values)
@@ -382,35 +382,33 @@ def _row(
     scores: Floats,
     people: Summary,
     possible: Floats,
-    test: tuple[Alternative, float],
+    rule: tuple[Alternative, float],
 ) -> tuple[Any, ...]:
     """One group beside one norm."""
-    alternative, level = test
+    alternative, level = rule
     own = summary(scores)
-    found = compare_with_norms(scores, people, alternative=alternative, level=level)
+    test = compare_with_norms(scores, people, alternative=alternative, level=level)
     return (
         *lead, own.n, len(scores) - own.n, own.mean, own.sd, people.n, people.mean, people.sd,
-        found.difference, found.low, found.high, found.t, found.df, found.p, math.nan,
-        found.effect, found.effect_low, found.effect_high,
-        _remark(own, len(scores), people, possible, found),
+        test.difference, test.low, test.high, test.t, test.df,
+        test.p, math.nan, test.effect, test.effect_low, test.effect_high,
+        _remark(own, len(scores), people, possible, test),
     )  # fmt: skip
 
 
-def _remark(
-    own: Summary, n_planned: int, people: Summary, possible: Floats, found: MeanTest
-) -> str:
+def _remark(own: Summary, n_planned: int, people: Summary, possible: Floats, test: MeanTest) -> str:
     """Why numbers are undefined, and what to be careful about."""
-    said = list(found.problems)
+    remarks = list(test.problems)
     if not n_planned:
-        said = ["No item of this scale was asked here."]
+        remarks = ["No item of this scale was asked here."]
     elif own.n > 1 and own.sd == 0:
-        said.append("The scores are all the same.")
+        remarks.append("The scores are all the same.")
     if possible.size and not possible[0] <= people.mean <= possible[-1]:
-        said.append(
+        remarks.append(
             f"The norm mean lies outside the item scores that came up ({possible[0]:g} to "
             f"{possible[-1]:g}): check that norms are means per item in the same points, not sums."
         )
-    return " ".join(said)
+    return " ".join(remarks)
 
 
 def _scale_name(layout: MatrixLayout) -> str:

@@ -116,21 +116,21 @@ def _words(lists: pd.DataFrame | None) -> dict[str, tuple[str, ...]]:
 
 def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
     """The column that tells groups of texts apart."""
-    found = {
+    levels_by_tag = {
         str(name): levels
         for name in texts.columns
         if name not in _NO_TAGS and len(levels := _levels_of(texts, str(name))) > 1
     }
-    if not found:
+    if not levels_by_tag:
         raise NotEnoughData(
             "The prompts of these texts carry no descriptor with two levels.",
             "Add tags such as gender=woman and gender=man to the prompts of the bank.",
         )
-    if wanted in found:
+    if wanted in levels_by_tag:
         return wanted
-    if not wanted and len(found) == 1:
-        return next(iter(found))
-    there = "; ".join(f"{name} ({name_list(levels)})" for name, levels in found.items())
+    if not wanted and len(levels_by_tag) == 1:
+        return next(iter(levels_by_tag))
+    there = "; ".join(f"{name} ({name_list(levels)})" for name, levels in levels_by_tag.items())
     raise NotEnoughData(
         f"There is no descriptor '{wanted}' with two levels."
         if wanted
@@ -234,11 +234,11 @@ def notes(
     scores: pd.DataFrame, odds: Sequence[dict[str, Any]], names: Sequence[str], contrast: Contrast
 ) -> list[str]:
     """Which lists stand for which group, and what is undefined."""
-    found = [contrast.sentence]
+    sentences = [contrast.sentence]
     for group, own in groups_of(scores, names):
         n = int(own["score"].isna().sum())
         if n:
-            found.append(
+            sentences.append(
                 f"{group_name(group)}: {n} of {len(own)} contexts have no score, because an odds "
                 "ratio is undefined: a group of their texts is missing or has none of the words "
                 "of a list."
@@ -248,7 +248,7 @@ def notes(
         if row["remark"]:
             where = f"{group_name(row['group'])}, list {row['list']}"
             undefined.setdefault(row["remark"], []).append(where)
-    return found + [f"{name_list(where)}: {problem}" for problem, where in undefined.items()]
+    return sentences + [f"{name_list(where)}: {problem}" for problem, where in undefined.items()]
 
 
 _SUMMARY_COLUMNS = (
@@ -526,7 +526,7 @@ def _counts(texts: pd.DataFrame, contrast: Contrast, unit: Sequence[str]) -> pd.
 def _scores(counts: pd.DataFrame, contrast: Contrast, unit: Sequence[str]) -> pd.DataFrame:
     """One row per unit: texts, odds ratio of each list, score."""
     sides = {str(number): contrast.sides[name] for number, name in enumerate(contrast.lists)}
-    found = stereotype_scores(
+    scored = stereotype_scores(
         counts, unit=list(unit), group="level", levels=contrast.levels, sides=sides
     )
-    return found.rename(columns={f"or_{n}": f"or_{name}" for n, name in enumerate(contrast.lists)})
+    return scored.rename(columns={f"or_{n}": f"or_{name}" for n, name in enumerate(contrast.lists)})

@@ -51,7 +51,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     options = rows_by_group(table_of(result, "options"), "format")
 
     def sentence(group: str, row: TableRow) -> str:
-        said = (
+        usable_text = (
             f"{percent_text(row['share_usable'], 1)} of "
             f"{count_text(int(row['n_trials']), 'trial')} "
             "have a usable answer"
@@ -64,10 +64,10 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 key = (one["format"], one["option"])
                 counts[key] = counts.get(key, 0) + int(one["count"])
         if not sum(counts.values()):
-            return f"{said}; no option is chosen."
+            return f"{usable_text}; no option is chosen."
         (_, option), most = max(counts.items(), key=lambda item: item[1])
         share = percent_text(most / sum(counts.values()))
-        return f"{said}; the option chosen most is {option} ({share} of them)."
+        return f"{usable_text}; the option chosen most is {option} ({share} of them)."
 
     summary = rows_by_group(table_of(result, "summary"), "items")
     return tuple((group, sentence(group, rows[0])) for group, rows in summary.items())

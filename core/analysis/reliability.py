@@ -59,7 +59,7 @@ class Scale:
     """One scale of one group with its coefficients, and the items and rows behind them."""
 
     matrix: ScoreMatrix
-    kept: tuple[str, ...]
+    items: tuple[str, ...]
     n: int
     coefficients: Coefficients
 
@@ -81,28 +81,28 @@ def _scale_coefficients(
     rows = item_rows(scores, items)
     alpha = cronbach_alpha(scores, names=items, level=level)
     resampled = cronbach_alpha(scores, names=items, level=level, bootstrap=bootstrap)
-    found: Coefficients = [("α (Feldt)", alpha), ("α (bootstrap)", resampled)]
+    coefficients: Coefficients = [("α (Feldt)", alpha), ("α (bootstrap)", resampled)]
 
-    def modelled(title: str, fit: Callable[[], Estimate]) -> None:
-        found.append((title, _too_many(rows.n, rows.n_items, rows.n_left_out) or fit()))
+    def add_modelled(title: str, fit: Callable[[], Estimate]) -> None:
+        coefficients.append((title, _too_many(rows.n, rows.n_items, rows.n_left_out) or fit()))
 
     if owner:
         strata = [owner[item] for item in items]
         stratified = stratified_alpha(
             scores, strata, names=items, level=level, bootstrap=bootstrap
         ).coefficient
-        found.append(("Stratified α", stratified))
-    modelled(
+        coefficients.append(("Stratified α", stratified))
+    add_modelled(
         "ω total",
         lambda: _with_one_factor_caution(omega_total(scores, names=items, level=level), owner),
     )
     if owner:
-        modelled(
+        add_modelled(
             "ω hierarchical",
             lambda: omega_hierarchical(scores, strata, names=items, level=level).hierarchical,
         )
     halves = split_half(scores, names=items, seed=bootstrap.seed)
-    return Scale(matrix, rows.names, rows.n, found + _split_halves(halves))
+    return Scale(matrix, rows.names, rows.n, coefficients + _split_halves(halves))
 
 
 def _with_one_factor_caution(omega: Estimate, owner: Mapping[str, str]) -> Estimate:
@@ -323,7 +323,7 @@ def _rows(scale: Scale) -> list[tuple[Any, ...]]:
     matrix = scale.matrix
     lead = (*matrix.group, matrix.subscale)
     return [
-        (*lead, title, own.value, own.low, own.high, len(scale.kept), own.n, own.n_left_out,
+        (*lead, title, own.value, own.low, own.high, len(scale.items), own.n, own.n_left_out,
          own.method, " ".join(own.problems))
         for title, own in scale.coefficients
     ]  # fmt: skip
@@ -357,7 +357,7 @@ def _n_used(parts: list[Scale], whole: Scale | None) -> int:
     used = 0
     for part in parts:
         if part.defined:
-            used += part.n * len(part.kept)
+            used += part.n * len(part.items)
         elif whole and whole.defined:
-            used += whole.n * len(set(whole.kept) & set(part.matrix.items))
+            used += whole.n * len(set(whole.items) & set(part.matrix.items))
     return used

@@ -163,7 +163,7 @@ class PairTables:
 
 
 def _compare(
-    compared: PairTables,
+    tables: PairTables,
     scale: PairedScores,
     which: Which,
     level: float,
@@ -174,9 +174,9 @@ def _compare(
     levels = list(scale.scores.columns)
     pairs = level_pairs(levels, which)
     if not pairs:
-        compared.notes.append(f"{scale.where}: there is one level only, so nothing to pair.")
+        tables.notes.append(f"{scale.where}: there is one level only, so nothing to pair.")
     if which == "all" and len(pairs) < math.comb(len(levels), 2):
-        compared.notes.append(
+        tables.notes.append(
             f"{scale.where}: of {len(levels)} levels, each is compared with the first only "
             f"(every pair is taken up to {MOST_LEVELS})."
         )
@@ -184,49 +184,51 @@ def _compare(
     for first, second in pairs:
         both = scale.scores[[first, second]].dropna(how="all")
         x, y = (both[one].to_numpy(dtype=np.float64) for one in (first, second))
-        found = [correlation(x, y, kind=kind, level=level, bootstrap=bootstrap) for kind in _KINDS]
+        correlations = [
+            correlation(x, y, kind=kind, level=level, bootstrap=bootstrap) for kind in _KINDS
+        ]
         shift = paired_t(x, y, alternative=alternative, level=level)
         paired = np.isfinite(x) & np.isfinite(y)
         lead = (*scale.group, scale.scale, level_name(first), level_name(second))
         same = (_IDENTICAL,) if paired.any() and (x == y)[paired].all() else ()
-        compared.correlations += [_correlation_row(lead, one, same) for one in found]
-        compared.differences.append(_difference_row(lead, x[paired], y[paired], shift))
-        problems = [text for one in found for text in one.problems]
+        tables.correlations += [_correlation_row(lead, one, same) for one in correlations]
+        tables.differences.append(_difference_row(lead, x[paired], y[paired], shift))
+        problems = [text for one in correlations for text in one.problems]
         for problem in dict.fromkeys((*problems, *shift.problems, *same)):
             if problem.startswith("Undefined") or problem == _IDENTICAL:
                 undefined.setdefault(problem, []).append(
                     f"{level_name(first)} with {level_name(second)}"
                 )
-        if math.isfinite(found[0].r) or math.isfinite(shift.difference):
-            compared.any_defined = True
+        if math.isfinite(correlations[0].r) or math.isfinite(shift.difference):
+            tables.any_defined = True
             ids = scale.administrations.loc[both.index[paired], [first, second]]
-            used = compared.used.setdefault(scale.scale, set())
+            used = tables.used.setdefault(scale.scale, set())
             used.update(one for cell in ids.to_numpy().ravel() for one in cell)
-    compared.notes += [
+    tables.notes += [
         f"{scale.where}, {name_list(where)}: {problem}" for problem, where in undefined.items()
     ]
 
 
-def _compare_repetitions(compared: PairTables, scale: PairedScores, level: float) -> None:
+def _compare_repetitions(tables: PairTables, scale: PairedScores, level: float) -> None:
     """Add the intraclass correlations of all repetitions of one scale, and their mean r."""
     if scale.scores.shape[1] < 2:
         return
     table = scale.scores.to_numpy(dtype=np.float64)
-    found, retest = intraclass(table, level=level), retest_agreement(table, level=level)
-    lead, remark = (*scale.group, scale.scale), " ".join(found.problems)
-    counts = (found.n, found.k, found.n_left_out)
-    compared.repetitions += [
+    agreement, retest = intraclass(table, level=level), retest_agreement(table, level=level)
+    lead, remark = (*scale.group, scale.scale), " ".join(agreement.problems)
+    counts = (agreement.n, agreement.k, agreement.n_left_out)
+    tables.repetitions += [
         (*lead, one.form, one.value, one.low, one.high, one.p, *counts, remark)
-        for one in found.forms
+        for one in agreement.forms
     ]
     complete = np.isfinite(table).all(axis=1)
     nan = math.nan
-    compared.repetitions.append(
+    tables.repetitions.append(
         (*lead, "mean r of all pairs", retest.mean_r, nan, nan, nan, int(complete.sum()),
          table.shape[1], int((~complete).sum()), " ".join(retest.problems))
     )  # fmt: skip
-    compared.notes += [
-        f"{scale.where}, intraclass correlations: {problem}" for problem in found.problems
+    tables.notes += [
+        f"{scale.where}, intraclass correlations: {problem}" for problem in agreement.problems
     ]
 
 
@@ -411,14 +413,14 @@ def score_correlations(
     matrices = score_matrices(paired.item_scores, names)
     scales, match_notes = paired_scores(paired, incomplete)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
-    compared = PairTables(notes=list(match_notes))
+    tables = PairTables(notes=list(match_notes))
     for scale in with_progress(scales, "scales"):
-        _compare(compared, scale, pairs, ci_level, alternative, bootstrap)
+        _compare(tables, scale, pairs, ci_level, alternative, bootstrap)
         if factor == "repetition":
-            _compare_repetitions(compared, scale, ci_level)
-    if not compared.any_defined:
+            _compare_repetitions(tables, scale, ci_level)
+    if not tables.any_defined:
         raise NotEnoughData(
-            f"No scores can be paired by {factor}. {' '.join(compared.notes[:1])}".strip(),
+            f"No scores can be paired by {factor}. {' '.join(tables.notes[:1])}".strip(),
             scores_remedy(
                 item_scores,
                 incomplete,
@@ -432,19 +434,19 @@ def score_correlations(
         )
     lead = by_columns(names)
     correlations = table(
-        "correlations", "Correlations", compared.correlations,
+        "correlations", "Correlations", tables.correlations,
         (*lead, *_correlation_columns(ci_level)), (*names, "kind"), adjust,
     )  # fmt: skip
     differences = table(
-        "differences", "Mean differences", compared.differences,
+        "differences", "Mean differences", tables.differences,
         (*lead, *_difference_columns(ci_level)), names, adjust,
     )  # fmt: skip
     together = table(
-        "repetitions", "All repetitions together", compared.repetitions,
+        "repetitions", "All repetitions together", tables.repetitions,
         (*lead, *_repetition_columns(ci_level)),
     )  # fmt: skip
     n_missing = int(item_scores["score"].isna().sum())
-    n_used = scores_used(item_scores, compared.used)
+    n_used = scores_used(item_scores, tables.used)
     return AnalysisResult(
         tables=(correlations, differences, *((together,) if factor == "repetition" else ())),
         unit="one pair of administrations that differ in nothing but what is compared (a row, "
@@ -457,7 +459,7 @@ def score_correlations(
         f"{TAILS[alternative]}; p adjusted after {ADJUSTMENT_NAMES[adjust]}.",
         notes=(
             *data_notes(item_scores, matrices),
-            *compared.notes,
+            *tables.notes,
             *((FORMAT_POINTS,) if "format" in (factor, *paired.merged) else ()),
             *caution_notes(item_scores, *_INDEPENDENT_PAIRS),
         ),

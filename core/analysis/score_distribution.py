@@ -63,11 +63,13 @@ def values_by_subscale(item_scores: pd.DataFrame) -> dict[str, Floats]:
     format_code, formats = codes_of(item_scores["format"])
     subscale_code, subscales = codes_of(item_scores["subscale"])
     scores = scores_of(item_scores)
-    found = [_known(pd.unique(scores[format_code == code])) for code in range(len(formats))]
-    values: dict[str, list[Floats]] = {ALL_ITEMS: found}
+    values_of_format = [
+        _known(pd.unique(scores[format_code == code])) for code in range(len(formats))
+    ]
+    values: dict[str, list[Floats]] = {ALL_ITEMS: values_of_format}
     for pair in pd.unique(subscale_code * len(formats) + format_code).tolist():
         subscale, code = divmod(pair, len(formats))
-        values.setdefault(str(subscales[subscale]), []).append(found[code])
+        values.setdefault(str(subscales[subscale]), []).append(values_of_format[code])
     return {name: _known(np.concatenate(parts)) for name, parts in values.items()}
 
 
@@ -366,14 +368,14 @@ def _at_the_ends(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
     notes = []
     for end, word in (("floor", "lowest"), ("ceiling", "highest")):
         many = frame[frame[end] > _MANY]
-        found = [
+        places = [
             f"{group_name([row[name] for name in names])}, {row['subscale'] or '(no subscale)'} "
             f"({percent_text(row[end])})"
             for _, row in many.iterrows()
         ]
-        if found:
+        if places:
             notes.append(
                 f"{end.capitalize()} effect (more than 15% of administrations give the {word} "
-                f"answer throughout): {name_list(found)}. Differences beyond that end cannot show."
+                f"answer throughout): {name_list(places)}. Differences beyond that end cannot show."
             )
     return notes

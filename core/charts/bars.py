@@ -42,8 +42,8 @@ _LABEL_MARGIN = 6
 
 def option_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     """One chart of stacked 100 % bars for each response format."""
-    kept = ("format", "item", "option", "kind", "count", "share_of_trials", "n_trials")
-    frame = chart_rows(result.tables[0], kept).rename(columns={"share_of_trials": "share"})
+    columns = ("format", "item", "option", "kind", "count", "share_of_trials", "n_trials")
+    frame = chart_rows(result.tables[0], columns).rename(columns={"share_of_trials": "share"})
     charts = []
     for response_format, own in rows_by_chart(frame, "format"):
         shown, left_out = limit_marks(own[own["count"] > 0], 2)
@@ -57,8 +57,8 @@ def option_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         words = f"Stacked bars, response format {response_format or '(none)'}: {_in_words(table)}"
         order = " | ".join(map(str, options))[:200]
         layers = _option_layers(table, theme)
-        said = (f"Left to right: {order}", *_statuses_in_words(table))
-        spec = panels(layers, table, title, theme, said)
+        subtitle = (f"Left to right: {order}", *_statuses_in_words(table))
+        spec = panels(layers, table, title, theme, subtitle)
         charts.append(Chart(title, spec, words + left_out, table))
     return with_undrawn_count(charts, frame["format"].nunique())
 

@@ -69,8 +69,8 @@ def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """Small charts of the first items, one picture for each group and subscale."""
     names = [column.name for column in table.columns]
     b = [name for name in names if name[0] == "b" and name[1:].isdigit()]
-    kept = ("subscale", "item", "options", "n", "a", *b, "converged")
-    frame = chart_rows(table, kept)
+    columns = ("subscale", "item", "options", "n", "a", *b, "converged")
+    frame = chart_rows(table, columns)
     frame["set"] = frame["group"] + "\n" + frame["subscale"]
     frame = frame[frame["converged"].astype(bool) & frame["a"].notna()]
     several = len(set(frame["group"])) > 1
@@ -164,8 +164,8 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     )  # fmt: skip
     ticks = pd.DataFrame(
         [
-            (left[i] + _LIMIT + at, down[i] + _CELL_HEAD + _CELL_HEIGHT + 0.13, said)
-            for i in items for at, said in ((-3, "−3"), (0, "0"), (3, "3"))
+            (left[i] + _LIMIT + at, down[i] + _CELL_HEAD + _CELL_HEIGHT + 0.13, label)
+            for i in items for at, label in ((-3, "−3"), (0, "0"), (3, "3"))
         ],
         columns=["x", "y", "label"],
     )  # fmt: skip
@@ -229,7 +229,7 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
             f"{_HIGHEST_ERROR:g} SD are beyond the chart.{left_out}"
         )
         title = f"Test information, {subscale}" if subscale else "Test information"
-        said = ["Solid, left axis: information. Dashed, right axis: standard error."]
+        subtitle = ["Solid, left axis: information. Dashed, right axis: standard error."]
         highest = shown.groupby("group", sort=False)["information"].max()
         highest = highest[highest > _highest_information(shown) * 1.05]
         if len(highest):
@@ -237,9 +237,9 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
             beyond = (
                 f"Tips at the edge: information beyond the chart, highest of {name_list(named)}."
             )
-            said.append(beyond)
+            subtitle.append(beyond)
             words += f" {beyond}"
-        spec = panels(_information_layers(shown, theme), shown, title, theme, said)
+        spec = panels(_information_layers(shown, theme), shown, title, theme, subtitle)
         charts.append(Chart(title, spec, words, shown))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
@@ -296,8 +296,8 @@ def exploratory_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
 
 def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     """Eigenvalues, and below which they may be chance; a panel for each group."""
-    kept = ("number", "eigenvalue", "chance_percentile", "stands_out")
-    frame, left_out = limit_marks(chart_rows(table, kept, "number"), 2)
+    columns = ("number", "eigenvalue", "chance_percentile", "stands_out")
+    frame, left_out = limit_marks(chart_rows(table, columns, "number"), 2)
     own = frame.drop(columns="chance_percentile").rename(columns={"eigenvalue": "value"})
     chance = frame.drop(columns="eigenvalue").rename(columns={"chance_percentile": "value"})
     drawn = pd.concat([own.assign(kind="eigenvalue"), chance.assign(kind="chance")])
@@ -335,6 +335,6 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
         f"{two_decimals(float(frame['eigenvalue'].max()))}; above the 95th percentile of chance "
         f"stand, by group: {suggested}.{left_out}"
     )
-    said = ["Solid with points: eigenvalues. Dashed: 95th percentile of chance."]
+    subtitle = ["Solid with points: eigenvalues. Dashed: 95th percentile of chance."]
     title = "Eigenvalues beside chance"
-    return Chart(title, panels(layers, drawn, title, theme, said), words, drawn)
+    return Chart(title, panels(layers, drawn, title, theme, subtitle), words, drawn)

@@ -97,7 +97,7 @@ def _dot_chart(
     title: str,
     words: str,
     theme: Theme,
-    said: Sequence[str] = (),
+    subtitle: Sequence[str] = (),
 ) -> Chart:
     """A dot plot in a panel for each group, with a word on what lies beyond the axis.
 
@@ -111,11 +111,11 @@ def _dot_chart(
         Of the chart, and the text below it.
     theme : "light" or "dark"
         What the chart stands on.
-    said : sequence of str
+    subtitle : sequence of str
         Subtitles.
     """
     beyond = beyond_axis_sentences(table, axis.ends)
-    spec = panels(_dots(table, axis, theme), table, title, theme, [*said, *beyond])
+    spec = panels(_dots(table, axis, theme), table, title, theme, [*subtitle, *beyond])
     return Chart(title, spec, " ".join([words, *beyond]), table)
 
 
@@ -219,15 +219,15 @@ def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = next(iter(result.tables), None)
     if table is None or table.frame.empty:
         return ()
-    kept = ("scale", "mean", "sd", "n", "norm_mean", "norm_sd", "norm_n")
-    frame = chart_rows(table, kept, "scale")
+    columns = ("scale", "mean", "sd", "n", "norm_mean", "norm_sd", "norm_n")
+    frame = chart_rows(table, columns, "scale")
     both = []
-    for who, names in (("model", ("mean", "sd", "n")),
+    for source, names in (("model", ("mean", "sd", "n")),
                        ("norm", ("norm_mean", "norm_sd", "norm_n"))):  # fmt: skip
         own = frame[["group", "scale", *names]].set_axis(
             ["group", "scale", "value", "sd", "n"], axis=1
         )
-        both.append(own.assign(item=own["scale"] + ", " + who))
+        both.append(own.assign(item=own["scale"] + ", " + source))
     drawn = pd.concat(both).sort_index(kind="stable")
     means = zip(drawn["value"], drawn["sd"], drawn["n"], strict=True)
     ends = [mean_interval(Summary(mean, sd, n)) for mean, sd, n in means]
@@ -248,9 +248,9 @@ def group_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     names = [column.name for column in table.columns]
     level = names[names.index("scale") + 1]
-    kept = {"scale": "scale", level: "item", "mean": "value", "ci_low": "ci_low",
+    columns = {"scale": "scale", level: "item", "mean": "value", "ci_low": "ci_low",
             "ci_high": "ci_high", "n": "n"}  # fmt: skip
-    frame = chart_rows(table, kept, "scale")
+    frame = chart_rows(table, columns, "scale")
     frame["item"] = frame["item"].astype(str)
     charts = [
         _means_chart(
@@ -267,9 +267,9 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     table = table_with_rows(result, "odds")
     if table is None:
         return ()
-    kept = {"list": "item", "odds_ratio": "value", "ci_low": "ci_low", "ci_high": "ci_high",
+    columns = {"list": "item", "odds_ratio": "value", "ci_low": "ci_low", "ci_high": "ci_high",
             "total": "n", "other_total": "other_n"}  # fmt: skip
-    frame = chart_rows(table, kept, "list")
+    frame = chart_rows(table, columns, "list")
     frame["n"] = frame["n"] + frame.pop("other_n")
     drawn, left_out = limit_marks(frame, 5)
     drawn = drawn.reset_index(drop=True)
@@ -293,8 +293,8 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     title = "Odds ratios of listed words"
     axis = DotAxis("Odds ratio with interval", (math.exp(low), math.exp(high)), (1.0,), of="List",
                    decimals=2, log=True)  # fmt: skip
-    said = ["Dashed: 1, no difference. To the right: as in the stereotype."]
-    return (_dot_chart(drawn, axis, title, words, theme, said),)
+    subtitle = ["Dashed: 1, no difference. To the right: as in the stereotype."]
+    return (_dot_chart(drawn, axis, title, words, theme, subtitle),)
 
 
 def _means_chart(
@@ -310,13 +310,13 @@ def _means_chart(
     drawn = drawn.reset_index(drop=True)
     drawn["label"] = [two_decimals(value) for value in drawn["value"]]
     known = drawn["value"].dropna()
-    said = (
+    text = (
         f"{words} in {count_text(drawn['group'].nunique(), 'group')}, n up to "
         f"{count_text(largest_count(drawn['n']), 'administration')}: {range_text(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )
     axis = DotAxis(axis_title, _free_ends(drawn, by="item"), of=noun.capitalize(), decimals=2)
-    return _dot_chart(drawn, axis, title, said, theme)
+    return _dot_chart(drawn, axis, title, text, theme)
 
 
 # Dot plots of coefficients: discrimination, reliability, correlations of scores.
@@ -366,8 +366,8 @@ def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     table = table_with_rows(result, "reliability")
     if table is None:
         return ()
-    kept = ("scale", "coefficient", "value", "ci_low", "ci_high", "n")
-    frame = chart_rows(table, kept, "scale").rename(columns={"coefficient": "item"})
+    columns = ("scale", "coefficient", "value", "ci_low", "ci_high", "n")
+    frame = chart_rows(table, columns, "scale").rename(columns={"coefficient": "item"})
     charts = [
         _coefficient_chart(
             own.drop(columns="scale"), f"Reliability, {scale or '(no subscale)'}",
@@ -384,8 +384,8 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
     table = table_with_rows(result, "correlations")
     if table is None:
         return ()
-    kept = ("scale", "first", "second", "kind", "r", "ci_low", "ci_high", "n_pairs")
-    frame = chart_rows(table, kept, "scale").rename(columns={"r": "value", "n_pairs": "n"})
+    columns = ("scale", "first", "second", "kind", "r", "ci_low", "ci_high", "n_pairs")
+    frame = chart_rows(table, columns, "scale").rename(columns={"r": "value", "n_pairs": "n"})
     frame = frame[frame["kind"] == "pearson"]
     pairs = frame["first"].astype(str) + " – " + frame["second"].astype(str)
     frame.insert(1, "item", pairs)
@@ -408,14 +408,14 @@ def _coefficient_chart(
     table = table.reset_index(drop=True)
     table["label"] = [short_number(value) for value in table["value"]]
     known = table["value"].dropna()
-    said = (
+    text = (
         f"{words} of {count_text(table['item'].nunique(), noun)} in "
         f"{count_text(table['group'].nunique(), 'group')}, "
         f"n up to {count_text(largest_count(table['n']), 'administration')}: "
         f"{range_text(known)}; {len(table) - len(known)} undefined.{left_out}"
     )
     axis = DotAxis(axis_title, _correlation_ends(table), of=noun.capitalize())
-    return _dot_chart(table, axis, title, said, theme)
+    return _dot_chart(table, axis, title, text, theme)
 
 
 # Dot plots of standardized loadings with their intervals, one for each factor.
@@ -426,8 +426,8 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "loadings")
     if table is None:
         return ()
-    kept = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
-    frame = chart_rows(table, kept, "factor").rename(
+    columns = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
+    frame = chart_rows(table, columns, "factor").rename(
         columns={"standardized": "value", "standardized_low": "ci_low",
                  "standardized_high": "ci_high"}
     )  # fmt: skip
@@ -475,8 +475,8 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     table = table_with_rows(result, "steps")
     if table is None:
         return ()
-    kept = ("step", "cfi_difference", "rmsea_difference", "n")
-    frame = chart_rows(table, kept, "step").rename(
+    columns = ("step", "cfi_difference", "rmsea_difference", "n")
+    frame = chart_rows(table, columns, "step").rename(
         columns={"step": "item", "cfi_difference": "value"}
     )
     frame = frame[frame["item"] != "configural"]
@@ -506,8 +506,8 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     title = "Change in CFI from the step before"
     lines = (_CHEN, 0.0)
     axis = DotAxis("Change in CFI", _widened(_free_ends(drawn, lines)), lines, of="Step")
-    said = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
-    return (_dot_chart(drawn, axis, title, words, theme, said),)
+    subtitle = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
+    return (_dot_chart(drawn, axis, title, words, theme, subtitle),)
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -515,8 +515,10 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "items")
     if table is None:
         return ()
-    kept = ("subscale", "item", "nagelkerke", "jodoin_gierl", "n")
-    frame = chart_rows(table, kept).rename(columns={"nagelkerke": "value", "jodoin_gierl": "size"})
+    columns = ("subscale", "item", "nagelkerke", "jodoin_gierl", "n")
+    frame = chart_rows(table, columns).rename(
+        columns={"nagelkerke": "value", "jodoin_gierl": "size"}
+    )
     charts = []
     for subscale, own in rows_by_chart(frame, "subscale"):
         drawn, left_out = limit_marks(_without_intervals(own.drop(columns="subscale")), 5)
@@ -537,9 +539,10 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         title = f"Differential functioning, {subscale}" if subscale else "Differential functioning"
         low, high = _free_ends(drawn, (0.0, _JODOIN_GIERL[1]))
         axis = DotAxis("Rise of Nagelkerke's R²", (min(low, 0.0), high), _JODOIN_GIERL, of="Item")
-        said = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and .07.",
+        subtitle = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and "
+                    ".07.",
                 "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
-        charts.append(_dot_chart(drawn, axis, title, words, theme, said))
+        charts.append(_dot_chart(drawn, axis, title, words, theme, subtitle))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
@@ -548,8 +551,8 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "fit")
     if table is None:
         return ()
-    kept = {"model": "item", "bic_difference": "value", "n": "n", "admissible": "admissible"}
-    frame = _without_intervals(chart_rows(table, kept, "model"))
+    columns = {"model": "item", "bic_difference": "value", "n": "n", "admissible": "admissible"}
+    frame = _without_intervals(chart_rows(table, columns, "model"))
     if frame["value"].isna().all():
         return ()
     impossible = frame["value"].notna() & ~frame["admissible"].astype(bool)
@@ -575,8 +578,8 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     )
     title = "BIC above that of the best model"
     axis = DotAxis("Difference in BIC", _widened(_free_ends(drawn, (0.0,))), (0.0,), of="Model")
-    said = ["Lower is better; 0, dashed: the best of the group."]
-    return (_dot_chart(drawn, axis, title, words, theme, said),)
+    subtitle = ["Lower is better; 0, dashed: the best of the group."]
+    return (_dot_chart(drawn, axis, title, words, theme, subtitle),)
 
 
 def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:

@@ -205,8 +205,8 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
     )
     title = "Loadings of exploratory factors"
     layers = _heat_layers(cells, "column", theme)
-    said = [_scale_in_words(ends)]
-    return Chart(title, panels(layers, cells, title, theme, said), words, cells)
+    subtitle = [_scale_in_words(ends)]
+    return Chart(title, panels(layers, cells, title, theme, subtitle), words, cells)
 
 
 def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
@@ -231,8 +231,8 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
             f"{_cells_in_words(cells, 'trait')}{left_out}"
         )
         layers = _heat_layers(cells, "trait", theme, upright=True)
-        said = [f"Across: trait in SD. {_scale_in_words(ends)}"]
-        charts.append(Chart(title, panels(layers, cells, title, theme, said), words, cells))
+        subtitle = [f"Across: trait in SD. {_scale_in_words(ends)}"]
+        charts.append(Chart(title, panels(layers, cells, title, theme, subtitle), words, cells))
     return tuple(charts)
 
 
@@ -241,46 +241,46 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     table = table_with_rows(result, "correlations")
     if table is None:
         return ()
-    kept = [name for name in ("score_1", "score_2", "kind", "r", "n", "same_trait")
+    columns = [name for name in ("score_1", "score_2", "kind", "r", "n", "same_trait")
             if name in table.frame]  # fmt: skip
-    frame = chart_rows(table, kept, "score_1").rename(columns={"r": "value"})
+    frame = chart_rows(table, columns, "score_1").rename(columns={"r": "value"})
     if "kind" in frame:
         frame = frame[frame["kind"] == frame["kind"].iloc[0]].drop(columns="kind")
     order = list(dict.fromkeys([*frame["score_1"], *frame["score_2"]]))
-    kept_scores = order[: _MAX_COLUMNS + 1]
-    frame = frame[frame["score_1"].isin(kept_scores) & frame["score_2"].isin(kept_scores)]
+    drawn_scores = order[: _MAX_COLUMNS + 1]
+    frame = frame[frame["score_1"].isin(drawn_scores) & frame["score_2"].isin(drawn_scores)]
     frame = _lower_half(frame, order)
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
-    if len(order) > len(kept_scores):
-        left_out += f" Only the first {len(kept_scores)} of {len(order)} scores are drawn."
+    if len(order) > len(drawn_scores):
+        left_out += f" Only the first {len(drawn_scores)} of {len(order)} scores are drawn."
     ends = _ends_of(cells["value"], signed=True)
     cells = _color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
-        f"Heat map of correlations between {count_text(len(kept_scores), 'score')} in "
+        f"Heat map of correlations between {count_text(len(drawn_scores), 'score')} in "
         f"{count_text(cells['group'].nunique(), 'group')}, n up to {largest_count(cells['n']):,}: "
         f"{_cells_in_words(cells, 'column')}{left_out}"
     )
     title = "Correlations of scores"
-    said = [_scale_in_words(ends)]
+    subtitle = [_scale_in_words(ends)]
     if "same_trait" in cells and cells["same_trait"].any():
-        said.append("Thick outline: the same trait by different methods.")
+        subtitle.append("Thick outline: the same trait by different methods.")
     layers = _heat_layers(cells, "column", theme, order=order)
-    return (Chart(title, panels(layers, cells, title, theme, said), words, cells),)
+    return (Chart(title, panels(layers, cells, title, theme, subtitle), words, cells),)
 
 
 def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """As many groups and items as can be read, and what was left out."""
     groups = list(dict.fromkeys(frame["group"]))
     shown = frame[frame["group"].isin(groups[:_MAX_COLUMNS])]
-    said = ""
+    left_out = ""
     if len(groups) > _MAX_COLUMNS:
-        said = f" Only the first {_MAX_COLUMNS} of {len(groups)} groups are drawn."
+        left_out = f" Only the first {_MAX_COLUMNS} of {len(groups)} groups are drawn."
     items = list(dict.fromkeys(shown["item"]))
     room = MAX_MARKS // (_MARKS_PER_CELL * min(len(groups), _MAX_COLUMNS))
     if len(items) > room:
-        said += f" Only the first {room} of {len(items)} items are drawn."
+        left_out += f" Only the first {room} of {len(items)} items are drawn."
         shown = shown[shown["item"].isin(items[:room])]
-    return shown.reset_index(drop=True), said
+    return shown.reset_index(drop=True), left_out
 
 
 def _cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:

@@ -38,8 +38,8 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     table = table_with_rows(result, "criteria")
     if table is None:
         return ()
-    kept = ("criterion", "value", "cfi", "n", "rating", "light")
-    frame = chart_rows(table, kept, "criterion")
+    columns = ("criterion", "value", "cfi", "n", "rating", "light")
+    frame = chart_rows(table, columns, "criterion")
     groups = list(dict.fromkeys(frame["group"]))
     cells = frame[frame["group"].isin(groups[:_MAX_GROUPS])].reset_index(drop=True)
     colors = LIGHTS[theme]
@@ -51,9 +51,9 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     rating = cells["rating"].fillna("").astype(str)
     rating = rating.mask((rating == "") & cells["value"].isna(), _NO_COEFFICIENT)
     cells["rating"] = rating.mask(rating == "", _NOT_JUDGED).str.replace("-", "−")
-    said = ""
+    left_out = ""
     if len(groups) > _MAX_GROUPS:
-        said = f" Only the first {_MAX_GROUPS} of {len(groups)} groups are drawn."
+        left_out = f" Only the first {_MAX_GROUPS} of {len(groups)} groups are drawn."
     title = "Ratings by criterion"
     spec = _layers(cells, theme).properties(
         data=cells, width="container", height=alt.Step(_ROW),
@@ -61,7 +61,7 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             title, subtitle=[_SHAPE_WORDS], subtitleColor=INK[theme], anchor="start"
         ),
     )  # fmt: skip
-    return (Chart(title, spec, _in_words(cells, result) + said, cells),)
+    return (Chart(title, spec, _in_words(cells, result) + left_out, cells),)
 
 
 def _coefficients(cells: pd.DataFrame) -> list[str]:
@@ -130,6 +130,6 @@ def _in_words(cells: pd.DataFrame, result: AnalysisResult) -> str:
     if verdicts is None:
         return words
     frame = chart_rows(verdicts, ("verdict",), "reliable")
-    said = [f"{group}: {str(verdict).rstrip('.')}" for group, verdict in
+    sentences = [f"{group}: {str(verdict).rstrip('.')}" for group, verdict in
             zip(frame["group"], frame["verdict"], strict=True) if group in groups]  # fmt: skip
-    return f"{words} {'; '.join(said)}."
+    return f"{words} {'; '.join(sentences)}."

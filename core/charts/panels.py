@@ -111,7 +111,7 @@ class Chart:
 
 
 def chart_rows(
-    table: ResultTable, kept: Sequence[str] | Mapping[str, str], before: str = "subscale"
+    table: ResultTable, columns: Sequence[str] | Mapping[str, str], before: str = "subscale"
 ) -> pd.DataFrame:
     """The kept columns under our own names, with the factors set side by side as `group`.
 
@@ -121,11 +121,11 @@ def chart_rows(
     frame = table.frame
     factors = [
         name for name in list(frame.columns)[: list(frame.columns).index(before)]
-        if name not in kept
+        if name not in columns
     ]  # fmt: skip
     groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
-    ours = kept if isinstance(kept, Mapping) else {name: name for name in kept}
-    own = pd.DataFrame({ours[name]: frame[name].to_numpy() for name in kept})
+    ours = columns if isinstance(columns, Mapping) else {name: name for name in columns}
+    own = pd.DataFrame({ours[name]: frame[name].to_numpy() for name in columns})
     own.insert(0, "group", groups if factors else ["all"] * len(frame))
     return own
 
@@ -145,7 +145,7 @@ def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, 
     """As many groups and whole items as can be read, and a sentence saying what was left out."""
     groups = list(dict.fromkeys(frame["group"]))
     shown = frame[frame["group"].isin(groups[:MAX_PANELS])]
-    said = f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn." if (
+    left_out = f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn." if (
         len(groups) > MAX_PANELS
     ) else ""  # fmt: skip
     room = MAX_MARKS // marks_per_row
@@ -153,14 +153,14 @@ def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, 
         items = list(dict.fromkeys(shown["item"]))
         rows = shown["item"].map(shown["item"].value_counts()[items].cumsum())
         shown = shown[rows <= room]
-        said += f" Only the first {shown['item'].nunique()} of {len(items)} items are drawn."
-    return shown, said
+        left_out += f" Only the first {shown['item'].nunique()} of {len(items)} items are drawn."
+    return shown, left_out
 
 
-def with_undrawn_count(charts: list[Chart], n_wanted: int) -> tuple[Chart, ...]:
+def with_undrawn_count(charts: list[Chart], n_charts: int) -> tuple[Chart, ...]:
     """The charts; the last one says how many more there would have been."""
-    if n_wanted > len(charts) and charts:
-        last, further = charts[-1], n_wanted - len(charts)
+    if n_charts > len(charts) and charts:
+        last, further = charts[-1], n_charts - len(charts)
         which = "further chart is" if further == 1 else "further charts are"
         charts[-1] = replace(last, alt=f"{last.alt} {further} {which} not drawn; see the table.")
     return tuple(charts)
@@ -202,12 +202,14 @@ def with_theme_ink(panel: Any, theme: Theme) -> Any:
     return panel.configure(aria=False, mark={"aria": False}, axis=ink, legend=ink, header=ink)
 
 
-def spaced_places(wanted: Sequence[float], low: float, high: float, distance: float) -> list[float]:
+def spaced_places(
+    places_wanted: Sequence[float], low: float, high: float, distance: float
+) -> list[float]:
     """The wanted places, moved as little as it takes to be `distance` apart, within the bounds."""
-    order = np.argsort(wanted, kind="stable")
+    order = np.argsort(places_wanted, kind="stable")
     room = (high - low) / max(len(order) - 1, 1)
     distance = min(distance, room)
-    places = np.clip(np.asarray(wanted, dtype=float)[order], low, high)
+    places = np.clip(np.asarray(places_wanted, dtype=float)[order], low, high)
     for k in range(1, len(places)):
         places[k] = max(places[k], places[k - 1] + distance)
     for k in range(len(places) - 1, -1, -1):
@@ -228,9 +230,9 @@ def short_number(value: float, decimals: int = 2) -> str:
     """Without a leading zero, and with a true minus; a dash where undefined."""
     if math.isnan(value):
         return "—"
-    said = number_text(value, decimals)
-    said = said.replace("0.", ".", 1) if abs(float(said)) < 1 else said
-    return said.replace("-", "−")
+    text = number_text(value, decimals)
+    text = text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
+    return text.replace("-", "−")
 
 
 def with_number_texts(
@@ -321,16 +323,16 @@ def beyond_axis_sentences(table: pd.DataFrame, ends: tuple[float, float]) -> lis
     low, high = ends
     intervals = int(((table["ci_low"] < low) | (table["ci_high"] > high)).sum())
     values = table[(table["value"] < low) | (table["value"] > high)]
-    said = []
+    sentences = []
     if len(values):
         several = len(set(table["group"])) > 1
         named = [
             f"{f'{group}, ' if several else ''}{item} ({short_number(float(value))})"
             for group, item, value in values[["group", "item", "value"]].itertuples(index=False)
         ]
-        said.append(
+        sentences.append(
             f"A large tip at the edge: the value lies beyond the chart: {name_list(named)}."
         )
     if intervals:
-        said.append("A tip: the interval goes on beyond the chart; see the table.")
-    return said
+        sentences.append("A tip: the interval goes on beyond the chart; see the table.")
+    return sentences

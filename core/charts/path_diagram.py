@@ -59,8 +59,8 @@ class PathModel:
     def without_insignificant(self) -> PathModel:
         """Only loadings with p < .05, and fixed ones, which have no p."""
         p = self.loadings["p"]
-        kept = p.isna() | (p < _SIGNIFICANT)
-        return replace(self, loadings=self.loadings[kept], n_hidden=int((~kept).sum()))
+        is_drawn = p.isna() | (p < _SIGNIFICANT)
+        return replace(self, loadings=self.loadings[is_drawn], n_hidden=int((~is_drawn).sum()))
 
 
 def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
@@ -81,7 +81,7 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
         result, "item_variances", {"item": "item", "residual_standardized": "value"}
     )
     counts = _table_rows(result, "fit", {"chi2": "chi2", "n": "n"})
-    found, without = [], []
+    models, without = [], []
     for group in dict.fromkeys(loadings["group"]):
         own = _rows_of_group(loadings, group)
         if not own["value"].notna().any():
@@ -89,13 +89,13 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
             continue
         rest = _rows_of_group(unexplained, group)
         n = int(_rows_of_group(counts, group)["n"].iloc[0])
-        found.append(
+        models.append(
             _path_model(
                 group, n, own, _rows_of_group(correlations, group), _rows_of_group(pairs, group),
                 dict(zip(rest["item"], rest["value"], strict=True)),
             )
         )  # fmt: skip
-    return found, without
+    return models, without
 
 
 def _path_model(
@@ -234,11 +234,11 @@ def layout_of(model: PathModel) -> DiagramLayout:
 
 def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> dict[str, Place]:
     """Factors beside the middle of their items, and factors behind factors further left."""
-    wanted = [_middle(model, factor, y_of) for factor in model.factors]
+    centers = [_middle(model, factor, y_of) for factor in model.factors]
     placed = dict(
         zip(
             model.factors,
-            spaced_places(wanted, HEAD + 24, bottom - 24, _FACTOR_DISTANCE),
+            spaced_places(centers, HEAD + 24, bottom - 24, _FACTOR_DISTANCE),
             strict=True,
         )
     )
@@ -536,18 +536,20 @@ def path_diagrams(
     """The path diagram of each group that could be fitted."""
     models, without = path_models(result)
     shown = models[:MAX_PANELS]
-    said = ""
+    left_out = ""
     if len(models) > len(shown):
-        said += f" Only the first {len(shown)} of {len(models)} groups have a path diagram."
+        left_out += f" Only the first {len(shown)} of {len(models)} groups have a path diagram."
     if without:
-        said += f" Not drawn, because not fitted: {name_list(without)}."
+        left_out += f" Not drawn, because not fitted: {name_list(without)}."
     charts = []
     for model in shown:
         drawn = model.without_insignificant() if significant_only else model
         several = len(models) + len(without) > 1
         title = f"Path diagram · {model.group}" if several else "Path diagram"
         table = _table(drawn)
-        charts.append(Chart(title, _drawing(drawn, title, theme), _in_words(drawn) + said, table))
+        charts.append(
+            Chart(title, _drawing(drawn, title, theme), _in_words(drawn) + left_out, table)
+        )
     return tuple(charts)
 
 

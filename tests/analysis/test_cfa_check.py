@@ -12,7 +12,7 @@ from core.analysis import cfa_check as module
 from core.analysis.cfa.analysis import cfa
 from core.analysis.cfa_check import cfa_check
 from core.analysis.shared.factor_models.groups import UNIT_CHANGED
-from core.analysis.shared.progress import Cancelled
+from core.analysis.shared.progress import Cancelled, watch
 from core.errors import NotEnoughData
 from core.stats.factor.semopy_check import SemopyFit
 from tests.analysis.score_frames import item_scores
@@ -198,11 +198,11 @@ def test_every_definition_that_differs_has_a_sentence():
 def test_it_can_be_cancelled_within_a_group():
     steps = []
 
-    def watch(*told):
-        steps.append(told)
+    def record(*report):
+        steps.append(report)
         if len(steps) == 3:
             raise Cancelled
 
-    with watch(watch), pytest.raises(Cancelled):
+    with watch(record), pytest.raises(Cancelled):
         cfa_check(schools())
     assert steps == [(0, 1, "groups")] * 3

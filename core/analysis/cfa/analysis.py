@@ -240,23 +240,23 @@ def cfa(
     names = distinct(by)
     how, why = choose_estimator(estimator, item_scores)
     prepared = prepare_groups(item_scores, names, model, model_text, how)
-    found = [_fit_group(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
-    notes = [*prepared.notes, *(note for one in found for note in one.notes)]
-    if not any(one.usable for one in found):
+    fits = [_fit_group(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
+    notes = [*prepared.notes, *(note for one in fits for note in one.notes)]
+    if not any(one.usable for one in fits):
         raise NotEnoughData(
             f"No factor model can be fitted. {' '.join(notes[:3])}",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
         )
-    n_used = sum(one.n_used for one in found)
+    n_used = sum(one.n_used for one in fits)
     matrices = prepared.matrices
-    what = "The model of the text" if model_text.strip() else dict(MODELS)[model]
+    model_title = "The model of the text" if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
-        tables=cfa_tables(found, by_columns(names), ci_level, ordered=how == "wlsmv"),
+        tables=cfa_tables(fits, by_columns(names), ci_level, ordered=how == "wlsmv"),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
-        method=f"Confirmatory factor analysis. {what}. {dict(ESTIMATORS)[how]}. Unless the "
+        method=f"Confirmatory factor analysis. {model_title}. {dict(ESTIMATORS)[how]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
         "have variance 1. Scores are after reverse-keying.",
         notes=(

@@ -41,9 +41,7 @@ from core.stats.validation import JUNG_2025
 # What a fitted model says: loadings, correlations of factors and residuals, variances.
 
 
-def _loadings_table(
-    found: Sequence[GroupFit], group: Sequence[Column], level: float
-) -> ResultTable:
+def _loadings_table(fits: Sequence[GroupFit], group: Sequence[Column], level: float) -> ResultTable:
     """One row per group, factor and item; NaN where the group has no estimates."""
     interval = f"{level * 100:g}% CI"
     columns = (
@@ -67,7 +65,7 @@ def _loadings_table(
                "Standardized loading + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for one in found:
+    for one in fits:
         lead = one.group
         if not one.usable:
             rows += [(*lead, *names, *(math.nan,) * 10) for names in one.prepared.loads]
@@ -82,7 +80,7 @@ def _loadings_table(
 
 
 def _correlations_table(
-    found: Sequence[GroupFit], group: Sequence[Column], level: float
+    fits: Sequence[GroupFit], group: Sequence[Column], level: float
 ) -> ResultTable:
     """One row per group and pair of factors."""
     interval = f"{level * 100:g}% CI"
@@ -99,7 +97,7 @@ def _correlations_table(
         Column("ci_high", f"{interval} high", "correlation", "Correlation + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in usable_fits(found):
+    for lead, fit, model in usable_fits(fits):
         own = {
             frozenset((e.left, e.right)): (e.se, e.p, e.low, e.high)
             for e in fit.standardized
@@ -114,7 +112,7 @@ def _correlations_table(
 
 
 def _residual_covariances_table(
-    found: Sequence[GroupFit], group: Sequence[Column], level: float
+    fits: Sequence[GroupFit], group: Sequence[Column], level: float
 ) -> ResultTable:
     """What pairs of items share beside the factors, where the model leaves it free."""
     interval = f"{level * 100:g}% CI"
@@ -132,7 +130,7 @@ def _residual_covariances_table(
         Column("ci_high", f"{interval} high", "correlation", "Of the correlation: it + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in usable_fits(found):
+    for lead, fit, model in usable_fits(fits):
         for raw in fit.parameters:
             if raw.free and _is_residual(fit, raw) and raw.left != raw.right:
                 std = fit.standardized_estimate(raw.left, raw.op, raw.right)
@@ -142,7 +140,7 @@ def _residual_covariances_table(
     return table("residual_covariances", "Free residual covariances", rows, columns)
 
 
-def _item_variances_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
+def _item_variances_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
     """How much of each item the factors explain, and how much they leave."""
     columns = (
         *group,
@@ -157,7 +155,7 @@ def _item_variances_table(found: Sequence[GroupFit], group: Sequence[Column]) ->
                "is below 0. Bollen (1989)."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in usable_fits(found):
+    for lead, fit, model in usable_fits(fits):
         own = fit.groups[0]
         shares = own.standardized_residual_variances
         numbers = np.column_stack([own.residual_variances, shares, own.r_squared]).tolist()
@@ -172,7 +170,7 @@ def _is_residual(fit: CfaResult, e: ParameterEstimate) -> bool:
 
 
 def _thresholds_table(
-    found: Sequence[GroupFit], group: Sequence[Column], level: float
+    fits: Sequence[GroupFit], group: Sequence[Column], level: float
 ) -> ResultTable:
     """Where the normal variables behind ordered answers are cut into options."""
     interval = f"{level * 100:g}% CI"
@@ -191,7 +189,7 @@ def _thresholds_table(
         Column("ci_high", f"{interval} high", "points", "Threshold + z SE."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in usable_fits(found):
+    for lead, fit, model in usable_fits(fits):
         for e in (e for e in fit.parameters if e.op == THRESHOLD):
             numbers = (int(e.right.removeprefix("t")), e.estimate, e.se, e.z, e.p, e.low, e.high)
             rows.append((*lead, model.name(e.left), *numbers))
@@ -203,7 +201,7 @@ def _thresholds_table(
 _N_RESIDUALS, _N_INDICES = 10, 15
 
 
-def _residuals_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
+def _residuals_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
     """The largest residual correlations of each group."""
     columns = (
         *group,
@@ -214,7 +212,7 @@ def _residuals_table(found: Sequence[GroupFit], group: Sequence[Column]) -> Resu
                ".10 the pair shares something else. Kline (2016)."),
     )  # fmt: skip
     rows: list[Row] = []
-    for lead, fit, model in usable_fits(found):
+    for lead, fit, model in usable_fits(fits):
         observed = correlations_of_covariance(fit.groups[0].sample_covariance)
         residual = fit.groups[0].residual_correlations
         later, earlier = np.tril_indices(len(fit.items), -1)
@@ -320,34 +318,34 @@ def _indices(version: FitIndices | None) -> tuple[float, ...]:
 
 
 def cfa_tables(
-    found: Sequence[GroupFit], group: Sequence[Column], level: float, *, ordered: bool
+    fits: Sequence[GroupFit], group: Sequence[Column], level: float, *, ordered: bool
 ) -> tuple[ResultTable, ...]:
     """All tables; `level` is the coverage of intervals, `ordered` adds thresholds."""
     indices = (
         (*lead, *row)
-        for lead, fit, model in usable_fits(found)
+        for lead, fit, model in usable_fits(fits)
         for row in modification_rows(fit.modification_indices, model)
     )
     answers = [
         (one.group, one.prepared.scores, one.prepared.item_names)
-        for one in found
+        for one in fits
         if one.prepared.model
     ]
     return (
-        _fit_table(found, group),
-        _loadings_table(found, group, level),
-        _correlations_table(found, group, level),
-        _residual_covariances_table(found, group, level),
-        _item_variances_table(found, group),
-        _residuals_table(found, group),
+        _fit_table(fits, group),
+        _loadings_table(fits, group, level),
+        _correlations_table(fits, group, level),
+        _residual_covariances_table(fits, group, level),
+        _item_variances_table(fits, group),
+        _residuals_table(fits, group),
         modification_table(indices, group),
-        *((_thresholds_table(found, group, level),) if ordered else ()),
+        *((_thresholds_table(fits, group, level),) if ordered else ()),
         normality_table(answers, group),
-        _model_table(found, group),
+        _model_table(fits, group),
     )
 
 
-def _fit_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
+def _fit_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
     counts = (
         Column("n", "n", "count", "Administrations the model was fitted to."),
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
@@ -355,7 +353,7 @@ def _fit_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTabl
         Column("n_parameters", "Parameters", "count", "Free parameters."),
     )
     rows = []
-    for one in found:
+    for one in fits:
         fit, given = one.fit, len(one.matrix.scores)
         numbers = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
         rows.append((*one.group, *_fit_first(fit_cells(fit), numbers)))
@@ -367,10 +365,10 @@ def _fit_first(fit: Sequence[T], counts: Sequence[T]) -> tuple[T, ...]:
     return (*fit[:_N_FIRST], *counts, *fit[_N_FIRST:])
 
 
-def _model_table(found: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
+def _model_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
     rows = [
         (*one.group, *line)
-        for one in found
+        for one in fits
         if one.prepared.model
         for line in text_lines(one.prepared.model)
     ]
@@ -389,7 +387,7 @@ def fit_sentence(fit: TableRow) -> str:
     kinds = ("_robust", "_scaled", "")
     kind = next((k for k in kinds if math.isfinite(fit[f"cfi{k}"] + fit[f"rmsea{k}"])), "")
     cfi, rmsea = fit[f"cfi{kind}"], fit[f"rmsea{kind}"]
-    said = (
+    numbers = (
         f"χ²({int(fit['df'])}) = {decimal_text(chi2, 1)}, {p_text(p)}, CFI "
         f"{coefficient_text(cfi)}, RMSEA "
         f"{coefficient_text(rmsea)}"
@@ -399,7 +397,8 @@ def fit_sentence(fit: TableRow) -> str:
     verdict = {"+": "fits", "-": "does not fit"}.get(bands.rate(rmsea, cfi), "undecided")
     impossible = "" if fit["admissible"] else ", with impossible estimates"
     return (
-        f"{said}{impossible}: {verdict} (CFI from {coefficient_text(bands.lowest_cfi)}, RMSEA up "
+        f"{numbers}{impossible}: {verdict} (CFI from {coefficient_text(bands.lowest_cfi)}, RMSEA "
+        f"up "
         f"to "
         f"{coefficient_text(bands.highest_rmsea)})"
     )

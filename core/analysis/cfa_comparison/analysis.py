@@ -62,13 +62,17 @@ _OTHER_ITEMS_REMARK = "AIC and BIC are compared with models of the same items on
 
 
 def _comparison_tables(
-    found: Sequence[GroupComparison], group: Sequence[Column]
+    groups: Sequence[GroupComparison], group: Sequence[Column]
 ) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
-    return _fit_table(found, group), _differences_table(found, group), _models_table(found, group)
+    return (
+        _fit_table(groups, group),
+        _differences_table(groups, group),
+        _models_table(groups, group),
+    )
 
 
-def _fit_table(found: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
+def _fit_table(groups: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
         Column("model", "Model", help="As named in the option, or after the bank."),
@@ -83,7 +87,7 @@ def _fit_table(found: Sequence[GroupComparison], group: Sequence[Column]) -> Res
         Column("remark", "Remark", help="Why there are no numbers, or what not to compare."),
     )  # fmt: skip
     rows: list[Row] = []
-    for one in found:
+    for one in groups:
         for model in one.candidates:
             fit = model.fit
             counts = (fit.n, len(fit.items), fit.n_free) if fit else (0, 0, 0)
@@ -116,7 +120,7 @@ def _distance_from_best(model: Candidate, one: GroupComparison, criterion: str) 
     return float(getattr(fit, criterion) - min(values))
 
 
-def _differences_table(found: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
+def _differences_table(groups: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
         Column("restricted", "Restricted model", help="The one with more degrees of freedom."),
@@ -146,7 +150,7 @@ def _differences_table(found: Sequence[GroupComparison], group: Sequence[Column]
     )  # fmt: skip
     rows = [
         (*one.matrix.group, pair.restricted, pair.freer, *_cells(pair))
-        for one in found
+        for one in groups
         for pair in one.pairs
     ]
     return table("differences", "Differences between models", rows, columns)
@@ -162,11 +166,11 @@ def _cells(pair: PairComparison) -> Row:
     return (*tests, *indices, pair.nested, pair.remark)
 
 
-def _models_table(found: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
+def _models_table(groups: Sequence[GroupComparison], group: Sequence[Column]) -> ResultTable:
     columns = (*group, Column("model", "Model", help="As in the other tables."), *LINE_COLUMNS)
     rows = [
         (*one.matrix.group, candidate.name, *line)
-        for one in found
+        for one in groups
         for candidate in one.candidates
         if candidate.prepared.model
         for line in text_lines(candidate.prepared.model)
@@ -205,18 +209,20 @@ def cfa_comparison_scripts(
         The models cannot be read.
     """
     how, _ = choose_estimator(estimator, item_scores)
-    asked = comparison_inputs(item_scores, by, models)
+    inputs = comparison_inputs(item_scores, by, models)
     groups: list[SyntaxGroup] = []
     pairs: list[tuple[int, int]] = []
-    for matrix in asked.matrices:
-        ready, where = candidate_models(matrix, asked, how), group_name(matrix.group)
-        known = [(n, one, one.model) for n, one in ready.prepared.items() if one.model is not None]
+    for matrix in inputs.matrices:
+        candidates, where = candidate_models(matrix, inputs, how), group_name(matrix.group)
+        known = [
+            (n, one, one.model) for n, one in candidates.prepared.items() if one.model is not None
+        ]
         pairs += [
             (len(groups) + one, len(groups) + other)
             for one, other in _nested_pairs([(one, model) for _, one, model in known], how)
         ]
         groups += [
-            script_group(f"{where}, {name}", one, model, asked.names, answers=where)
+            script_group(f"{where}, {name}", one, model, inputs.names, answers=where)
             for name, one, model in known
         ]
     if not groups:
@@ -238,15 +244,15 @@ def _nested_pairs(
 ) -> list[tuple[int, int]]:
     """Places of the pairs that are tested, the model with fewer parameters first."""
     tables = [_table(model, estimator) for _, model in known]
-    found = []
+    pairs = []
     for one, other in combinations(range(len(known)), 2):
         first, second = sorted((one, other), key=lambda k: tables[k].n_free)
         (restricted, small), (freer, large) = known[first], known[second]
         if tables[first].n_free == tables[second].n_free or set(small.items) != set(large.items):
             continue
         if nesting((restricted, tables[first]), (freer, tables[second]))[0]:
-            found.append((first, second))
-    return found
+            pairs.append((first, second))
+    return pairs
 
 
 def _table(model: WrittenModel, estimator: EstimatorKind) -> ParameterTable:
@@ -343,33 +349,33 @@ def cfa_comparison(
     small.
     """
     how, why = choose_estimator(estimator, item_scores)
-    asked = comparison_inputs(item_scores, by, models)
-    found = [
-        compare_group(matrix, asked, how) for matrix in with_progress(asked.matrices, "groups")
+    inputs = comparison_inputs(item_scores, by, models)
+    groups = [
+        compare_group(matrix, inputs, how) for matrix in with_progress(inputs.matrices, "groups")
     ]
-    notes = [*asked.notes, *(note for one in found for note in one.notes)]
-    if not any(model.usable for one in found for model in one.candidates):
-        reasons = [c.remark for one in found for c in one.candidates if c.remark]
+    notes = [*inputs.notes, *(note for one in groups for note in one.notes)]
+    if not any(model.usable for one in groups for model in one.candidates):
+        reasons = [c.remark for one in groups for c in one.candidates if c.remark]
         raise NotEnoughData(
             f"No factor model can be fitted. {' '.join([*notes, *dict.fromkeys(reasons)][:3])}",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
         )
-    n_used = sum(one.n_used for one in found)
+    n_used = sum(one.n_used for one in groups)
     return AnalysisResult(
-        tables=_comparison_tables(found, by_columns(distinct(by))),
+        tables=_comparison_tables(groups, by_columns(distinct(by))),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in asked.matrices),
+        n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
         method="Confirmatory factor analyses of the same administrations. "
         f"{dict(ESTIMATORS)[how]}. Differences of χ² "
         f"{'corrected, ' if how != 'ml' else ''}p adjusted after Holm within each group. "
         "Scores are after reverse-keying.",
         notes=(
-            *data_notes(item_scores, asked.matrices),
+            *data_notes(item_scores, inputs.matrices),
             *notes,
             *why,
             *caution_notes(item_scores, *INDEPENDENCE),
         ),
-        n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,
+        n_left_out=sum(matrix.n_used for matrix in inputs.matrices) - n_used,
     )

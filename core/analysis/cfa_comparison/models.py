@@ -275,32 +275,32 @@ def _adjust_p(pairs: Sequence[PairComparison]) -> tuple[PairComparison, ...]:
     for pair in pairs:
         if pair.remark == EQUAL_FIT:
             same[pair.freer] = same.get(pair.restricted, pair.restricted)
-    asked = [(same.get(p.restricted, p.restricted), same.get(p.freer, p.freer)) for p in pairs]
+    questions = [(same.get(p.restricted, p.restricted), same.get(p.freer, p.freer)) for p in pairs]
     tested = [math.isfinite(pair.p) for pair in pairs]
     once = {
         question: pair.p
-        for question, pair, known in zip(asked, pairs, tested, strict=True)
+        for question, pair, known in zip(questions, pairs, tested, strict=True)
         if known
     }
     values = adjusted_p(np.array([*once.values()], dtype=np.float64)).tolist()
-    found = dict(zip(once, values, strict=True))
+    adjusted = dict(zip(once, values, strict=True))
     return tuple(
-        replace(pair, p_adjusted=max(found[question], pair.p) if known else math.nan)
-        for pair, question, known in zip(pairs, asked, tested, strict=True)
+        replace(pair, p_adjusted=max(adjusted[question], pair.p) if known else math.nan)
+        for pair, question, known in zip(pairs, questions, tested, strict=True)
     )
 
 
 def _weighted_fits(candidates: Sequence[Candidate]) -> dict[str, WeightedFit]:
     """Fits of ordered answers as their difference test needs them: items in one order."""
-    found: dict[str, WeightedFit] = {}
+    fits: dict[str, WeightedFit] = {}
     for one in candidates:
         if one.usable is None or one.usable[0].estimator != "WLSMV":
             continue
         model = one.usable[1]
         parsed = parse_model(model.text, items=model.items)
         parsed = replace(parsed, items=tuple(sorted(parsed.items)))
-        found[one.name] = weighted_model(one.prepared.scores, model.items, parsed).fit
-    return found
+        fits[one.name] = weighted_model(one.prepared.scores, model.items, parsed).fit
+    return fits
 
 
 def _compare_pair(
@@ -408,7 +408,7 @@ def comparison_inputs(
 
 
 def candidate_models(
-    matrix: ScoreMatrix, asked: ComparisonInputs, estimator: EstimatorKind
+    matrix: ScoreMatrix, inputs: ComparisonInputs, estimator: EstimatorKind
 ) -> CandidateModels:
     """All models of one group, made ready for the same administrations.
 
@@ -417,21 +417,21 @@ def candidate_models(
     NotEnoughData
         WLSMV is asked for, and scores are no steps of an answer.
     """
-    missing, typed, names = missing_rule(estimator), asked.typed, asked.names
+    missing, typed, names = missing_rule(estimator), inputs.typed, inputs.names
     used = {safe for model in typed.values() for safe in model.items}
-    wanted = [not typed or names.items[item] in used for item in matrix.items]
-    common, left_out = _same_rows(matrix, np.array(wanted, dtype=bool), missing)
+    named = [not typed or names.items[item] in used for item in matrix.items]
+    common, left_out = _same_rows(matrix, np.array(named, dtype=bool), missing)
     where = group_name(matrix.group)
     notes = [f"{where}: {sentence}" for sentence in left_out]
     if typed:
         prepared = {
             name: _with_preset_kind(
-                prepare_typed(common, names, model, missing), asked.subscale_of, missing
+                prepare_typed(common, names, model, missing), inputs.subscale_of, missing
             )
             for name, model in typed.items()
         }
     else:
-        prepared, impossible = _preset_models(common, asked.subscale_of, missing)
+        prepared, impossible = _preset_models(common, inputs.subscale_of, missing)
         notes += [f"{where}: not among the models: {one}" for one in impossible]
     if estimator == "wlsmv":
         check_ordered_scores(list(prepared.values()))
@@ -439,7 +439,7 @@ def candidate_models(
 
 
 def compare_group(
-    matrix: ScoreMatrix, asked: ComparisonInputs, estimator: EstimatorKind
+    matrix: ScoreMatrix, inputs: ComparisonInputs, estimator: EstimatorKind
 ) -> GroupComparison:
     """All models of one group, fitted to the same administrations and compared in pairs.
 
@@ -448,25 +448,25 @@ def compare_group(
     NotEnoughData
         WLSMV is asked for, and scores are no steps of an answer.
     """
-    ready = candidate_models(matrix, asked, estimator)
-    where, notes = group_name(matrix.group), list(ready.notes)
-    candidates = [_fit_candidate(name, one, estimator) for name, one in ready.prepared.items()]
+    models = candidate_models(matrix, inputs, estimator)
+    where, notes = group_name(matrix.group), list(models.notes)
+    candidates = [_fit_candidate(name, one, estimator) for name, one in models.prepared.items()]
     for one in candidates:
         notes += [f"{where}, {one.name}: {problem}" for problem in one.problems]
     if len(candidates) < 2:
         notes.append(f"{where}: there is only one model, so nothing is compared.")
     usable = any(c.usable for c in candidates)
-    n_used = n_scores_used(ready.matrix.scores, missing_rule(estimator)) if usable else 0
+    n_used = n_scores_used(models.matrix.scores, missing_rule(estimator)) if usable else 0
     return GroupComparison(
         matrix, tuple(candidates), compare_pairs(candidates), n_used, tuple(notes)
     )
 
 
 def _same_rows(
-    matrix: ScoreMatrix, wanted: np.ndarray, missing: LikelihoodRule
+    matrix: ScoreMatrix, named: np.ndarray, missing: LikelihoodRule
 ) -> tuple[ScoreMatrix, tuple[str, ...]]:
     """The rows and items that count for every model, and sentences on the items left out."""
-    columns = np.flatnonzero(wanted)
+    columns = np.flatnonzero(named)
     own = [matrix.scores[:, columns]]
     left_out = left_out_notes(own, [matrix.items[k] for k in columns], missing)
     columns = columns[varying_items(own, missing)]
@@ -508,11 +508,11 @@ def _with_preset_kind(
     """A typed model, known as the preset of the bank that it says word for word, if it does."""
     if typed.model is None:
         return typed
-    said = set(parse_model(typed.model.text).terms)
+    terms = set(parse_model(typed.model.text).terms)
     own = typed.matrix
     for kind in _KINDS:
         preset = prepare_preset(own, subscale_of, kind, missing)
-        if preset.model is not None and set(parse_model(preset.model.text).terms) == said:
+        if preset.model is not None and set(parse_model(preset.model.text).terms) == terms:
             return replace(typed, kind=kind, loads=preset.loads)
     return typed
 

@@ -77,30 +77,30 @@ class GroupSteps:
     """One group with its steps; None where levels could not be compared, which a note explains."""
 
     matrix: ScoreMatrix
-    given: Mapping[str, int]  # administrations of each level
+    n_by_level: Mapping[str, int]  # administrations of each level
     notes: tuple[str, ...]
-    climbed: Invariance | None
+    steps: Invariance | None
     model: WrittenModel | None = None
     n_used: int = 0  # scores
 
     @property
-    def found_any(self) -> bool:
+    def has_estimates(self) -> bool:
         """Whether some step has estimates."""
-        return self.climbed is not None and any(s.fit.converged for s in self.climbed.levels)
+        return self.steps is not None and any(s.fit.converged for s in self.steps.levels)
 
-    def noting(self, note: str) -> GroupSteps:
+    def with_note(self, note: str) -> GroupSteps:
         """The same with one note more."""
         return replace(self, notes=(*self.notes, note))
 
 
 def _invariance_tables(
-    found: Sequence[GroupSteps], group: Sequence[Column]
+    groups: Sequence[GroupSteps], group: Sequence[Column]
 ) -> tuple[ResultTable, ...]:
     """All tables, in the order they are read."""
-    return _steps_table(found, group), _releases_table(found, group), _levels_table(found, group)
+    return _steps_table(groups, group), _releases_table(groups, group), _levels_table(groups, group)
 
 
-def _steps_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
+def _steps_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
         Column("step", "Step", help="Meredith (1993) doi:10.1007/BF02294825."),
@@ -127,13 +127,13 @@ def _steps_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> Result
         Column("version", "Indices", help="Version of the CFI, TLI and RMSEA that are compared."),
     )  # fmt: skip
     rows: list[tuple[Any, ...]] = []
-    for one in found:
+    for one in groups:
         lead = one.matrix.group
-        if one.climbed is None:
+        if one.steps is None:
             blank = (0, 0, *fit_cells(None), *_difference_cells(None))
             rows += [(*lead, name, equal, *blank) for name, equal in _STEPS.items()]
             continue
-        for step in one.climbed.levels:
+        for step in one.steps.levels:
             counts = (step.fit.n, len(step.fit.items))
             cells = (*counts, *fit_cells(step.fit), *_difference_cells(step.difference))
             rows.append((*lead, step.level, _STEPS[step.level], *cells))
@@ -148,18 +148,18 @@ def _difference_cells(difference: ModelDifference | None) -> tuple[Any, ...]:
     return (d.chi2, d.df, d.p, d.cfi, d.tli, d.rmsea, d.srmr, d.aic, d.bic, d.version)
 
 
-def _releases_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
+def _releases_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
     lead = (
         *group,
         Column("step", "Step", help="The step whose equality is questioned."),
         Column("level", "Level", help="The level that would get its own value."),
     )
     rows: list[tuple[Any, ...]] = []
-    for one in found:
-        if one.climbed is None or one.model is None:
+    for one in groups:
+        if one.steps is None or one.model is None:
             continue
-        levels = list(one.given)
-        for step in one.climbed.levels:
+        levels = list(one.n_by_level)
+        for step in one.steps.levels:
             indices = step.fit.release_indices
             for index, cells in zip(indices, modification_rows(indices, one.model), strict=False):
                 rows.append((*one.matrix.group, step.level, levels[index.group], *cells))
@@ -168,7 +168,7 @@ def _releases_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> Res
     )
 
 
-def _levels_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
+def _levels_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> ResultTable:
     columns = (
         *group,
         Column("level", "Level", help="Of the factor that is compared."),
@@ -176,13 +176,13 @@ def _levels_table(found: Sequence[GroupSteps], group: Sequence[Column]) -> Resul
         Column("dropped", "Dropped", "count", "Administrations left out for missing answers."),
     )
     rows: list[tuple[Any, ...]] = []
-    for one in found:
+    for one in groups:
         used: dict[str, int] = {}
-        if one.climbed is not None:
-            used = {group.name: group.n for group in one.climbed.levels[0].fit.groups}
-        for level, given in one.given.items():
+        if one.steps is not None:
+            used = {group.name: group.n for group in one.steps.levels[0].fit.groups}
+        for level, n_by_level in one.n_by_level.items():
             n = used.get(level, 0)
-            rows.append((*one.matrix.group, level, n, given - n))
+            rows.append((*one.matrix.group, level, n, n_by_level - n))
     return table("levels", "Levels", rows, columns)
 
 
@@ -288,45 +288,45 @@ def invariance(
     Holzinger and Swineford (1939).
     """
     names = group_factors(by, factor)
-    asked = invariance_inputs(item_scores, factor, names, model, estimator, fewest)
-    found = [
-        _compare_steps(asked.levels(matrix), estimator)
-        for matrix in with_progress(asked.matrices, "groups")
+    inputs = invariance_inputs(item_scores, factor, names, model, estimator, fewest)
+    groups = [
+        _compare_steps(inputs.levels(matrix), estimator)
+        for matrix in with_progress(inputs.matrices, "groups")
     ]
-    notes = [*asked.notes, *(note for one in found for note in one.notes)]
-    if not any(one.found_any for one in found):
+    notes = [*inputs.notes, *(note for one in groups for note in one.notes)]
+    if not any(one.has_estimates for one in groups):
         raise NotEnoughData(
             f"No levels of {factor} can be compared. {' '.join(notes[:1])}",
             with_alternatives(_TWO_LEVELS, item_scores, FACTORS, factor),
         )
-    n_used = sum(one.n_used for one in found)
+    n_used = sum(one.n_used for one in groups)
     word = dict(FACTORS)[factor].lower()
     marker = () if model in ("method", "bifactor") else (_MARKER,)
     return AnalysisResult(
-        tables=_invariance_tables(found, by_columns(names)),
+        tables=_invariance_tables(groups, by_columns(names)),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
-        n_missing=sum(matrix.n_missing for matrix in asked.matrices),
+        n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
         method=f"Multi-group confirmatory factor analysis comparing {word}. {dict(MODELS)[model]}. "
         f"{dict(LIKELIHOODS)[estimator]}. Scores are after reverse-keying.",
         notes=(
-            *data_notes(item_scores, asked.matrices),
+            *data_notes(item_scores, inputs.matrices),
             *notes,
             *marker,
             *caution_notes(item_scores, *INDEPENDENCE),
         ),
-        n_left_out=sum(matrix.n_used for matrix in asked.matrices) - n_used,
+        n_left_out=sum(matrix.n_used for matrix in inputs.matrices) - n_used,
     )
 
 
 def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
     """The steps of one group, and what has to be said about them."""
     where = group_name(ready.matrix.group)
-    given = {level: len(rows) for level, rows in ready.scores.items()}
-    ladder = GroupSteps(ready.matrix, given, ready.notes, None)
+    n_by_level = {level: len(rows) for level, rows in ready.scores.items()}
+    group = GroupSteps(ready.matrix, n_by_level, ready.notes, None)
     written = ready.model
     if written is None:
-        return ladder
+        return group
     how, missing = LIKELIHOOD_RULES[estimator]
     try:
         result = climb(
@@ -341,8 +341,8 @@ def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
     except TooLarge:
         raise
     except UserError as error:
-        return ladder.noting(f"{where}: not compared. {written.sentence(error.problem)}")
+        return group.with_note(f"{where}: not compared. {written.sentence(error.problem)}")
     for problem in result.problems:
-        ladder = ladder.noting(f"{where}: {written.sentence(problem)}")
+        group = group.with_note(f"{where}: {written.sentence(problem)}")
     n_used = sum(n_scores_used(rows, missing) for rows in ready.scores.values())
-    return replace(ladder, climbed=result, model=written, n_used=n_used)
+    return replace(group, steps=result, model=written, n_used=n_used)

@@ -53,7 +53,7 @@ class GroupLevels:
     text: str = ""  # of the model, as it has to be for several groups
     scaling: Scaling = "marker"
 
-    def noting(self, note: str) -> GroupLevels:
+    def with_note(self, note: str) -> GroupLevels:
         """The same with one note more."""
         return replace(self, notes=(*self.notes, f"{group_name(self.matrix.group)}: {note}"))
 
@@ -75,22 +75,22 @@ class InvarianceInputs:
         scores, few = _by_level(matrix, self.level_of, self.fewest)
         ready = GroupLevels(matrix, scores, ())
         if few:
-            ready = ready.noting(
+            ready = ready.with_note(
                 f"left out, with fewer than {self.fewest} administrations: {name_list(few)}."
             )
         if len(scores) < 2:
-            return ready.noting("not compared, as fewer than two levels are left.")
+            return ready.with_note("not compared, as fewer than two levels are left.")
         varying = varying_items(list(scores.values()), LIKELIHOOD_RULES[self.estimator][1])
         for sentence in left_out_notes(
             list(scores.values()), matrix.items, LIKELIHOOD_RULES[self.estimator][1]
         ):
-            ready = ready.noting(sentence)
-        items = [item for item, kept in zip(matrix.items, varying, strict=True) if kept]
-        keyed = [key for key, kept in zip(matrix.keyed, varying, strict=True) if kept]
+            ready = ready.with_note(sentence)
+        items = [item for item, varies in zip(matrix.items, varying, strict=True) if varies]
+        keyed = [key for key, varies in zip(matrix.keyed, varying, strict=True) if varies]
         try:
             written = written_model(self.kind, items, keyed, self.subscale_of)
         except NotEnoughData as error:
-            return ready.noting(f"not compared. {error.problem}")
+            return ready.with_note(f"not compared. {error.problem}")
         text, scaling = across_groups(self.kind, written.text)
         own = {level: rows[:, varying] for level, rows in scores.items()}
         return replace(ready, scores=own, model=written, text=text, scaling=scaling)

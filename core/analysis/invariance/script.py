@@ -246,10 +246,10 @@ def invariance_scripts(
     NotEnoughData
         There is no such group.
     """
-    asked = invariance_inputs(
+    inputs = invariance_inputs(
         item_scores, factor, group_factors(by, factor), model, estimator, fewest
     )
-    ready = [asked.levels(matrix) for matrix in asked.matrices]
+    ready = [inputs.levels(matrix) for matrix in inputs.matrices]
     groups = [_group(one, one.model) for one in ready if one.model is not None]
     if not groups:
         raise NotEnoughData(

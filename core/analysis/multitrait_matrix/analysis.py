@@ -93,9 +93,9 @@ def _undefined_notes(
         for pair, problems in group.problems.items():
             for problem in problems:
                 if problem.startswith("Undefined"):
-                    told = " with ".join(scores[place].name for place in pair)
-                    reasons.setdefault(problem, []).append(told)
-        notes += [f"{where}, {name_list(told)}: {why}" for why, told in reasons.items()]
+                    pairs = " with ".join(scores[place].name for place in pair)
+                    reasons.setdefault(problem, []).append(pairs)
+        notes += [f"{where}, {name_list(pairs)}: {why}" for why, pairs in reasons.items()]
     return notes
 
 
@@ -264,21 +264,21 @@ def multitrait_matrix(
     Fisher's z, p by t with n - 2 degrees of freedom. Rows are taken as independent; those of one
     model are not. Campbell & Fiske (1959). Correlations agree with R 4.2.2 (see docs/analyses).
     """
-    apart = distinct(split)
-    names = tuple(name for name in distinct(by) if name not in apart)
-    sources = study_sources(item_scores, other, incomplete, (*names, *apart))
+    methods = distinct(split)
+    names = tuple(name for name in distinct(by) if name not in methods)
+    sources = study_sources(item_scores, other, incomplete, (*names, *methods))
     if texts is not None:
         contrast = choose_contrast(texts, lists, descriptor, first, second, first_lists)
         sources += (text_source(texts, contrast),)
     sources = with_prefixes(sources)
-    rows_by = row_factors(sources, names, apart)
-    tables = tuple(score_tables(sources, names, apart, rows_by, ci_level))
+    rows_by = row_factors(sources, names, methods)
+    tables = tuple(score_tables(sources, names, methods, rows_by, ci_level))
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     groups = [
         correlate_scores(table, kind, ci_level, bootstrap)
         for table in with_progress(tables, "groups")
     ]
-    notes = [*_matching_notes(sources, names, apart, rows_by), *_undefined_notes(groups, sources)]
+    notes = [*_matching_notes(sources, names, methods, rows_by), *_undefined_notes(groups, sources)]
     if not any(group.defined for group in groups):
         raise NotEnoughData(
             f"No scores can be correlated. {' '.join(notes[-3:])}".strip(),

@@ -115,19 +115,19 @@ def text_source(texts: pd.DataFrame, contrast: Contrast) -> ScoreSource:
     NotEnoughData
         There is no usable text of the two groups.
     """
-    found = odds_ratio_scores(
+    scored = odds_ratio_scores(
         texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides
     )
-    if found.empty:
+    if scored.empty:
         raise NotEnoughData(
             "No text of the study of texts can be used.", "Collect its texts, or choose another."
         )
-    ids = pd.Index(range(len(found)), dtype="object")
-    scores = pd.DataFrame({_TEXT_SCALE: found["score"].to_numpy(dtype=np.float64)}, index=ids)
+    ids = pd.Index(range(len(scored)), dtype="object")
+    scores = pd.DataFrame({_TEXT_SCALE: scored["score"].to_numpy(dtype=np.float64)}, index=ids)
     return ScoreSource(
         ", ".join(map(str, texts["study"].unique())),
         pd.DataFrame(
-            {name: level_labels(found[name]) for name in ("respondent", "context")}, index=ids
+            {name: level_labels(scored[name]) for name in ("respondent", "context")}, index=ids
         ),
         scores,
         pd.DataFrame(data=True, index=ids, columns=scores.columns),
@@ -154,21 +154,21 @@ def study_sources(
         raise NotEnoughData(
             "There are no answers yet.", "Run or import a study, or widen the filters."
         )
-    found = _sources_of(item_scores, incomplete, columns, main=True)
+    sources = _sources_of(item_scores, incomplete, columns, main=True)
     if other is not None:
-        beside = _sources_of(other, incomplete, columns, main=False)
-        if not beside:
+        others = _sources_of(other, incomplete, columns, main=False)
+        if not others:
             raise NotEnoughData(
                 "The study beside this one has no answers yet.", "Run it, or choose another one."
             )
-        same = {source.name for source in found} & {source.name for source in beside}
+        same = {source.name for source in sources} & {source.name for source in others}
         if same:
             raise NotEnoughData(
                 f"Study {', '.join(sorted(same))} stands beside itself.",
                 "Choose another study beside this one, or none.",
             )
-        found += beside
-    return found
+        sources += others
+    return sources
 
 
 def with_prefixes(sources: Sequence[ScoreSource]) -> tuple[ScoreSource, ...]:
@@ -233,7 +233,7 @@ def row_factors(
     at all, say) that others lack; repetition, where every source has several. What is the same
     everywhere goes without saying; factors in `by` or `split` keep groups or scores apart instead.
     """
-    found = []
+    factors = []
     for factor in MATCHED:
         levels = [source.levels(factor) for source in sources]
         shared = set.intersection(*levels)
@@ -243,15 +243,17 @@ def row_factors(
         lone = any(len(own) == 1 and not own & shared for own in levels)
         few = factor == "repetition" and any(len(own) < 2 for own in levels)
         if factor == "respondent" or len(sources) == 1 or not (lone or few):
-            found.append(factor)
-    return tuple(found)
+            factors.append(factor)
+    return tuple(factors)
 
 
-def averaging_factors(source: ScoreSource, kept: Sequence[str]) -> tuple[str, ...]:
+def averaging_factors(source: ScoreSource, used_factors: Sequence[str]) -> tuple[str, ...]:
     """The factors a source varies in that are no row, group or score of their own."""
-    told = {"model"} if "respondent" in kept else set()
+    determined = {"model"} if "respondent" in used_factors else set()
     return tuple(
-        name for name in FACTORS if name not in {*kept, *told} and len(source.levels(name)) > 1
+        name
+        for name in FACTORS
+        if name not in {*used_factors, *determined} and len(source.levels(name)) > 1
     )
 
 
@@ -329,12 +331,12 @@ def _alpha(source: ScoreSource, scale: str, behind: pd.Series[Any], level: float
         tables.append(scores[ids.get_indexer(behind.index)])
     table, rows = np.hstack(tables), behind.to_numpy()
     # behind complete scores, an item nobody answered is one of other administrations only
-    kept = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
+    answered = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
     if len(np.unique(rows)) < len(rows):
         table = pd.DataFrame(table).groupby(rows).mean().to_numpy(dtype=np.float64)
     names = [item for matrix, _ in own for item in matrix.items]
-    known = [name for name, there in zip(names, kept, strict=True) if there]
-    return cronbach_alpha(table[:, kept], names=known, level=level)
+    known = [name for name, there in zip(names, answered, strict=True) if there]
+    return cronbach_alpha(table[:, answered], names=known, level=level)
 
 
 def _members(source: ScoreSource, by: Sequence[str], group: tuple[Any, ...]) -> Any:
@@ -346,8 +348,8 @@ def _members(source: ScoreSource, by: Sequence[str], group: tuple[Any, ...]) -> 
     member = np.ones(len(source.labels), dtype=bool)
     for name, level in zip(by, group, strict=True):
         levels = source.levels(name)
-        beside = not source.main and name in _ASKED_WITH and len(levels) == 1
-        if levels and not beside:
+        single_condition = not source.main and name in _ASKED_WITH and len(levels) == 1
+        if levels and not single_condition:
             member &= (source.labels[name] == level).to_numpy()
     return member
 

@@ -74,11 +74,14 @@ def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
 
 def _matrix_columns(size: int) -> tuple[Column, ...]:
     """What follows the groups in the matrix: a numbered column for each of its scores."""
-    told = "Correlation with the score of this number; on the diagonal Cronbach's alpha (1951)."
+    meaning = "Correlation with the score of this number; on the diagonal Cronbach's alpha (1951)."
     return (
         Column("number", "Number", "count", "Heads the column of this score."),
         Column("score", "Score"),
-        *(Column(str(number), str(number), "correlation", told) for number in range(1, size + 1)),
+        *(
+            Column(str(number), str(number), "correlation", meaning)
+            for number in range(1, size + 1)
+        ),
     )
 
 
@@ -127,7 +130,7 @@ class GroupCorrelations:
 
     table: ScoreTable
     kind: CorrelationMethod
-    found: TraitMatrix
+    matrix: TraitMatrix
     resampled: TraitMatrix | None
     problems: Mapping[tuple[int, int], tuple[str, ...]]
 
@@ -140,7 +143,7 @@ class GroupCorrelations:
     @property
     def defined(self) -> bool:
         """Whether any two scores have a correlation."""
-        return any(math.isfinite(self.found.r[pair]) for pair in self.pairs)
+        return any(math.isfinite(self.matrix.r[pair]) for pair in self.pairs)
 
 
 def correlate_scores(
@@ -154,31 +157,31 @@ def correlate_scores(
         for name, own in zip(names, table.reliabilities, strict=True)
         if own.value > _NO_RELIABILITY
     }
-    found = trait_matrix(table.values, names, kind=kind, level=level, reliabilities=alphas)
+    correlations = trait_matrix(table.values, names, kind=kind, level=level, reliabilities=alphas)
     resampled = None
     if bootstrap:
         resampled = trait_matrix(table.values, names, kind=kind, level=level, bootstrap=bootstrap)
-    told = (*found.problems, *(resampled.problems if resampled else ()))
-    return GroupCorrelations(table, kind, found, resampled, _problems_by_pair(told))
+    problems = (*correlations.problems, *(resampled.problems if resampled else ()))
+    return GroupCorrelations(table, kind, correlations, resampled, _problems_by_pair(problems))
 
 
 def _problems_by_pair(problems: Sequence[str]) -> dict[tuple[int, int], tuple[str, ...]]:
     """The problems of each pair of places, once each; others are of the matrix as a whole."""
-    found: dict[tuple[int, int], tuple[str, ...]] = {}
+    problems_of: dict[tuple[int, int], tuple[str, ...]] = {}
     for problem in problems:
         named = re.fullmatch(r"(\d+) with (\d+): (.*)", problem, re.DOTALL)
         if named:
             pair = int(named[1]), int(named[2])
-            found[pair] = tuple(dict.fromkeys((*found.get(pair, ()), named[3])))
-    return found
+            problems_of[pair] = tuple(dict.fromkeys((*problems_of.get(pair, ()), named[3])))
+    return problems_of
 
 
 def _correlation_rows(own: GroupCorrelations, adjust: Adjustment) -> list[Row]:
     """One row per pair of scores, with p adjusted over those that share no answers."""
-    scores, found = own.table.scores, own.found
+    scores, matrix = own.table.scores, own.matrix
     shared = [scores[one].shares_answers(scores[two]) for one, two in own.pairs]
     p = [
-        math.nan if by_construction else float(found.p[pair])
+        math.nan if by_construction else float(matrix.p[pair])
         for pair, by_construction in zip(own.pairs, shared, strict=True)
     ]
     adjusted = adjusted_p(np.array(p), adjust)
@@ -191,21 +194,21 @@ def _correlation_rows(own: GroupCorrelations, adjust: Adjustment) -> list[Row]:
 def _correlation_row(
     own: GroupCorrelations, pair: tuple[int, int], by_construction: bool, adjusted: float
 ) -> Row:
-    found, resampled = own.found, own.resampled
+    matrix, resampled = own.matrix, own.resampled
     one, two = (own.table.scores[place] for place in pair)
-    corrected = math.nan if by_construction else float(found.corrected[pair])
+    corrected = math.nan if by_construction else float(matrix.corrected[pair])
     remarks = [PART_OF_WHOLE] if by_construction else []
     remarks += own.problems.get(pair, ())
     if abs(corrected) > 1:
         remarks.append(ABOVE_ONE)
-    elif math.isnan(corrected) and math.isfinite(found.r[pair]) and not by_construction:
+    elif math.isnan(corrected) and math.isfinite(matrix.r[pair]) and not by_construction:
         remarks.append(NOT_CORRECTED)
     ends = (resampled.low[pair], resampled.high[pair]) if resampled else (math.nan, math.nan)
-    p = float(found.p[pair])
+    p = float(matrix.p[pair])
     return (
         *own.table.group, one.name, two.name, one.same_trait(two), one.same_method(two), own.kind,
-        *(float(value) for value in (found.r[pair], found.low[pair], found.high[pair], *ends)),
-        p, adjusted, stars(p), int(found.n[pair]), corrected, " ".join(remarks),
+        *(float(value) for value in (matrix.r[pair], matrix.low[pair], matrix.high[pair], *ends)),
+        p, adjusted, stars(p), int(matrix.n[pair]), corrected, " ".join(remarks),
     )  # fmt: skip
 
 
@@ -217,7 +220,7 @@ def _matrix_rows(own: GroupCorrelations, numbers: Mapping[Score, int]) -> list[R
         cells = [math.nan] * len(numbers)
         for number, column in places.items():
             if column < place:
-                cells[number - 1] = float(own.found.r[place, column])
+                cells[number - 1] = float(own.matrix.r[place, column])
         cells[numbers[score] - 1] = own.table.reliabilities[place].value
         rows.append((*own.table.group, numbers[score], score.name, *cells))
     return rows
@@ -275,5 +278,5 @@ def _numbers(groups: Sequence[GroupCorrelations], order: Sequence[str]) -> dict[
 
 def defined_places(own: GroupCorrelations) -> Sequence[int]:
     """The scores that have a correlation with another one."""
-    pairs = [pair for pair in own.pairs if math.isfinite(own.found.r[pair])]
+    pairs = [pair for pair in own.pairs if math.isfinite(own.matrix.r[pair])]
     return sorted({place for pair in pairs for place in pair})

@@ -73,17 +73,17 @@ class ScoreMatrix:
 
     def _of(self, chosen: Any) -> ScoreMatrix:
         """The matrix of some items; without rows where none is chosen."""
-        kept: list[int] = np.flatnonzero(chosen).tolist()
-        if len(kept) == len(self.items):
+        places: list[int] = np.flatnonzero(chosen).tolist()
+        if len(places) == len(self.items):
             return self
-        rows = slice(None) if kept else slice(0)
+        rows = slice(None) if places else slice(0)
         return replace(
             self,
-            items=tuple(self.items[place] for place in kept),
-            keyed=tuple(self.keyed[place] for place in kept),
-            options=tuple(self.options[place] for place in kept) if self.options else (),
+            items=tuple(self.items[place] for place in places),
+            keyed=tuple(self.keyed[place] for place in places),
+            options=tuple(self.options[place] for place in places) if self.options else (),
             administrations=self.administrations[rows],
-            scores=self.scores[rows][:, kept],
+            scores=self.scores[rows][:, places],
         )
 
     def complete(self) -> Floats:
@@ -224,15 +224,17 @@ def _options(
     known = {points.get(int(one), frozenset()) for one in answered}
     together = frozenset() if frozenset() in known else frozenset().union(*known)
     columns = [column[np.isfinite(column)] for column in matrix.scores.T]
-    found = [_options_of_format(column, together) for column in columns]
+    options = [_options_of_format(column, together) for column in columns]
     owner = [subscale.get(item, "") for item in matrix.items]
     for name in set(owner):
-        places = [place for place, own in enumerate(owner) if own == name and found[place] is None]
+        places = [
+            place for place, own in enumerate(owner) if own == name and options[place] is None
+        ]
         came_up = np.unique(np.concatenate([np.empty(0), *(columns[place] for place in places)]))
         if came_up.size and not why_not_ordered(came_up, name):
             for place in places:
-                found[place] = tuple(map(float, options_between(came_up)))
-    return tuple(found)
+                options[place] = tuple(map(float, options_between(came_up)))
+    return tuple(options)
 
 
 def _options_of_format(scores: Floats, points: frozenset[float]) -> Options:

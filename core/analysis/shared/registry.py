@@ -54,7 +54,7 @@ class OptionKind(Protocol):
             The option does not take this text.
         """
 
-    def restore(self, kept: Any, default: Any) -> Any:
+    def restore(self, stored: Any, default: Any) -> Any:
         """The value from what was kept of it as JSON.
 
         Raises
@@ -87,11 +87,11 @@ class Number:
             raise NotAllowed(text, self._allowed)
         return value
 
-    def restore(self, kept: Any, default: Any) -> float:
+    def restore(self, stored: Any, default: Any) -> float:
         """The number, if it is within the bounds."""
-        if not isinstance(kept, int | float) or not self.low <= kept <= self.high:
-            raise NotAllowed(kept, self._allowed)
-        return _as_default(default, kept)
+        if not isinstance(stored, int | float) or not self.low <= stored <= self.high:
+            raise NotAllowed(stored, self._allowed)
+        return _as_default(default, stored)
 
     @property
     def _allowed(self) -> str:
@@ -110,12 +110,12 @@ class Choice:
         """The word, if it is one of the choices."""
         return self.restore(text, _default)
 
-    def restore(self, kept: Any, _default: Any) -> str:
+    def restore(self, stored: Any, _default: Any) -> str:
         """The word, if it is one of the choices."""
         words = [word for word, _ in self.choices]
-        if kept not in words:
-            raise NotAllowed(kept, ", ".join(words))
-        return str(kept)
+        if stored not in words:
+            raise NotAllowed(stored, ", ".join(words))
+        return str(stored)
 
 
 @dataclass(frozen=True)
@@ -131,11 +131,11 @@ class Switch:
             raise NotAllowed(text, "yes, no")
         return text == "yes"
 
-    def restore(self, kept: Any, _default: Any) -> bool:
+    def restore(self, stored: Any, _default: Any) -> bool:
         """Whether it was switched on."""
-        if not isinstance(kept, bool):
-            raise NotAllowed(kept, "yes, no")
-        return kept
+        if not isinstance(stored, bool):
+            raise NotAllowed(stored, "yes, no")
+        return stored
 
 
 @dataclass(frozen=True)
@@ -149,11 +149,11 @@ class DesignFactors:
         """The factors, which stand between commas."""
         return self._known([name.strip() for name in text.split(",") if name.strip()])
 
-    def restore(self, kept: Any, _default: Any) -> tuple[str, ...]:
+    def restore(self, stored: Any, _default: Any) -> tuple[str, ...]:
         """The factors, if the design still has them."""
-        if not isinstance(kept, list):
-            raise NotAllowed(kept, ", ".join(GROUPINGS))
-        return self._known(kept)
+        if not isinstance(stored, list):
+            raise NotAllowed(stored, ", ".join(GROUPINGS))
+        return self._known(stored)
 
     def _known(self, names: list[str]) -> tuple[str, ...]:
         for name in names:
@@ -174,9 +174,9 @@ class Text:
         r"""The text, in which \n begins a line."""
         return text.replace("\\n", "\n")
 
-    def restore(self, kept: Any, _default: Any) -> str:
+    def restore(self, stored: Any, _default: Any) -> str:
         """The text."""
-        return _text(kept)
+        return _text(stored)
 
 
 @dataclass(frozen=True)
@@ -199,11 +199,11 @@ class Numbers:
             raise NotAllowed(text, self._allowed) from None
         return self._within(values, typed)
 
-    def restore(self, kept: Any, _default: Any) -> tuple[float, ...]:
+    def restore(self, stored: Any, _default: Any) -> tuple[float, ...]:
         """The numbers, if all are within the bounds."""
-        if not isinstance(kept, list):
-            raise NotAllowed(kept, self._allowed)
-        return self._within(kept, kept)
+        if not isinstance(stored, list):
+            raise NotAllowed(stored, self._allowed)
+        return self._within(stored, stored)
 
     def _within(self, values: list[float], given: object) -> tuple[float, ...]:
         if not all(self.low <= value <= self.high for value in values):
@@ -231,11 +231,11 @@ class Rows:
         """The rows."""
         return tuple(self._row(row) for row in text.split(";") if row.strip())
 
-    def restore(self, kept: Any, _default: Any) -> tuple[tuple[str | float, ...], ...]:
+    def restore(self, stored: Any, _default: Any) -> tuple[tuple[str | float, ...], ...]:
         """The rows, if each has a cell for every column."""
-        if not isinstance(kept, list) or any(len(row) != len(self.columns) for row in kept):
-            raise NotAllowed(kept, self._allowed)
-        return tuple(map(tuple, kept))
+        if not isinstance(stored, list) or any(len(row) != len(self.columns) for row in stored):
+            raise NotAllowed(stored, self._allowed)
+        return tuple(map(tuple, stored))
 
     def _row(self, text: str) -> tuple[str | float, ...]:
         cells = [cell.strip() for cell in text.split(",")]
@@ -270,15 +270,15 @@ class OtherData:
         """The name."""
         return text
 
-    def restore(self, kept: Any, _default: Any) -> str:
+    def restore(self, stored: Any, _default: Any) -> str:
         """The name."""
-        return _text(kept)
+        return _text(stored)
 
 
-def _text(kept: Any) -> str:
-    if not isinstance(kept, str):
-        raise NotAllowed(kept, "a text")
-    return kept
+def _text(stored: Any) -> str:
+    if not isinstance(stored, str):
+        raise NotAllowed(stored, "a text")
+    return stored
 
 
 def _as_default(default: Any, value: float) -> float:

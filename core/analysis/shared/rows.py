@@ -73,11 +73,11 @@ class FrameCells:
         """One layout per group and subscale, or per group under the name `whole`."""
         n_subscales = 1 if whole is not None else len(self.subscales)
         block = self.group if whole is not None else self.group * n_subscales + self.subscale
-        found = []
+        layouts = []
         for code, rows in _blocks(block):
             people, row = _renumber(self.administration[rows], len(self.administrations))
             columns, column = _renumber(self.item[rows], len(self.items))
-            found.append(
+            layouts.append(
                 MatrixLayout(
                     group=self.groups[code // n_subscales],
                     subscale=whole
@@ -90,7 +90,7 @@ class FrameCells:
                     places=row * len(columns) + column,
                 )
             )
-        return tuple(found)
+        return tuple(layouts)
 
     def _keys(self, rows: Any, column: Integers, n_columns: int) -> tuple[int, ...]:
         """The key of each column of a layout: that of its first row."""
@@ -228,16 +228,16 @@ def _has_repeats(cell: Integers, n_cells: int) -> bool:
 def _renumber(codes: Integers, n_codes: int) -> tuple[Integers, Integers]:
     """The codes that come up, in order, and for each row the place of its code among them."""
     if n_codes > _SPARSE * len(codes):
-        found, place = np.unique(codes, return_inverse=True)
-        return found, np.asarray(place, dtype=np.int64)
+        used, place = np.unique(codes, return_inverse=True)
+        return used, np.asarray(place, dtype=np.int64)
     taken = np.zeros(n_codes, dtype=bool)
     taken[codes] = True
-    found = np.flatnonzero(taken)
-    if len(found) == n_codes:  # nothing to renumber
-        return found, codes
+    used = np.flatnonzero(taken)
+    if len(used) == n_codes:  # nothing to renumber
+        return used, codes
     number = np.empty(n_codes, dtype=np.int64)
-    number[found] = np.arange(len(found))
-    return found, number[codes]
+    number[used] = np.arange(len(used))
+    return used, number[codes]
 
 
 def _blocks(block: Integers) -> list[tuple[int, Any]]:
@@ -281,8 +281,8 @@ def caution_notes(item_scores: pd.DataFrame, always: str, of_models: str) -> tup
     People asked once are independent, so nothing is said of repeated answers where rows are people.
     """
     parts = (always,) if rows_are_people(item_scores) else (always, of_models)
-    said = " ".join(part for part in parts if part)
-    return (said,) if said else ()
+    note = " ".join(part for part in parts if part)
+    return (note,) if note else ()
 
 
 def average_over(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
@@ -312,9 +312,9 @@ def average_over(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame
     dropped = {*over, ORIGIN} if "context" in over else set(over)
     if not dropped & set(_IDENTITY) or item_scores.empty:
         return item_scores
-    kept = [name for name in _IDENTITY if name in item_scores and name not in dropped]
+    names = [name for name in _IDENTITY if name in item_scores and name not in dropped]
     cases = item_scores.drop_duplicates("administration")
-    case_of = _numbers(cases[kept])
+    case_of = _numbers(cases[names])
     first = pd.Series(cases["administration"].to_numpy()).groupby(case_of).transform("first")
     place = pd.Index(cases["administration"]).get_indexer(item_scores["administration"])
     case, (items, item_names) = case_of[place], pd.factorize(item_scores["item"])
@@ -398,8 +398,8 @@ def with_alternatives(
     chosen : str
         What was chosen of it.
     """
-    found = varying_factors(item_scores, offered)
-    others = [title.split(" (")[0].lower() for _, title in found]
-    if not others or chosen in dict(found):
+    alternatives = varying_factors(item_scores, offered)
+    others = [title.split(" (")[0].lower() for _, title in alternatives]
+    if not others or chosen in dict(alternatives):
         return remedy
     return f"{remedy} These answers differ in {', '.join(others)}, which can be compared instead."

@@ -50,8 +50,8 @@ def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> p
         # as numbers, the 63-bit ids would lose digits beside a missing one
         .astype({"administration": "object"})
     )
-    found = scale_scores(means["sum"], means["count"], means["size"], incomplete)
-    return means.assign(score=found).drop(columns=["sum", "count", "size"])
+    scores = scale_scores(means["sum"], means["count"], means["size"], incomplete)
+    return means.assign(score=scores).drop(columns=["sum", "count", "size"])
 
 
 def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -65,9 +65,11 @@ def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd
     for name in names:
         if name not in item_scores:
             raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
-    kept = item_scores[["administration", *names]].drop_duplicates("administration")
-    found = pd.DataFrame({name: level_labels(kept[name]) for name in names}, index=kept.index)
-    return found.set_index(pd.Index(kept["administration"].astype("object")))
+    columns = item_scores[["administration", *names]].drop_duplicates("administration")
+    labels = pd.DataFrame(
+        {name: level_labels(columns[name]) for name in names}, index=columns.index
+    )
+    return labels.set_index(pd.Index(columns["administration"].astype("object")))
 
 
 def scores_remedy(item_scores: pd.DataFrame, incomplete: ScoreRule, otherwise: str) -> str:
@@ -95,10 +97,10 @@ def shown_scales(scales: Iterable[str]) -> list[str]:
 def scores_used(item_scores: pd.DataFrame, used: Mapping[str, Iterable[int]]) -> int:
     """How many item scores stand behind the administrations used on each scale, each once."""
     administration, subscale = item_scores["administration"], level_labels(item_scores["subscale"])
-    found = administration.isin(list(used.get(ALL_ITEMS, ())))
+    is_used = administration.isin(list(used.get(ALL_ITEMS, ())))
     for scale, ids in used.items():
-        found |= (subscale == scale) & administration.isin(list(ids))
-    return int((found & item_scores["score"].notna()).sum())
+        is_used |= (subscale == scale) & administration.isin(list(ids))
+    return int((is_used & item_scores["score"].notna()).sum())
 
 
 def level_labels(column: pd.Series[Any]) -> Any:
@@ -229,11 +231,11 @@ def prepare_pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -
         return Pairing(_with_origins(item_scores), factor, names, others)
     if factor != "study":
         return Pairing(item_scores, factor, names, others)
-    merged = {name: told for name in _ASKED_WITH if (told := _study_levels(item_scores, name))}
+    merged = {name: levels for name in _ASKED_WITH if (levels := _study_levels(item_scores, name))}
     notes = tuple(
-        f"The studies also differ in {name.replace('_', ' ')} ({told}), so both differences are "
+        f"The studies also differ in {name.replace('_', ' ')} ({levels}), so both differences are "
         "compared together."
-        for name, told in merged.items()
+        for name, levels in merged.items()
     )
     return Pairing(
         item_scores,
@@ -252,7 +254,7 @@ def paired_scores(
     cells, notes = _cells(paired)
     scored = administration_scores(paired.item_scores, incomplete)
     scored = scored.join(cells, on="administration", how="inner")
-    found = []
+    pairs = []
     for _, own in scored.groupby("group", sort=True):
         group = tuple(own[f"by {name}"].iloc[0] for name in paired.by)
         for scale in shown_scales(own["scale"]):
@@ -263,8 +265,8 @@ def paired_scores(
                 table.pivot(index="unit", columns="level", values=name).reindex(columns=levels)
                 for name in ("score", "ids")
             )
-            found.append(PairedScores(group, scale, scores, ids))
-    return tuple(found), (*paired.notes, *notes)
+            pairs.append(PairedScores(group, scale, scores, ids))
+    return tuple(pairs), (*paired.notes, *notes)
 
 
 def _one_row_each(part: pd.DataFrame) -> pd.DataFrame:
@@ -294,14 +296,14 @@ def _cells(paired: Pairing) -> tuple[pd.DataFrame, list[str]]:
     notes = []
     if repeated.any():
         notes.append(repeated_note(int(repeated.sum())))
-    kept = cells[~repeated]
-    several = own.loc[kept.index[kept.duplicated(["unit", "level"])], "context"].unique()
+    unique = cells[~repeated]
+    several = own.loc[unique.index[unique.duplicated(["unit", "level"])], "context"].unique()
     if len(several):
         notes.append(
             f"Several rewritings of one context are averaged, so that it is one pair: "
             f"{name_list([str(name) for name in several])}."
         )
-    return kept, notes
+    return unique, notes
 
 
 def _with_origins(item_scores: pd.DataFrame) -> pd.DataFrame:

@@ -26,11 +26,11 @@ def rows_by_group(table: ResultTable, before: str) -> dict[str, list[TableRow]]:
     """The rows of each group; `before` is the first column that is no factor of groups."""
     names = list(table.frame.columns)
     factors = names[: names.index(before)]
-    found: dict[str, list[TableRow]] = {}
+    rows: dict[str, list[TableRow]] = {}
     for row in table.frame.to_dict("records"):
         group = group_name([row[factor] for factor in factors])
-        found.setdefault(group, []).append({str(name): value for name, value in row.items()})
-    return found
+        rows.setdefault(group, []).append({str(name): value for name, value in row.items()})
+    return rows
 
 
 def answers_by_group(
@@ -42,10 +42,12 @@ def answers_by_group(
 
 def join_parts(parts: Iterable[str], noun: str) -> str:
     """The parts in one sentence; of many, the later ones are counted."""
-    found = list(parts)
-    further = len(found) - _MOST_PARTS
+    sentences = list(parts)
+    further = len(sentences) - _MOST_PARTS
     return (
-        "; ".join(found[:_MOST_PARTS]) + (f"; {further} more {noun}" if further > 0 else "") + "."
+        "; ".join(sentences[:_MOST_PARTS])
+        + (f"; {further} more {noun}" if further > 0 else "")
+        + "."
     )
 
 
@@ -56,10 +58,10 @@ def decimal_text(value: float, places: int = 2) -> str:
 
 def coefficient_text(value: float, places: int = 2) -> str:
     """A number that cannot exceed 1, without a leading zero."""
-    found = decimal_text(value, places)
-    sign = "−" if found.startswith("−") else ""
-    digits = found.removeprefix("−")
-    return sign + digits.removeprefix("0") if digits.startswith("0.") else found
+    text = decimal_text(value, places)
+    sign = "−" if text.startswith("−") else ""
+    digits = text.removeprefix("−")
+    return sign + digits.removeprefix("0") if digits.startswith("0.") else text
 
 
 def interval_text(low: float, high: float, write: Callable[[float], str] = coefficient_text) -> str:

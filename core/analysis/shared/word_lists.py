@@ -46,10 +46,10 @@ def word_counts(texts: Sequence[str], lists: Mapping[str, Sequence[str]]) -> pd.
         words = _WORD.findall(text)
         counts[0] = len(words)
         for word in words:
-            found = places.get(word)
-            if found is None:
-                found = places[word] = _lists_of(word, stems)
-            for place in found:
+            columns = places.get(word)
+            if columns is None:
+                columns = places[word] = _lists_of(word, stems)
+            for place in columns:
                 counts[place] += 1
     frame = pd.DataFrame(table, columns=[TOTAL, *by_word])
     for name, pattern in patterns.items():

@@ -230,19 +230,19 @@ def validation_report(
         else choose_contrast(texts, lists, descriptor, first, second, first_lists)
     )
     check_other_study(item_scores, convergent)
-    beside = [
+    others = [
         None if frame is None else administrations_of(frame, missing)
         for frame in (alternate, reordered, convergent)
     ]
     plan = Plan(
         names=names,
-        form=other_level(cases if beside[0] is None else beside[0], "form", form_2),
-        order=other_level(cases if beside[1] is None else beside[1], "label_order", order_2),
-        alternate=None if beside[0] is None else other_study_rows(beside[0], "form", form_2),
+        form=other_level(cases if others[0] is None else others[0], "form", form_2),
+        order=other_level(cases if others[1] is None else others[1], "label_order", order_2),
+        alternate=None if others[0] is None else other_study_rows(others[0], "form", form_2),
         reordered=None
-        if beside[1] is None
-        else other_study_rows(beside[1], "label_order", order_2),
-        convergent=None if beside[2] is None else baseline_or_all(beside[2]),
+        if others[1] is None
+        else other_study_rows(others[1], "label_order", order_2),
+        convergent=None if others[2] is None else baseline_or_all(others[2]),
         downstream=_downstream(texts, contrast, names),
         model=model,
         estimator=how,
@@ -252,16 +252,18 @@ def validation_report(
     )
     groups, rows = list(groups_of(cases, names)), groups_of(item_scores, names)
     both = [(group, own, few) for (group, own), (_, few) in zip(rows, groups, strict=True)]
-    found = [compute_criteria(*parts, plan) for parts in progress.with_progress(both, "groups")]
-    judged = [(one, validate(one.coefficients, scheme)) for one in found]
+    groups_criteria = [
+        compute_criteria(*parts, plan) for parts in progress.with_progress(both, "groups")
+    ]
+    judged = [(one, validate(one.coefficients, scheme)) for one in groups_criteria]
     notes = criterion_notes(judged)
-    if not any(one.any_defined for one in found):
+    if not any(one.any_defined for one in groups_criteria):
         raise NotEnoughData(
             f"No criterion can be computed. {' '.join(notes[:3])}",
             "It needs items that vary over several contexts or repetitions.",
         )
     gaps = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
-    n_missing, n_used = int(cases["missing"].sum()), n_scores_used(cases, found)
+    n_missing, n_used = int(cases["missing"].sum()), n_scores_used(cases, groups_criteria)
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
         tables=(*report_tables(judged, by_columns(names), gaps, ci_level), bands_table(scheme)),

@@ -250,7 +250,7 @@ def compute_criteria(
 def _consistency(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
     """Stratified alpha over the subscales, Cronbach's where there is one."""
     if usual.empty:
-        result.found["internal consistency"] = _undefined_coefficient(_NO_BASELINE)
+        result.by_criterion["internal consistency"] = _undefined_coefficient(_NO_BASELINE)
         return
     cells, scores = cells_of(usual, ()), scores_of(usual)
     (whole,) = matrices_of(cells.layouts(ALL_ITEMS), scores)
@@ -265,7 +265,7 @@ def _consistency(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None
         estimate = cronbach_alpha(
             whole.scores, names=whole.items, level=plan.ci_level, bootstrap=plan.bootstrap
         )
-    result.found["internal consistency"] = Coefficient.of(estimate)
+    result.by_criterion["internal consistency"] = Coefficient.of(estimate)
     result.basis["internal consistency"] = Basis(estimate.method, estimate.n_left_out)
     result.complete = _complete_on_varying(whole)
     if estimate.defined:
@@ -277,15 +277,22 @@ def _stability(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, pl
     group = dict(zip(plan.names, result.group, strict=True))
     alternate = rows_with_levels(own, form=[plan.form], label_order=USUAL["label_order"])
     shuffled = rows_with_levels(own, form=USUAL["form"], label_order=[plan.order])
-    asked: tuple[tuple[Version, str, pd.DataFrame | None, pd.DataFrame], ...] = (
+    comparisons: tuple[tuple[Version, str, pd.DataFrame | None, pd.DataFrame], ...] = (
         ("alternate form", plan.form, plan.alternate, alternate),
         ("option order", plan.order, plan.reordered, shuffled),
     )
-    for what, level, beside, rows in asked:
-        if beside is not None:
-            _agreement(result, what, usual, answers_of_group(beside, own, group), plan, beside=True)
+    for what, level, other_study, rows in comparisons:
+        if other_study is not None:
+            _agreement(
+                result,
+                what,
+                usual,
+                answers_of_group(other_study, own, group),
+                plan,
+                other_study=True,
+            )
         elif level and len(rows):
-            _agreement(result, what, usual, rows, plan, beside=False)
+            _agreement(result, what, usual, rows, plan, other_study=False)
 
 
 def _agreement(
@@ -295,19 +302,21 @@ def _agreement(
     rows: pd.DataFrame,
     plan: Plan,
     *,
-    beside: bool,
+    other_study: bool,
 ) -> None:
     """Pearson's r of scores between the baseline and another asking of the same items."""
     level = plan.form if what == "alternate form" else plan.order
-    other = "those of the other study" if beside else f"'{level}'"
+    other = "those of the other study" if other_study else f"'{level}'"
     method = (
         f"Pearson r of scores, as usual with {other}, {_interval_text(plan)}; all else the same "
         f"({_SCORED[plan.missing]})"
     )
     if usual.empty or rows.empty:
-        result.found[what] = _undefined_coefficient(_NO_BASELINE if usual.empty else _NO_PEOPLE)
+        result.by_criterion[what] = _undefined_coefficient(
+            _NO_BASELINE if usual.empty else _NO_PEOPLE
+        )
         return
-    pairs = match_scores(usual, rows, plan.names, beside=beside)
+    pairs = match_scores(usual, rows, plan.names, other_study=other_study)
     agreement = form_agreement(pairs.first, pairs.second, what=what, level=plan.ci_level)
     _enter_correlation(
         result, what, agreement.correlation, (*agreement.problems, *pairs.notes), method
@@ -326,7 +335,9 @@ def _external(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, pla
             continue
         people = answers_of_group(frame, own, group)
         if usual.empty or people.empty:
-            result.found[what] = _undefined_coefficient(_NO_BASELINE if usual.empty else _NO_PEOPLE)
+            result.by_criterion[what] = _undefined_coefficient(
+                _NO_BASELINE if usual.empty else _NO_PEOPLE
+            )
             continue
         pooled = sorted(
             {*varying_factors(usual, plan.names)} | {*varying_factors(people, plan.names)}
@@ -334,7 +345,7 @@ def _external(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, pla
         averaged = f", averaged over {' and '.join(pooled)}" if pooled else ""
         scores = people if what == "concurrent" else respondent_scores(people)
         both = respondent_scores(usual).merge(scores, on=list(PERSON), suffixes=("_1", "_2"))
-        found = correlation(
+        estimate = correlation(
             both["score_1"].to_numpy(), both["score_2"].to_numpy(), level=plan.ci_level
         )
         with_what = "the score of texts" if what == "concurrent" else "the score of the other scale"
@@ -342,8 +353,8 @@ def _external(result: GroupCriteria, own: pd.DataFrame, usual: pd.DataFrame, pla
             f"Pearson r with {with_what} over respondents and contexts{averaged}, "
             f"{_interval_text(plan)} ({_SCORED[plan.missing]})"
         )
-        _enter_correlation(result, what, found, (), method)
-        if math.isfinite(found.r):
+        _enter_correlation(result, what, estimate, (), method)
+        if math.isfinite(estimate.r):
             result.used |= scored_ids(answers_of_group(usual, both, {}))
 
 
@@ -369,12 +380,12 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
         float(row[name])
         for name in (f"rmsea{which}", f"rmsea{which}_low", f"rmsea{which}_high", f"cfi{which}")
     )
-    lead = f"{group_name(result.group)}: "
-    said = tuple(note.removeprefix(lead) for note in fitted.notes if note.startswith(lead))
+    prefix = f"{group_name(result.group)}: "
+    notes = tuple(note.removeprefix(prefix) for note in fitted.notes if note.startswith(prefix))
     if not (math.isfinite(rmsea) and math.isfinite(cfi)):
-        why = next((note for note in said if "indices" in note or "no tests" in note), "")
-        said = (f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip(), *said)
-    result.factorial = ModelFit(rmsea, cfi, low, high, int(row["n"]), said)
+        why = next((note for note in notes if "indices" in note or "no tests" in note), "")
+        notes = (f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip(), *notes)
+    result.factorial = ModelFit(rmsea, cfi, low, high, int(row["n"]), notes)
     result.fit = {"n": row["n"]} | {column.name: row[column.name] for column in FIT_COLUMNS}
     result.basis["factorial"] = Basis(
         f"{dict(MODELS)[plan.model]}; {dict(ESTIMATORS)[plan.estimator]}; {kind} RMSEA and CFI, "
@@ -390,22 +401,25 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
 
 def _complete_on_varying(whole: ScoreMatrix) -> set[int]:
     """Administrations without a gap in the items that vary, which alpha and model are made of."""
-    kept = item_rows(whole.scores, whole.items).kept
-    complete = np.isfinite(whole.scores[:, kept]).all(axis=1)
+    varies = item_rows(whole.scores, whole.items).kept
+    complete = np.isfinite(whole.scores[:, varies]).all(axis=1)
     return {int(one) for one in whole.administrations[complete]}
 
 
 def _enter_correlation(
-    result: GroupCriteria, what: Criterion, found: Any, problems: Sequence[str], method: str
+    result: GroupCriteria, what: Criterion, estimate: Any, problems: Sequence[str], method: str
 ) -> None:
     """Enter a correlation as the coefficient of a criterion."""
-    own = Coefficient.of(found)
-    said = (*own.problems, *problems)
-    if found.n_left_out and not any("left out" in problem for problem in said):
-        both = own.n + found.n_left_out
-        said = (f"{found.n_left_out} of {both} pairs were left out: a missing score.", *said)
-    result.found[what] = Coefficient(own.value, own.low, own.high, own.n, said)
-    result.basis[what] = Basis(method, found.n_left_out)
+    own = Coefficient.of(estimate)
+    problems_all = (*own.problems, *problems)
+    if estimate.n_left_out and not any("left out" in problem for problem in problems_all):
+        both = own.n + estimate.n_left_out
+        problems_all = (
+            f"{estimate.n_left_out} of {both} pairs were left out: a missing score.",
+            *problems_all,
+        )
+    result.by_criterion[what] = Coefficient(own.value, own.low, own.high, own.n, problems_all)
+    result.basis[what] = Basis(method, estimate.n_left_out)
 
 
 def _interval_text(plan: Plan) -> str:
@@ -440,8 +454,8 @@ def missing_rows(
     yield from _missing_rows_by_study(group, "this study", cases)
     for name, frame in brought.items():
         if frame is not None:
-            kept = rows_of_group(frame, cases, factors)
-            yield from _missing_rows_by_study(group, name, frame[[*_KEYS, *_COUNTS]][kept])
+            belongs = rows_of_group(frame, cases, factors)
+            yield from _missing_rows_by_study(group, name, frame[[*_KEYS, *_COUNTS]][belongs])
     if texts is not None:
         theirs = texts.loc[rows_of_group(texts, cases, factors), ["status", "text"]]
         usable = theirs["status"].eq(Status.ANSWERED) & theirs["text"].notna()

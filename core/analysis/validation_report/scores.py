@@ -36,20 +36,20 @@ def rows_of_group(frame: pd.DataFrame, own: pd.DataFrame, group: Mapping[str, An
 
     `own` are the administrations of the group; of its factors, only those count that studies share.
     """
-    kept = np.ones(len(frame), dtype=bool)
-    people, wanted = np.zeros(len(frame), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
+    belongs = np.ones(len(frame), dtype=bool)
+    pairs, own_pairs = np.zeros(len(frame), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
     for name in PERSON:
         ours, texts = _coded(own[name])
         theirs, others = _coded(frame[name])
         place = {text: number for number, text in enumerate(texts)}
         here = np.array([place.get(text, -1) for text in others])[theirs]
-        kept &= here >= 0
-        people, wanted = people * len(texts) + here, wanted * len(texts) + ours
-    kept &= np.isin(people, wanted)
+        belongs &= here >= 0
+        pairs, own_pairs = pairs * len(texts) + here, own_pairs * len(texts) + ours
+    belongs &= np.isin(pairs, own_pairs)
     for name, value in group.items():
         if name in _SHARED and name in frame:
-            kept &= _is_one_of(frame[name], [str(value)])
-    return kept
+            belongs &= _is_one_of(frame[name], [str(value)])
+    return belongs
 
 
 def answers_of_group(
@@ -156,12 +156,12 @@ def rows_with_levels(
     label_order: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """The rows whose form and order of options are among these; None: whatever they are."""
-    wanted = {"form": form, "label_order": label_order}
-    kept = np.ones(len(frame), dtype=bool)
-    for name, levels in wanted.items():
+    levels_of = {"form": form, "label_order": label_order}
+    included = np.ones(len(frame), dtype=bool)
+    for name, levels in levels_of.items():
         if levels is not None:
-            kept &= _is_one_of(frame[name], levels)
-    return frame[kept]
+            included &= _is_one_of(frame[name], levels)
+    return frame[included]
 
 
 def baseline(frame: pd.DataFrame) -> pd.DataFrame:
@@ -220,7 +220,7 @@ def baseline_or_all(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def match_scores(
-    first: pd.DataFrame, second: pd.DataFrame, names: Collection[str] = (), *, beside: bool
+    first: pd.DataFrame, second: pd.DataFrame, names: Collection[str] = (), *, other_study: bool
 ) -> MatchedScores:
     """Scores of two sets of administrations that agree in everything but form and order of options.
 
@@ -230,17 +230,17 @@ def match_scores(
         See `administrations_of`.
     names : factors
         Set side by side.
-    beside : bool
+    other_study : bool
         `second` is of another study: what is the same throughout each of the two, such as the name
         of the format, then need not agree between them, unless it is set side by side.
     """
-    alone = beside or not set(_distinct_texts(first["study"])) & set(
+    alone = other_study or not set(_distinct_texts(first["study"])) & set(
         _distinct_texts(second["study"])
     )
     free = [name for name in _DESIGN if alone and name not in names]
-    apart = {name for name in free if _is_constant(first, name) and _is_constant(second, name)}
-    apart |= {"form", "label_order", *(["study"] if alone else [])}
-    same = [name for name in ("study", *FACTORS) if name not in apart]
+    ignored = {name for name in free if _is_constant(first, name) and _is_constant(second, name)}
+    ignored |= {"form", "label_order", *(["study"] if alone else [])}
+    same = [name for name in ("study", *FACTORS) if name not in ignored]
     unit, their_unit = unit_numbers([first, second], same)
     alike, alike_too = _is_repeated(unit), _is_repeated(their_unit)
     lost = int(alike.sum() + alike_too.sum())
@@ -250,7 +250,7 @@ def match_scores(
     x, y = (part["score"].to_numpy(dtype=np.float64) for part in (one, other))
     paired = np.isfinite(x) & np.isfinite(y)
     # ids of two studies could be the same
-    used = [part["administration"][paired] for part in ((one,) if beside else (one, other))]
+    used = [part["administration"][paired] for part in ((one,) if other_study else (one, other))]
     return MatchedScores(
         x,
         y,
@@ -353,7 +353,7 @@ class GroupCriteria:
     """The coefficients of one group; filled criterion by criterion."""
 
     group: tuple[Any, ...]
-    found: dict[Criterion, Coefficient] = field(default_factory=dict)
+    by_criterion: dict[Criterion, Coefficient] = field(default_factory=dict)
     factorial: ModelFit | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
     basis: dict[Criterion, Basis] = field(default_factory=dict)
@@ -365,11 +365,11 @@ class GroupCriteria:
     def coefficients(self) -> Coefficients:
         """As the rating scheme judges them."""
         return Coefficients(
-            internal_consistency=self.found.get("internal consistency"),
-            alternate_form=self.found.get("alternate form"),
-            option_order=self.found.get("option order"),
-            concurrent=self.found.get("concurrent"),
-            convergent=self.found.get("convergent"),
+            internal_consistency=self.by_criterion.get("internal consistency"),
+            alternate_form=self.by_criterion.get("alternate form"),
+            option_order=self.by_criterion.get("option order"),
+            concurrent=self.by_criterion.get("concurrent"),
+            convergent=self.by_criterion.get("convergent"),
             factorial=self.factorial,
         )
 
@@ -378,12 +378,12 @@ class GroupCriteria:
         """Whether any criterion has a value."""
         fit = [self.factorial.rmsea] if self.factorial else []
         return any(
-            math.isfinite(value) for value in (*(o.value for o in self.found.values()), *fit)
+            math.isfinite(value) for value in (*(o.value for o in self.by_criterion.values()), *fit)
         )
 
 
-def n_scores_used(cases: pd.DataFrame, found: Iterable[GroupCriteria]) -> int:
+def n_scores_used(cases: pd.DataFrame, groups: Iterable[GroupCriteria]) -> int:
     """How many scores of these administrations are behind any criterion, each counted once."""
-    used = {one for own in found for one in own.used}
-    kept = cases[cases["administration"].isin(list(used))]
-    return int((kept["planned"] - kept["missing"]).sum())
+    used = {one for own in groups for one in own.used}
+    used_cases = cases[cases["administration"].isin(list(used))]
+    return int((used_cases["planned"] - used_cases["missing"]).sum())

@@ -59,13 +59,13 @@ def _one_name_on_the_left(text: str) -> str:
     """The text with `F + G =~ x` made `F =~ x; G =~ x`."""
     bare = _bare_text(text)
     for start, stop in reversed(_spans(bare)):
-        found = _OPERATOR.search(bare, start, stop)
-        if found is None:
+        operator = _OPERATOR.search(bare, start, stop)
+        if operator is None:
             continue
-        names = [name.strip() for name in bare[start : found.start()].split("+")]
+        names = [name.strip() for name in bare[start : operator.start()].split("+")]
         if len(names) > 1:
-            right = " ".join(bare[found.start() : stop].replace(";", " ").split())
-            gap = text[found.start() : stop]
+            right = " ".join(bare[operator.start() : stop].replace(";", " ").split())
+            gap = text[operator.start() : stop]
             more = "".join(f"; {name} {right}" for name in names[1:])
             text = f"{text[:start]}{names[0]} {gap}{more}{text[stop:]}"
     return text
@@ -74,16 +74,16 @@ def _one_name_on_the_left(text: str) -> str:
 def _without_characters(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """The text without some characters; comments stay, and lines that become empty go."""
     bare = _bare_text(text)
-    gone = {k for start, stop in spans for k in range(start, stop) if not bare[k].isspace()}
+    removed = {k for start, stop in spans for k in range(start, stop) if not bare[k].isspace()}
     lines: list[str] = []
     position = 0
     for line in text.splitlines(keepends=True):
         here = range(position, position + len(line))
         position += len(line)
-        if not gone.intersection(here):
+        if not removed.intersection(here):
             lines.append(line)
             continue
-        rest = _tidy("".join("\0" if k in gone else text[k] for k in here))
+        rest = _tidy("".join("\0" if k in removed else text[k] for k in here))
         if rest.strip():
             lines.append(rest)
     return "".join(lines)
@@ -97,9 +97,9 @@ def _tidy(line: str) -> str:
     line = re.sub(r"[ \t]*\0[ \t]*", " ", line)
     code = re.match(r"[^#!]*", line)
     head = code[0] if code else ""
-    kept = re.sub(r"^[ \t]*;[ \t]*", "", re.sub(r";[ \t]*(?=;|[\n\r]|$)", "", head))
+    cleaned = re.sub(r"^[ \t]*;[ \t]*", "", re.sub(r";[ \t]*(?=;|[\n\r]|$)", "", head))
     comment = line[len(head) :]
-    return f"{kept.rstrip()} {comment}" if comment and kept.strip() else kept + comment
+    return f"{cleaned.rstrip()} {comment}" if comment and cleaned.strip() else cleaned + comment
 
 
 def _spans(bare: str) -> list[tuple[int, int]]:
@@ -107,12 +107,12 @@ def _spans(bare: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     position = 0
     for line in bare.splitlines(keepends=True):
-        for found in re.finditer(r"[^;\n\r]+", line):
-            piece = found[0]
+        for match in re.finditer(r"[^;\n\r]+", line):
+            piece = match[0]
             if not piece.strip():
                 continue
-            start = position + found.start() + len(piece) - len(piece.lstrip())
-            stop = position + found.start() + len(piece.rstrip())
+            start = position + match.start() + len(piece) - len(piece.lstrip())
+            stop = position + match.start() + len(piece.rstrip())
             goes_on = spans and bare[spans[-1][0] : spans[-1][1]].endswith(_GOES_ON)
             if spans and (goes_on or piece.lstrip().startswith(("+", "*"))):
                 spans[-1] = (spans[-1][0], stop)
@@ -124,18 +124,18 @@ def _spans(bare: str) -> list[tuple[int, int]]:
 
 def _statement(bare: str, start: int, stop: int) -> Statement:
     """One statement taken apart."""
-    found = _OPERATOR.search(bare, start, stop)
-    if found is None:
+    operator = _OPERATOR.search(bare, start, stop)
+    if operator is None:
         return Statement(bare[start:stop], "", (), start, stop)
     words: list[Word] = []
-    at = found.end()
+    at = operator.end()
     for piece in re.split(r"(?<![\d.][eE])\+", bare[at:stop]):
         inner = piece.replace(";", " ")
         modifier, _, name = inner.rpartition("*")
         first = at + len(inner) - len(inner.lstrip())
         words.append(Word(name.strip(), modifier.strip(), first, at + len(inner.rstrip())))
         at += len(piece) + 1
-    return Statement(bare[start : found.start()].strip(), found[0], tuple(words), start, stop)
+    return Statement(bare[start : operator.start()].strip(), operator[0], tuple(words), start, stop)
 
 
 # Edits of a model text that keep all of it but what they are about: comments, modifiers, order.
@@ -331,8 +331,8 @@ def _without_loading(text: str, factor: str, item: str) -> str:
 
 def _freed(text: str, first: Word, words: Sequence[Word]) -> str:
     """The text with NA* before a word, unless its value is fixed or free already."""
-    said = {word.modifier for word in words if word.name == first.name}
-    if "NA" in said or any(_is_number(modifier) for modifier in said):
+    modifiers = {word.modifier for word in words if word.name == first.name}
+    if "NA" in modifiers or any(_is_number(modifier) for modifier in modifiers):
         return text
     more = f"NA*{first.name} + " if first.modifier else "NA*"
     return f"{text[: first.start]}{more}{text[first.start :]}"
@@ -363,21 +363,21 @@ def _without_words(text: str, is_it: Callable[[Statement, Word], bool]) -> str:
     """The text without some words; a statement that has no others goes whole."""
     spans: list[tuple[int, int]] = []
     for statement in _statements(text):
-        gone = [k for k, word in enumerate(statement.words) if is_it(statement, word)]
-        if gone and len(gone) == len(statement.words):
+        removed = [k for k, word in enumerate(statement.words) if is_it(statement, word)]
+        if removed and len(removed) == len(statement.words):
             spans.append((statement.start, statement.stop))
         else:
-            spans += _words_with_signs(text, statement, gone)
+            spans += _words_with_signs(text, statement, removed)
     return _without_characters(text, spans)
 
 
 def _words_with_signs(
-    text: str, statement: Statement, gone: Sequence[int]
+    text: str, statement: Statement, removed: Sequence[int]
 ) -> list[tuple[int, int]]:
     """Characters of some words of a statement, and of a plus sign beside each."""
     spans: list[tuple[int, int]] = []
     signs = _signs(text, statement)
-    for k in gone:
+    for k in removed:
         word = statement.words[k]
         spans.append((word.start, word.stop))
         sides = [side for side in (k - 1, k) if side in signs]

@@ -55,13 +55,13 @@ _RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
 
 
 def choose_estimator(
-    asked: Literal["automatic"] | EstimatorKind, item_scores: pd.DataFrame
+    estimator: Literal["automatic"] | EstimatorKind, item_scores: pd.DataFrame
 ) -> tuple[EstimatorKind, tuple[str, ...]]:
     """The estimator asked for, or the one that suits the answers and a note that says why.
 
     Parameters
     ----------
-    asked : str
+    estimator : str
         An estimator, which stays as it is and needs no note, or "automatic".
     item_scores : ITEM_SCORES frame
         All groups together, so that one result has one estimator.
@@ -73,8 +73,8 @@ def choose_estimator(
     ordered answers: MLR. Options are those of the answer format, or, where it is not known, the
     different scores that came up in a subscale; those of the format with the fewest count.
     """
-    if asked != AUTOMATIC:
-        return asked, ()
+    if estimator != AUTOMATIC:
+        return estimator, ()
     matrices = with_options(item_scores, score_matrices(item_scores, ("format",), whole=True))
     for matrix in matrices:
         for item, scores, options in zip(
@@ -221,9 +221,9 @@ def prepare_preset(
 ) -> PreparedGroup:
     """The chosen model of those items of a group that vary."""
     varying = varying_items([matrix.scores], missing)
-    dropped = tuple(item for item, kept in zip(matrix.items, varying, strict=True) if not kept)
-    items = [item for item, kept in zip(matrix.items, varying, strict=True) if kept]
-    keyed = [key for key, kept in zip(matrix.keyed, varying, strict=True) if kept]
+    dropped = tuple(item for item, varies in zip(matrix.items, varying, strict=True) if not varies)
+    items = [item for item, varies in zip(matrix.items, varying, strict=True) if varies]
+    keyed = [key for key, varies in zip(matrix.keyed, varying, strict=True) if varies]
     left_out = left_out_notes([matrix.scores], matrix.items, missing)
     loads = tuple((subscale_of[item] or UNNAMED, item) for item in matrix.items)
     scores = matrix.scores[:, varying]
@@ -241,26 +241,26 @@ def prepare_typed(
     used = frozenset(typed.items)
     mine = [names.items[item] for item in matrix.items]
     columns = np.array([k for k, safe in enumerate(mine) if safe in used], dtype=np.int64)
-    own, asked = matrix.scores[:, columns], [matrix.items[k] for k in columns]
-    unasked = [names.shown[safe] for safe in typed.items if names.shown[safe] not in matrix.items]
+    scores, named = matrix.scores[:, columns], [matrix.items[k] for k in columns]
+    not_asked = [names.shown[safe] for safe in typed.items if names.shown[safe] not in matrix.items]
     left_out = (
-        *((unanswered_items_note(unasked),) if unasked else ()),
-        *left_out_notes([own], asked, missing),
+        *((unanswered_items_note(not_asked),) if not_asked else ()),
+        *left_out_notes([scores], named, missing),
     )
-    columns = columns[varying_items([own], missing)]
-    kept = tuple(mine[k] for k in columns)
-    gone = used - set(kept)
-    dropped = tuple(names.shown[safe] for safe in typed.items if safe in gone)
+    columns = columns[varying_items([scores], missing)]
+    items = tuple(mine[k] for k in columns)
+    removed = used - set(items)
+    dropped = tuple(names.shown[safe] for safe in typed.items if safe in removed)
     real = {**names.shown, **{f: names.shown.get(f, f) for f in typed.factors}}
     loads = tuple((real[f], real[i]) for f in typed.factors for i in typed.indicators(f))
-    lost = [real[factor] for factor in lost_factors(typed, gone)]
+    lost = [real[factor] for factor in lost_factors(typed, removed)]
     if lost:
         reason = f"No item that varies is left of {', '.join(lost)}."
         return PreparedGroup(
             matrix, matrix.scores[:, columns], None, loads, dropped, left_out, reason
         )
-    text = text_of(typed.without(gone)) if gone else typed.text
-    model = WrittenModel(text, kept, names.shown)
+    text = text_of(typed.without(removed)) if removed else typed.text
+    model = WrittenModel(text, items, names.shown)
     return PreparedGroup(matrix, matrix.scores[:, columns], model, loads, dropped, left_out)
 
 
@@ -372,10 +372,10 @@ class GroupFit:
 
 
 def usable_fits(
-    found: Iterable[GroupFit],
+    fits: Iterable[GroupFit],
 ) -> Iterator[tuple[Row, CfaResult, WrittenModel]]:
     """Leading cells, fit and model of the groups that have estimates."""
-    for one in found:
+    for one in fits:
         if one.usable:
             yield (one.group, *one.usable)
 

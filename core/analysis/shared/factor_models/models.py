@@ -88,7 +88,7 @@ def model_names(subscale_of: Mapping[str, str]) -> ModelNames:
 
 def real_names(text: str, shown: Mapping[str, str]) -> str:
     """The text with the names that users know in place of those of a model text."""
-    return _WORD.sub(lambda found: _real_name(found[0], shown), text)
+    return _WORD.sub(lambda match: _real_name(match[0], shown), text)
 
 
 def _real_name(word: str, shown: Mapping[str, str]) -> str:
@@ -327,19 +327,19 @@ def left_out_notes(
 ) -> tuple[str, ...]:
     """Sentences that name the items `varying_items` leaves out, with the reason."""
     some = " at some level" if len(groups) > 1 else ""
-    kept = varying_items(groups, missing)
+    included = varying_items(groups, missing)
     answered = np.all([np.isfinite(scores).any(axis=0) for scores in groups], axis=0)
     varying = np.all([varying_columns(scores) for scores in groups], axis=0)
-    said = []
+    sentences = []
     for chosen, sentence, where in (
         (~answered, unanswered_items_note, some),
         (answered & ~varying, constant_items_note, some),
-        (varying & ~kept, constant_items_note, f" in complete administrations{some}"),
+        (varying & ~included, constant_items_note, f" in complete administrations{some}"),
     ):
         names = [item for item, one in zip(items, chosen, strict=True) if one]
         if names:
-            said.append(sentence(names, where))
-    return tuple(said)
+            sentences.append(sentence(names, where))
+    return tuple(sentences)
 
 
 # Model texts that users type, and texts proposed to them to be edited.
@@ -448,9 +448,9 @@ def _mentions(term: Term, name: str) -> list[str]:
     return [f"{modifier}*{name}" for modifier in modifiers if modifier] or [name]
 
 
-def lost_factors(model: ParsedModel, gone: frozenset[str]) -> list[str]:
+def lost_factors(model: ParsedModel, removed: frozenset[str]) -> list[str]:
     """Factors that measure by nothing any more once some items are gone."""
-    left = model.without(gone)
+    left = model.without(removed)
     return [f for f in model.factors if f not in left.factors or not left.indicators(f)]
 
 

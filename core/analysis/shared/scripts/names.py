@@ -108,7 +108,7 @@ def csv_text(header: Sequence[str], rows: Iterable[tuple[str, Sequence[float]]])
 
 def fill_template(template: str, parts: Mapping[str, str]) -> str:
     """The template with each `@name@` replaced once; what is put in is not searched again."""
-    return re.sub(r"@(\w+)@", lambda found: parts[found[1]], template)
+    return re.sub(r"@(\w+)@", lambda match: parts[match[1]], template)
 
 
 def _allowed(name: str, kind: str) -> str:

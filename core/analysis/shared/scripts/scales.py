@@ -474,13 +474,13 @@ def scale_groups(item_scores: pd.DataFrame, by: Sequence[str]) -> tuple[ScaleGro
     """
     names = distinct(by)
     parts = score_matrices(item_scores, names)
-    found = []
+    groups = []
     for whole in score_matrices(item_scores, names, whole=True):
         owner = {
             item: part.subscale for part in parts if part.group == whole.group
             for item in part.items
         }  # fmt: skip
-        found.append(
+        groups.append(
             ScaleGroup(
                 group_name(whole.group),
                 whole.scores,
@@ -488,7 +488,7 @@ def scale_groups(item_scores: pd.DataFrame, by: Sequence[str]) -> tuple[ScaleGro
                 tuple(owner[item] for item in whole.items),
             )
         )
-    return tuple(found)
+    return tuple(groups)
 
 
 def reliability_files(
@@ -638,18 +638,18 @@ def _scales(
     groups: Sequence[ScaleGroup], labels: Sequence[str], names: Names, *, whole: bool
 ) -> list[_Scale]:
     """All items of a group where there are several subscales, then each subscale."""
-    found: list[_Scale] = []
+    scales: list[_Scale] = []
     for group, label in zip(groups, labels, strict=True):
         columns = [names.of("item", item) for item in group.items]
         real = list(dict.fromkeys(group.subscales))
         kinds = dict(zip(real, distinct_lines(real), strict=True))
         owners = [kinds[own] for own in group.subscales]
         if whole and len(kinds) > 1:
-            found.append((label, ALL_ITEMS, columns, owners))
+            scales.append((label, ALL_ITEMS, columns, owners))
         for kind in kinds.values():
             own = [column for column, owner in zip(columns, owners, strict=True) if owner == kind]
-            found.append((label, kind, own, [kind] * len(own)))
-    return found
+            scales.append((label, kind, own, [kind] * len(own)))
+    return scales
 
 
 def _r_scale(scale: _Scale) -> str:
