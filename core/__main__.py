@@ -268,7 +268,7 @@ def _test(trial: catalog.TestReply) -> None:
     """Print what a test gave; a request that the service did not take is an error."""
     for check in trial.parameters:
         words = {True: "taken", False: "refused", None: "unknown"}[check.accepted]
-        print(f"{check.name}\t{words}\t{check.said}")
+        print(f"{check.name}\t{words}\t{check.message}")
     if trial.rejected:
         raise UserError(
             f"The service does not take the request as it is set. {trial.rejected}",
@@ -320,7 +320,7 @@ def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
         study=parsed.study,
         bank=imports.NEW_BANK if parsed.new_bank else parsed.bank,
         scores=parsed.scores,
-        say=print,
+        report=print,
     ):
         bank = f"bank '{done.instrument}'. {done.about_bank}"
         print(f"Study '{done.study}': {done.n_rows} answers, {bank}")

@@ -39,10 +39,10 @@ def save(workspace: Workspace, name: str, value: Any) -> None:
 
 def load(workspace: Workspace, name: str) -> SavedDraft | None:
     """What is kept under a name, or None."""
-    found = saved_inputs.page_input(workspace.database, name)
-    if found is None or found[0] is None:
+    saved = saved_inputs.page_input(workspace.database, name)
+    if saved is None or saved[0] is None:
         return None
-    return SavedDraft(found[0], found[1])
+    return SavedDraft(saved[0], saved[1])
 
 
 def update(workspace: Workspace, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def update(workspace: Workspace, name: str, changes: Mapping[str, Any]) -> dict[
     Fields that another tab has changed meanwhile stay as that tab left them.
     """
     with _write_lock:
-        found = saved_inputs.page_input(workspace.database, name)
-        fields: dict[str, Any] = dict(found[0] or {}) if found else {}
+        saved = saved_inputs.page_input(workspace.database, name)
+        fields: dict[str, Any] = dict(saved[0] or {}) if saved else {}
         fields |= changes
         saved_inputs.save_page_input(workspace.database, name, fields)
     return fields

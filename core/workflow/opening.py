@@ -68,8 +68,8 @@ def _fill(workspace: Workspace) -> None:
         for name, file_name in _STARTER_SETS.items():
             if name not in sets:
                 data = (workspace.data_directory / file_name).read_bytes()
-                found = read_contexts(file_name, data)
-                contexts.save(workspace, name, found, made="Comes with Inkblot")
+                contexts_of_file = read_contexts(file_name, data)
+                contexts.save(workspace, name, contexts_of_file, made="Comes with Inkblot")
         saved_inputs.save_page_input(database, _FILLED_MARK, True)
 
 

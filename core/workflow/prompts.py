@@ -36,10 +36,10 @@ class Wordings:
 def load_wordings(workspace: Workspace) -> Wordings:
     """Every template a design can choose; one of the user's replaces the built-in of its code."""
     built_in = template_files.built_in_templates()
-    found = {template.code: template for template in built_in.templates}
+    templates = {template.code: template for template in built_in.templates}
     for code, body in saved_inputs.saved_templates(workspace.database).items():
-        found[code] = TEMPLATE.validate_json(body)
-    return Wordings(found, built_in.replies)
+        templates[code] = TEMPLATE.validate_json(body)
+    return Wordings(templates, built_in.replies)
 
 
 def save_template(workspace: Workspace, template: PromptTemplate) -> None:
@@ -62,18 +62,18 @@ def save_template(workspace: Workspace, template: PromptTemplate) -> None:
 
 def wordings_as_json(wordings: Wordings, codes: Iterable[str]) -> dict[str, str]:
     """What a study keeps of the wordings: the templates it uses and the reply sentences."""
-    kept = {code: _json(wordings.templates[code]) for code in codes}
-    return kept | {_REPLY_WORDS_CODE: _json(wordings.replies)}
+    texts = {code: _json(wordings.templates[code]) for code in codes}
+    return texts | {_REPLY_WORDS_CODE: _json(wordings.replies)}
 
 
 def study_wordings(workspace: Workspace, study_id: int) -> Wordings:
     """The wordings as a study was frozen with; of an earlier Inkblot, those that come along."""
-    kept = studies.templates(workspace.database, study_id)
-    if not kept:
+    texts = studies.templates(workspace.database, study_id)
+    if not texts:
         built_in = template_files.built_in_templates()
         return Wordings({t.code: t for t in built_in.templates}, built_in.replies)
-    replies = REPLIES.validate_json(kept.pop(_REPLY_WORDS_CODE))
-    return Wordings({code: TEMPLATE.validate_json(body) for code, body in kept.items()}, replies)
+    replies = REPLIES.validate_json(texts.pop(_REPLY_WORDS_CODE))
+    return Wordings({code: TEMPLATE.validate_json(body) for code, body in texts.items()}, replies)
 
 
 def _json(value: object) -> str:
@@ -104,7 +104,7 @@ class StudyMaterials:
     @cached_property
     def formats(self) -> Mapping[str, ResponseFormat]:
         """The response formats by their codes."""
-        return {found.code: found for found in self.bank.formats}
+        return {response_format.code: response_format for response_format in self.bank.formats}
 
     def question(self, call: PlannedCall) -> Question:
         """What a planned call asks, its options in the order they are shown."""
@@ -164,11 +164,11 @@ def shown_format(
     entities: tuple[str, str],
 ) -> ResponseFormat:
     """The format as one call shows it: its options in their order, with the names of entities."""
-    found = response_format
-    if any("{" in label for option in found.options for label in option.labels.values()):
-        found = formats.name_entities(found, *entities)
+    shown = response_format
+    if any("{" in label for option in shown.options for label in option.labels.values()):
+        shown = formats.name_entities(shown, *entities)
     if option_order is not None:
-        return formats.reorder_options(found, option_order)
+        return formats.reorder_options(shown, option_order)
     if label_order == "inverted":
-        return formats.reorder_options(found, [option.code for option in reversed(found.options)])
-    return found
+        return formats.reorder_options(shown, [option.code for option in reversed(shown.options)])
+    return shown

@@ -238,7 +238,7 @@ def _run(desk: Desk, target: DraftTarget, person: Respondent, codes: list[str]) 
     stopped = ""
     try:
         stopped = drafting.draft_texts(
-            widgets.workspace(), desk.bank, codes, target, person.label, told=told
+            widgets.workspace(), desk.bank, codes, target, person.label, report=told
         )
     finally:
         texts = {outcome.code: outcome.text for outcome in outcomes if outcome.text}

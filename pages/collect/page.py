@@ -234,7 +234,7 @@ def _rejection(study: str) -> str:
     """What the service said where it rejected requests of this study last; empty if it did not."""
     words = collection.FAILURE_WORDS["rejected"]
     failures = collection.progress(widgets.workspace(), study).failures
-    return next((failure.detail for failure in failures if failure.what == words), "")
+    return next((failure.detail for failure in failures if failure.title == words), "")
 
 
 def _amend(study: str) -> None:

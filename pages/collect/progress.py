@@ -204,7 +204,7 @@ def show_failures(now: Progress) -> None:
         f"{total:,} of {now.n_sent:,} calls. Where it can help, a call is repeated after a "
         "pause; every try is kept."
     )
-    rows = [(failure.what, failure.detail, failure.count) for failure in now.failures]
+    rows = [(failure.title, failure.detail, failure.count) for failure in now.failures]
     table(
         pd.DataFrame(rows, columns=["What happened", "In detail", "Calls"]),
         alt=f"Failed calls by reason: {total} in {len(rows)} rows",

@@ -208,7 +208,7 @@ def _parameters(outcome: catalog.TestReply, respondent: Respondent, form: DraftF
             connection.PARAMETERS[check.name],
             "yes" if check.name in set_here else "no",
             {True: "yes", False: "no", None: "unknown"}[check.accepted],
-            check.said,
+            check.message,
         )
         for check in outcome.parameters
     ]

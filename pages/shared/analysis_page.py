@@ -52,7 +52,7 @@ def _watch(computation: Computation) -> None:
     said = (
         "Waiting for other analyses ..."
         if waiting
-        else f"Computing: {computation.done} of {computation.total} {computation.what} done ..."
+        else f"Computing: {computation.done} of {computation.total} {computation.unit} done ..."
         if computation.total
         else "Computing ..."
     )

@@ -101,15 +101,15 @@ def draw_audit(
         audit_id = store.draw(
             workspace.database, record.study_id, seed=seed, per_model=per_model, at_end=at_end
         )
-        found = next(
+        audit = next(
             a for a in store.audits(workspace.database, record.study_id) if a.audit_id == audit_id
         )
-        if found.n == 0:
+        if audit.n == 0:
             raise NotEnoughData(
                 f"'{study}' has no replies that could be coded.",
                 "Collect answers first; texts without options are not coded.",
             )
-    return found
+    return audit
 
 
 def list_audits(workspace: Workspace, study: str) -> tuple[Audit, ...]:
@@ -304,23 +304,23 @@ def preview_rereading(
         )
     database, study_id = workspace.database, record.study_id
     n_trials, n_persons = store.trial_counts(database, study_id)
-    asked = load_materials(workspace, study_id)
+    materials = load_materials(workspace, study_id)
     changes: list[ResponseChange] = []
     n_read = 0
     for calls in store.answered_calls(database, study_id, persons=persons):
-        for found in calls:
-            n_read += sum(planned.waiting for planned in found.call.items)
-            changes += _call_changes(found, asked)
+        for answered in calls:
+            n_read += sum(planned.waiting for planned in answered.call.items)
+            changes += _call_changes(answered, materials)
         report(min(calls[-1].call.last_ordinal / n_trials, 1.0) if calls else 1.0)
-    found_table = store.change_table(changes)
+    change_table = store.change_table(changes)
     return RereadingPreview(
         study=study,
         parser=PARSER_VERSION,
         n_read=n_read,
         n_kept=0 if persons else n_persons,
-        kinds=_change_counts(found_table),
-        means=store.item_means(database, study_id, found_table),
-        changes=found_table,
+        kinds=_change_counts(change_table),
+        means=store.item_means(database, study_id, change_table),
+        changes=change_table,
     )
 
 
@@ -331,22 +331,26 @@ def parser_versions(workspace: Workspace, study: str) -> dict[int | None, int]:
     )
 
 
-def apply_rereading(workspace: Workspace, found: RereadingPreview) -> int:
+def apply_rereading(workspace: Workspace, preview: RereadingPreview) -> int:
     """Make the changes of a preview, all or none; returns how many.
 
     What has changed since the preview (by a person, or by another reading) stays as it is.
     """
-    record = studies.get(workspace.database, found.study)
+    record = studies.get(workspace.database, preview.study)
     return store.apply_changes(
-        workspace.database, record.study_id, found.changes, cause="parser", confirmed=found.parser
+        workspace.database,
+        record.study_id,
+        preview.changes,
+        cause="parser",
+        confirmed=preview.parser,
     )
 
 
 def page_of_changes(
-    workspace: Workspace, found: RereadingPreview, *, offset: int = 0, limit: int = 50
+    workspace: Workspace, preview: RereadingPreview, *, offset: int = 0, limit: int = 50
 ) -> pd.DataFrame:
     """Some of the changes with item and reply: what was read before and what would be now."""
-    part = found.changes.slice(offset, limit)
+    part = preview.changes.slice(offset, limit)
     trials = [int(trial) for trial in part["trial_id"].to_pylist()]
     rows = answer_store.trial_rows(workspace.database, trials)
     changes = {int(row["trial_id"]): row for row in part.to_pylist()}
@@ -357,30 +361,30 @@ def page_of_changes(
     return rows[["trial_id", "ordinal", "respondent", "item", "before", "after", "reply"]]
 
 
-def _call_changes(found: AnsweredCall, asked: StudyMaterials) -> Iterator[ResponseChange]:
+def _call_changes(answered: AnsweredCall, materials: StudyMaterials) -> Iterator[ResponseChange]:
     """What the replies to one call come to now, where it is not what is on file."""
-    if not any(planned.waiting for planned in found.call.items):
+    if not any(planned.waiting for planned in answered.call.items):
         return
-    question = asked.question(found.call)
-    most = len(found.replies)
-    reader = Reader(question, found.call, most_replies=most, filter_ends=False)
-    for kept in found.replies:
-        done = reader.judge(_reply(kept))
+    question = materials.question(answered.call)
+    n_replies = len(answered.replies)
+    reader = Reader(question, answered.call, most_replies=n_replies, filter_ends=False)
+    for stored in answered.replies:
+        done = reader.judge(_reply(stored))
         for coding in reader.codings():
-            old = found.current[coding.trial_id]
-            if old != (coding.status, coding.option, kept.attempt_id):
+            old = answered.current[coding.trial_id]
+            if old != (coding.status, coding.option, stored.attempt_id):
                 yield ResponseChange(
                     coding.trial_id, *old, coding.status, coding.option, coding.parser,
-                    kept.attempt_id, coding.tries, coding.chance,
+                    stored.attempt_id, coding.tries, coding.chance,
                 )  # fmt: skip
         if done:
             return
 
 
-def _reply(kept: StoredReply) -> Reply:
-    tokens: Sequence[tuple[str, float]] = json.loads(kept.tokens) if kept.tokens else ()
+def _reply(stored: StoredReply) -> Reply:
+    tokens: Sequence[tuple[str, float]] = json.loads(stored.tokens) if stored.tokens else ()
     chances = tuple(TokenChance(token, logprob) for token, logprob in tokens)
-    return Reply(kept.text, kept.finish_reason, first_token=chances)
+    return Reply(stored.text, stored.finish_reason, first_token=chances)
 
 
 def _change_counts(changes: pa.Table) -> pd.DataFrame:

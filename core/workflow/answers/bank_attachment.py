@@ -77,15 +77,15 @@ def matching_banks(
 
     Banks that are put away, and those made from answers, are left out.
     """
-    found = []
+    matches = []
     for state in bank_store.drafts(workspace.database):
         bank = state.instrument
         if not state.archived and not bank.codes_only:
             match = _match_of(bank, items, used)
             if match.n_matching:
-                found.append(match)
+                matches.append(match)
     return sorted(
-        found,
+        matches,
         key=lambda m: (not m.fits, -m.n_matching, bool(m.problem), len(m.bank.items), m.bank.code),
     )
 
@@ -175,10 +175,10 @@ def _options_of(answers: Iterable[str]) -> tuple[Option, ...]:
 
 def _unambiguous(codes: Iterable[str]) -> dict[str, str]:
     """The codes without case and separators, where only one has become so."""
-    found: dict[str, list[str]] = {}
+    by_plain: dict[str, list[str]] = {}
     for code in codes:
-        found.setdefault(_plain_code(code), []).append(code)
-    return {plain: same[0] for plain, same in found.items() if len(same) == 1}
+        by_plain.setdefault(_plain_code(code), []).append(code)
+    return {plain: same[0] for plain, same in by_plain.items() if len(same) == 1}
 
 
 def _plain_code(code: str) -> str:
@@ -230,12 +230,12 @@ def banks_for_study(workspace: Workspace, study: str) -> list[BankMatch]:
 
 def studies_for_bank(workspace: Workspace, bank: Instrument) -> tuple[tuple[str, BankMatch], ...]:
     """Studies without a bank that this one would fit."""
-    found = []
+    matches = []
     for record in studies_without_bank(workspace):
         match = _match_of(bank, *imports.items_and_options(workspace.database, record.study_id))
         if match.fits:
-            found.append((record.code, match))
-    return tuple(found)
+            matches.append((record.code, match))
+    return tuple(matches)
 
 
 def attach(workspace: Workspace, study: str, bank: str = "") -> Attachment:
@@ -280,25 +280,27 @@ def with_keying_words(
         for record in (studies.get(workspace.database, code) for code in study_codes)
         if _is_without_bank(workspace, record)
     ]
-    bare = [record.code for record in imported if not _has_scores(workspace, record)]
-    scored = [record.code for record in imported if record.code not in bare]
+    unscored = [record.code for record in imported if not _has_scores(workspace, record)]
+    scored = [record.code for record in imported if record.code not in unscored]
     if scored:
         note = (
             f"The scores of {', '.join(scored)} are those of the imported file, which was said to "
             "have reversed them; no bank confirms it."
         )
         result = replace(result, notes=(note, *result.notes))
-    if not bare:
+    if not unscored:
         return result
     words = (
-        _UNKEYED if len(bare) == len(study_codes) else f"{_KEYED} ({_UNKEYED}: {', '.join(bare)})"
+        _UNKEYED
+        if len(unscored) == len(study_codes)
+        else f"{_KEYED} ({_UNKEYED}: {', '.join(unscored)})"
     )
     note = (
-        f"The answers of {', '.join(bare)} are unkeyed: no bank says which items are reversed. "
+        f"The answers of {', '.join(unscored)} are unkeyed: no bank says which items are reversed. "
         "Attach one on the page Import and export."
     )
-    found = replace_words(result, _KEYED, words)
-    return replace(found, notes=(note, *found.notes))
+    corrected = replace_words(result, _KEYED, words)
+    return replace(corrected, notes=(note, *corrected.notes))
 
 
 def _has_scores(workspace: Workspace, record: StudyRecord) -> bool:
@@ -312,14 +314,14 @@ def _choose_bank(workspace: Workspace, study: str, code: str) -> Instrument:
         if state is None:
             raise BankError(f"There is no bank '{code}'.", "Choose one from the list.")
         return state.instrument
-    found = banks_for_study(workspace, study)
-    if not found or not found[0].fits:
-        best = f" The nearest is '{found[0].bank.code}': {found[0].words}." if found else ""
+    matches = banks_for_study(workspace, study)
+    if not matches or not matches[0].fits:
+        best = f" The nearest is '{matches[0].bank.code}': {matches[0].words}." if matches else ""
         raise BankError(
             f"No bank holds all items and answers of study '{study}'.{best}",
             "Import the bank first, or add what it lacks.",
         )
-    return found[0].bank
+    return matches[0].bank
 
 
 def _archive_if_unused(workspace: Workspace, code: str) -> None:

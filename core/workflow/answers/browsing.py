@@ -170,12 +170,14 @@ def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[ShownOpti
     """
     record = studies.get(workspace.database, answer.study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
-    found = bank.format(answer.format)
-    if found is None:
+    response_format = bank.format(answer.format)
+    if response_format is None:
         return ()
     entities = (answer.entity, answer.entity_b)
-    seen = shown_format(found, answer.label_order, answer.option_order or None, entities=entities)
-    return tuple(ShownOption(o.code, o.labels.get(answer.language, "")) for o in seen.options)
+    shown = shown_format(
+        response_format, answer.label_order, answer.option_order or None, entities=entities
+    )
+    return tuple(ShownOption(o.code, o.labels.get(answer.language, "")) for o in shown.options)
 
 
 def option_label(workspace: Workspace, answer: AnswerDetail) -> str:

@@ -79,10 +79,12 @@ def _with_points(bank: Instrument, rows: pd.DataFrame) -> Instrument:
 def _format_with_points(
     known: ResponseFormat, points: Mapping[tuple[str, str], set[float]]
 ) -> ResponseFormat:
-    found = {o.code: points.get((known.code, o.code), set()) for o in known.options}
-    if any(o.points is not None for o in known.options) or any(len(f) > 1 for f in found.values()):
+    option_points = {o.code: points.get((known.code, o.code), set()) for o in known.options}
+    if any(o.points is not None for o in known.options) or any(
+        len(f) > 1 for f in option_points.values()
+    ):
         return known
-    options = (replace(o, points=next(iter(found[o.code]), None)) for o in known.options)
+    options = (replace(o, points=next(iter(option_points[o.code]), None)) for o in known.options)
     return replace(known, options=tuple(options))
 
 
@@ -97,27 +99,27 @@ def _scores_to_keep(
         A score is not what `scores` says it is, or the format cannot give it.
     """
     derived: dict[_ScoreCell, float | None] = {}
-    wrong: list[_ScoreCell] = []
+    conflicts: list[_ScoreCell] = []
     cells = _score_cells(rows)
-    asked = {cell.item for cell in cells}  # a bank of one item each: some have thousands
-    banks = {item.code: replace(bank, items=(item,)) for item in bank.items if item.code in asked}
+    items = {cell.item for cell in cells}  # a bank of one item each: some have thousands
+    banks = {item.code: replace(bank, items=(item,)) for item in bank.items if item.code in items}
     for cell in cells:
         given = banks[cell.item].score(cell.item, cell.form, cell.format, cell.answer)
         derived[cell] = given
         allowed = _allowed_scores(cell, bank, scores, made=made, given=given)
         if allowed is not None and not any(_is_equal(cell.score, value) for value in allowed):
-            wrong.append(cell)
-    if wrong:
-        raise _conflict(name, rows, bank, scores, wrong, derived, sum(c.count for c in cells))
+            conflicts.append(cell)
+    if conflicts:
+        raise _conflict(name, rows, bank, scores, conflicts, derived, sum(c.count for c in cells))
     if scores != "keyed":
         return pd.Series(np.nan, index=rows.index)
-    own = {
+    kept_cells = {
         _cell_key(cell) for cell, given in derived.items() if given is None or cell.score != given
     }
-    if not own:
+    if not kept_cells:
         return pd.Series(np.nan, index=rows.index)
     keys = pd.MultiIndex.from_frame(rows[_CELL_COLUMNS])
-    return rows["score"].where(keys.isin(list(own)))
+    return rows["score"].where(keys.isin(list(kept_cells)))
 
 
 def _score_cells(rows: pd.DataFrame) -> list[_ScoreCell]:
@@ -294,22 +296,22 @@ def preview_tidy(
     tags = sorted({tag for text in frame["tags"].unique() for tag in json.loads(text or "{}")})
     head = frame.head(_SHOWN_ROWS)
     filled = [c for c in head.columns if c != "tags" and _has_values(frame[c])]
-    coming = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
-    found = tuple(
+    new_studies = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
+    previews = tuple(
         StudyPreview(
-            study=one.code,
-            instrument=one.instrument,
-            n_rows=len(one.rows),
-            n_usable=int(one.rows["status"].isin(_USABLE).sum()),
-            n_items=int(one.rows["item"].nunique()),
-            n_respondents=int(one.rows["model"].nunique()),
-            n_contexts=int(one.rows["context"].nunique()),
-            creates_instrument=one.created,
-            about_bank=one.about_bank,
+            study=new.code,
+            instrument=new.instrument,
+            n_rows=len(new.rows),
+            n_usable=int(new.rows["status"].isin(_USABLE).sum()),
+            n_items=int(new.rows["item"].nunique()),
+            n_respondents=int(new.rows["model"].nunique()),
+            n_contexts=int(new.rows["context"].nunique()),
+            creates_instrument=new.created,
+            about_bank=new.about_bank,
         )
-        for one in coming
+        for new in new_studies
     )
-    return TidyPreview(head[filled], len(frame), found, tuple(tags), _reading_remarks(frame))
+    return TidyPreview(head[filled], len(frame), previews, tuple(tags), _reading_remarks(frame))
 
 
 def import_tidy(
@@ -320,14 +322,14 @@ def import_tidy(
     study: str = "",
     bank: str | None = None,
     scores: ScoreMeaning = "bank",
-    say: Callable[[str], object] = lambda _: None,
+    report: Callable[[str], object] = lambda _: None,
 ) -> tuple[ImportedStudy, ...]:
     """Keep the answers of a tidy file, as one study per study and instrument it names.
 
     `study` names the study of a file that names none, or one only. `bank` is the code of a bank, or
     NEW_BANK; None takes the bank that the file names, else one that holds the items, else a new one
     without texts, with the options found in the file. `scores` says what the scores in the file
-    are. `say` is told, before anything is kept, what to know of how the file was read.
+    are. `report` is told, before anything is kept, what to know of how the file was read.
 
     Raises
     ------
@@ -336,11 +338,11 @@ def import_tidy(
         exists. Nothing is kept.
     """
     frame = tidy.read_tidy(name, data)
-    coming = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
+    new_studies = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
     for remark in _reading_remarks(frame):
-        say(remark)
+        report(remark)
     with workspace.database.all_or_nothing():
-        return tuple(_save_study(workspace, one) for one in coming)
+        return tuple(_save_study(workspace, new) for new in new_studies)
 
 
 def _reading_remarks(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -369,7 +371,7 @@ def _new_studies(
             "or split the file.",
         )
     taken = {record.code for record in studies.studies(workspace.database)}
-    found: list[_NewStudy] = []
+    new_studies: list[_NewStudy] = []
     made: dict[str, Instrument] = {}  # by this file: banks of studies that stand further up
     for (one, instrument), rows in groups:
         code = str(one) if per_study[str(one)] == 1 else f"{one}-{instrument}"
@@ -379,8 +381,8 @@ def _new_studies(
         coming = _new_study(name, code, str(instrument), rows, choice, choices.scores)
         if coming.created:
             made[coming.bank.code] = coming.bank
-        found.append(coming)
-    return tuple(found)
+        new_studies.append(coming)
+    return tuple(new_studies)
 
 
 def _name_studies(name: str, frame: pd.DataFrame, study: str) -> None:
@@ -456,16 +458,16 @@ def _refuse_existing(taken: set[str], code: str) -> None:
         )
 
 
-def _save_study(workspace: Workspace, coming: _NewStudy) -> ImportedStudy:
-    rows, bank = coming.rows, coming.bank
-    if coming.created:
+def _save_study(workspace: Workspace, new: _NewStudy) -> ImportedStudy:
+    rows, bank = new.rows, new.bank
+    if new.created:
         bank_store.save_draft(
             workspace.database, bank, expected_revision=None, summary="Made from imported answers"
         )
     version = bank_store.publish(workspace.database, bank)
     design = Design(
-        study=coming.code,
-        instrument=coming.instrument,
+        study=new.code,
+        instrument=new.instrument,
         respondents=tuple(sorted(rows["model"].unique())),
         languages=tuple(sorted(rows["language"].unique())),
         version=version.version,
@@ -476,35 +478,35 @@ def _save_study(workspace: Workspace, coming: _NewStudy) -> ImportedStudy:
     imports.add_imported_study(
         workspace.database, design, version.instrument_id, table, digest.hexdigest()
     )
-    return ImportedStudy(
-        coming.code, coming.instrument, len(rows), coming.created, coming.about_bank
-    )
+    return ImportedStudy(new.code, new.instrument, len(rows), new.created, new.about_bank)
 
 
 def _choose_bank(
     workspace: Workspace,
     name: str,
     rows: pd.DataFrame,
-    made: dict[str, Instrument],
-    wish: str | None,
+    new_banks: dict[str, Instrument],
+    wished_code: str | None,
 ) -> _BankChoice:
     """The bank of the answers: the one wished, named in the file, or found by its items."""
     items = [str(item) for item in rows["item"].unique()]
     used = answers_by_format(rows)
-    if wish:
-        return _BankChoice(full_match(_load_bank(workspace, wish), items, used), created=False)
+    if wished_code:
+        return _BankChoice(
+            full_match(_load_bank(workspace, wished_code), items, used), created=False
+        )
     others = tuple(matching_banks(workspace, items, used))
-    if wish is None:
+    if wished_code is None:
         state = bank_store.draft(workspace.database, slug(name))
-        known = state.instrument if state is not None else made.get(slug(name))
+        known = state.instrument if state is not None else new_banks.get(slug(name))
         if known is not None:
-            found = full_match(known, items, used)
-            return _BankChoice(found, created=False, others=_fitting_banks(others, known))
+            match = full_match(known, items, used)
+            return _BankChoice(match, created=False, others=_fitting_banks(others, known))
         if others and others[0].sure:
             return _BankChoice(
                 others[0], created=False, others=tuple(o for o in others[1:] if o.fits)
             )
-    bank = _bank_of_answers(workspace, name, rows, items, made)
+    bank = _bank_of_answers(workspace, name, rows, items, new_banks)
     return _BankChoice(BankMatch(bank, {item: item for item in items}, len(items)), True, others)
 
 
@@ -526,11 +528,13 @@ def _bank_of_answers(
     name: str,
     rows: pd.DataFrame,
     items: list[str],
-    made: dict[str, Instrument],
+    new_banks: dict[str, Instrument],
 ) -> Instrument:
     """A new bank of the items, without texts and keys, under a free code."""
     language = next((value for value in rows["language"].unique() if value), "en")
-    taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(made)
+    taken = {state.instrument.code for state in bank_store.drafts(workspace.database)} | set(
+        new_banks
+    )
     code, number = slug(name), 2
     while code in taken:
         code, number = f"{slug(name)}_{number}", number + 1

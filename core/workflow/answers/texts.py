@@ -41,10 +41,10 @@ def load_texts(workspace: Workspace, study: str) -> pd.DataFrame:
     Texts that are empty, refused or unfinished are there with their status; nothing is left out.
     """
     record = studies.get(workspace.database, study)
-    found = store.texts(workspace.database, record.study_id)
+    frame = store.texts(workspace.database, record.study_id)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     tags = pd.DataFrame([_tag_values(item) | {"item": item.code} for item in bank.items])
-    return found.merge(tags, on="item", how="left")
+    return frame.merge(tags, on="item", how="left")
 
 
 def text_studies(workspace: Workspace) -> tuple[str, ...]:
@@ -59,11 +59,11 @@ def judged_studies(workspace: Workspace) -> tuple[str, ...]:
 
 def word_lists_of(bank: Instrument) -> dict[str, list[str]]:
     """The words of a bank by their subscale: each subscale is one list."""
-    found: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     for item in bank.items:
         words = [w.text for w in item.wordings if w.text.strip()]
-        found.setdefault(item.subscale or bank.code, []).extend(words)
-    return found
+        lists.setdefault(item.subscale or bank.code, []).extend(words)
+    return lists
 
 
 def count_words(
@@ -76,8 +76,8 @@ def count_words(
     NotEnoughData
         The study has no usable text.
     """
-    found = load_texts(workspace, study)
-    usable = found[found["status"] == Status.ANSWERED].reset_index(drop=True)
+    frame = load_texts(workspace, study)
+    usable = frame[frame["status"] == Status.ANSWERED].reset_index(drop=True)
     if usable.empty:
         raise NotEnoughData("No text has been collected yet.", "Run the study first.")
     counted = word_lists.word_counts(usable["text"].tolist(), lists)
@@ -104,8 +104,8 @@ def create_judge_bank(
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     prompts = {item.code: item for item in bank.items}
-    found = store.texts(workspace.database, record.study_id)
-    usable = found[found["status"] == Status.ANSWERED]
+    frame = store.texts(workspace.database, record.study_id)
+    usable = frame[frame["status"] == Status.ANSWERED]
     if usable.empty or len(usable) > _MAX_JUDGED:
         raise BankError(
             f"The study has {len(usable):,} usable texts; from 1 to {_MAX_JUDGED:,} can be judged.",
@@ -131,13 +131,13 @@ def load_ratings(workspace: Workspace, study: str) -> pd.DataFrame:
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     qualities = bank.formats[0].ratings
-    found = load_texts(workspace, study)
+    frame = load_texts(workspace, study)
     read = [
-        rating_replies.parse_rating(str(text or ""), qualities).values for text in found["text"]
+        rating_replies.parse_rating(str(text or ""), qualities).values for text in frame["text"]
     ]
     values = pd.DataFrame(read, columns=[quality.code for quality in qualities], dtype="float64")
-    usable = found["status"].isin([Status.ANSWERED, Status.EXPLAINED])
-    return pd.concat([found.drop(columns=["text", "trial_id"]), values[usable]], axis=1)
+    usable = frame["status"].isin([Status.ANSWERED, Status.EXPLAINED])
+    return pd.concat([frame.drop(columns=["text", "trial_id"]), values[usable]], axis=1)
 
 
 def ratings_by_level(frame: pd.DataFrame, tag: str, quality: str) -> pd.DataFrame:
@@ -165,16 +165,16 @@ def level_correlation(frame: pd.DataFrame, tag: str, quality: str) -> tuple[floa
 
 
 def _studies_with(workspace: Workspace, *, ratings: bool) -> tuple[str, ...]:
-    found = []
+    codes = []
     for record in studies.studies(workspace.database):
         bank = bank_store.instrument(workspace.database, record.instrument_id)
         if record.kind == "imported":  # whatever the file calls the answer, the reply is the text
-            found += [record.code] if not ratings and _asks_for_texts(bank) else []
+            codes += [record.code] if not ratings and _asks_for_texts(bank) else []
             continue
         formats = [f for f in bank.formats if f.code in record.design.formats]
         if any(bool(f.ratings) if ratings else f.is_free_text for f in formats):
-            found.append(record.code)
-    return tuple(found)
+            codes.append(record.code)
+    return tuple(codes)
 
 
 def _asks_for_texts(bank: Instrument) -> bool:

@@ -175,8 +175,8 @@ def _changed(
         for wording in item.wordings:
             column = GridTextColumn(wording.language, wording.form, wording.mood)
             is_meant = wording.drafted_by and (item.code, column) in wanted
-            kept = change(wording) if is_meant else wording
-            wordings += [kept] if kept is not None else []
+            new = change(wording) if is_meant else wording
+            wordings += [new] if new is not None else []
         return replace(item, wordings=tuple(wordings))
 
     return replace(bank, items=tuple(map(changed, bank.items)))
@@ -229,12 +229,12 @@ def _source_text(item: Item, target: DraftTarget) -> str:
 
 def items_to_draft(bank: Instrument, target: DraftTarget) -> tuple[str, ...]:
     """Codes of the items that lack the text and have one to make it of."""
-    found = []
+    codes = []
     for item in bank.items:
         known = wording_of(item, target.column)
         if not (known and known.text.strip()) and _source_text(item, target).strip():
-            found.append(item.code)
-    return tuple(found)
+            codes.append(item.code)
+    return tuple(codes)
 
 
 def text_writers(people: Sequence[Respondent]) -> tuple[Respondent, ...]:
@@ -249,13 +249,13 @@ def draft_texts(
     target: DraftTarget,
     label: str,
     *,
-    told: Callable[[DraftOutcome], None],
+    report: Callable[[DraftOutcome], None],
     policy: RetryPolicy = _POLICY,
 ) -> str:
     """Ask a respondent for one text per item and tell each outcome as it comes; keeps nothing.
 
     Calls are made as in a study: at most as many at once, and a minute, as the respondent allows;
-    failures that pass are tried again. `told` is called in this thread. Returns why the rest was
+    failures that pass are tried again. `report` is called in this thread. Returns why the rest was
     not asked, or nothing where all items were.
 
     Raises
@@ -279,8 +279,8 @@ def draft_texts(
         if code in items and _source_text(items[code], target).strip():
             askable.append(items[code])
         else:
-            told(DraftOutcome(code, problem="there is no text to make it of"))
-    return asyncio.run(_run_calls(workspace, askable, target, person, told, policy))
+            report(DraftOutcome(code, problem="there is no text to make it of"))
+    return asyncio.run(_run_calls(workspace, askable, target, person, report, policy))
 
 
 async def _run_calls(
@@ -288,7 +288,7 @@ async def _run_calls(
     items: Sequence[Item],
     target: DraftTarget,
     person: Respondent,
-    told: Callable[[DraftOutcome], None],
+    report: Callable[[DraftOutcome], None],
     policy: RetryPolicy,
 ) -> str:
     """Run the calls beside the caller, who may break off: a page that is left does so."""
@@ -311,15 +311,15 @@ async def _run_calls(
             )
         )  # fmt: skip
         running.add_done_callback(lambda _: done.put_nowait(None))
-        n_told = 0
+        n_reported = 0
         while (attempt := await done.get()) is not None:
             if attempt.final:
-                n_told += 1
-                told(_outcome(items[attempt.call_id], attempt, target, workspace.keys.redact))
+                n_reported += 1
+                report(_outcome(items[attempt.call_id], attempt, target, workspace.keys.redact))
         result = await running
     finally:
         await client.close()
-    return workspace.keys.redact(result.reason) if n_told < len(items) else ""
+    return workspace.keys.redact(result.reason) if n_reported < len(items) else ""
 
 
 def _request(person: Respondent, item: Item, target: DraftTarget) -> ChatRequest:
@@ -368,12 +368,12 @@ def _problem(reply: Reply, text: str, source: str, target: DraftTarget) -> str:
 
 def _without_quotation_marks(text: str) -> str:
     """The reply without the quotation marks around all of it."""
-    found = text.strip()
+    bare = text.strip()
     for opening, closing in (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"), ("„", "“")):
-        inside = found[1:-1]
-        if found.startswith(opening) and found.endswith(closing) and closing not in inside:
+        inside = bare[1:-1]
+        if bare.startswith(opening) and bare.endswith(closing) and closing not in inside:
             return inside.strip()
-    return found
+    return bare
 
 
 def _width(text: str) -> int:

@@ -201,14 +201,14 @@ def form_code(name: str) -> str:
 
 def domain_name(bank: Instrument, name: str) -> str:
     """The name of a new domain as typed, without what no file could hold."""
-    found = re.sub(r"\s+", "_", name.strip())
-    if not found or found in bank.domains():
+    code = re.sub(r"\s+", "_", name.strip())
+    if not code or code in bank.domains():
         raise BankError(
-            f"A domain cannot be called '{found}': "
-            + ("it is there already." if found else "it needs a name."),
+            f"A domain cannot be called '{code}': "
+            + ("it is there already." if code else "it needs a name."),
             "Type another name.",
         )
-    return found
+    return code
 
 
 def set_party(bank: Instrument, code: str, leaning: str) -> Instrument:
@@ -296,7 +296,7 @@ def gaps(bank: Instrument, columns: Iterable[GridTextColumn]) -> tuple[TextGap, 
 
     A text in any mood counts: a study asks with it where there is none for its format.
     """
-    found = []
+    text_gaps = []
     for language, form in _languages_and_forms(columns):
         n_missing = n_unreviewed = 0
         for item in bank.items:
@@ -307,16 +307,16 @@ def gaps(bank: Instrument, columns: Iterable[GridTextColumn]) -> tuple[TextGap, 
                 if w.language == language and w.form == form
             )
         if n_missing or n_unreviewed:
-            found.append(TextGap(language, form, n_missing, n_unreviewed))
-    return tuple(found)
+            text_gaps.append(TextGap(language, form, n_missing, n_unreviewed))
+    return tuple(text_gaps)
 
 
 def rows_with_problems(
-    bank: Instrument, columns: Iterable[GridTextColumn], found: Iterable[Problem]
+    bank: Instrument, columns: Iterable[GridTextColumn], problems: Iterable[Problem]
 ) -> tuple[int, ...]:
     """Places (from 0) of items with a missing or unreviewed text in `columns`, or a problem."""
     shown = _languages_and_forms(columns)
-    named = {problem.where for problem in found}
+    named = {problem.where for problem in problems}
     return tuple(
         place
         for place, item in enumerate(bank.items)
@@ -328,10 +328,10 @@ def rows_with_problems(
     )
 
 
-def group_problems(found: Iterable[Problem]) -> tuple[ProblemGroup, ...]:
+def group_problems(problems: Iterable[Problem]) -> tuple[ProblemGroup, ...]:
     """Problems by kind, those that stop a study first."""
     groups: dict[tuple[bool, str], dict[str, None]] = {}
-    for problem in found:
+    for problem in problems:
         place = problem.where.removeprefix("Item ")
         groups.setdefault((not problem.blocks, _problem_title(problem)), {})[place] = None
     ordered = sorted(groups.items(), key=lambda group: group[0][0])
@@ -424,19 +424,19 @@ class ImportCheck:
 
 def summaries(workspace: Workspace) -> tuple[BankSummary, ...]:
     """Every bank, archived ones last."""
-    found = []
+    lines = []
     for state in store.drafts(workspace.database):
         bank = state.instrument
         published = store.versions(workspace.database, bank.code)
         used_in = ", ".join(v.used_in for v in published if v.used_in)
-        found.append(
+        lines.append(
             BankSummary(
                 bank.code, bank.title, len(bank.items), bank.languages, state.saved_at,
                 len(published), used_in, state.archived, len(problems(bank)), bank.kind,
                 sum(bool(w.drafted_by) for item in bank.items for w in item.wordings),
             )
         )  # fmt: skip
-    return tuple(sorted(found, key=lambda b: (b.archived, b.title.casefold())))
+    return tuple(sorted(lines, key=lambda b: (b.archived, b.title.casefold())))
 
 
 def load(workspace: Workspace, code: str) -> DraftState:
@@ -512,11 +512,11 @@ def publish(workspace: Workspace, code: str) -> Version:
         No study could use the bank as it is. Nothing is published.
     """
     bank = load(workspace, code).instrument
-    found = [problem for problem in problems(bank) if problem.blocks]
-    if found:
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    blocking = [problem for problem in problems(bank) if problem.blocks]
+    if blocking:
+        more = f" (and {len(blocking) - 1} more)" if len(blocking) > 1 else ""
         raise BankError(
-            f"The bank is not ready for a version: {found[0].where}: {found[0].what}{more}.",
+            f"The bank is not ready for a version: {blocking[0].where}: {blocking[0].what}{more}.",
             "Mend what is listed under Problems, then publish it.",
         )
     return store.publish(workspace.database, bank)

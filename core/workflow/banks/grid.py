@@ -73,16 +73,16 @@ def text_columns(
         GridTextColumn(w.language, w.form, w.mood) for item in bank.items for w in item.wordings
     )
     wanted += added
-    found = list(dict.fromkeys(wanted))
-    forms = list(dict.fromkeys([ORIGINAL, *(column.form for column in found)]))
-    languages = list(dict.fromkeys(column.language for column in found))
+    columns = list(dict.fromkeys(wanted))
+    forms = list(dict.fromkeys([ORIGINAL, *(column.form for column in columns)]))
+    languages = list(dict.fromkeys(column.language for column in columns))
     moods = ("", *MOODS)
 
     def place(column: GridTextColumn) -> tuple[int, int, int]:
         mood = moods.index(column.mood) if column.mood in moods else len(moods)
         return forms.index(column.form), mood, languages.index(column.language)
 
-    return tuple(sorted(found, key=place))
+    return tuple(sorted(columns, key=place))
 
 
 def used_facts(bank: Instrument) -> tuple[str, ...]:
@@ -158,8 +158,8 @@ def with_cell(item: Item, column: str, value: Any) -> Item:
 
 def _wording_text(item: Item, column: GridTextColumn) -> str:
     """The text in just that language, form and mood; empty where there is none."""
-    found = wording_of(item, column)
-    return found.text if found else ""
+    wording = wording_of(item, column)
+    return wording.text if wording else ""
 
 
 def wording_of(item: Item, column: GridTextColumn) -> Wording | None:
@@ -291,11 +291,11 @@ def item_rows(
     """The items at these places (from 0), one row each, with these columns after the position."""
     items = [bank.items[row] for row in rows]
     shown = columns_of(bank) if columns is None else columns
-    found: dict[str, Any] = {POSITION: pd.Series([row + 1 for row in rows], dtype="int64")}
+    frame: dict[str, Any] = {POSITION: pd.Series([row + 1 for row in rows], dtype="int64")}
     for column in shown:
         values = [cell_value(item, column) for item in items]
-        found[column] = pd.Series(values, dtype="float64") if column == RANK else _texts(values)
-    return pd.DataFrame(found)
+        frame[column] = pd.Series(values, dtype="float64") if column == RANK else _texts(values)
+    return pd.DataFrame(frame)
 
 
 def option_rows(
@@ -332,14 +332,14 @@ def edit_items(items: Sequence[Item], rows: Sequence[int], edits: GridEdits) -> 
     added rows follow the last row shown.
     """
     typed = {rows[row]: cells for row, cells in edits.edited.items() if row < len(rows)}
-    gone = {rows[row] for row in edits.deleted if row < len(rows)}
+    deleted = {rows[row] for row in edits.deleted if row < len(rows)}
     entries = [
-        None if place in gone else _edited_item(item, typed.get(place, {}))
+        None if place in deleted else _edited_item(item, typed.get(place, {}))
         for place, item in enumerate(items)
     ]
     after = rows[-1] + 1 if rows else len(items)
-    kept = [entry.code for entry in entries if entry is not None]
-    codes = _new_codes("item_", kept, edits.added, len(items))
+    codes_left = [entry.code for entry in entries if entry is not None]
+    codes = _new_codes("item_", codes_left, edits.added, len(items))
     added = [
         _edited_item(Item(code), cells) for code, cells in zip(codes, edits.added, strict=True)
     ]
@@ -353,8 +353,8 @@ def edit_options(options: Sequence[Option], edits: GridEdits) -> tuple[Option, .
         None if place in edits.deleted else _edited_option(option, edits.edited.get(place, {}))
         for place, option in enumerate(options)
     ]
-    kept = [entry.code for entry in entries if entry is not None]
-    codes = _new_codes("", kept, edits.added, len(options))
+    codes_left = [entry.code for entry in entries if entry is not None]
+    codes = _new_codes("", codes_left, edits.added, len(options))
     added = [
         replace(_edited_option(Option(code, None), cells), code=code)
         for code, cells in zip(codes, edits.added, strict=True)
@@ -445,7 +445,7 @@ def _ordered_entries(
         wished = _position(cells, 0)
         where, side = (wished, 0) if wished else (after, 3)
         placed.append(((where, side, len(entries) + number), entry))
-    return (entry for _, entry in sorted(placed, key=lambda found: found[0]))
+    return (entry for _, entry in sorted(placed, key=lambda entry_place: entry_place[0]))
 
 
 def _position(cells: Cells, otherwise: int) -> int:
@@ -489,29 +489,29 @@ def item_remarks(
     edits: GridEdits, columns: Sequence[str], items: Sequence[Item], rows: Sequence[int]
 ) -> tuple[str, ...]:
     """What was typed and not taken as written, by item; `rows` are the places the grid shows."""
-    found: list[str] = []
+    sentences: list[str] = []
     for row, cells in edits.edited.items():
         if row < len(rows) and row not in edits.deleted:
             item = items[rows[row]]
             code = _written(cells.get(CODE)) or item.code
-            found += _cell_remarks(f"Item {_shortened(code)}", cells, item.keyed)
+            sentences += _cell_remarks(f"Item {_shortened(code)}", cells, item.keyed)
     for cells in spread_blocks(edits, columns).added:
         code = _written(cells.get(CODE))
-        found += _cell_remarks(f"Item {_shortened(code)}" if code else "New item", cells, 1)
-    return (*found, *_overflow_remarks(edits, columns))
+        sentences += _cell_remarks(f"Item {_shortened(code)}" if code else "New item", cells, 1)
+    return (*sentences, *_overflow_remarks(edits, columns))
 
 
 def option_remarks(
     edits: GridEdits, columns: Sequence[str], codes: Sequence[str]
 ) -> tuple[str, ...]:
     """What was typed into the grid of response options and not taken as written, by option."""
-    found: list[str] = []
+    sentences: list[str] = []
     for row, cells in edits.edited.items():
         if row < len(codes) and row not in edits.deleted:
-            found += _option_cell_remarks(_shortened(codes[row]), cells)
+            sentences += _option_cell_remarks(_shortened(codes[row]), cells)
     for cells in spread_blocks(edits, columns).added:
-        found += _option_cell_remarks(_shortened(_written(cells.get(CODE))), cells)
-    return (*found, *_overflow_remarks(edits, columns))
+        sentences += _option_cell_remarks(_shortened(_written(cells.get(CODE))), cells)
+    return (*sentences, *_overflow_remarks(edits, columns))
 
 
 def _overflow_remarks(edits: GridEdits, columns: Sequence[str]) -> Iterator[str]:

@@ -96,8 +96,8 @@ def create_story_prompts(
             words = draw.sample(pools[1], count) + draw.sample(pools[0], size - count)
             draw.shuffle(words)
             joined = ("、" if language in ("ja", "zh") else ", ").join(words)
-            said = _STORY_TEXTS.get(language, _STORY_TEXTS["en"]).replace("{words}", joined)
-            items.append(_item(len(items) + 1, said, language, (f"second={count}",)))
+            text = _STORY_TEXTS.get(language, _STORY_TEXTS["en"]).replace("{words}", joined)
+            items.append(_item(len(items) + 1, text, language, (f"second={count}",)))
     note = f"Stories around {size} words, of which 0 to {size} from the second list; seed {seed}."
     return _save_bank(workspace, code, items, language, note)
 

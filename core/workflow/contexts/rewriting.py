@@ -126,14 +126,14 @@ def read_rewriting(context: Context, reply: Reply, code: str) -> Context:
     DesignError
         The reply does not have the layout asked for; says what is wrong with it.
     """
-    said = without_thoughts(reply.text).strip()
+    text = without_thoughts(reply.text).strip()
     if reply.finish_reason == "length":
         raise _unreadable("the reply was cut off at the length limit")
-    if not said:
+    if not text:
         raise _unreadable("the reply holds no text")
-    if fault := csv_fault(said):
+    if fault := csv_fault(text):
         raise _unreadable(f"the reply has {fault}")
-    changed = _read_messages(context, said) if context.messages else _read_persona(context, said)
+    changed = _read_messages(context, text) if context.messages else _read_persona(context, text)
     if (changed.text, changed.messages) == (context.text.strip(), context.messages):
         raise _unreadable("the reply is the original, unchanged")
     return replace(changed, code=code, variant_of=context.code)
@@ -162,19 +162,19 @@ def _fence(text: str) -> str:
     return fence
 
 
-def _read_persona(context: Context, said: str) -> Context:
+def _read_persona(context: Context, text: str) -> Context:
     is_one_line = len(context.text.strip().splitlines()) == 1
-    if is_one_line and len(said.splitlines()) > 1:
+    if is_one_line and len(text.splitlines()) > 1:
         raise _unreadable("the reply has several lines, and the original is one line")
-    if _fence(context.text) in said:
+    if _fence(context.text) in text:
         raise _unreadable("the reply repeats the marks around the original")
-    return replace(context, text=said)
+    return replace(context, text=text)
 
 
-def _read_messages(context: Context, said: str) -> Context:
+def _read_messages(context: Context, text: str) -> Context:
     marks: list[tuple[str, str]] = []
     texts: list[list[str]] = []
-    for line in said.splitlines():
+    for line in text.splitlines():
         if mark := _MARK.fullmatch(line.strip()):
             marks.append((mark[1], mark[2]))
             texts.append([])
@@ -242,8 +242,8 @@ _REWRITINGS_SHAPE = TypeAdapter(tuple[Rewriting, ...])
 
 def list_rewritings(workspace: Workspace, name: str) -> tuple[Rewriting, ...]:
     """Every rewriting of the contexts of a set, oldest first."""
-    kept = drafts.load(workspace, _DRAFT_PREFIX + name)
-    return _REWRITINGS_SHAPE.validate_python(kept.value, strict=False) if kept else ()
+    draft = drafts.load(workspace, _DRAFT_PREFIX + name)
+    return _REWRITINGS_SHAPE.validate_python(draft.value, strict=False) if draft else ()
 
 
 def add(
@@ -291,22 +291,24 @@ def accept(
         empty = not draft.variant.text.strip() and not draft.variant.messages
         if empty or not all(m["content"].strip() for m in draft.variant.messages):
             raise DesignError(f"A text of {code} is empty.", "Type it, or discard the rewriting.")
-        found = sets.load_all(workspace).get(into.strip(), ())
+        contexts = sets.load_all(workspace).get(into.strip(), ())
         for context in (*((draft.original,) if with_original else ()), draft.variant):
-            found = _with_context(found, context, into)
-        sets.save(workspace, into, found, made=f"Accepted rewritings of '{name}'")
+            contexts = _with_context(contexts, context, into)
+        sets.save(workspace, into, contexts, made=f"Accepted rewritings of '{name}'")
         _change(workspace, name, code, state="accepted", set_name=into.strip())
 
 
-def _with_context(found: tuple[Context, ...], context: Context, into: str) -> tuple[Context, ...]:
+def _with_context(
+    contexts: tuple[Context, ...], context: Context, into: str
+) -> tuple[Context, ...]:
     """The set with a context at its end; as it is where it holds that very one."""
-    same = [known for known in found if known.code == context.code]
+    same = [known for known in contexts if known.code == context.code]
     if same and same[0] != context:
         raise DesignError(
             f"The set '{into}' holds another context called {context.code}.",
             "Type another name for the set.",
         )
-    return found if same else (*found, context)
+    return contexts if same else (*contexts, context)
 
 
 def _waiting_rewriting(workspace: Workspace, name: str, code: str) -> Rewriting:
@@ -329,8 +331,8 @@ def _change(workspace: Workspace, name: str, code: str, **changes: Any) -> None:
         )
 
 
-def _save_all(workspace: Workspace, name: str, kept: tuple[Rewriting, ...]) -> None:
-    drafts.save(workspace, _DRAFT_PREFIX + name, as_json_values(kept))
+def _save_all(workspace: Workspace, name: str, rewritings: tuple[Rewriting, ...]) -> None:
+    drafts.save(workspace, _DRAFT_PREFIX + name, as_json_values(rewritings))
 
 
 # Having a model rewrite contexts: one thread a run, each reply a draft as soon as it is there.

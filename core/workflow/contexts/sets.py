@@ -100,9 +100,11 @@ def edit_personas(base: Sequence[Context], edits: GridEdits) -> tuple[Context, .
     taken = [persona.code for persona in (*typed, *added) if persona.code]
     personas = [_with_code(persona, taken) for persona in (*typed, *added)]
     _refuse_csv_faults(personas)
-    kept = [persona for row, persona in enumerate(base) if row not in edits.deleted]
+    originals = [persona for row, persona in enumerate(base) if row not in edits.deleted]
     renamed = {
-        old.code: new.code for old, new in zip(kept, personas, strict=False) if old.code != new.code
+        old.code: new.code
+        for old, new in zip(originals, personas, strict=False)
+        if old.code != new.code
     }
     return tuple(replace(p, variant_of=renamed.get(p.variant_of, p.variant_of)) for p in personas)
 
@@ -153,12 +155,12 @@ def remove_context(contexts: Iterable[Context], code: str) -> tuple[Context, ...
 
 
 def _edited_persona(persona: Context, cells: Mapping[str, Any]) -> Context:
-    said = {name: _cell_text(value).strip() for name, value in cells.items()}
+    texts = {name: _cell_text(value).strip() for name, value in cells.items()}
     return replace(
         persona,
-        code=said.get(CODE, persona.code),
-        text=said.get(TEXT, persona.text),
-        language=language_code(said.get(LANGUAGE, persona.language)),
+        code=texts.get(CODE, persona.code),
+        text=texts.get(TEXT, persona.text),
+        language=language_code(texts.get(LANGUAGE, persona.language)),
     )
 
 
@@ -190,8 +192,8 @@ def _with_code(persona: Context, taken: list[str]) -> Context:
 
 def _refuse_csv_faults(contexts: Sequence[Context]) -> None:
     for context in contexts:
-        said = (context.code, context.text, context.language)
-        for text in (*said, *(message["content"] for message in context.messages)):
+        fields = (context.code, context.text, context.language)
+        for text in (*fields, *(message["content"] for message in context.messages)):
             if fault := csv_fault(text):
                 raise DesignError(f"{context.code}: a text has {fault}.", "Shorten or retype it.")
 
@@ -244,15 +246,17 @@ def load_all(workspace: Workspace) -> dict[str, tuple[Context, ...]]:
 
 def load(workspace: Workspace, name: str) -> tuple[Context, ...]:
     """The contexts of one set."""
-    found = load_all(workspace).get(name)
-    if found is None:
+    contexts = load_all(workspace).get(name)
+    if contexts is None:
         raise DesignError(f"There is no set '{name}'.", "Choose one from the list of sets.")
-    return found
+    return contexts
 
 
 def summaries(workspace: Workspace) -> tuple[SetSummary, ...]:
     """Every set with its kind, size and languages, by name."""
-    return tuple(_summary(workspace, name, found) for name, found in load_all(workspace).items())
+    return tuple(
+        _summary(workspace, name, contexts) for name, contexts in load_all(workspace).items()
+    )
 
 
 def save(
@@ -286,33 +290,33 @@ def save(
                 "The newer state is shown; make the change again.",
             )
         about = saved_inputs.page_input(workspace.database, _NOTE_PREFIX + name)
-        kept = made or (about[0] or {}).get("made", "") if about else made
+        note = made or (about[0] or {}).get("made", "") if about else made
         saved_inputs.save_context_set(workspace.database, name, contexts)
-        saved_inputs.save_page_input(workspace.database, _NOTE_PREFIX + name, {"made": kept})
+        saved_inputs.save_page_input(workspace.database, _NOTE_PREFIX + name, {"made": note})
 
 
-def derive(contexts: Sequence[Context], making: Derivation) -> tuple[Context, ...]:
+def derive(contexts: Sequence[Context], derivation: Derivation) -> tuple[Context, ...]:
     """What is left of a set after filtering, cropping and drawing, in its order."""
-    found = tuple(contexts)
-    if making.language is not None:
-        found = filter_by_language(found, making.language)
-    if making.exchanges is not None:
-        found = crop_conversations(found, making.exchanges)
-    if making.count is not None:
-        found = sample_contexts(found, making.count, making.seed)
-    return found
+    derived = tuple(contexts)
+    if derivation.language is not None:
+        derived = filter_by_language(derived, derivation.language)
+    if derivation.exchanges is not None:
+        derived = crop_conversations(derived, derivation.exchanges)
+    if derivation.count is not None:
+        derived = sample_contexts(derived, derivation.count, derivation.seed)
+    return derived
 
 
-def suggested_name(name: str, making: Derivation) -> str:
+def suggested_name(name: str, derivation: Derivation) -> str:
     """A name that says from which set a new one was made, and how."""
     parts = [name]
-    if making.language is not None:
-        parts.append(making.language or "language not stated")
-    if making.exchanges is not None:
-        many = making.exchanges > 1
-        parts.append(f"first {making.exchanges} exchanges" if many else "first exchange")
-    if making.count is not None:
-        parts.append(f"{making.count} drawn with seed {making.seed}")
+    if derivation.language is not None:
+        parts.append(derivation.language or "language not stated")
+    if derivation.exchanges is not None:
+        many = derivation.exchanges > 1
+        parts.append(f"first {derivation.exchanges} exchanges" if many else "first exchange")
+    if derivation.count is not None:
+        parts.append(f"{derivation.count} drawn with seed {derivation.seed}")
     return ", ".join(parts)
 
 
@@ -382,7 +386,7 @@ class ContextScores:
     @property
     def n_unscored(self) -> int:
         """How many contexts have no score."""
-        return sum(math.isnan(found.score) for found in self.scores)
+        return sum(math.isnan(score.score) for score in self.scores)
 
 
 @dataclass(frozen=True)
@@ -440,11 +444,11 @@ def mean_scores(
     """The mean of all item scores under each context; NaN where `rule` gives none."""
     grouped = item_scores.astype({"context": "str"}).groupby("context")["score"]
     counts = grouped.agg(["sum", "count", "size"]).reindex(list(codes), fill_value=0)
-    found = []
+    scores = []
     for code, total, answers, planned in counts.itertuples():
         score = round(float(scale_scores(total, answers, planned, rule)), _DIGITS)
-        found.append(ContextScore(str(code), score, int(answers), int(planned - answers)))
-    return tuple(found)
+        scores.append(ContextScore(str(code), score, int(answers), int(planned - answers)))
+    return tuple(scores)
 
 
 def draw_groups(
@@ -457,54 +461,54 @@ def draw_groups(
     NotEnoughData
         Fewer contexts than groups have a score.
     """
-    scored = [found for found in scores if not math.isnan(found.score)]
+    scored = [score for score in scores if not math.isnan(score.score)]
     if len(scored) < n_groups:
         raise NotEnoughData(
             f"{len(scored)} contexts have a score, too few for {n_groups} groups.",
             "Make fewer groups, collect more answers, or take the mean of the answers there are.",
         )
-    numbers = quantile_groups([found.score for found in scored], n_groups, digits=_DIGITS)
+    numbers = quantile_groups([score.score for score in scored], n_groups, digits=_DIGITS)
     groups = []
     for number in range(1, n_groups + 1):
-        members = [found for found, own in zip(scored, numbers, strict=True) if own == number]
+        members = [score for score, own in zip(scored, numbers, strict=True) if own == number]
         # By place in the study, so that the draw does not hang on how equal scores are sorted.
-        codes = [Context(found.code) for found in members]
+        codes = [Context(score.code) for score in members]
         drawn = sample_contexts(codes, per_group, stable_id("quantile group", seed, number))
-        members.sort(key=lambda found: found.score)
+        members.sort(key=lambda score: score.score)
         groups.append(ScoreGroup(number, tuple(members), tuple(context.code for context in drawn)))
     return tuple(groups)
 
 
 def draw_remarks(
-    found: ContextScores, groups: Sequence[ScoreGroup], per_group: int
+    scores: ContextScores, groups: Sequence[ScoreGroup], per_group: int
 ) -> tuple[str, ...]:
     """What is to be known about a draw: contexts without a score, ties, groups too small."""
-    said = list(found.notes)
-    if found.n_unscored:
-        said.append(
-            f"{found.n_unscored:,} of {len(found.scores):,} contexts have no score because of "
+    sentences = list(scores.notes)
+    if scores.n_unscored:
+        sentences.append(
+            f"{scores.n_unscored:,} of {len(scores.scores):,} contexts have no score because of "
             "missing answers, and are in no group."
         )
     values = [member.score for group in groups for member in group.members]
     n_tied = sum(count for count in pd.Series(values).value_counts() if count > 1)
     if n_tied:
-        said.append(
+        sentences.append(
             f"{n_tied:,} contexts share their score with another. Equal scores stay in one group, "
             "so the groups may differ in size."
         )
-    said += [
+    sentences += [
         f"Group {group.number} has {len(group.members)} contexts, fewer than the {per_group} "
         "wished for: all of them are taken."
         for group in groups
         if len(group.members) < per_group
     ]
-    return tuple(said)
+    return tuple(sentences)
 
 
-def drawn_contexts(found: ContextScores, groups: Sequence[ScoreGroup]) -> tuple[Context, ...]:
+def drawn_contexts(scores: ContextScores, groups: Sequence[ScoreGroup]) -> tuple[Context, ...]:
     """The contexts that were drawn, in the order of the study."""
     drawn = {code for group in groups for code in group.drawn}
-    return tuple(context for context in found.contexts if context.code in drawn)
+    return tuple(context for context in scores.contexts if context.code in drawn)
 
 
 def _pooling_notes(frame: pd.DataFrame) -> tuple[str, ...]:

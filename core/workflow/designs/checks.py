@@ -72,12 +72,12 @@ class Crossing:
     writing out the others.
     """
 
-    asked: StudyMaterials
+    materials: StudyMaterials
 
     @property
     def conditions(self) -> tuple[tuple[str, int], ...]:
         """Each factor but respondent and repetition, with its number of levels."""
-        design = self.asked.design
+        design = self.materials.design
         return (
             ("languages", len(design.languages)),
             ("forms", len(design.forms)),
@@ -92,7 +92,7 @@ class Crossing:
         """The items that have a text there, in bank order."""
         return tuple(
             item
-            for item in self.asked.bank.items
+            for item in self.materials.bank.items
             if any(
                 w.text.strip() for w in item.wordings if (w.language, w.form) == (language, form)
             )
@@ -100,9 +100,9 @@ class Crossing:
 
     def item_counts(self) -> Mapping[tuple[str, str], int]:
         """How many items have a text, by language and form."""
-        design = self.asked.design
+        design = self.materials.design
         counts = {(la, form): 0 for la in design.languages for form in design.forms}
-        for item in self.asked.bank.items:
+        for item in self.materials.bank.items:
             worded = {(w.language, w.form) for w in item.wordings if w.text.strip()}
             for place in worded & counts.keys():
                 counts[place] += 1
@@ -126,16 +126,16 @@ class Crossing:
 
     def _blocks(self, items: int) -> int:
         """Calls that put that many items once."""
-        return -(-items // (self.asked.design.items_per_call or max(items, 1)))
+        return -(-items // (self.materials.design.items_per_call or max(items, 1)))
 
     def request(self, person: Respondent, number: int) -> ChatRequest:
         """The n-th request, counted from 0 in the order of the plan, items in bank order."""
-        return self.asked.request(person, self._question(number))
+        return self.materials.request(person, self._question(number))
 
     def _question(self, number: int) -> Question:
         for language, form in self._wordings():
             items = self.items(language, form)
-            block = self.asked.design.items_per_call or max(len(items), 1)
+            block = self.materials.design.items_per_call or max(len(items), 1)
             blocks = self._blocks(len(items))
             if number >= blocks * self.per_wording:
                 number -= blocks * self.per_wording
@@ -146,13 +146,13 @@ class Crossing:
         raise DesignError("There is nothing to show.", "Choose items that have a text.")
 
     def _wordings(self) -> Iterator[tuple[str, str]]:
-        design = self.asked.design
+        design = self.materials.design
         return ((language, form) for language in design.languages for form in design.forms)
 
     def _conditioned(
         self, number: int, language: str, form: str, items: tuple[Item, ...]
     ) -> Question:
-        design = self.asked.design
+        design = self.materials.design
         number, context = divmod(number, len(self._contexts))
         number, pair = divmod(number, len(self._entities))
         number, order = divmod(number, len(design.label_orders))
@@ -161,7 +161,7 @@ class Crossing:
         return Question(
             items,
             shown_format(
-                self.asked.formats[design.formats[response_format]],
+                self.materials.formats[design.formats[response_format]],
                 design.label_orders[order],
                 None,
                 entities=entities,
@@ -175,21 +175,21 @@ class Crossing:
 
     @property
     def _entities(self) -> tuple[tuple[str, str], ...]:
-        design = self.asked.design
+        design = self.materials.design
         return design.pairs or tuple((name, "") for name in design.entities) or (("", ""),)
 
     @property
     def _contexts(self) -> tuple[Context, ...]:
-        return self.asked.design.contexts or (Context(""),)
+        return self.materials.design.contexts or (Context(""),)
 
 
 def plan_size(crossing: Crossing, people: list[Respondent], *, renderable: bool) -> PlanSize:
     """What a design comes to; tokens and cost are of a sample of the prompts, if `renderable`."""
-    design = crossing.asked.design
+    design = crossing.materials.design
     trials, calls = crossing.trials_and_calls()
     counts = crossing.item_counts()
     administrations = sum(count > 0 for count in counts.values()) * crossing.per_wording
-    full = len(crossing.asked.bank.items) * len(counts) * crossing.per_wording
+    full = len(crossing.materials.bank.items) * len(counts) * crossing.per_wording
     times = design.repetitions * len(people)
     crossed = (
         ("respondents x temperatures", len(people)),
@@ -203,7 +203,7 @@ def plan_size(crossing: Crossing, people: list[Respondent], *, renderable: bool)
         administrations=administrations * times,
         prompts=calls,
         missing=(full - trials) * times,
-        factors=(*crossed, ("items", len(crossing.asked.bank.items))),
+        factors=(*crossed, ("items", len(crossing.materials.bank.items))),
         respondents=tuple(
             _respondent_size(crossing, person, per_person, calls if renderable else 0)
             for person in people
@@ -219,7 +219,7 @@ def _respondent_size(
     numbers = range(0, distinct, max(distinct // _SAMPLED_PROMPTS, 1))
     sample = [crossing.request(person, number) for number in numbers]
     scale = calls / len(sample)
-    again = 1 + crossing.asked.design.ask_again
+    again = 1 + crossing.materials.design.ask_again
     characters = sum(len(m["content"]) for request in sample for m in request.messages)
     longest = sum(budget.longest_reply(request.sampling) for request in sample)
     answers = sum(len(request.question.items) for request in sample)
@@ -243,43 +243,43 @@ MAX_TEMPERATURE = 2.0
 _MAX_BANK_PROBLEMS = 20  # a bank of thousands of broken items would fill the page otherwise
 
 
-def obstacles(asked: StudyMaterials) -> tuple[str, ...]:
+def obstacles(materials: StudyMaterials) -> tuple[str, ...]:
     """Everything that stands in the way of freezing, in plain words; empty when it can be."""
-    bank, design = asked.bank, asked.design
-    found = [*_missing_choices(design)]
+    bank, design = materials.bank, materials.design
+    sentences = [*_missing_choices(design)]
     blocking = [f"{p.where}: {p.what}." for p in problems(bank) if p.blocks]
-    found.extend(blocking[:_MAX_BANK_PROBLEMS])
+    sentences.extend(blocking[:_MAX_BANK_PROBLEMS])
     if len(blocking) > _MAX_BANK_PROBLEMS:
-        found.append(
+        sentences.append(
             f"And {count_text(len(blocking) - _MAX_BANK_PROBLEMS, 'more problem')} in the bank."
         )
-    found.extend(_missing_texts(bank, design))
+    sentences.extend(_missing_texts(bank, design))
     for what, values in _levels(design).items():
-        found.extend(_level_problems(what, values))
-    found.extend(_entity_problems(bank, design))
-    found.extend(_unknown_levels(asked))
-    found.extend(_block_problems(asked))
-    found.extend(_size_problems(asked))
-    return tuple(found)
+        sentences.extend(_level_problems(what, values))
+    sentences.extend(_entity_problems(bank, design))
+    sentences.extend(_unknown_levels(materials))
+    sentences.extend(_block_problems(materials))
+    sentences.extend(_size_problems(materials))
+    return tuple(sentences)
 
 
-def has_no_prompts(bank: Instrument, asked: StudyMaterials) -> bool:
+def has_no_prompts(bank: Instrument, materials: StudyMaterials) -> bool:
     """Whether something cannot be put into words as designed."""
-    design = asked.design
+    design = materials.design
     names = (*design.entities, *(name for pair in design.pairs for name in pair))
     return bool(
         not bank.formats
         or not all(name.strip() for name in names)
         or _missing_texts(bank, design)
         or _entity_problems(bank, design)
-        or [*_unknown_levels(asked)]
-        or [*_block_problems(asked)]
+        or [*_unknown_levels(materials)]
+        or [*_block_problems(materials)]
     )
 
 
 def _missing_texts(bank: Instrument, design: Design) -> list[str]:
     """Languages and forms of the design in which items have no text and are not to be left out."""
-    found = []
+    sentences = []
     for language in design.languages:
         for form in design.forms:
             missing = [i.code for i in bank.items if not _is_worded(i, language, form)]
@@ -287,8 +287,8 @@ def _missing_texts(bank: Instrument, design: Design) -> list[str]:
                 some = ", ".join(missing[:5]) + (" ..." if len(missing) > 5 else "")
                 which = "" if form == ORIGINAL else f", form '{form}'"
                 lack = count_text(len(missing), "item has no text", "items have no text")
-                found.append(f"{lack} in '{language}'{which}: {some}.")
-    return found
+                sentences.append(f"{lack} in '{language}'{which}: {some}.")
+    return sentences
 
 
 def _is_worded(item: Item, language: str, form: str) -> bool:
@@ -297,7 +297,7 @@ def _is_worded(item: Item, language: str, form: str) -> bool:
 
 def _entity_problems(bank: Instrument, design: Design) -> list[str]:
     """Items that name an entity where none is given, or the other way round."""
-    if any(found.ratings for found in bank.formats):
+    if any(response_format.ratings for response_format in bank.formats):
         return []
 
     def first_naming(placeholder: str) -> str:
@@ -326,30 +326,30 @@ def _entity_problems(bank: Instrument, design: Design) -> list[str]:
 
 def cautions(bank: Instrument, design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
     """What does not stand in the way of freezing and should still be known, in plain words."""
-    found = [*_draft_cautions(bank, design)]
+    sentences = [*_draft_cautions(bank, design)]
     if design.repetitions > 1:
         fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
         if fixed:
-            found.append(
+            sentences.append(
                 f"At temperature 0 a model says the same again: the repetitions of "
                 f"{_join(fixed)} will be copies (or nearly), not independent answers."
             )
-    found.extend(_asking_cautions(design, people))
+    sentences.extend(_asking_cautions(design, people))
     others = [language for language in design.languages if language.split("-")[0] != "en"]
     local = list(dict.fromkeys(p.label for p in people if p.kind == "local" and not p.base_url))
     if local and others:
-        found.append(
+        sentences.append(
             f"The model that came along understands English only; you ask {_join(local)} "
             f"in {_join(others)} as well."
         )
     if design.temperatures and any(p.kind == "simulated" for p in people):
-        found.append("Temperatures mean nothing to simulated respondents: each is asked once.")
-    return tuple(found)
+        sentences.append("Temperatures mean nothing to simulated respondents: each is asked once.")
+    return tuple(sentences)
 
 
 def context_cautions(crossing: Crossing, n_people: int) -> Iterator[str]:
     """Contexts in another language than the items they stand before, and those of no stated one."""
-    design = crossing.asked.design
+    design = crossing.materials.design
     calls, pairs = 0, Counter[str]()
     for language in design.languages:
         of_one = crossing.calls_in(language) // max(len(design.contexts), 1)
@@ -460,50 +460,50 @@ def _levels(design: Design) -> dict[str, Sequence[str]]:
     }
 
 
-def _unknown_levels(asked: StudyMaterials) -> Iterator[str]:
+def _unknown_levels(materials: StudyMaterials) -> Iterator[str]:
     """Formats, forms, templates and orders that are not there."""
-    design, bank = asked.design, asked.bank
+    design, bank = materials.design, materials.bank
     for code in design.formats:
         if bank.format(code) is None:
             yield f"The bank has no answer format '{code}'."
     for form in design.forms:
         if form not in bank.forms():
             yield f"The bank has no form '{form}'."
-    yield from _unfit_templates(asked)
+    yield from _unfit_templates(materials)
     for first, second in design.pairs:
         if first == second:
             yield f"The pair '{first}' and '{second}' names the same entity twice."
 
 
-def _unfit_templates(asked: StudyMaterials) -> Iterator[str]:
+def _unfit_templates(materials: StudyMaterials) -> Iterator[str]:
     """Templates that are not there, or that are for a second phase."""
-    for code in asked.design.templates:
-        template = asked.wordings.templates.get(code)
+    for code in materials.design.templates:
+        template = materials.wordings.templates.get(code)
         if template is None:
             yield f"There is no prompt template '{code}'."
         elif "opinion" in placeholders(template.text("en").single):
             yield f"The template '{code}' tells an opinion; it is for a second phase."
 
 
-def _block_problems(asked: StudyMaterials) -> Iterator[str]:
+def _block_problems(materials: StudyMaterials) -> Iterator[str]:
     """What cannot be asked several items at a time."""
-    design = asked.design
+    design = materials.design
     if design.items_per_call == 1:
         return
     for code in design.templates:
-        template = asked.wordings.templates.get(code)
+        template = materials.wordings.templates.get(code)
         if template and not all(template.text(la).block for la in design.languages):
             yield f"The template '{code}' puts one item at a time, and the design asks several."
     for code in design.formats:
-        found = asked.bank.format(code)
-        if found and not found.is_choice:
+        response_format = materials.bank.format(code)
+        if response_format and not response_format.is_choice:
             yield "Texts and ratings are asked for one at a time."
 
 
-def _size_problems(asked: StudyMaterials) -> list[str]:
-    design = asked.design
+def _size_problems(materials: StudyMaterials) -> list[str]:
+    design = materials.design
     factors = (*_levels(design).values(), design.temperatures)
-    count = len(asked.bank.items) * design.repetitions
+    count = len(materials.bank.items) * design.repetitions
     for levels in factors:
         count *= max(len(levels), 1)
     if count <= _MAX_TRIALS:
@@ -514,10 +514,10 @@ def _size_problems(asked: StudyMaterials) -> list[str]:
 def _level_problems(what: str, values: Iterable[str]) -> list[str]:
     counts = Counter(values)
     repeated = sorted(value for value, count in counts.items() if count > 1)
-    found = [f"The {what} '{value}' stands twice." for value in repeated]
+    sentences = [f"The {what} '{value}' stands twice." for value in repeated]
     if any(not value.strip() for value in counts):
-        found.append(f"There is an empty {what}.")
-    return found
+        sentences.append(f"There is an empty {what}.")
+    return sentences
 
 
 def _join(names: Sequence[str]) -> str:

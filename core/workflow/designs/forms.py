@@ -81,11 +81,11 @@ def bank_fields(
 ) -> dict[str, Any]:
     """What changes with the bank: its version, languages (those it has), and answer format."""
     bank = editing.content(workspace, code, version)
-    kept = [language for language in languages if language in bank.languages]
+    known = [language for language in languages if language in bank.languages]
     return {
         "instrument": code,
         "version": version,
-        "languages": kept or list(bank.languages[:1]),
+        "languages": known or list(bank.languages[:1]),
         "formats": [],
         "forms": [ORIGINAL],
     }
@@ -175,9 +175,9 @@ def _persona_fields(workspace: Workspace, contexts: tuple[Context, ...]) -> dict
     """A kept set, or its beginning, where the personas are just that; else the personas."""
     if not contexts:
         return {"personas": "none"}
-    for name, kept in context_sets.load_all(workspace).items():
-        if kept[: len(contexts)] == contexts:
-            count = len(contexts) if len(contexts) < len(kept) else None
+    for name, contexts_of_set in context_sets.load_all(workspace).items():
+        if contexts_of_set[: len(contexts)] == contexts:
+            count = len(contexts) if len(contexts) < len(contexts_of_set) else None
             return {"personas": "set", "persona_set": name, "persona_count": count}
     return {"personas": "own", "personas_own": as_json_values(contexts)}
 
@@ -189,7 +189,7 @@ def lines(text: str) -> tuple[str, ...]:
 
 def _parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Ordered pairs of entities typed one a line, as 'one | other'."""
-    found = []
+    pairs = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -199,20 +199,20 @@ def _parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
                 f"Line {number}, '{line.strip()}', is not a pair of entities.",
                 "Write one pair on each line, as: one | other",
             )
-        found.append((first, second))
-    return tuple(found)
+        pairs.append((first, second))
+    return tuple(pairs)
 
 
 def pairs_text(names: Sequence[str], *, both_ways: bool) -> str:
     """Every pair of these entities as the form takes them: in both orders, or each two once."""
     distinct = tuple(dict.fromkeys(names))
-    found = permutations(distinct, 2) if both_ways else combinations(distinct, 2)
-    return "\n".join(f"{first} | {second}" for first, second in found)
+    pairs = permutations(distinct, 2) if both_ways else combinations(distinct, 2)
+    return "\n".join(f"{first} | {second}" for first, second in pairs)
 
 
 def _parse_temperatures(text: str) -> tuple[float, ...]:
     """Temperatures typed as a list such as '0, 0.7, 1'; empty means each respondent's own."""
-    found: list[float] = []
+    temperatures: list[float] = []
     for word in re.split(r"[,;\s]+", text.strip()):
         if not word:
             continue
@@ -227,9 +227,9 @@ def _parse_temperatures(text: str) -> tuple[float, ...]:
                 f"The temperature {word} does not lie between 0 and {MAX_TEMPERATURE:g}.",
                 "Write decimals with a point (0.7) and commas between numbers: 0, 0.7, 1.",
             )
-        if value not in found:
-            found.append(value)
-    return tuple(found)
+        if value not in temperatures:
+            temperatures.append(value)
+    return tuple(temperatures)
 
 
 def free_name(workspace: Workspace, wish: str) -> str:

@@ -227,31 +227,31 @@ def design(
     With `first_items` it is a short variant for a trial run: a bank of its own with the first
     items, at most five contexts, two repetitions, and of several templates the first and last.
     """
-    found = preset.design
-    bank = _bank(workspace, found.instrument)
+    chosen = preset.design
+    bank = _bank(workspace, chosen.instrument)
     if preset.contexts:
-        found = replace(found, contexts=_contexts(workspace, preset.contexts))
+        chosen = replace(chosen, contexts=_contexts(workspace, preset.contexts))
     if first_items is not None:
         bank = _short_bank(workspace, bank, first_items)
-        found = replace(
-            found,
+        chosen = replace(
+            chosen,
             instrument=bank.code,
-            contexts=found.contexts[:SMALL_CONTEXTS],
-            repetitions=min(found.repetitions, SMALL_REPETITIONS),
-            templates=tuple(dict.fromkeys((found.templates[0], found.templates[-1]))),
+            contexts=chosen.contexts[:SMALL_CONTEXTS],
+            repetitions=min(chosen.repetitions, SMALL_REPETITIONS),
+            templates=tuple(dict.fromkeys((chosen.templates[0], chosen.templates[-1]))),
         )
     editing.set_archived(workspace, bank.code, archived=False)
-    return found
+    return chosen
 
 
 def fields(
     workspace: Workspace, preset: PublishedDesign, *, first_items: int | None = None
 ) -> dict[str, Any]:
     """The fields of the design page for a preset; respondents stay as they are chosen."""
-    found = design(workspace, preset, first_items=first_items)
-    body, _ = forms.from_design(workspace, found)
+    chosen = design(workspace, preset, first_items=first_items)
+    body, _ = forms.from_design(workspace, chosen)
     del body["respondents"]
-    return body | {"study": forms.free_name(workspace, found.study)}
+    return body | {"study": forms.free_name(workspace, chosen.study)}
 
 
 def _bank(workspace: Workspace, code: str) -> Instrument:
@@ -267,13 +267,13 @@ def _bank(workspace: Workspace, code: str) -> Instrument:
 def _contexts(workspace: Workspace, name: str) -> tuple[Context, ...]:
     """The contexts that come along, kept as a set unless they are or the name is taken."""
     file = workspace.data_directory / _FILES[name]
-    found = read_contexts(file.name, file.read_bytes())
+    contexts = read_contexts(file.name, file.read_bytes())
     if name == CONVERSATIONS:
-        found = crop_conversations(filter_by_language(found, "en"))
-    kept = sets.load_all(workspace)
-    if name not in kept and found not in kept.values():
-        sets.save(workspace, name, found)
-    return found
+        contexts = crop_conversations(filter_by_language(contexts, "en"))
+    known = sets.load_all(workspace)
+    if name not in known and contexts not in known.values():
+        sets.save(workspace, name, contexts)
+    return contexts
 
 
 def _short_bank(workspace: Workspace, bank: Instrument, count: int) -> Instrument:

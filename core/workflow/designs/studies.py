@@ -77,7 +77,7 @@ def size(workspace: Workspace, design: Design) -> PlanSize:
     """Number of calls, and a range of tokens and cost from a sample of the prompts."""
     bank = _bank(workspace, design)
     crossing = Crossing(_materials(workspace, design, bank))
-    renderable = not checks.has_no_prompts(bank, crossing.asked)
+    renderable = not checks.has_no_prompts(bank, crossing.materials)
     people = [
         catalog.with_prices(workspace, person) for person in _crossed_respondents(workspace, design)
     ]
@@ -87,10 +87,10 @@ def size(workspace: Workspace, design: Design) -> PlanSize:
 def check(workspace: Workspace, design: Design) -> tuple[str, ...]:
     """Everything that stands in the way of freezing, in plain words; empty when it can be."""
     bank = _bank(workspace, design)
-    found = checks.obstacles(_materials(workspace, design, bank))
+    problems = checks.obstacles(_materials(workspace, design, bank))
     if design.study.strip() in {study.code for study in list_studies(workspace)}:
-        return (f"There is a study called '{design.study.strip()}' already.", *found)
-    return found
+        return (f"There is a study called '{design.study.strip()}' already.", *problems)
+    return problems
 
 
 def cautions(workspace: Workspace, design: Design) -> tuple[str, ...]:
@@ -150,16 +150,16 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
     people = _crossed_respondents(workspace, design)
     for person in people:
         respondents.add(workspace.database, person)
-    asked = _materials(workspace, design, bank)
-    settled = replace(asked.design, version=published.version, study=design.study.strip())
-    kept = prompts.wordings_as_json(asked.wordings, settled.templates)
+    materials = _materials(workspace, design, bank)
+    settled = replace(materials.design, version=published.version, study=design.study.strip())
+    templates = prompts.wordings_as_json(materials.wordings, settled.templates)
 
     def plan_hash_of(n_trials: int, fingerprint: int) -> str:
         body = {
             "design": as_json_values(settled),
             "instrument": published.content_hash,
             "respondents": sorted(person.respondent_id for person in people),
-            "templates": kept,
+            "templates": templates,
             "trials": [n_trials, fingerprint],
         }
         text = json.dumps(body, sort_keys=True, ensure_ascii=True)
@@ -171,7 +171,7 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
         instrument_id=published.instrument_id,
         respondent_ids=[person.respondent_id for person in people],
         plan_hash_of=plan_hash_of,
-        templates=kept,
+        templates=templates,
     )
 
 
@@ -186,13 +186,13 @@ def respondents_of(workspace: Workspace, study: str) -> tuple[Respondent, ...]:
 
 def respondents_as_amended(workspace: Workspace, study_id: int) -> dict[int, Respondent]:
     """Who a study asks, as amended, by the ids under which the plan knows them."""
-    found = {
+    respondents_by_id = {
         respondent_id: respondents.get(workspace.database, respondent_id)
         for respondent_id in store.respondent_ids(workspace.database, study_id)
     }
     for amendment in store.amendments(workspace.database, study_id):
-        found[amendment.respondent_id] = amendment.respondent
-    return found
+        respondents_by_id[amendment.respondent_id] = amendment.respondent
+    return respondents_by_id
 
 
 def frozen_bank(workspace: Workspace, study: str) -> Instrument:
@@ -226,7 +226,7 @@ def load_materials(workspace: Workspace, study_id: int) -> StudyMaterials:
 
 def _materials(workspace: Workspace, design: Design, bank: Instrument) -> StudyMaterials:
     """The design with the bank's first format where it names none."""
-    chosen = design.formats or tuple(found.code for found in bank.formats[:1])
+    chosen = design.formats or tuple(response_format.code for response_format in bank.formats[:1])
     return StudyMaterials(
         replace(design, formats=chosen),
         bank,

@@ -134,10 +134,10 @@ def with_prices(workspace: Workspace, respondent: Respondent) -> Respondent:
     sampling = respondent.sampling
     if sampling.price_in is not None and sampling.price_out is not None:
         return respondent
-    found = next((p for p in list_prices(workspace) if p.model == respondent.model), None)
-    if found is None:
+    price = next((p for p in list_prices(workspace) if p.model == respondent.model), None)
+    if price is None:
         return respondent
-    known = replace(sampling, price_in=found.price_in, price_out=found.price_out)
+    known = replace(sampling, price_in=price.price_in, price_out=price.price_out)
     return replace(respondent, sampling=known)
 
 
@@ -303,10 +303,10 @@ def key_state(workspace: Workspace, base_url: str, key_variable: str) -> KeyStat
     try:
         if workspace.keys.find(base_url, "", {}) is not None:
             return "typed"
-        found = has_key(workspace, base_url, key_variable)
+        is_sent = has_key(workspace, base_url, key_variable)
     except CollectionError:
         return "unusable"
-    if found:
+    if is_sent:
         return "secrets" if key_variable in workspace.secrets else "environment"
     if not key_variable:
         return "not_needed"
@@ -337,9 +337,9 @@ def test(workspace: Workspace, respondent: Respondent) -> TestReply:
     response_format = BUILT_IN["likert_5"]
     wordings = prompts.load_wordings(workspace)
     bank = Instrument("test", "Test", (statement,), (response_format,))
-    asked = StudyMaterials(Design("test", "test", (respondent.label,)), bank, {}, wordings)
+    materials = StudyMaterials(Design("test", "test", (respondent.label,)), bank, {}, wordings)
     question = Question((statement,), response_format, "en", template=STANDARD)
-    request = asked.request(respondent, question)
+    request = materials.request(respondent, question)
 
     async def ask() -> TestReply:
         client = client_for(workspace, respondent)
@@ -359,19 +359,19 @@ async def _test_reply(
     started = time.monotonic()
     try:
         reply = await client.complete(request)
-        found = TestReply(prompt, reply.text, time.monotonic() - started, reply.model)
+        test_reply = TestReply(prompt, reply.text, time.monotonic() - started, reply.model)
     except CallFailure as failure:
         if failure.kind is not FailureKind.REJECTED or respondent.kind != "api":
             raise
         words = workspace.keys.redact(failure.message)
-        found = TestReply(prompt, "", time.monotonic() - started, "", rejected=words)
+        test_reply = TestReply(prompt, "", time.monotonic() - started, "", rejected=words)
     if respondent.kind != "api":
-        return found
+        return test_reply
     checks = await service_settings.check_settings(client, request)
-    if found.rejected and not any(check.accepted for check in checks):
-        raise CallFailure(FailureKind.REJECTED, found.rejected)
-    redacted = (replace(check, said=workspace.keys.redact(check.said)) for check in checks)
-    return replace(found, parameters=tuple(redacted))
+    if test_reply.rejected and not any(check.accepted for check in checks):
+        raise CallFailure(FailureKind.REJECTED, test_reply.rejected)
+    redacted = (replace(check, message=workspace.keys.redact(check.message)) for check in checks)
+    return replace(test_reply, parameters=tuple(redacted))
 
 
 def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:

@@ -89,17 +89,17 @@ def _number(name: str, text: str) -> float | int | None:
     if not text:
         return None
     try:
-        found = float(text) if name in _DECIMAL else int(text)
+        number = float(text) if name in _DECIMAL else int(text)
     except ValueError:
-        found = math.nan
+        number = math.nan
     low, high = _DECIMAL.get(name) or _WHOLE[name]
-    if not low <= found <= high:
+    if not low <= number <= high:
         kind = "a number" if name in _DECIMAL else "a whole number"
         upper = f" to {high:g}" if math.isfinite(high) else " up"
         raise CollectionError(
             f"The setting {name} is '{text}'.", f"Give {kind} from {low:g}{upper}."
         )
-    return found
+    return number
 
 
 def to_respondent(kind: RespondentKind, fields: Mapping[str, Any]) -> Respondent:

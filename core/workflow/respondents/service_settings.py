@@ -30,11 +30,11 @@ _MAX_AT_ONCE = 4
 
 @dataclass(frozen=True)
 class ParameterCheck:
-    """Whether a service took a setting; None where that could not be told. `said` are its words."""
+    """Whether a service took a setting; None where that is not known. `message` has its words."""
 
     name: str
     accepted: bool | None
-    said: str = ""
+    message: str = ""
 
 
 def settings_in_use(sampling: SamplingSettings) -> tuple[str, ...]:

@@ -41,9 +41,9 @@ def settings_to_leave_out(workspace: Workspace, study: str, label: str) -> tuple
     person = _service(workspace, study, label)[1]
     sent = set(settings_in_use(person.sampling))
     held = record.design.answering == "enforced"
-    asked_for = {"logprobs": record.design.first_token, "response_format": held}
+    sent_by_design = {"logprobs": record.design.first_token, "response_format": held}
     extra = person.sampling.extra_body
-    sent |= {name for name, asked in asked_for.items() if asked and name not in extra}
+    sent |= {name for name, is_sent in sent_by_design.items() if is_sent and name not in extra}
     if record.design.temperatures:
         sent.discard("temperature")
     return tuple(name for name in PARAMETERS if name in sent)
@@ -108,8 +108,8 @@ def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
 def _service(workspace: Workspace, study: str, label: str) -> tuple[int, Respondent]:
     """A service that a study asks, as it is asked now, and the id of the plan for it."""
     record = studies.get(workspace.database, study)
-    asked = respondents_as_amended(workspace, record.study_id)
-    services = {p.label: (key, p) for key, p in asked.items() if p.kind == "api"}
+    respondents = respondents_as_amended(workspace, record.study_id)
+    services = {p.label: (key, p) for key, p in respondents.items() if p.kind == "api"}
     if record.kind != "planned" or label not in services:
         names = ", ".join(services) or "none"
         raise DesignError(

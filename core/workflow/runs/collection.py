@@ -69,7 +69,7 @@ FAILURE_WORDS: Mapping[str, str] = {
 class FailureCount:
     """How often something went wrong, in plain words."""
 
-    what: str
+    title: str
     detail: str
     count: int
 
@@ -223,7 +223,7 @@ def list_runs(workspace: Workspace) -> tuple[StudyRun, ...]:
     """Every planned study with its state and its place in the queue, oldest first."""
     events = runs.last_events(workspace.database)
     waiting = [study_id for study_id, _ in runs.queued_runs(workspace.database, workspace.process)]
-    found = []
+    study_runs = []
     for record in studies.studies(workspace.database):
         if record.kind == "imported":
             continue
@@ -231,7 +231,7 @@ def list_runs(workspace: Workspace) -> tuple[StudyRun, ...]:
         state = _state(event, workspace.process)
         place = waiting.index(record.study_id) + 1 if record.study_id in waiting else None
         since = event.at if event else None
-        found.append(
+        study_runs.append(
             StudyRun(
                 record.code,
                 record.kind,
@@ -244,7 +244,7 @@ def list_runs(workspace: Workspace) -> tuple[StudyRun, ...]:
                 record.n_asked,
             )
         )
-    return tuple(found)
+    return tuple(study_runs)
 
 
 def calls_csv(workspace: Workspace, study: str) -> bytes:
@@ -290,7 +290,7 @@ def pause_cause(now: Progress) -> str | None:
         return now.cause
     for kind in (*PAUSES, FailureKind.REJECTED):
         words = FAILURE_WORDS[kind]
-        if any(f.what == words and f.detail and f.detail in now.reason for f in now.failures):
+        if any(f.title == words and f.detail and f.detail in now.reason for f in now.failures):
             return kind.value
     return None
 

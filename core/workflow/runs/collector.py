@@ -159,7 +159,7 @@ class _StudyRun:
     full: str = ""  # why answers could not be written, if they could not
     unreadable: str = ""  # what the first replies came to, if none could be read
     first: _FirstReplies | None = None  # None: the study has paused for them before
-    asked: StudyMaterials = field(init=False)
+    materials: StudyMaterials = field(init=False)
     readers: dict[int, Reader] = field(default_factory=dict)  # of calls under way, by call id
 
     async def go(self) -> RunResult:
@@ -171,7 +171,7 @@ class _StudyRun:
                 self.workspace, self.study_id
             ).items()
         }
-        self.asked = load_materials(self.workspace, self.study_id)
+        self.materials = load_materials(self.workspace, self.study_id)
         if not runs.has_paused_for(database, self.study_id, _UNREADABLE):
             self.first = _FirstReplies({key: person.label for key, person in people.items()})
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
@@ -252,12 +252,12 @@ class _StudyRun:
                 return
             for call in page:
                 after = call.last_ordinal
-                question = self.asked.question(call)
-                reader = Reader(question, call, most_replies=1 + self.asked.design.ask_again)
+                question = self.materials.question(call)
+                reader = Reader(question, call, most_replies=1 + self.materials.design.ask_again)
                 self.readers[call.call_id] = reader
                 yield Task(
                     call.call_id,
-                    self.asked.request(people[call.respondent_id], question),
+                    self.materials.request(people[call.respondent_id], question),
                     call.tries,
                     reader.judge,
                     max(reader.most_replies - call.replies, 1),
@@ -398,7 +398,7 @@ def _attempt_row(
 ) -> store.AttemptRow:
     """An attempt as it is kept, with what its trials came to."""
     request, reply, failure = attempt.request, attempt.reply, attempt.failure
-    said = failure or reply
+    response = failure or reply
     return store.AttemptRow(
         study_id=study_id,
         call_id=attempt.call_id,
@@ -415,12 +415,12 @@ def _attempt_row(
         sent_at=attempt.sent_at,
         latency_s=attempt.latency_s,
         outcome="reply" if failure is None else str(failure.kind),
-        http_status=said.http_status if said else None,
-        message=redact(said.message) if said else "",
+        http_status=response.http_status if response else None,
+        message=redact(response.message) if response else "",
         reply=reply.text if reply else None,
         finish_reason=reply.finish_reason if reply else "",
         model=reply.model if reply else "",
-        body=said.body if said else "",
+        body=response.body if response else "",
         reasoning=reply.reasoning if reply else "",
         tool_calls=reply.tool_calls if reply else "",
         refusal=reply.refusal if reply else "",

@@ -47,18 +47,18 @@ class Reader:
         withheld = self._filter_ends and reply.finish_reason == CONTENT_FILTER
         last = withheld or self._replies >= self.most_replies
         parsed = dict(zip(self._trials, read_reply(reply, self._question), strict=True))
-        self._statuses = tuple(found.status for found in parsed.values())
+        self._statuses = tuple(parsed_reply.status for parsed_reply in parsed.values())
         self._coded = tuple(
             Coding(
                 trial_id=trial_id,
-                status=str(found.status),
-                option=found.option,
+                status=str(parsed_reply.status),
+                option=parsed_reply.option,
                 parser=reader.PARSER_VERSION,
                 tries=self._replies,
-                chance=_chance(reply, self._question, found.option),
+                chance=_chance(reply, self._question, parsed_reply.option),
             )
-            for trial_id, found in parsed.items()
-            if trial_id in self._waiting and (last or found.status.usable)
+            for trial_id, parsed_reply in parsed.items()
+            if trial_id in self._waiting and (last or parsed_reply.status.usable)
         )
         self._waiting -= {coding.trial_id for coding in self._coded}
         return not self._waiting
@@ -93,10 +93,10 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
         )
         return (Parsed(rated.status, None),)
     if len(question.items) == 1:
-        said = _json_value(text)
+        answer = _json_value(text)
         return (
             reader.parse(
-                said, question.response_format, question.language, finish_reason=finish_reason
+                answer, question.response_format, question.language, finish_reason=finish_reason
             ),
         )
     texts = [prompts.item_text(item, question) for item in question.items]
@@ -113,10 +113,10 @@ def _json_value(text: str) -> str:
     if not text.lstrip().startswith("{"):
         return text
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    values = list(found.values()) if isinstance(found, dict) else []
+    values = list(value.values()) if isinstance(value, dict) else []
     return str(values[0]) if len(values) == 1 and isinstance(values[0], str | int) else text
 
 
@@ -136,7 +136,7 @@ def _chance(reply: Reply, question: Question, option: str | None) -> float | Non
     if not reply.first_token or option is None or len(question.items) > 1:
         return None
     texts = prompts.choices(question.response_format, question.language)
-    codes = [found.code for found in question.response_format.options]
+    codes = [option_shown.code for option_shown in question.response_format.options]
     return first_token_chances(reply, dict(zip(codes, texts, strict=True))).get(option)
 
 

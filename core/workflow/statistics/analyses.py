@@ -46,16 +46,14 @@ _FACTOR_OPTION = "factor"
 
 def saved_options(workspace: Workspace, study: str, analysis: Analysis) -> dict[str, Any]:
     """Every option with the value last chosen for this study, or its default."""
-    found = drafts.load(workspace, _draft_name(study, analysis))
-    kept = found.value if found and isinstance(found.value, dict) else {}
-    found_here = {
-        option.name: _restored(option, kept.get(option.name)) for option in analysis.options
-    }
-    if _FACTOR_OPTION in found_here and _FACTOR_OPTION not in kept:
-        found_here[_FACTOR_OPTION] = (
-            _varying_factor(workspace, study, analysis) or found_here[_FACTOR_OPTION]
+    draft = drafts.load(workspace, _draft_name(study, analysis))
+    saved = draft.value if draft and isinstance(draft.value, dict) else {}
+    values = {option.name: _restored(option, saved.get(option.name)) for option in analysis.options}
+    if _FACTOR_OPTION in values and _FACTOR_OPTION not in saved:
+        values[_FACTOR_OPTION] = (
+            _varying_factor(workspace, study, analysis) or values[_FACTOR_OPTION]
         )
-    return found_here
+    return values
 
 
 def save_option(
@@ -128,15 +126,15 @@ def options_from_text(analysis: Analysis, texts: Mapping[str, str]) -> dict[str,
 
 def revision(workspace: Workspace, study_codes: Sequence[str]) -> tuple[tuple[str, int], ...]:
     """Something that changes when the answers of these studies do; for caches only."""
-    found = []
+    parts = []
     for code in study_codes:
         record = studies.get(workspace.database, code)
         _, done = collection_store.progress(workspace.database, record.study_id)
         event = runs.last_event(workspace.database, record.study_id)
         recoded = audits.last_change(workspace.database, record.study_id)
         about = f"{event.kind if event else ''}:{recoded}:{record.instrument_id}"
-        found.append((f"{code}:{about}", done))
-    return tuple(found)
+        parts.append((f"{code}:{about}", done))
+    return tuple(parts)
 
 
 def run(
@@ -212,19 +210,19 @@ def _load_inputs(
     frame = frames.load_frame(workspace, analysis, study_codes, where, by)
     check_frame(frame, analysis.needs)
     chosen = frames.load_other_data(workspace, analysis, options)
-    apart = _grouping_by_format(analysis, frame, chosen)
-    chosen |= apart
-    notes = (_SEVERAL_FORMATS_NOTE,) if apart else ()
+    grouping = _grouping_by_format(analysis, frame, chosen)
+    chosen |= grouping
+    notes = (_SEVERAL_FORMATS_NOTE,) if grouping else ()
     if analysis.needs is not ITEM_SCORES:
         return frame, chosen, notes, ""
-    taken = frames.factors_to_average(analysis, chosen, over)
-    rows = average_over(frame, taken)
-    said = frames.cautions(workspace, analysis, rows, chosen)
+    averaged_factors = frames.factors_to_average(analysis, chosen, over)
+    rows = average_over(frame, averaged_factors)
+    cautions = frames.cautions(workspace, analysis, rows, chosen)
     return (
         rows,
         chosen,
-        (*notes, *said, *frames.averaging_notes(frame, rows, taken)),
-        frames.averaging_words(frame, taken),
+        (*notes, *cautions, *frames.averaging_notes(frame, rows, averaged_factors)),
+        frames.averaging_words(frame, averaged_factors),
     )
 
 
@@ -290,17 +288,17 @@ def known_truth(workspace: Workspace, study: str) -> tuple[KnownTruth, ...]:
     record = studies_designs.load(workspace, study)
     chosen = record.design.formats
     response_format = bank.format(chosen[0]) if len(chosen) == 1 else None
-    found = []
+    truths = []
     for person in studies_designs.respondents_of(workspace, study):
         if person.simulation is None or response_format is None:
             continue
         items = simulated.item_truth(person.simulation, bank.items)
         alphas = simulated.expected_alpha(person.simulation, bank.items, response_format)
-        found.append(
+        truths.append(
             KnownTruth(
                 person.label,
                 pd.DataFrame([vars(item) for item in items]),
                 pd.DataFrame({"subscale": list(alphas), "alpha": list(alphas.values())}),
             )
         )
-    return tuple(found)
+    return tuple(truths)

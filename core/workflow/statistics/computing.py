@@ -42,7 +42,7 @@ class Computation:
     state: ComputationState = "waiting"
     done: int = 0
     total: int = 0
-    what: str = ""
+    unit: str = ""
     result: AnalysisResult | None = None
     error: Exception | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -85,11 +85,11 @@ class Computation:
             raise RuntimeError(f"the computation is {self.state}")
         return self.result
 
-    def watch(self, done: int, total: int, what: str) -> None:
+    def watch(self, done: int, total: int, unit: str) -> None:
         """Take how far it is; stops the analysis where it was given up."""
         if self._stop.is_set():
             raise Cancelled
-        self.done, self.total, self.what = done, total, what
+        self.done, self.total, self.unit = done, total, unit
 
 
 _guard = threading.Lock()
@@ -120,17 +120,22 @@ def forget(workspace: Workspace, question: AnalysisRequest) -> None:
 
 def _compute(workspace: Workspace, computation: Computation) -> None:
     """Compute and keep the result, or what kept it from being computed."""
-    asked = computation.question
+    request = computation.question
     with _slots:
         if computation.ended:  # given up while it waited
             return
         computation.state = "running"
         try:
             with watch(computation.watch):
-                found = analyses.run(
-                    workspace, asked.analysis, asked.studies, asked.options, asked.where, asked.over
+                result = analyses.run(
+                    workspace,
+                    request.analysis,
+                    request.studies,
+                    request.options,
+                    request.where,
+                    request.over,
                 )
-            computation.end("done", found)
+            computation.end("done", result)
         except Cancelled:
             computation.end("cancelled")
         except Exception as error:  # noqa: BLE001  # raised again where the result is asked for

@@ -45,8 +45,8 @@ def proposal(workspace: Workspace, studies: Sequence[str], preset: ModelKind) ->
 
 def saved_models(workspace: Workspace, study: str) -> dict[str, str]:
     """The models kept for a study: text by name."""
-    found = drafts.load(workspace, _draft_name(study))
-    return dict(found.value) if found else {}
+    draft = drafts.load(workspace, _draft_name(study))
+    return dict(draft.value) if draft else {}
 
 
 def save_model(workspace: Workspace, study: str, name: str, text: str) -> None:
@@ -69,8 +69,8 @@ def save_model(workspace: Workspace, study: str, name: str, text: str) -> None:
 
 def delete_model(workspace: Workspace, study: str, name: str) -> None:
     """Forget a model that was kept."""
-    found = {k: v for k, v in saved_models(workspace, study).items() if k != name}
-    drafts.save(workspace, _draft_name(study), found)
+    models = {k: v for k, v in saved_models(workspace, study).items() if k != name}
+    drafts.save(workspace, _draft_name(study), models)
 
 
 def presets() -> dict[str, str]:

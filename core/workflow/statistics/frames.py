@@ -86,11 +86,11 @@ def item_scores(workspace: Workspace, codes: Sequence[str], where: Filters) -> p
 
 def _is_of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
     """For each row, whether it was brought in, in a study without repetitions; see PEOPLE."""
-    found = {}
+    of_people = {}
     for code, own in frame.groupby("study", observed=True)["repetition"]:
         planned = studies.get(workspace.database, str(code)).kind == "planned"
-        found[code] = not planned and own.min() == own.max()
-    return frame["study"].map(found).to_numpy(dtype=np.bool_)
+        of_people[code] = not planned and own.min() == own.max()
+    return frame["study"].map(of_people).to_numpy(dtype=np.bool_)
 
 
 def _option_counts(
@@ -115,10 +115,14 @@ def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     every = np.full(ends.shape[:2], "", dtype=object)
     for place, code in enumerate(study.cat.categories):
         record = studies.get(workspace.database, str(code))
-        for found in bank_store.instrument(workspace.database, record.instrument_id).formats:
-            points = [option.points for option in found.options if option.points is not None]
-            if found.code in names and points:
-                own = place, names.index(found.code)
+        for response_format in bank_store.instrument(
+            workspace.database, record.instrument_id
+        ).formats:
+            points = [
+                option.points for option in response_format.options if option.points is not None
+            ]
+            if response_format.code in names and points:
+                own = place, names.index(response_format.code)
                 ends[own] = min(points), max(points)
                 every[own] = " ".join(map(repr, sorted({float(point) for point in points})))
     at = study.cat.codes.to_numpy(), answered_in.cat.codes.to_numpy()
@@ -142,23 +146,23 @@ def _text_frame(workspace: Workspace, codes: Sequence[str], where: Filters) -> p
         part = texts.load_texts(workspace, code).drop(columns="trial_id")
         part.insert(0, "study", code)
         parts.append(part.assign(**_context_columns(workspace, part)))
-    found = pd.concat(parts, ignore_index=True)
+    texts_frame = pd.concat(parts, ignore_index=True)
     for factor, values in where.items():
-        if factor not in found:
+        if factor not in texts_frame:
             raise NotEnoughData(
                 f"Texts are not kept by {factor}.", "Take the filter off, or filter by context."
             )
-        found = found[found[factor].isin(list(values))]
-    return found.reset_index(drop=True)
+        texts_frame = texts_frame[texts_frame[factor].isin(list(values))]
+    return texts_frame.reset_index(drop=True)
 
 
 def _context_columns(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     """Kind and origin of the context of every row, from the designs of the studies."""
     study, context = frame["study"].astype("category"), frame["context"].astype("category")
     known = {
-        (code, found.code): found
+        (code, known_context.code): known_context
         for code in study.cat.categories
-        for found in studies.get(workspace.database, str(code)).design.contexts
+        for known_context in studies.get(workspace.database, str(code)).design.contexts
     }
     places = study.cat.codes.to_numpy(dtype=np.int64) * len(context.cat.categories)
     places += context.cat.codes.to_numpy(dtype=np.int64)
@@ -206,12 +210,12 @@ def load_other_data(
     workspace: Workspace, analysis: Analysis, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The options, with a frame (or None) in place of the name of what is to be brought in."""
-    found = dict(options)
+    values = dict(options)
     for option in analysis.options:
-        if isinstance(option.kind, OtherData) and option.name in found:
-            name = found[option.name]
-            found[option.name] = _load_source(workspace, option.kind, str(name)) if name else None
-    return found
+        if isinstance(option.kind, OtherData) and option.name in values:
+            name = values[option.name]
+            values[option.name] = _load_source(workspace, option.kind, str(name)) if name else None
+    return values
 
 
 def studies_used(
@@ -231,12 +235,12 @@ def studies_used(
 def _load_source(workspace: Workspace, kind: OtherData, name: str) -> pd.DataFrame:
     """What stands under that name."""
     source = _SOURCES[kind.of]
-    found = source.frame(workspace, name)
-    if found.empty and source.is_study:
+    frame = source.frame(workspace, name)
+    if frame.empty and source.is_study:
         raise NotEnoughData(
             f"The study '{name}' ({kind.label}) has no answers.", "Run it, or choose another."
         )
-    return found
+    return frame
 
 
 def _word_banks(workspace: Workspace) -> tuple[str, ...]:
@@ -308,11 +312,14 @@ _PLURALS = {
 def implications(factors: Sequence[str], *, brought_in: bool = False) -> tuple[str, ...]:
     """What it means that rows differ in these factors, in sentences."""
     implied = _MEANING_IN_IMPORTS if brought_in else _MEANING_OF_FACTORS
-    said: dict[str, list[str]] = {}
+    factors_by_meaning: dict[str, list[str]] = {}
     for name in factors:
         if name in implied:
-            said.setdefault(implied[name], []).append(_PLURALS.get(name, f"{name}s"))
-    return tuple(f"Rows differ in {' and '.join(who)}: {what}." for what, who in said.items())
+            factors_by_meaning.setdefault(implied[name], []).append(_PLURALS.get(name, f"{name}s"))
+    return tuple(
+        f"Rows differ in {' and '.join(plurals)}: {meaning}."
+        for meaning, plurals in factors_by_meaning.items()
+    )
 
 
 def factors_to_average(
@@ -321,8 +328,8 @@ def factors_to_average(
     """The factors to average over: those asked for but those the analysis itself looks at."""
     looked_at = _factors_in_options(analysis, options)
     pairs = {"respondent": "model", "model": "respondent"}
-    kept = looked_at | {pairs[name] for name in looked_at if name in pairs}
-    taken = [name for name in over if name in FACTORS and name not in kept]
+    excluded = looked_at | {pairs[name] for name in looked_at if name in pairs}
+    taken = [name for name in over if name in FACTORS and name not in excluded]
     # a respondent has one model, so averaging over respondents averages over models
     return tuple(dict.fromkeys((*taken, *(["model"] if "respondent" in taken else []))))
 
@@ -418,32 +425,36 @@ def _pooling_cautions(
     )
 
 
-def _recurring_factors(rows: pd.DataFrame, ways: Sequence[str], looked_at: set[str]) -> list[str]:
+def _recurring_factors(
+    rows: pd.DataFrame, factors: Sequence[str], looked_at: set[str]
+) -> list[str]:
     """The ways in which some individual was asked more than once within what is analyzed together.
 
     People who each answered in one language, say, are pooled over languages without recurring.
     """
-    if not ways:
+    if not factors:
         return []
     # Contexts of a design are the same in all its studies; codes of people are not.
     study = ["study"] if rows_are_people(rows) else []
-    apart = [name for name in (*FACTORS, CONTEXT_SET, REWRITING) if name in looked_at]
-    who = list(dict.fromkeys([*study, *_INDIVIDUAL, *(name for name in apart if name in rows)]))
-    cases = rows[["administration", *who, *ways]].drop_duplicates("administration")
-    same = cases.groupby(who, observed=True, dropna=False, sort=False)
-    return [name for name in ways if (same[name].nunique(dropna=False) > 1).any()]  # noqa: PD101
+    compared = [name for name in (*FACTORS, CONTEXT_SET, REWRITING) if name in looked_at]
+    individual = list(
+        dict.fromkeys([*study, *_INDIVIDUAL, *(name for name in compared if name in rows)])
+    )
+    cases = rows[["administration", *individual, *factors]].drop_duplicates("administration")
+    same = cases.groupby(individual, observed=True, dropna=False, sort=False)
+    return [name for name in factors if (same[name].nunique(dropna=False) > 1).any()]  # noqa: PD101
 
 
 def _factors_in_options(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
     """The factors that an analysis itself sets side by side or compares."""
-    found: set[str] = set()
+    factors: set[str] = set()
     for option in analysis.options:
         value = options.get(option.name, option.default)
         if isinstance(value, str):
-            found.add(value)
+            factors.add(value)
         elif isinstance(value, tuple):
-            found |= {part for part in value if isinstance(part, str)}
-    return found
+            factors |= {part for part in value if isinstance(part, str)}
+    return factors
 
 
 def _varies(frame: pd.DataFrame, name: str) -> bool:

@@ -81,7 +81,7 @@ def exported(workspace, study):
 def test_a_bank_that_holds_the_items_is_found_and_keys_the_answers(on_file):
     """After keying, everybody answers every item alike, so alpha is 1."""
     told = []
-    (done,) = imports.import_tidy(on_file, "mine.csv", people(), say=told.append)
+    (done,) = imports.import_tidy(on_file, "mine.csv", people(), report=told.append)
     assert (done.instrument, done.created_instrument) == ("trust", False)
     assert done.about_bank == "4 of 4 item codes match."
     assert told == ["The column 'person' says who answered. It is taken as the context."]
@@ -140,7 +140,7 @@ def test_a_few_items_of_a_large_bank_do_not_decide_for_it(on_file):
                                     "participant_id", "Subject ID", "person_id", "id"])  # fmt: skip
 def test_a_column_of_people_is_the_context(workspace, header):
     told = []
-    imports.import_tidy(workspace, "m.csv", people(f"{header},item,answer"), say=told.append)
+    imports.import_tidy(workspace, "m.csv", people(f"{header},item,answer"), report=told.append)
     assert told == [f"The column '{header}' says who answered. It is taken as the context."]
     frame = exported(workspace, "m")
     assert frame["context"].tolist() == [f"p{p}" for p in range(1, 6) for _ in range(4)]

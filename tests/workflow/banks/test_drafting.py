@@ -52,7 +52,7 @@ def run(workspace, bank, target, script, codes=("i1", "i2", "i3", "i4"), **setti
     with FaultServer(script) as server:
         catalog.save(workspace, service(server.base_url, **settings))
         reason = drafting.draft_texts(
-            workspace, bank, codes, target, "Service", told=found.append, policy=QUICK
+            workspace, bank, codes, target, "Service", report=found.append, policy=QUICK
         )
     return {outcome.code: outcome for outcome in found}, reason, server
 
@@ -171,7 +171,7 @@ def test_breaking_off_ends_the_calls_and_keeps_what_was_told(workspace, bank, ke
         catalog.save(workspace, service(server.base_url, at_once=1))
         with pytest.raises(Left):
             drafting.draft_texts(
-                workspace, bank, ["i1", "i2", "i3", "i4"], SPANISH, "Service", told=told
+                workspace, bank, ["i1", "i2", "i3", "i4"], SPANISH, "Service", report=told
             )
         assert len(found) == 1
         assert server.total < 4
@@ -180,7 +180,7 @@ def test_breaking_off_ends_the_calls_and_keeps_what_was_told(workspace, bank, ke
 def test_simulated_respondents_cannot_draft(workspace, bank):
     catalog.save(workspace, simulated("Formula"))
     with pytest.raises(BankError, match="simulated"):
-        drafting.draft_texts(workspace, bank, ["i1"], SPANISH, "Formula", told=print)
+        drafting.draft_texts(workspace, bank, ["i1"], SPANISH, "Formula", report=print)
     people = catalog.list_respondents(workspace)
     assert "Formula" not in [person.label for person in drafting.text_writers(people)]
 
@@ -246,7 +246,7 @@ def test_the_local_model_drafts_something_or_says_why_not(workspace, bank):
     found = []
     reason = drafting.draft_texts(
         workspace, bank, ["i1", "i3"], DraftTarget(GridTextColumn("en", "paraphrase_1"), "en"),
-        LOCAL.label, told=found.append,
+        LOCAL.label, report=found.append,
     )  # fmt: skip
     assert reason == ""
     assert [outcome.code for outcome in found] == ["i1", "i3"]

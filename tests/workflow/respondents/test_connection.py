@@ -33,7 +33,7 @@ def test_each_setting_that_a_service_refuses_is_found_and_no_other(workspace, na
         bodies = [seen.body for seen in server.chats]
     assert found.refused == (name,)
     assert [check.accepted for check in found.parameters].count(True) == len(PARAMETERS) - 1
-    said = next(check.said for check in found.parameters if check.name == name)
+    said = next(check.message for check in found.parameters if check.name == name)
     assert "is not supported with this model" in said
     assert len(bodies) == 2 + len(PARAMETERS)  # as it is set, bare, and one for each setting
     assert not set(bodies[1]) & set(PARAMETERS)

@@ -77,7 +77,7 @@ def test_progress_is_seen_and_a_cancelled_computation_stops_before_its_next_step
     reached.acquire(timeout=10)
     let_on.release()
     reached.acquire(timeout=10)
-    assert (computation.done, computation.total, computation.what) == (1, 3, "groups")
+    assert (computation.done, computation.total, computation.unit) == (1, 3, "groups")
     assert not computation.ended
     computation.cancel()
     let_on.release()
