@@ -152,10 +152,9 @@ def share(successes: int, n: int, *, level: float = 0.95) -> Share:
     seed. Agrees with R's prop.test(correct = FALSE) and qbinom to 1e-12.
     """
     low, high = wilson_interval(successes, n, level=level)
-    nan = math.nan
     if n == 0:
         reason = "Undefined: there are no trials."
-        return Share(0, 0, nan, nan, nan, nan, nan, level, (reason,))
+        return Share(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan, level, (reason,))
     own = successes / n
     ends = [float(binom.ppf(tail, n, own)) / n for tail in ((1 - level) / 2, (1 + level) / 2)]
     extreme = successes in (0, n)

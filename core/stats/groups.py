@@ -512,14 +512,13 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownG
             f"Left out for scores too large or too small to compute with: {name_list(strange)}."
         )
     groups, numbers = tuple(kept), tuple(kept.values())
-    nan = math.nan
     if len(kept) < 2:
         problems.append("Undefined: it needs two groups with two scores each.")
     elif all(own.sd == 0 for own in numbers):
         problems.append("Undefined: nothing varies within the groups.")
     else:
         return _analyzed(groups, numbers, level, problems)
-    return KnownGroupsTest(groups, numbers, *(nan,) * 10, level, tuple(problems))
+    return KnownGroupsTest(groups, numbers, *(math.nan,) * 10, level, tuple(problems))
 
 
 def _analyzed(

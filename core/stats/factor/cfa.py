@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Literal
@@ -12,7 +13,6 @@ from scipy import stats
 from core.errors import NotEnoughData
 from core.stats.factor.estimation import Optimum, maximize, prepare_groups, start_values
 from core.stats.factor.fit_indices import (
-    NAN,
     Informations,
     TestsOfFit,
     tests_of_fit,
@@ -61,16 +61,15 @@ from core.stats.factor.result import (
     srmr,
     standardized_estimates,
 )
-from core.stats.inputs import check_level
+from core.stats.inputs import Floats, check_level
 
 # Which parameters left out of a model would improve its fit most.
 
-Array = np.ndarray
 NO_INFORMATION = 1e-8  # share of a parameter's information that the model leaves unexplained
 
 
 def modification_indices(
-    likelihood: NormalLikelihood, theta: Array
+    likelihood: NormalLikelihood, theta: Floats
 ) -> tuple[ModificationIndex, ...]:
     """Score test of every loading, residual covariance and factor covariance fixed at 0.
 
@@ -94,7 +93,7 @@ def modification_indices(
     return _score_tests(likelihood, theta, wanted)
 
 
-def release_indices(likelihood: NormalLikelihood, theta: Array) -> tuple[ModificationIndex, ...]:
+def release_indices(likelihood: NormalLikelihood, theta: Floats) -> tuple[ModificationIndex, ...]:
     """Score test of every parameter held equal across groups, if that group had its own.
 
     For finding what stands against invariance (partial invariance, Byrne, Shavelson & Muthen 1989,
@@ -111,7 +110,7 @@ def release_indices(likelihood: NormalLikelihood, theta: Array) -> tuple[Modific
 
 
 def _score_tests(
-    likelihood: NormalLikelihood, theta: Array, wanted: list[list[Parameter]]
+    likelihood: NormalLikelihood, theta: Floats, wanted: list[list[Parameter]]
 ) -> tuple[ModificationIndex, ...]:
     """Score tests of parameters per group, largest first."""
     if not any(wanted):
@@ -165,7 +164,7 @@ def parameters_fixed_at_zero(table: ParameterTable, group: int = 0) -> list[Para
     pairs += [(a, COVARIANCE, b) for a, b in combinations(table.items, 2)]
     pairs += [(a, COVARIANCE, b) for a, b in combinations(top, 2)]
     return [
-        Parameter(group, left, op, right, 0, float("nan"))
+        Parameter(group, left, op, right, 0, math.nan)
         for left, op, right in pairs
         if (op, frozenset((left, right))) not in listed
     ]
@@ -210,7 +209,7 @@ class _Fitter:
         doubtful = error_problems(standardized) if optimum.converged else []
         likelihood = self._log_likelihood(optimum)
         # a model that is not identified has fewer parameters than are counted
-        compared = NAN if NOT_IDENTIFIED in trouble else likelihood
+        compared = math.nan if NOT_IDENTIFIED in trouble else likelihood
         q = self.table.n_free
         return CfaResult(
             estimator=self.estimator,
@@ -228,7 +227,7 @@ class _Fitter:
             robust=tests.robust,
             srmr=srmr(self.data.groups, matrices, means=self.table.means)
             if optimum.converged
-            else NAN,
+            else math.nan,
             log_likelihood=likelihood,
             aic=2 * q - 2 * compared,
             bic=q * float(np.log(self.data.n)) - 2 * compared,
@@ -258,12 +257,12 @@ class _Fitter:
         """The estimates; none if there are more parameters than moments."""
         start = start_values(self.table, self.data.groups)
         if df < 0:
-            return Optimum(np.full_like(start, NAN), NAN, False)
+            return Optimum(np.full_like(start, math.nan), math.nan, False)
         return maximize(self.likelihood, start)
 
-    def _inference(self, optimum: Optimum, df: int) -> tuple[TestsOfFit, Array, list[str]]:
+    def _inference(self, optimum: Optimum, df: int) -> tuple[TestsOfFit, Floats, list[str]]:
         """Tests, sampling covariance (q, q), and what stands in their way."""
-        nothing = np.full((self.table.n_free,) * 2, NAN)
+        nothing = np.full((self.table.n_free,) * 2, math.nan)
         if not optimum.converged:
             trouble = TOO_MANY if df < 0 else NOT_CONVERGED
             return _no_tests(df), nothing, [trouble]
@@ -286,7 +285,7 @@ class _Fitter:
         )
         return tests, covariance, [*tests.problems, *([] if df > 0 else [NO_FREEDOM])]
 
-    def _covariance(self, informations: Informations) -> Array:
+    def _covariance(self, informations: Informations) -> Floats:
         """Sampling covariance of the estimates: sandwich, observed or expected information."""
         n = self.data.n
         if self.estimator == "MLR":
@@ -300,13 +299,13 @@ class _Fitter:
     def _log_likelihood(self, optimum: Optimum) -> float:
         """Log-likelihood with its constant; NaN without convergence."""
         if not optimum.converged:
-            return NAN
+            return math.nan
         values = sum(group.n_values for group in self.data.groups)
         return -0.5 * float(values * np.log(2 * np.pi) + self.data.n * optimum.value)
 
     def _scores(
         self,
-        tests: Callable[[NormalLikelihood, Array], tuple[ModificationIndex, ...]],
+        tests: Callable[[NormalLikelihood, Floats], tuple[ModificationIndex, ...]],
         optimum: Optimum,
         trouble: Sequence[str],
     ) -> tuple[ModificationIndex, ...]:
@@ -317,7 +316,7 @@ class _Fitter:
 
 def _no_tests(df: int) -> TestsOfFit:
     """Tests of a model that could not be fitted."""
-    return TestsOfFit(undefined_indices(df), None, None, NAN, NAN)
+    return TestsOfFit(undefined_indices(df), None, None, math.nan, math.nan)
 
 
 # Confirmatory factor analysis by maximum likelihood: ML, MLR, with or without missing answers.
@@ -326,7 +325,7 @@ Estimator = Literal["ML", "MLR"]
 
 
 def fit_cfa(
-    scores: Array | Sequence[Array],
+    scores: Floats | Sequence[Floats],
     items: Sequence[str],
     model: str | ParsedModel,
     *,
@@ -431,7 +430,7 @@ def _refuse_strangers(partial: frozenset[tuple[str, str, str]], model: ParsedMod
 
 def _usable(
     model: ParsedModel,
-    groups: Sequence[Array],
+    groups: Sequence[Floats],
     items: Sequence[str],
     missing: LikelihoodRule,
     names: list[str],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,10 +16,10 @@ from core.stats.factor.fit_indices import p_value
 from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import ParsedModel, Scaling
 from core.stats.factor.result import CfaResult, FitIndices
+from core.stats.inputs import Floats
 
 # Whether a model with more restrictions fits worse than one with fewer.
 
-_NAN = float("nan")
 _ROUNDING = 1e-6
 
 
@@ -69,7 +70,7 @@ def compare_models(restricted: CfaResult, freer: CfaResult) -> ModelDifference:
     """
     problems = _contradictions(restricted, freer)
     df = restricted.fit.df - freer.fit.df
-    chi2, factor = _NAN, _NAN
+    chi2, factor = math.nan, math.nan
     if not problems:
         chi2, factor, trouble = _difference(restricted, freer, df)
         problems += trouble
@@ -113,9 +114,13 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
     """Chi-square difference, its factor, and why it is undefined."""
     plain = restricted.fit.chi2 - freer.fit.chi2
     if np.isnan(plain):
-        return _NAN, _NAN, ["At least one of the models has no test of fit."]
+        return math.nan, math.nan, ["At least one of the models has no test of fit."]
     if plain < -_ROUNDING * max(1.0, restricted.fit.chi2):
-        return _NAN, _NAN, ["The model with more restrictions fits better, so it is not nested."]
+        return (
+            math.nan,
+            math.nan,
+            ["The model with more restrictions fits better, so it is not nested."],
+        )
     if restricted.estimator != "MLR":
         return max(plain, 0.0), 1.0, []
     weighted = [
@@ -124,13 +129,17 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
     ]
     factor = (weighted[0] - weighted[1]) / df
     if np.isnan(factor):
-        return _NAN, _NAN, ["A scaled χ² is undefined, so the difference cannot be corrected."]
+        return (
+            math.nan,
+            math.nan,
+            ["A scaled χ² is undefined, so the difference cannot be corrected."],
+        )
     if factor <= 0:
         reason = (
             "The correction of the chi-square difference is not positive, which happens in small "
             "samples; compare AIC, BIC and the indices instead."
         )
-        return _NAN, factor, [reason]
+        return math.nan, factor, [reason]
     return max(plain, 0.0) / factor, factor, []
 
 
@@ -186,7 +195,7 @@ class Invariance:
 
 
 def invariance(
-    scores: Mapping[str, np.ndarray],
+    scores: Mapping[str, Floats],
     items: Sequence[str],
     model: str | ParsedModel,
     *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,11 +18,9 @@ from core.stats.factor.likelihood import (
     unrestricted_moments,
 )
 from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, Parameter, ParameterTable
-from core.stats.inputs import score_matrix, select_usable
+from core.stats.inputs import Booleans, Floats, score_matrix, select_usable
 
 # Answers made ready for a normal likelihood: which items and rows count, and their moments.
-
-Array = np.ndarray
 
 _SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that can be told from 0
 _ENOUGH = 10  # rows beyond as many as items
@@ -29,7 +28,7 @@ _PART = 0.05  # of a combination of items that is worth a name
 
 
 def prepare_groups(
-    scores: Sequence[Array], items: Sequence[str], *, missing: LikelihoodRule, names: Sequence[str]
+    scores: Sequence[Floats], items: Sequence[str], *, missing: LikelihoodRule, names: Sequence[str]
 ) -> PreparedData:
     """Groups ready for fitting.
 
@@ -79,7 +78,7 @@ def prepare_groups(
     )
 
 
-def _group(matrix: Array, items: tuple[str, ...], name: str) -> GroupData:
+def _group(matrix: Floats, items: tuple[str, ...], name: str) -> GroupData:
     """One group's patterns and moments; matrix (n, p) with NaN for missing."""
     present = ~np.isnan(matrix)
     kinds, which = np.unique(present, axis=0, return_inverse=True)
@@ -113,7 +112,7 @@ def _group(matrix: Array, items: tuple[str, ...], name: str) -> GroupData:
     return replace(start, covariance=between, has_maximum=False)
 
 
-def _refuse_strangers(present: Array, items: tuple[str, ...], where: str) -> None:
+def _refuse_strangers(present: Booleans, items: tuple[str, ...], where: str) -> None:
     """Stop where two items are never answered in the same row, naming them."""
     together = present.T.astype(float) @ present
     if (together == 0).any():
@@ -125,7 +124,7 @@ def _refuse_strangers(present: Array, items: tuple[str, ...], where: str) -> Non
         )
 
 
-def _refuse_dependent(covariance: Array, items: tuple[str, ...], where: str) -> None:
+def _refuse_dependent(covariance: Floats, items: tuple[str, ...], where: str) -> None:
     """Stop where some items are a weighted sum of others, naming them."""
     smallest, weights = _weakest(covariance)
     if smallest < _SINGULAR:
@@ -137,7 +136,7 @@ def _refuse_dependent(covariance: Array, items: tuple[str, ...], where: str) -> 
 
 
 def _refuse_dependent_answers(
-    matrix: Array, covariance: Array, items: tuple[str, ...], where: str
+    matrix: Floats, covariance: Floats, items: tuple[str, ...], where: str
 ) -> None:
     """Stop where the rows that hold items without a common maximum show that these are dependent.
 
@@ -179,7 +178,7 @@ def _rows(n: int) -> str:
     return f"{n} row holds" if n == 1 else f"{n} rows hold"
 
 
-def _weakest(covariance: Array) -> tuple[float, Array]:
+def _weakest(covariance: Floats) -> tuple[float, Floats]:
     """Smallest eigenvalue of the correlations, and its eigenvector."""
     spread = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
@@ -206,12 +205,12 @@ class Optimum:
     converged : whether it is an optimum.
     """
 
-    theta: Array
+    theta: Floats
     value: float
     converged: bool
 
 
-def maximize(likelihood: NormalLikelihood, start: Array) -> Optimum:
+def maximize(likelihood: NormalLikelihood, start: Floats) -> Optimum:
     """The maximum of a likelihood by Fisher scoring with Levenberg's damping.
 
     Where many answers are missing, scoring comes closer by small parts only; some of Newton's steps
@@ -222,7 +221,7 @@ def maximize(likelihood: NormalLikelihood, start: Array) -> Optimum:
     """
     theta, value = np.array(start, dtype=np.float64), likelihood.value(start)
     if not np.isfinite(value):
-        return Optimum(theta, float("nan"), False)
+        return Optimum(theta, math.nan, False)
     damping, decrement, steps = 0.0, np.inf, 0
     gradient, scaled, scale = _local(likelihood, theta)
     while steps < _STEPS and damping < _TOO_DAMPED:
@@ -249,8 +248,8 @@ def maximize(likelihood: NormalLikelihood, start: Array) -> Optimum:
 
 
 def _local(
-    likelihood: NormalLikelihood, theta: Array, *, slow: bool = False
-) -> tuple[Array, Array, Array]:
+    likelihood: NormalLikelihood, theta: Floats, *, slow: bool = False
+) -> tuple[Floats, Floats, Floats]:
     """Half the gradient, the information scaled to a unit diagonal, and the scale.
 
     The information is the expected one; if `slow`, the observed one where it is positive definite.
@@ -264,13 +263,13 @@ def _local(
         return likelihood.gradient(theta) / 2, information / np.outer(scale, scale), scale
 
 
-def _solve(matrix: Array, vector: Array, damping: float) -> Array:
+def _solve(matrix: Floats, vector: Floats, damping: float) -> Floats:
     """Least-norm solution with damping, which also serves where the model is not identified."""
     damped = matrix + damping * np.eye(len(matrix))
     return np.asarray(np.linalg.lstsq(damped, vector, rcond=1e-11)[0])
 
 
-def start_values(table: ParameterTable, groups: Sequence[GroupData]) -> Array:
+def start_values(table: ParameterTable, groups: Sequence[GroupData]) -> Floats:
     """Where to begin the search, shape (q,).
 
     Loadings from the first principal component of each factor's items; half of each item's variance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +18,10 @@ from core.stats.factor.likelihood import (
     trace_products,
 )
 from core.stats.factor.result import FitIndices
+from core.stats.inputs import Floats
 
 # Fit indices that follow from a chi-square and its degrees of freedom.
 
-NAN = float("nan")
 _RMSEA_CLOSE = 0.05
 """Browne & Cudeck (1993): a model with an RMSEA up to here fits closely."""
 _ROUNDING = 1e-6  # of the chi-square of a model that fits any answers
@@ -58,14 +59,14 @@ class Rmsea:
 
 def p_value(chi2: float, df: int) -> float:
     """Probability of a chi-square this large if the model holds; NaN without degrees of freedom."""
-    return float(stats.chi2.sf(chi2, df)) if df > 0 and np.isfinite(chi2) else NAN
+    return float(stats.chi2.sf(chi2, df)) if df > 0 and np.isfinite(chi2) else math.nan
 
 
 def cfi(model: float, model_df: float, baseline: float, baseline_df: float) -> float:
     """Comparative fit index (Bentler 1990, doi:10.1037/0033-2909.107.2.238), kept in 0..1."""
     misfit, worst = max(model - model_df, 0.0), max(model - model_df, baseline - baseline_df, 0.0)
     if not np.isfinite(worst):
-        return NAN
+        return math.nan
     return 1.0 - misfit / worst if worst > 0 else 1.0
 
 
@@ -78,7 +79,7 @@ def tli(
     subtracted from chi-square, not this ratio.
     """
     spare = baseline - baseline_df
-    return 1.0 - (model - model_df) / spare * ratio if spare != 0 else NAN
+    return 1.0 - (model - model_df) / spare * ratio if spare != 0 else math.nan
 
 
 def rmsea(chi2: float, df: float, n: int, n_groups: int, *, stretch: float = 1.0) -> Rmsea:
@@ -89,7 +90,7 @@ def rmsea(chi2: float, df: float, n: int, n_groups: int, *, stretch: float = 1.0
     Liard, Savalei & Li 2012, doi:10.1080/00273171.2012.715252), else 1.
     """
     if df <= 0 or not np.isfinite(chi2):
-        return Rmsea(NAN, NAN, NAN, NAN)
+        return Rmsea(math.nan, math.nan, math.nan, math.nan)
     unit = n_groups * stretch / (df * n)
     low, high = (_noncentrality(chi2, df, coverage) for coverage in _COVERAGE)
     close = _RMSEA_CLOSE**2 / unit
@@ -146,14 +147,14 @@ def robust_indices(
     """
     df, baseline_df = factor * x.model_df, baseline_factor * x.baseline_df
     error = rmsea(model / factor, x.model_df, x.n, x.n_groups, stretch=factor)
-    ratio = x.baseline_df / x.model_df if x.model_df > 0 else NAN
+    ratio = x.baseline_df / x.model_df if x.model_df > 0 else math.nan
     return FitIndices(
-        NAN,
+        math.nan,
         x.model_df,
-        NAN,
-        NAN,
+        math.nan,
+        math.nan,
         x.baseline_df,
-        cfi(model, df, baseline, baseline_df) if x.model_df > 0 else NAN,
+        cfi(model, df, baseline, baseline_df) if x.model_df > 0 else math.nan,
         tli(model, df, baseline, baseline_df, ratio=ratio),
         error.estimate,
         error.low,
@@ -167,8 +168,8 @@ def robust_indices(
 
 def undefined_indices(df: int, baseline_df: int = 0) -> FitIndices:
     """A test that cannot be computed: nothing but its degrees of freedom."""
-    tests = (NAN, df, NAN, NAN, baseline_df)
-    return FitIndices(*tests, *(NAN,) * 7, shift=NAN, baseline_scaling_factor=NAN)
+    tests = (math.nan, df, math.nan, math.nan, baseline_df)
+    return FitIndices(*tests, *(math.nan,) * 7, shift=math.nan, baseline_scaling_factor=math.nan)
 
 
 def _indices(
@@ -182,14 +183,14 @@ def _indices(
     """Indices of a chi-square, corrected or not; without degrees of freedom 0, and nothing else."""
     if x.model_df == 0 and abs(model) < _ROUNDING:
         model = 0.0
-    ratio = x.baseline_df / x.model_df if x.model_df > 0 else NAN
+    ratio = x.baseline_df / x.model_df if x.model_df > 0 else math.nan
     return FitIndices(
         model,
         x.model_df,
         p_value(model, x.model_df),
         baseline,
         x.baseline_df,
-        cfi(model, x.model_df, baseline, x.baseline_df) if x.model_df > 0 else NAN,
+        cfi(model, x.model_df, baseline, x.baseline_df) if x.model_df > 0 else math.nan,
         tli(model, x.model_df, baseline, x.baseline_df, ratio=ratio),
         error.estimate,
         error.low,
@@ -207,22 +208,20 @@ def _indices(
 # information over the observed information. Robust indices with missing answers: Zhang & Savalei
 # (2023, doi:10.1037/met0000445). Checked against lavaan 0.6-19.
 
-Array = np.ndarray
 _NOT_SCALED = (
     "The scaling factor of the {} comes out at {:.3g}, and it has to be above 0: there are too few "
     "answers to correct the test. The scaled χ² and the scaled and robust indices are undefined; "
     "the plain ones take answers as normal."
 )
-_NAN = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class Informations:
     """Informations of the fitted model per row, shape (q, q): expected, observed, of the scores."""
 
-    expected: Array
-    observed: Array
-    scores: Array
+    expected: Floats
+    observed: Floats
+    scores: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +245,7 @@ class TestsOfFit:
 
 def tests_of_fit(
     likelihood: NormalLikelihood,
-    theta: Array,
+    theta: Floats,
     informations: Informations,
     *,
     corrected: bool,
@@ -283,7 +282,7 @@ def tests_of_fit(
         likelihood.n,
         len(likelihood.groups),
     )
-    fit, scaled, robust, factors = plain_indices(x), None, None, (_NAN, _NAN)
+    fit, scaled, robust, factors = plain_indices(x), None, None, (math.nan, math.nan)
     if corrected:
         trace = float(np.trace(np.linalg.solve(informations.observed, informations.scores)))
         factors = trace / n_free, saturated.trace / saturated.n_free
@@ -305,7 +304,7 @@ def tests_of_fit(
 def _robust_incomplete(
     x: ChiSquares,
     likelihood: NormalLikelihood,
-    theta: Array,
+    theta: Floats,
     saturated: ReferenceModel,
     baseline: ReferenceModel,
     corrected: bool,
@@ -339,12 +338,12 @@ def _robust_incomplete(
     )
 
 
-def _blocks(blocks: list[Array] | tuple[Array, ...], weights: list[float]) -> Array:
+def _blocks(blocks: list[Floats] | tuple[Floats, ...], weights: list[float]) -> Floats:
     """Group matrices as one, each weighted by its share of the rows."""
     return np.asarray(block_diag(*[w * b for w, b in zip(weights, blocks, strict=True)]))
 
 
-def _moment_changes(at: ModelMoments) -> Array:
+def _moment_changes(at: ModelMoments) -> Floats:
     """Changes of means and covariances (column by column, lower half) by parameter."""
     p = len(at.means)
     rows, columns = np.tril_indices(p)
@@ -353,9 +352,9 @@ def _moment_changes(at: ModelMoments) -> Array:
     return np.vstack([at.derivatives.mean_changes(), changes.T])
 
 
-def _complete_information(at: ModelMoments) -> Array:
+def _complete_information(at: ModelMoments) -> Floats:
     """Information of the saturated parameters if no answer were missing."""
-    inverse, d = np.linalg.inv(at.covariance), at.derivatives
+    inverse, d = np.asarray(np.linalg.inv(at.covariance)), at.derivatives
     return np.asarray(0.5 * trace_products(inverse, inverse, d, d) + d.mean.T @ inverse @ d.mean)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from core.stats.factor.model import Derivatives, Structure
+from core.stats.inputs import Booleans, Floats, Integers
 
 # Answers as a normal likelihood needs them: rows by pattern of missing answers, and moments.
 
-Array = np.ndarray
 LikelihoodRule = Literal["listwise", "fiml"]
 
 
@@ -29,10 +29,10 @@ class Pattern:
     mean : shape (k,). covariance : shape (k, k), divisor n.
     """
 
-    items: Array
-    scores: Array
-    mean: Array
-    covariance: Array
+    items: Integers
+    scores: Floats
+    mean: Floats
+    covariance: Floats
 
     @property
     def n(self) -> int:
@@ -57,10 +57,10 @@ class GroupData:
 
     name: str
     patterns: tuple[Pattern, ...]
-    means: Array
-    covariance: Array
-    item_means: Array
-    item_variances: Array
+    means: Floats
+    covariance: Floats
+    item_means: Floats
+    item_variances: Floats
     has_maximum: bool = True
 
     @property
@@ -69,7 +69,7 @@ class GroupData:
         return sum(pattern.n for pattern in self.patterns)
 
     @cached_property
-    def answered(self) -> Array:
+    def answered(self) -> Booleans:
         """Which items each pattern answers, shape (patterns, p)."""
         out = np.zeros((len(self.patterns), len(self.means)), dtype=bool)
         for row, pattern in zip(out, self.patterns, strict=True):
@@ -77,12 +77,12 @@ class GroupData:
         return out
 
     @cached_property
-    def counts(self) -> Array:
+    def counts(self) -> Floats:
         """Rows of each pattern, shape (patterns,)."""
         return np.array([pattern.n for pattern in self.patterns], dtype=np.float64)
 
     @cached_property
-    def pattern_means(self) -> Array:
+    def pattern_means(self) -> Floats:
         """Means of each pattern, 0 where not answered, shape (patterns, p)."""
         out = np.zeros(self.answered.shape)
         for row, pattern in zip(out, self.patterns, strict=True):
@@ -90,7 +90,7 @@ class GroupData:
         return out
 
     @cached_property
-    def pattern_covariances(self) -> Array:
+    def pattern_covariances(self) -> Floats:
         """Covariances of each pattern, 0 where not answered, shape (patterns, p, p)."""
         out = np.zeros((*self.answered.shape, len(self.means)))
         for block, pattern in zip(out, self.patterns, strict=True):
@@ -141,8 +141,8 @@ _WIDEST = 1e3  # keeps the step sensible where a parameter is not identified
 class ModelMoments:
     """Means (p,) and covariance (p, p) of a group, and how parameters move them."""
 
-    means: Array
-    covariance: Array
+    means: Floats
+    covariance: Floats
     derivatives: Derivatives
 
 
@@ -151,8 +151,8 @@ class FreeCells:
     """Moments that are parameters: all means if `means`, then these cells of the covariance."""
 
     n_items: int
-    rows: Array
-    columns: Array
+    rows: Integers
+    columns: Integers
     means: bool
 
     @property
@@ -167,7 +167,7 @@ class FreeCells:
         return Derivatives(left, right, mean, np.eye(left.shape[1]))
 
 
-def deviance(group: GroupData, means: Array, covariance: Array) -> float:
+def deviance(group: GroupData, means: Floats, covariance: Floats) -> float:
     """Minus twice the log-likelihood of a group without its constant; infinite if not defined."""
     try:
         roots = np.linalg.cholesky(_of_answered(group, covariance))
@@ -179,7 +179,7 @@ def deviance(group: GroupData, means: Array, covariance: Array) -> float:
     return float(group.counts @ (logs + distances))
 
 
-def _expected_changes(group: GroupData, means: Array, covariance: Array) -> tuple[Array, Array]:
+def _expected_changes(group: GroupData, means: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     """What one step of expectation-maximisation is made of: (p,) and (p, p), per row.
 
     With Sigma the covariance, means move by Sigma times the first; the covariance about the old
@@ -192,7 +192,7 @@ def _expected_changes(group: GroupData, means: Array, covariance: Array) -> tupl
     return shares @ pulls, np.einsum("k,kij->ij", shares, misfit)
 
 
-def deviance_gradient(group: GroupData, at: ModelMoments) -> Array:
+def deviance_gradient(group: GroupData, at: ModelMoments) -> Floats:
     """Gradient of `deviance` by the free parameters, shape (q,)."""
     inverses = _inverses(group, at.covariance)
     pulls = np.einsum("kij,kj->ki", inverses, _gaps(group, at.means))
@@ -206,7 +206,7 @@ def deviance_gradient(group: GroupData, at: ModelMoments) -> Array:
 
 def expected_information(
     group: GroupData, at: ModelMoments, other: Derivatives | None = None
-) -> Array:
+) -> Floats:
     """Expected information of a group, shape (q, q); with `other`, the block between two sets."""
     d, e = at.derivatives, at.derivatives if other is None else other
     cells = np.zeros((d.left.shape[1], e.left.shape[1]))
@@ -220,7 +220,7 @@ def expected_information(
     return np.asarray(d.incidence.T @ cells @ e.incidence)
 
 
-def _observed_information(group: GroupData, at: ModelMoments, cells: FreeCells) -> Array:
+def _observed_information(group: GroupData, at: ModelMoments, cells: FreeCells) -> Floats:
     """Observed information of a model whose parameters are moments themselves, shape (q, q).
 
     For the saturated model and the baseline; a measurement model adds second derivatives, which
@@ -247,7 +247,7 @@ def _observed_information(group: GroupData, at: ModelMoments, cells: FreeCells) 
     return np.block([[by_mean, cross], [cross.T, block]])
 
 
-def _casewise_scores(group: GroupData, at: ModelMoments) -> Array:
+def _casewise_scores(group: GroupData, at: ModelMoments) -> Floats:
     """Derivatives of each row's log-likelihood by the free parameters, shape (n, q)."""
     d = at.derivatives
     out = []
@@ -259,7 +259,7 @@ def _casewise_scores(group: GroupData, at: ModelMoments) -> Array:
     return np.vstack(out)
 
 
-def trace_products(first: Array, second: Array, d: Derivatives, e: Derivatives) -> Array:
+def trace_products(first: Floats, second: Floats, d: Derivatives, e: Derivatives) -> Floats:
     """tr(first dSigma_r second dSigma_s) for all r of d and s of e; both matrices symmetric.
 
     Either may be a stack of matrices, (k, p, p); the result then is, too.
@@ -272,24 +272,24 @@ def trace_products(first: Array, second: Array, d: Derivatives, e: Derivatives) 
     )
 
 
-def _of_answered(group: GroupData, covariance: Array) -> Array:
+def _of_answered(group: GroupData, covariance: Floats) -> Floats:
     """Covariance of the items each pattern answers, identity elsewhere; (patterns, p, p)."""
     both = group.answered[:, :, None] & group.answered[:, None, :]
     return np.where(both, covariance, np.eye(len(covariance)))
 
 
-def _inverses(group: GroupData, covariance: Array) -> Array:
+def _inverses(group: GroupData, covariance: Floats) -> Floats:
     """Inverse covariance of the items each pattern answers, 0 elsewhere; (patterns, p, p)."""
     both = group.answered[:, :, None] & group.answered[:, None, :]
     return np.where(both, np.linalg.inv(_of_answered(group, covariance)), 0.0)
 
 
-def _gaps(group: GroupData, means: Array) -> Array:
+def _gaps(group: GroupData, means: Floats) -> Floats:
     """Pattern means minus implied ones, 0 where not answered; (patterns, p)."""
     return np.where(group.answered, group.pattern_means - means, 0.0)
 
 
-def _squares(group: GroupData, means: Array) -> Array:
+def _squares(group: GroupData, means: Floats) -> Floats:
     """Mean squares of each pattern about the implied means; (patterns, p, p)."""
     gaps = _gaps(group, means)
     return np.asarray(group.pattern_covariances + gaps[:, :, None] * gaps[:, None, :])
@@ -307,7 +307,7 @@ class NormalLikelihood:
         self.groups = tuple(groups)
         self.n = sum(group.n for group in groups)
 
-    def moments(self, theta: Array) -> list[ModelMoments]:
+    def moments(self, theta: Floats) -> list[ModelMoments]:
         """Moments of every group."""
         out = []
         for number, group in enumerate(self.groups):
@@ -317,7 +317,7 @@ class NormalLikelihood:
             out.append(ModelMoments(means, matrices.covariance, derivatives))
         return out
 
-    def value(self, theta: Array) -> float:
+    def value(self, theta: Floats) -> float:
         """Mean deviance; infinite where an implied covariance is not positive definite."""
         total = 0.0
         for number, group in enumerate(self.groups):
@@ -326,17 +326,17 @@ class NormalLikelihood:
             total += deviance(group, means, matrices.covariance)
         return total / self.n
 
-    def gradient(self, theta: Array) -> Array:
+    def gradient(self, theta: Floats) -> Floats:
         """Gradient of `value`, shape (q,)."""
         pairs = zip(self.groups, self.moments(theta), strict=True)
         return np.asarray(sum(deviance_gradient(g, at) for g, at in pairs) / self.n)
 
-    def expected_information(self, theta: Array) -> Array:
+    def expected_information(self, theta: Floats) -> Floats:
         """Expected information per row, shape (q, q)."""
         pairs = zip(self.groups, self.moments(theta), strict=True)
         return np.asarray(sum(expected_information(g, at) for g, at in pairs) / self.n)
 
-    def observed_information(self, theta: Array) -> Array:
+    def observed_information(self, theta: Floats) -> Floats:
         """Observed information per row by central differences of the gradient, shape (q, q)."""
         rows = []
         # one row's sampling error is a unit that does not depend on the units of the items
@@ -349,7 +349,7 @@ class NormalLikelihood:
         hessian = np.array(rows)
         return np.asarray((hessian + hessian.T) / 2)
 
-    def scores_information(self, theta: Array) -> Array:
+    def scores_information(self, theta: Floats) -> Floats:
         """Mean outer product of the rows' scores, shape (q, q)."""
         pairs = zip(self.groups, self.moments(theta), strict=True)
         scores = np.vstack([_casewise_scores(g, at) for g, at in pairs])
@@ -386,8 +386,8 @@ class ReferenceModel:
     groups: tuple[ModelMoments, ...]
     deviance: float
     n_free: int
-    information: tuple[Array, ...]
-    scores: tuple[Array, ...]
+    information: tuple[Floats, ...]
+    scores: tuple[Floats, ...]
 
     @property
     def trace(self) -> float:
@@ -421,7 +421,7 @@ def _all_cells(p: int, *, means: bool) -> FreeCells:
 
 
 def _reference(
-    groups: Sequence[GroupData], moments: Sequence[tuple[Array, Array]], cells: FreeCells
+    groups: Sequence[GroupData], moments: Sequence[tuple[Floats, Floats]], cells: FreeCells
 ) -> ReferenceModel:
     """The model with its deviance and informations."""
     information, outer, total = [], [], 0.0
@@ -440,8 +440,8 @@ def _reference(
 class UnrestrictedMoments:
     """Means (p,) and covariance (p, p) where the search ended, and whether it is a maximum."""
 
-    means: Array
-    covariance: Array
+    means: Floats
+    covariance: Floats
     settled: bool = False
 
 
@@ -512,7 +512,7 @@ def _newton(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
     return UnrestrictedMoments(means, covariance)
 
 
-def _newton_step(information: Array, slope: Array) -> Array | None:
+def _newton_step(information: Floats, slope: Floats) -> Floats | None:
     """Information inverse times slope; None where the information is not positive definite."""
     diagonal = np.diag(information)
     if (diagonal <= 0).any():
@@ -525,7 +525,9 @@ def _newton_step(information: Array, slope: Array) -> Array | None:
     return np.asarray(cho_solve(factor, slope / scale) / scale)
 
 
-def _moved(means: Array, covariance: Array, cells: FreeCells, step: Array) -> tuple[Array, Array]:
+def _moved(
+    means: Floats, covariance: Floats, cells: FreeCells, step: Floats
+) -> tuple[Floats, Floats]:
     """Moments after a step of the parameters."""
     p = len(means)
     change = np.zeros((p, p))
@@ -534,7 +536,7 @@ def _moved(means: Array, covariance: Array, cells: FreeCells, step: Array) -> tu
     return means + step[:p], covariance + change
 
 
-def _smallest_eigenvalue(covariance: Array) -> float:
+def _smallest_eigenvalue(covariance: Floats) -> float:
     """Of the correlation matrix; below 0 where a variance is."""
     variances = np.diag(covariance)
     if (variances <= 0).any():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
+
+from core.stats.inputs import Floats
 
 # A measurement model as data: what the text says, and the parameters that follow from it.
 #
@@ -116,7 +119,7 @@ class Parameter:
     free: int
     value: float
     label: str = ""
-    start: float = float("nan")
+    start: float = math.nan
 
     @property
     def is_free(self) -> bool:
@@ -150,7 +153,7 @@ class ParameterTable:
         """Number of different free parameters."""
         return 1 + max((p.free for p in self.parameters), default=-1)
 
-    def values(self, theta: np.ndarray) -> np.ndarray:
+    def values(self, theta: Floats) -> Floats:
         """Value of every listed parameter at a vector of free ones; shape (len(parameters),)."""
         free = np.array([p.free for p in self.parameters])
         fixed = np.array([p.value for p in self.parameters])
@@ -163,8 +166,6 @@ class ParameterTable:
 # are not themselves explained, one fixed loading (or variance) per factor, and with means one
 # intercept per item. These are the defaults of the `cfa` function of lavaan (Rosseel 2012,
 # doi:10.18637/jss.v048.i02), so that the same text means the same model there.
-
-_NAN = float("nan")
 
 
 def parameter_table(
@@ -208,13 +209,13 @@ def parameter_table(
     for group in range(n_groups):
         for original in wanted:
             term = _in_group(original, model, group, scaling, equal)
-            free, value = -1, term.fixed if term.fixed is not None else _NAN
+            free, value = -1, term.fixed if term.fixed is not None else math.nan
             if term.fixed is None:
                 apart = _names(term) in partial
                 home = group if apart else _shared_group(term, model, group, equal)
                 key = term.label or (home, *_names(term))
                 free = numbers.setdefault(key, len(numbers))
-            start = _NAN if term.start is None else term.start
+            start = math.nan if term.start is None else term.start
             rows.append(
                 Parameter(
                     group, term.left, term.op, term.right, free, value, term.label or "", start
@@ -305,8 +306,6 @@ def _shared_group(term: Term, model: ParsedModel, group: int, equal: frozenset[s
 # Each cell moves Sigma by a sum of two outer products, u w' + w u'. Keeping u and w instead of the
 # matrix makes gradients and information matrices a few small products.
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
@@ -316,31 +315,31 @@ class Matrices:
     residuals (p, p), intercepts (p,), factor_means (m,).
     """
 
-    loadings: Array
-    paths: Array
-    disturbances: Array
-    residuals: Array
-    intercepts: Array
-    factor_means: Array
+    loadings: Floats
+    paths: Floats
+    disturbances: Floats
+    residuals: Floats
+    intercepts: Floats
+    factor_means: Floats
 
     @property
-    def total_paths(self) -> Array:
+    def total_paths(self) -> Floats:
         """(I - B)^-1, shape (m, m): direct and indirect effects of disturbances on factors."""
         return np.asarray(np.linalg.inv(np.eye(len(self.paths)) - self.paths))
 
     @property
-    def factor_covariance(self) -> Array:
+    def factor_covariance(self) -> Floats:
         """Implied covariance of the factors, shape (m, m)."""
         total = self.total_paths
         return np.asarray(total @ self.disturbances @ total.T)
 
     @property
-    def covariance(self) -> Array:
+    def covariance(self) -> Floats:
         """Implied covariance of the items, shape (p, p)."""
         return np.asarray(self.loadings @ self.factor_covariance @ self.loadings.T + self.residuals)
 
     @property
-    def means(self) -> Array:
+    def means(self) -> Floats:
         """Implied means of the items, shape (p,)."""
         return np.asarray(self.intercepts + self.loadings @ self.total_paths @ self.factor_means)
 
@@ -353,18 +352,18 @@ class Derivatives:
     `incidence` (r, q) adds cells up to free parameters, so that cells held equal count together.
     """
 
-    left: Array
-    right: Array
-    mean: Array
-    incidence: Array
+    left: Floats
+    right: Floats
+    mean: Floats
+    incidence: Floats
 
-    def covariance_changes(self) -> Array:
+    def covariance_changes(self) -> Floats:
         """Changes of Sigma by free parameter, shape (q, p, p)."""
         outer = np.einsum("ir,jr->rij", self.left, self.right)
         cells = outer + outer.transpose(0, 2, 1)
         return np.asarray(np.einsum("rij,rq->qij", cells, self.incidence))
 
-    def mean_changes(self) -> Array:
+    def mean_changes(self) -> Floats:
         """Changes of mu by free parameter, shape (p, q)."""
         return np.asarray(self.mean @ self.incidence)
 
@@ -382,7 +381,7 @@ class Structure:
             for g in range(table.n_groups)
         ]
 
-    def matrices(self, theta: Array, group: int = 0) -> Matrices:
+    def matrices(self, theta: Floats, group: int = 0) -> Matrices:
         """The matrices of a group at a vector of free parameters, shape (n_free,)."""
         p, m = self.n_items, self.n_factors
         out = {
@@ -405,7 +404,7 @@ class Structure:
             self._fill_residuals(out)
         return Matrices(**out)
 
-    def derivatives(self, theta: Array, group: int = 0) -> Derivatives:
+    def derivatives(self, theta: Floats, group: int = 0) -> Derivatives:
         """Derivatives of a group's moments by the free parameters.
 
         For ordered answers the diagonal of Sigma is 1 whatever the parameters; use only the
@@ -417,13 +416,13 @@ class Structure:
             incidence[row, cell[0].free] = 1.0
         return self.cell_derivatives(self.matrices(theta, group), cells, incidence)
 
-    def candidates(self, theta: Array, parameters: list[Parameter], group: int = 0) -> Derivatives:
+    def candidates(self, theta: Floats, parameters: list[Parameter], group: int = 0) -> Derivatives:
         """Derivatives by parameters that are not in the table, for modification indices."""
         cells = [(p, *self._place(p)) for p in parameters]
         return self.cell_derivatives(self.matrices(theta, group), cells, np.eye(len(cells)))
 
     def cell_derivatives(
-        self, at: Matrices, cells: list[tuple[Parameter, str, int, int]], incidence: Array
+        self, at: Matrices, cells: list[tuple[Parameter, str, int, int]], incidence: Floats
     ) -> Derivatives:
         """Derivatives by single cells (parameter, matrix, row, column)."""
         reach = at.loadings @ at.total_paths
@@ -465,7 +464,7 @@ class Structure:
         return "disturbances", self._factor[left], self._factor[right]
 
     @staticmethod
-    def _fill_residuals(out: dict[str, Array]) -> None:
+    def _fill_residuals(out: dict[str, Floats]) -> None:
         """Set residual variances of ordered answers to 1 minus what is explained."""
         total = np.linalg.inv(np.eye(len(out["paths"])) - out["paths"])
         reach = out["loadings"] @ total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,14 +22,12 @@ from core.stats.factor.model import (
     ParsedModel,
     Structure,
 )
-from core.stats.inputs import name_list
+from core.stats.inputs import Floats, name_list
 from core.stats.scores import contrary_items, keying_note
 
 # What a fitted measurement model reports; shared by every estimator.
 #
 # All numbers are unrounded. What is undefined is NaN, and `problems` says why in words.
-
-NAN = float("nan")
 
 
 @dataclass(frozen=True)
@@ -134,15 +133,15 @@ class GroupFit:
 
     name: str
     n: int
-    sample_covariance: np.ndarray
-    implied_covariance: np.ndarray
-    residual_correlations: np.ndarray
-    factor_correlations: np.ndarray
-    residual_variances: np.ndarray
-    r_squared: np.ndarray
+    sample_covariance: Floats
+    implied_covariance: Floats
+    residual_correlations: Floats
+    factor_correlations: Floats
+    residual_variances: Floats
+    r_squared: Floats
 
     @property
-    def standardized_residual_variances(self) -> np.ndarray:
+    def standardized_residual_variances(self) -> Floats:
         """Residual variance of each item as a share of its implied variance."""
         return np.asarray(self.residual_variances / np.diag(self.implied_covariance))
 
@@ -203,8 +202,8 @@ class CfaResult:
     modification_indices: tuple[ModificationIndex, ...]
     groups: tuple[GroupFit, ...]
     table: ParameterTable
-    theta: np.ndarray
-    covariance: np.ndarray
+    theta: Floats
+    covariance: Floats
     problems: tuple[str, ...]
     release_indices: tuple[ModificationIndex, ...] = ()
 
@@ -231,7 +230,6 @@ def _find(
 
 # What a model leaves unexplained: residual correlations, explained variance, SRMR.
 
-Array = np.ndarray
 _NEGATIVE = -1e-9
 """A variance below this is negative beyond rounding."""
 
@@ -268,7 +266,7 @@ def group_fit(data: GroupData, at: Matrices) -> GroupFit:
     )
 
 
-def explained_shares(residuals: Array, variances: Array) -> Array:
+def explained_shares(residuals: Floats, variances: Floats) -> Floats:
     """Share of each variance that is not residual; NaN where a residual variance is negative."""
     return np.asarray(np.where(residuals < _NEGATIVE, np.nan, 1 - residuals / variances))
 
@@ -288,12 +286,12 @@ def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bo
         if means:
             squares = np.append(squares, ((group.means - at.means) / spread) ** 2)
         if not group.has_maximum:
-            return float("nan")
+            return math.nan
         total += group.n / n * float(np.sqrt(squares.mean()))
     return total
 
 
-def correlations_of_covariance(covariance: Array) -> Array:
+def correlations_of_covariance(covariance: Floats) -> Floats:
     """Correlations of a covariance matrix; NaN beside a negative or zero variance."""
     variances = np.diag(covariance)
     spread = np.sqrt(np.where(variances > 0, variances, np.nan))
@@ -321,7 +319,7 @@ NO_FREEDOM = (
 TOO_MANY = "The model has more parameters than variances and covariances; it cannot be estimated."
 
 
-def is_identified(information: Array) -> bool:
+def is_identified(information: Floats) -> bool:
     """Whether an information matrix (q, q) is positive definite beyond rounding."""
     diagonal = np.diag(information)
     if not np.isfinite(information).all() or (diagonal <= 0).any():
@@ -450,7 +448,7 @@ def _huge(e: ParameterEstimate) -> bool:
     return e.op in (LOADING, COVARIANCE) and bool(e.se > _HUGE_ERROR)
 
 
-def _possible(covariance: Array) -> bool:
+def _possible(covariance: Floats) -> bool:
     """Whether a covariance matrix has no negative eigenvalue beyond rounding."""
     size = float(np.abs(covariance).max(initial=1e-300))
     return bool(np.linalg.eigvalsh(covariance / size).min(initial=0.0) > _NEGATIVE)
@@ -463,12 +461,11 @@ def _name(e: ParameterEstimate) -> str:
 
 # Estimates with standard errors, z, p and intervals, raw and standardised.
 
-_NAN = float("nan")
 _STEP = 1e-4
 
 
 def raw_estimates(
-    table: ParameterTable, theta: Array, covariance: Array, ci_level: float
+    table: ParameterTable, theta: Floats, covariance: Floats, ci_level: float
 ) -> tuple[ParameterEstimate, ...]:
     """Every listed parameter in the units of the items.
 
@@ -496,7 +493,7 @@ def raw_estimates(
 
 
 def standardized_estimates(
-    structure: Structure, theta: Array, covariance: Array, ci_level: float
+    structure: Structure, theta: Floats, covariance: Floats, ci_level: float
 ) -> tuple[ParameterEstimate, ...]:
     """Every listed parameter with items and factors of variance 1 (std.all).
 
@@ -544,7 +541,7 @@ class Standardizer:
         return _reciprocal(spread[p.left] * spread[p.right])
 
 
-def _standardized(structure: Structure, theta: Array) -> Array:
+def _standardized(structure: Structure, theta: Floats) -> Floats:
     """Standardised values of all listed parameters."""
     table = structure.table
     groups = [Standardizer(table, structure.matrices(theta, g)) for g in range(table.n_groups)]
@@ -554,17 +551,17 @@ def _standardized(structure: Structure, theta: Array) -> Array:
 
 def _reciprocal(value: float) -> float:
     """One over the value, NaN for 0."""
-    return 1.0 / value if value else _NAN
+    return 1.0 / value if value else math.nan
 
 
-def _roots(values: Array) -> Array:
+def _roots(values: Floats) -> Floats:
     """Square roots, NaN for negative values."""
     return np.asarray(np.sqrt(np.where(values >= 0, values, np.nan)))
 
 
 def _estimate(p: Parameter, value: float, error: float, ci_level: float) -> ParameterEstimate:
     """One estimate with everything that follows from its standard error."""
-    z = value / error if error > 0 else _NAN
+    z = value / error if error > 0 else math.nan
     reach = float(stats.norm.ppf(0.5 + ci_level / 2)) * error
     return ParameterEstimate(
         p.group,

@@ -8,6 +8,7 @@ Definitions are those of the source of semopy 2.3.11 (stats.py, model.py).
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,6 @@ from core.stats.factor.model import COVARIANCE, LOADING, ParameterTable
 from core.stats.factor.result import CfaResult
 from core.stats.inputs import Floats
 
-_NAN = float("nan")
 _ENDS = (1e-14, 1e-9)
 """Changes of the misfit at which the search ends; semopy's own 1e-6 leaves loadings off by 1e-3.
 Where rounding keeps the search from the first, it goes on to the second."""
@@ -52,19 +52,19 @@ class SemopyIndices:
     log_likelihood : the misfit chi2 / n, not a log-likelihood. aic, bic : from it.
     """
 
-    chi2: float = _NAN
-    df: float = _NAN
-    p: float = _NAN
-    baseline_chi2: float = _NAN
-    baseline_df: float = _NAN
-    cfi: float = _NAN
-    tli: float = _NAN
-    rmsea: float = _NAN
-    gfi: float = _NAN
-    agfi: float = _NAN
-    log_likelihood: float = _NAN
-    aic: float = _NAN
-    bic: float = _NAN
+    chi2: float = math.nan
+    df: float = math.nan
+    p: float = math.nan
+    baseline_chi2: float = math.nan
+    baseline_df: float = math.nan
+    cfi: float = math.nan
+    tli: float = math.nan
+    rmsea: float = math.nan
+    gfi: float = math.nan
+    agfi: float = math.nan
+    log_likelihood: float = math.nan
+    aic: float = math.nan
+    bic: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,12 @@ class SemopyFit:
         for one in self.estimates:
             if one.op == op and (one.left, one.right) in sides:
                 return one
-        return SemopyEstimate(left, op, right, _NAN, _NAN)
+        return SemopyEstimate(left, op, right, math.nan, math.nan)
 
     def correlation(self, factor: str, other: str) -> float:
         """The correlation of two factors; NaN where there is none."""
         if factor not in self.factors or other not in self.factors:
-            return _NAN
+            return math.nan
         places = self.factors.index(factor), self.factors.index(other)
         return float(self.factor_correlations[places])
 
@@ -277,9 +277,9 @@ def _baseline(library: Any, model: Any) -> tuple[float, float]:
     df = float(library.stats.calc_dof(baseline))
     try:
         found = baseline.fit(options={"ftol": _ENDS[0], "maxiter": _MOST_STEPS})
-        return _finite(library.stats.calc_chi2(baseline)[0]) if found.success else _NAN, df
+        return _finite(library.stats.calc_chi2(baseline)[0]) if found.success else math.nan, df
     except _FAULTS:
-        return _NAN, df
+        return math.nan, df
 
 
 def _number(formula: Callable[..., Any], *arguments: Any) -> float:
@@ -287,12 +287,12 @@ def _number(formula: Callable[..., Any], *arguments: Any) -> float:
     try:
         return _finite(formula(*arguments))
     except ZeroDivisionError:
-        return _NAN
+        return math.nan
 
 
 def _finite(value: Any) -> float:
     """The number; NaN where it is infinite."""
-    return float(value) if np.isfinite(value) else _NAN
+    return float(value) if np.isfinite(value) else math.nan
 
 
 def semopy_indices(fit: CfaResult) -> SemopyIndices:
@@ -313,19 +313,19 @@ def semopy_indices(fit: CfaResult) -> SemopyIndices:
     if not np.isfinite(chi2):
         return SemopyIndices(df=df)
     base, base_df = _restricted_baseline(fit)
-    gfi = 1 - chi2 / base if base else _NAN
+    gfi = 1 - chi2 / base if base else math.nan
     misfit = chi2 / n
     return SemopyIndices(
         chi2,
         df,
-        float(stats.chi2.sf(chi2, df)) if df else _NAN,
+        float(stats.chi2.sf(chi2, df)) if df else math.nan,
         base,
         base_df,
-        1 - (chi2 - df) / (base - base_df) if base != base_df else _NAN,
-        (base / base_df - chi2 / df) / (base / base_df - 1) if df and base_df else _NAN,
-        float(np.sqrt(max(chi2 / df - 1, 0) / (n - 1))) if df else _NAN,
+        1 - (chi2 - df) / (base - base_df) if base != base_df else math.nan,
+        (base / base_df - chi2 / df) / (base / base_df - 1) if df and base_df else math.nan,
+        float(np.sqrt(max(chi2 / df - 1, 0) / (n - 1))) if df else math.nan,
         gfi,
-        1 - base_df / df * (1 - gfi) if df else _NAN,
+        1 - base_df / df * (1 - gfi) if df else math.nan,
         misfit,
         2 * (q - misfit),
         q * float(np.log(n)) - 2 * misfit,
@@ -349,7 +349,7 @@ def _restricted_baseline(fit: CfaResult) -> tuple[float, float]:
     p = len(observed)
     df = p * (p + 1) / 2 - len(sets)
     if (implied <= 0).any():
-        return _NAN, df
+        return math.nan, df
     misfit = np.log(implied).sum() + (observed / implied).sum()
     return float(fit.n * (misfit - np.linalg.slogdet(sample)[1] - p)), df
 

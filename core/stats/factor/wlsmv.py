@@ -34,7 +34,6 @@ from core.stats.factor.model import (
 )
 from core.stats.factor.model_text import check_memory, model_scores, read_model, weighted_cells
 from core.stats.factor.result import (
-    NAN,
     CfaResult,
     FitIndices,
     GroupFit,
@@ -314,7 +313,7 @@ def _scale_and_shift(product: Floats, df: int) -> tuple[float, float]:
     """Scaling factor and shift from U times Gamma; NaN where nothing varies."""
     squares = float((product * product.T).sum())
     if not squares > _ROUNDING * len(product):  # so few rows that any model fits them
-        return NAN, NAN
+        return math.nan, math.nan
     factor = math.sqrt(squares / df)
     return factor, df - float(np.trace(product)) / factor
 
@@ -559,12 +558,12 @@ def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult
         scaled=_scaled_fit(fit) if testable else None,
         robust=_robust_fit(fit) if testable else None,
         srmr=_srmr(fit),
-        log_likelihood=NAN,
-        aic=NAN,
-        bic=NAN,
-        adjusted_bic=NAN,
-        scaling_h0=NAN,
-        scaling_h1=NAN,
+        log_likelihood=math.nan,
+        aic=math.nan,
+        bic=math.nan,
+        adjusted_bic=math.nan,
+        scaling_h0=math.nan,
+        scaling_h1=math.nan,
         parameters=raw_estimates(table, fit.theta, own, ci_level) + thresholds,
         standardized=standardized + thresholds,
         modification_indices=_weighted_modification_indices(fit),
@@ -691,4 +690,4 @@ def _constraints(restricted: Floats, freer: Floats) -> Floats:
 
 def _undefined(df: int, reason: str) -> WeightedDifference:
     """No test, and why."""
-    return WeightedDifference(NAN, df, NAN, NAN, NAN, NAN, (reason,))
+    return WeightedDifference(math.nan, df, math.nan, math.nan, math.nan, math.nan, (reason,))

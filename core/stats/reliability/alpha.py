@@ -471,15 +471,14 @@ def split_half(
     if max_splits < 1:
         raise ValueError(f"{max_splits} splits")
     rows = item_rows(scores, names)
-    nan = math.nan
     reason = too_few_reason(rows)
     if reason:
         return SplitHalf(
-            nan,
-            nan,
-            nan,
-            nan,
-            nan,
+            math.nan,
+            math.nan,
+            math.nan,
+            math.nan,
+            math.nan,
             0,
             False,
             rows.n,
@@ -501,9 +500,9 @@ def split_half(
         problems.append("The halves differ by one item, which lowers the coefficient slightly.")
     return SplitHalf(
         odd_even=odd_even,
-        mean=float(defined.mean()) if len(defined) else nan,
-        lowest=float(defined.min()) if len(defined) else nan,
-        highest=float(defined.max()) if len(defined) else nan,
+        mean=float(defined.mean()) if len(defined) else math.nan,
+        lowest=float(defined.min()) if len(defined) else math.nan,
+        highest=float(defined.max()) if len(defined) else math.nan,
         mean_rulon=float(rulon.mean()),
         n_splits=len(values),
         every_split=every,
