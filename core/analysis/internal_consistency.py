@@ -33,8 +33,8 @@ from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
-from core.stats.inputs import name_list, unanswered_items_note
-from core.stats.reliability.alpha import PairRule, covariances, cronbach_alpha
+from core.stats.inputs import PairRule, name_list, unanswered_items_note
+from core.stats.reliability.alpha import covariances, cronbach_alpha
 from core.stats.scores import is_keying_note
 
 _FELDT = "From the F distribution of (1 - α) ratios; Feldt, Woodruff & Salih (1987)."

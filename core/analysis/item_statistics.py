@@ -43,8 +43,8 @@ from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
 from core.errors import NotEnoughData
 from core.stats.correlation import fisher_interval
 from core.stats.distributions import column_means, moments
-from core.stats.inputs import is_constant, name_list
-from core.stats.reliability.alpha import PairRule, covariances
+from core.stats.inputs import PairRule, is_constant, name_list
+from core.stats.reliability.alpha import covariances
 
 # The columns of the tables of `item_statistics`, with what each tells.
 

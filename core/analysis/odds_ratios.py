@@ -28,7 +28,8 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import Status
 from core.errors import NotEnoughData
-from core.stats.distributions import moments, woolf_odds_ratio
+from core.stats.distributions import moments
+from core.stats.groups import woolf_odds_ratio
 from core.stats.inputs import name_list
 
 # Which two groups of texts are compared by which lists of words, as the user chose it.

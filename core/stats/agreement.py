@@ -15,22 +15,23 @@ from core.stats.inputs import Estimate, Floats, Integers, check_level, undefined
 from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
 
 # Cohen's kappa of two coders, plain or weighted, and Fleiss' kappa of several.
-
+#
 # Cohen's kappa and its variance are statsmodels'. Degenerate tables are answered here, because
 # statsmodels divides by zero there. Fleiss' kappa is ours for speed: the bootstrap needs it for
 # 2,000 resamples, which one matrix product gives 15 times faster than as many calls of statsmodels.
 # It was checked against statsmodels 0.15.0 and R's irr 0.84.1.
 
-
 Weights = Literal["none", "linear", "quadratic"]
 _WEIGHT_NAMES = {"none": None, "linear": "linear", "quadratic": "quadratic"}
-_NO_VARIETY = "Undefined: one category was given to everything, so chance agrees as fully."
+_NO_VARIETY = (
+    "Undefined: every code is the same category, so agreement by chance is complete as well."
+)
 
 
 def weighted_kappa(
     first: Floats, second: Floats, *, weights: Weights = "none", level: float = 0.95
 ) -> Estimate:
-    """How far two coders agree beyond chance; near misses may count in part.
+    """Cohen's kappa: how far two coders agree beyond chance; near misses may count in part.
 
     Parameters
     ----------
@@ -78,21 +79,22 @@ def weighted_kappa(
     if len(codes) == 1:
         return replace(result, problems=(_NO_VARIETY,))
     table = _cross_table(place[:n], place[n:], len(codes))
-    if _one_sided(table):
+    if _one_category(table):
         reason = (
-            "One coder gave everything the same category: kappa is 0 whatever the other did, and "
-            "has no interval."
+            "One coder gave every unit the same category: kappa is then 0 whatever the other coder "
+            "chose, and has no interval."
         )
         return replace(result, value=0.0, problems=(reason,))
     with np.errstate(divide="ignore", invalid="ignore"):  # its z where the error is 0
         kappa = inter_rater.cohens_kappa(table, wt=_WEIGHT_NAMES[weights])
     value, variance = float(kappa.kappa), float(kappa.var_kappa)
-    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(max(variance, 0.0))
-    return replace(result, value=value, low=max(-1.0, value - reach), high=min(1.0, value + reach))
+    half_width = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(max(variance, 0.0))
+    low, high = max(-1.0, value - half_width), min(1.0, value + half_width)
+    return replace(result, value=value, low=low, high=high)
 
 
 def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
-    """How far two coders agree beyond chance on categories of any kind, without order.
+    """Cohen's kappa of categories of any kind, without order.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float
     Returns
     -------
     1 for complete agreement, 0 for chance, below 0 for less than chance. NaN where there is no unit
-    or both coders gave one and the same category to everything: chance then agrees completely too.
+    or all codes are the same category: agreement by chance is then complete as well.
 
     Raises
     ------
@@ -123,7 +125,7 @@ def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float
     rows = np.array([number[category] for category in first])
     columns = np.array([number[category] for category in second])
     table = _cross_table(rows, columns, len(number))
-    if _one_sided(table):
+    if _one_category(table):
         return 0.0
     return float(inter_rater.cohens_kappa(table, return_results=False))
 
@@ -135,7 +137,7 @@ def _cross_table(rows: Integers, columns: Integers, size: int) -> Floats:
     return table
 
 
-def _one_sided(table: Floats) -> bool:
+def _one_category(table: Floats) -> bool:
     """Whether one of the coders used a single category."""
     return bool(min(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) == 1)
 
@@ -143,7 +145,7 @@ def _one_sided(table: Floats) -> bool:
 def fleiss_kappa(
     ratings: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
 ) -> Estimate:
-    """How far several coders agree beyond chance on categories without order.
+    """Fleiss' kappa: how far several coders agree beyond chance on categories without order.
 
     Parameters
     ----------
@@ -208,9 +210,7 @@ def _fleiss(counts: Floats, weights: Floats) -> Floats:
 
 
 # Krippendorff's alpha: agreement of any number of coders on any scale, with gaps.
-
-# Ours because neither scipy nor statsmodels has Krippendorff's alpha.
-
+# Ours because neither scipy nor statsmodels has it.
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -222,16 +222,16 @@ def krippendorff_alpha(
     level: float = 0.95,
     bootstrap: Bootstrap | None = None,
 ) -> Estimate:
-    """How far coders agree beyond chance, whatever their number and the scale of the codes.
+    """Krippendorff's alpha: agreement beyond chance of any number of coders on any scale.
 
     Parameters
     ----------
     ratings : (coders, units)
-        Codes as numbers; NaN where a coder did not code the unit. Units coded fewer than twice
-        pair with nothing and are left out.
+        Codes as numbers; NaN where a coder did not code the unit. Units with fewer than two codes
+        are left out.
     metric : "nominal", "ordinal", "interval" or "ratio"
-        How much two codes disagree: at all; by ranks between them; by their squared difference;
-        by it relative to their sum (codes not negative).
+        How disagreement counts: any difference alike; by the ranks between two codes; by their
+        squared difference; by this difference relative to their sum (codes not negative).
     level : float in (0, 1)
         Two-sided coverage.
     bootstrap : Bootstrap, optional
@@ -269,7 +269,7 @@ def krippendorff_alpha(
         method=f"Krippendorff's alpha ({metric}), {level * 100:g}% interval (percentile bootstrap "
         "over units)",
     )
-    problem = _undefined(codes, metric, n)
+    problem = _why_undefined(codes, metric, n)
     if problem:
         return replace(result, problems=(problem,))
     units = _Units(_counts(table[:, pairable], codes), codes, metric)
@@ -278,12 +278,12 @@ def krippendorff_alpha(
     return with_resampled_interval(replace(result, value=value), resampled, bootstrap)
 
 
-def _undefined(codes: Floats, metric: Metric, n: int) -> str:
-    """Why there is no alpha; empty where there is."""
+def _why_undefined(codes: Floats, metric: Metric, n: int) -> str:
+    """Why there is no alpha; empty where there is one."""
     if n == 0:
         return "Undefined: no unit was coded by two coders."
     if len(codes) == 1:
-        return "Undefined: every code is the same, so chance agrees as fully as the coders."
+        return _NO_VARIETY
     if metric == "ratio" and codes[0] < 0:
         return "Undefined: codes on a ratio scale cannot be negative."
     return undefined_size_note(codes) if metric in ("interval", "ratio") else ""
@@ -311,8 +311,8 @@ class _Units:
         pairs = 1 / (self.counts.sum(axis=1) - 1)
         if self.metric in ("ordinal", "interval"):
             places = self._places(totals)
-            observed = ((weights * pairs) * _squared(self.counts, places)).sum(axis=1)
-            expected = _squared(totals[:, None, :], places)[:, 0]
+            observed = ((weights * pairs) * _squared_differences(self.counts, places)).sum(axis=1)
+            expected = _squared_differences(totals[:, None, :], places)[:, 0]
         else:
             distances = self._distances()
             own = ((self.counts @ distances) * self.counts).sum(axis=1)
@@ -340,7 +340,7 @@ class _Units:
         return relative**2
 
 
-def _squared(counts: Floats, places: Floats) -> Floats:
+def _squared_differences(counts: Floats, places: Floats) -> Floats:
     """Squared differences of position summed over all ordered pairs within each unit.
 
     `counts` is (units, codes), or (resamples, 1, codes) where each has its own.

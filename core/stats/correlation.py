@@ -16,11 +16,10 @@ from core.stats.inputs import Floats, check_level, is_constant, undefined_size_n
 from core.stats.resampling import Bootstrap, percentile_interval, resampling_problems, row_weights
 
 # Correlation of two scores: Pearson or Spearman, with intervals, p and stars.
-
+#
 # Ours for scores that do not vary or determine each other, and for the interval of Spearman's
 # coefficient, which scipy does not have. scipy's pearsonr agrees to 2e-14 and takes 2.4 times as
 # long with its interval; its bootstrap takes twice as long. Checked against pearsonr and spearmanr.
-
 
 CorrelationMethod = Literal["pearson", "spearman"]
 Alternative = Literal["two-sided", "greater", "less"]
@@ -68,13 +67,13 @@ def correlation(
     alternative: Alternative = "two-sided",
     bootstrap: Bootstrap | None = None,
 ) -> Correlation:
-    """How closely two scores of the same rows go together.
+    """The correlation of two scores of the same rows.
 
     Parameters
     ----------
     first, second : (rows,)
         The scores, in the same order of rows; NaN where there is none. Rows that lack either are
-        left out. A row is the unit of analysis and taken as independent.
+        left out. A row is the unit of analysis; rows are taken as independent.
     kind : "pearson" or "spearman"
         Linear, or of mean ranks.
     level : float in (0, 1)
@@ -103,15 +102,17 @@ def correlation(
     x, y = _pairs(first, second)
     n, left_out = len(x), len(np.atleast_1d(first)) - len(x)
     result = Correlation(math.nan, math.nan, math.nan, math.nan, n, left_out, kind, level)
-    reason = _too_little(x, y)
+    reason = _why_undefined(x, y)
     if reason:
         return replace(result, problems=(reason,))
     r = _product_moment(rankdata(x), rankdata(y)) if kind == "spearman" else _product_moment(x, y)
     low, high = fisher_interval(r, n, level, kind)
-    result = replace(result, r=r, low=low, high=high, p=_p(r, n, alternative))
+    result = replace(result, r=r, low=low, high=high, p=_p_value(r, n, alternative))
     problems: tuple[str, ...] = ()
     if n < 4:
-        problems += (f"No interval by Fisher's z: it needs four rows, and there are {n}.",)
+        problems += (
+            f"No interval by Fisher's z: the interval needs four rows, and there are {n}.",
+        )
     if abs(r) == 1:
         problems += ("The scores determine each other exactly, so the interval has no width.",)
     if bootstrap:
@@ -131,14 +132,14 @@ def fisher_interval(
     if abs(r) >= 1:
         return r, r
     spread = (1 + r * r / 2) if kind == "spearman" else 1.0
-    reach = NormalDist().inv_cdf((1 + check_level(level)) / 2) * math.sqrt(spread / (n - 3))
-    return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
+    half_width = NormalDist().inv_cdf((1 + check_level(level)) / 2) * math.sqrt(spread / (n - 3))
+    return math.tanh(math.atanh(r) - half_width), math.tanh(math.atanh(r) + half_width)
 
 
 def disattenuated_correlation(
     r: float, first_reliability: float, second_reliability: float
 ) -> float:
-    """What the correlation would be between error-free scores; NaN unless both are positive.
+    """The correlation corrected for unreliability; NaN unless both reliabilities are positive.
 
     r / √(product of the reliabilities); Spearman (1904) doi:10.2307/1412159. It may exceed 1 where
     a reliability is estimated too low.
@@ -157,32 +158,39 @@ def _pairs(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     return x[both], y[both]
 
 
-def _too_little(x: Floats, y: Floats) -> str:
-    """Why there is no correlation; empty where there is."""
+def _why_undefined(x: Floats, y: Floats) -> str:
+    """Why there is no correlation; empty where there is one."""
     if len(x) < 3:
-        return f"Undefined: it needs three rows with both scores, and there are {len(x)}."
-    size = undefined_size_note(x, y)
-    if size:
-        return size
-    flat = [name for name, score in (("first", x), ("second", y)) if is_constant(score)]
-    if not flat:
+        return (
+            f"Undefined: the correlation needs three rows with both scores, and there are {len(x)}."
+        )
+    note = undefined_size_note(x, y)
+    if note:
+        return note
+    constant = [name for name, score in (("first", x), ("second", y)) if is_constant(score)]
+    if not constant:
         return ""
-    return f"Undefined: the {' and the '.join(flat)} score is the same in every row."
+    return f"Undefined: the {' and the '.join(constant)} score is the same in every row."
 
 
 def _product_moment(x: Floats, y: Floats) -> float:
-    """Pearson's r, exactly 1 or -1 where rounding alone keeps it from that."""
+    """Pearson's r, exactly 1 or -1 where it differs from that by rounding only."""
     x, y = x - x.mean(), y - y.mean()
     r = float(x @ y / math.sqrt(float(x @ x) * float(y @ y)))
     return math.copysign(1.0, r) if abs(r) > 1 - 1e-14 else r
 
 
-def _p(r: float, n: int, alternative: Alternative) -> float:
-    """Probability of such a correlation where the true one is 0."""
+def _p_value(r: float, n: int, alternative: Alternative) -> float:
+    """The p of a correlation of n rows."""
     statistic = math.copysign(math.inf, r) if abs(r) == 1 else r * math.sqrt((n - 2) / (1 - r * r))
+    return p_of_t(statistic, n - 2, alternative)
+
+
+def p_of_t(statistic: float, df: float, alternative: Alternative) -> float:
+    """The p of a t statistic under the alternative."""
     if alternative == "two-sided":
-        return min(1.0, 2 * float(student.sf(abs(statistic), n - 2)))
-    return float(student.sf(statistic if alternative == "greater" else -statistic, n - 2))
+        return min(1.0, 2 * float(student.sf(abs(statistic), df)))
+    return float(student.sf(statistic if alternative == "greater" else -statistic, df))
 
 
 def _resampled(x: Floats, y: Floats, kind: CorrelationMethod, bootstrap: Bootstrap) -> Floats:
@@ -227,7 +235,7 @@ def _weighted_ranks(score: Floats) -> Callable[[Floats], Floats]:
     return ranks
 
 
-# Correlations among any number of named scores, each pair from the rows that have both.
+# The multitrait matrix: correlations of any number of named scores (pairwise).
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +266,7 @@ def trait_matrix(
     reliabilities: Mapping[str, float] | None = None,
     bootstrap: Bootstrap | None = None,
 ) -> TraitMatrix:
-    """How every score goes together with every other: the multitrait matrix of convergence.
+    """The correlation of every score with every other: the multitrait matrix of convergence.
 
     Parameters
     ----------
@@ -286,14 +294,13 @@ def trait_matrix(
 
     Notes
     -----
-    Campbell & Fiske (1959) doi:10.1037/h0046016. p are not adjusted for their number:
-    see `core.stats.groups`. Cells agree with R's cor.test (see
-    `correlation`).
+    Campbell & Fiske (1959) doi:10.1037/h0046016. p are not adjusted for their number: see
+    `core.stats.groups`. Cells agree with R's cor.test (see `correlation`).
     """
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] != len(names) or len(set(names)) < len(names):
         raise ValueError(f"{table.shape} scores for the names {list(names)}")
-    size = len(names)
+    size, known = len(names), reliabilities or {}
     r, low, high, p, corrected = (np.full((size, size), np.nan) for _ in range(5))
     present = np.isfinite(table).astype(np.float64)
     problems = [] if size > 1 else [f"A correlation takes two scores, and there is {size}."]
@@ -304,27 +311,15 @@ def trait_matrix(
             cell = correlation(
                 table[:, first], table[:, second], kind=kind, level=level, bootstrap=bootstrap
             )
-            ends = _ends(cell, resampled=bootstrap is not None)
+            ends = (cell.bootstrap_low, cell.bootstrap_high) if bootstrap else (cell.low, cell.high)
+            pair = (known.get(names[number], math.nan) for number in (first, second))
+            corrected[first, second] = corrected[second, first] = disattenuated_correlation(
+                cell.r, *pair
+            )
             for place in ((first, second), (second, first)):
                 r[place], p[place] = cell.r, cell.p
                 low[place], high[place] = ends
-                corrected[place] = _corrected(cell, names[first], names[second], reliabilities)
             problems += [f"{names[first]} with {names[second]}: {text}" for text in cell.problems]
     return TraitMatrix(
         tuple(names), r, low, high, p, present.T @ present, corrected, tuple(problems)
-    )
-
-
-def _ends(cell: Correlation, *, resampled: bool) -> tuple[float, float]:
-    """The interval that was asked for."""
-    return (cell.bootstrap_low, cell.bootstrap_high) if resampled else (cell.low, cell.high)
-
-
-def _corrected(
-    cell: Correlation, first: str, second: str, reliabilities: Mapping[str, float] | None
-) -> float:
-    """The correlation corrected for unreliability, if both reliabilities are known."""
-    known = reliabilities or {}
-    return disattenuated_correlation(
-        cell.r, known.get(first, math.nan), known.get(second, math.nan)
     )

@@ -1,4 +1,4 @@
-"""Distributions: moments, quartiles, shares with intervals, odds ratios, divergences."""
+"""Distributions: moments, quartiles, shares with intervals, divergences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 from core.stats.inputs import Estimate, Floats, check_level, is_constant
 from core.stats.resampling import Bootstrap, percentile_interval
 
-# How scores are distributed: mean, variance, shape, quartiles, groups between quantiles.
+# Distributions of scores: mean, variance, shape, quartiles, quantile groups.
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ def moments(scores: Floats) -> Moments:
     The mean of no score is NaN, and the variance of fewer than two; the variance of scores that
     differ by nothing but rounding is exactly 0.
     """
-    kept = scores[np.isfinite(scores)]
-    n = len(kept)
-    constant = n > 1 and is_constant(kept)
-    variance = 0.0 if constant else float(kept.var(ddof=1)) if n > 1 else math.nan
-    return Moments(n, float(kept.mean()) if n else math.nan, variance, constant)
+    finite = scores[np.isfinite(scores)]
+    n = len(finite)
+    constant = n > 1 and is_constant(finite)
+    variance = 0.0 if constant else float(finite.var(ddof=1)) if n > 1 else math.nan
+    return Moments(n, float(finite.mean()) if n else math.nan, variance, constant)
 
 
 def skewness_and_kurtosis(scores: Floats) -> tuple[float, float]:
@@ -57,18 +57,18 @@ def skewness_and_kurtosis(scores: Floats) -> tuple[float, float]:
     Joanes and Gill (1998) doi:10.1111/1467-9884.00122. NaN where the scores do not differ, and for
     fewer than three scores or, for kurtosis, four.
     """
-    kept = scores[np.isfinite(scores)]
-    if not moments(kept).varies:
+    finite = scores[np.isfinite(scores)]
+    if not moments(finite).varies:
         return math.nan, math.nan
-    skew = float(stats.skew(kept, bias=False)) if len(kept) > 2 else math.nan
-    kurtosis = float(stats.kurtosis(kept, bias=False)) if len(kept) > 3 else math.nan
+    skew = float(stats.skew(finite, bias=False)) if len(finite) > 2 else math.nan
+    kurtosis = float(stats.kurtosis(finite, bias=False)) if len(finite) > 3 else math.nan
     return skew, kurtosis
 
 
 def quartiles(scores: Floats) -> Floats:
     """Lowest score, quartiles (linear interpolation, R's type 7), highest: (5,); NaN for none."""
-    kept = scores[np.isfinite(scores)]
-    return np.quantile(kept, [0, 0.25, 0.5, 0.75, 1]) if len(kept) else np.full(5, np.nan)
+    finite = scores[np.isfinite(scores)]
+    return np.quantile(finite, [0, 0.25, 0.5, 0.75, 1]) if len(finite) else np.full(5, np.nan)
 
 
 def floor_and_ceiling(shares: Floats) -> tuple[float, float]:
@@ -77,11 +77,11 @@ def floor_and_ceiling(shares: Floats) -> tuple[float, float]:
     `shares` are (rows, items) scores as shares of their range, 0 to 1, NaN for no answer; both are
     NaN where there is none.
     """
-    known = ~np.isnan(shares)
-    if not known.any():
+    answered = ~np.isnan(shares)
+    if not answered.any():
         return math.nan, math.nan
-    low = (known & (shares <= 0)).sum(axis=1) == known.sum(axis=1)
-    high = (known & (shares >= 1)).sum(axis=1) == known.sum(axis=1)
+    low = (answered & (shares <= 0)).sum(axis=1) == answered.sum(axis=1)
+    high = (answered & (shares >= 1)).sum(axis=1) == answered.sum(axis=1)
     return float(low.mean()), float(high.mean())
 
 
@@ -104,9 +104,8 @@ def quantile_groups(values: Sequence[float], n_groups: int, *, digits: int) -> t
     return tuple(int(place) + 1 for place in places)
 
 
-# Shares of answers, with two intervals: Wilson's, and that of unlimited resampling.
-
-# Wilson's interval is statsmodels'; no trials, and none or all successes, are answered here.
+# Shares of answers with Wilson's interval and the bootstrap's. Wilson's is statsmodels'; no trials,
+# and none or all successes, are treated here.
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ class Share:
 
 
 def share(successes: int, n: int, *, level: float = 0.95) -> Share:
-    """What share of trials succeeded, and where the true share may lie.
+    """The share of trials that succeeded, with two intervals.
 
     Parameters
     ----------
@@ -168,7 +167,7 @@ def share(successes: int, n: int, *, level: float = 0.95) -> Share:
         bootstrap_high=ends[1],
         level=level,
         problems=(
-            ("Every resample is like the sample: the bootstrap interval has no width.",)
+            ("Every resample equals the sample, so the bootstrap interval has no width.",)
             if extreme
             else ()
         ),
@@ -176,10 +175,10 @@ def share(successes: int, n: int, *, level: float = 0.95) -> Share:
 
 
 def wilson_interval(successes: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Where the true share of successes may lie, from so many successes in n independent trials.
+    """Wilson's interval of the share of successes in n independent trials.
 
-    Unlike the interval of the normal approximation, Wilson's stays within 0 and 1 and has a width
-    where every trial or none succeeded.
+    Unlike the interval of the normal approximation, it stays within 0 and 1 and has a width where
+    every trial or none succeeded.
 
     Parameters
     ----------
@@ -236,10 +235,10 @@ def option_shares(counts: Floats, *, level: float = 0.95) -> tuple[Share, ...]:
     return tuple(share(int(own), total, level=level) for own in values)
 
 
-# Distributions over answer options: how spread out one is, and how far two lie apart.
+# Distributions over answer options: the entropy of one, and the distance between two.
 
 Distance = Literal["jensen-shannon", "earth mover's"]
-_EMPTY = "Undefined: there is nothing to share out among the options."
+_EMPTY = "Undefined: one of the two distributions has no answers."
 
 
 def entropy_bits(weights: Floats, *, normalized: bool = False) -> float:
@@ -254,7 +253,8 @@ def entropy_bits(weights: Floats, *, normalized: bool = False) -> float:
 
     Returns
     -------
-    0 where one option takes all, log2 of their number where all are alike; NaN where all are 0.
+    0 where one option has all answers, log2 of the number of options where all have the same
+    share; NaN where all weights are 0.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def entropy_bits(weights: Floats, *, normalized: bool = False) -> float:
 
 
 def jensen_shannon_bits(first: Floats, second: Floats) -> float:
-    """How far two distributions over the same options lie apart, whatever the options' order.
+    """Jensen-Shannon divergence of two distributions over the same options, without order.
 
     Parameters
     ----------
@@ -281,7 +281,8 @@ def jensen_shannon_bits(first: Floats, second: Floats) -> float:
 
     Returns
     -------
-    The divergence in bits: 0 where alike, 1 where nothing is shared; NaN where either is all 0.
+    The divergence in bits: 0 for equal distributions, 1 where no option has answers in both; NaN
+    where either is all 0.
 
     Raises
     ------
@@ -305,7 +306,7 @@ def earth_movers_distance(
     first_positions: Floats | None = None,
     second_positions: Floats | None = None,
 ) -> float:
-    """How far answers would have to move along the scale to turn one distribution into the other.
+    """How far answers move along the scale to turn one distribution into the other.
 
     Parameters
     ----------
@@ -316,8 +317,8 @@ def earth_movers_distance(
 
     Returns
     -------
-    0 where alike, 1 where one has all at the bottom and the other all at the top; NaN where either
-    is all 0.
+    0 for equal distributions, 1 where one has all answers at the bottom and the other all at the
+    top; NaN where either is all 0.
 
     Raises
     ------
@@ -390,7 +391,7 @@ def resampled_distance(
         generator.multinomial(int(counts.sum()), share, size=bootstrap.n_resamples) / counts.sum()
         for counts, share in zip((p, q), shares, strict=True)
     ]
-    measure = _jensen_shannon if distance == "jensen-shannon" else _even_distance
+    measure = _jensen_shannon if distance == "jensen-shannon" else _earth_movers
     interval = percentile_interval(measure(drawn[0], drawn[1]), level)
     return replace(result, value=float(measure(*shares)), low=interval.low, high=interval.high)
 
@@ -415,11 +416,11 @@ def _entropies(shares: Floats) -> Floats:
 
 def _jensen_shannon(p: Floats, q: Floats) -> Floats:
     """Divergence in bits along the last axis, never below 0 by rounding."""
-    apart = _entropies((p + q) / 2) - (_entropies(p) + _entropies(q)) / 2
-    return np.asarray(np.clip(apart, 0.0, 1.0))
+    divergence = _entropies((p + q) / 2) - (_entropies(p) + _entropies(q)) / 2
+    return np.asarray(np.clip(divergence, 0.0, 1.0))
 
 
-def _even_distance(p: Floats, q: Floats) -> Floats:
+def _earth_movers(p: Floats, q: Floats) -> Floats:
     """Earth mover's distance along the last axis, for options evenly from 0 to 1."""
     steps = max(p.shape[-1] - 1, 1)
     return np.asarray(np.abs(np.cumsum(p - q, axis=-1))[..., :-1].sum(axis=-1) / steps)
@@ -433,67 +434,3 @@ def _positions(shares: Floats, positions: Floats | None) -> Floats:
     if given.shape != shares.shape or not ((given >= 0) & (given <= 1)).all():
         raise ValueError("options need one position each, within 0 and 1")
     return given
-
-
-# Odds ratio of two groups of counts, with Woolf's interval and Wald's test.
-
-# scipy and statsmodels offer the same ratio and interval, and neither says which count is 0. p is
-# ours because statsmodels' Table2x2 differs from twice the upper tail by up to 2e-12 of p. Checked
-# against scipy's contingency.odds_ratio and statsmodels' Table2x2.
-
-
-@dataclass(frozen=True)
-class OddsRatio:
-    """An odds ratio with its interval and test; NaN with a problem where it is undefined."""
-
-    value: float
-    low: float
-    high: float
-    z: float
-    p: float
-    problem: str = ""
-
-
-def odds_ratio(first: int, first_total: int, second: int, second_total: int) -> float:
-    """Odds of an event in the first group over those in the second.
-
-    The odds of a group are events / (total - events). NaN where an odds is not defined or the
-    second one is 0: no event in the second group, or nothing but events.
-    """
-    if first_total <= first or second_total <= second or second == 0:
-        return math.nan
-    return (first / (first_total - first)) / (second / (second_total - second))
-
-
-def woolf_odds_ratio(
-    first: int, first_total: int, second: int, second_total: int, level: float
-) -> OddsRatio:
-    """Odds ratio of two groups of words by whether a list has them, with interval and test.
-
-    Parameters
-    ----------
-    first, second : int
-        Listed words in the texts of the stereotyped group and of the other.
-    first_total, second_total : int
-        All words.
-    level : float in (0, 1)
-        Two-sided coverage of the interval.
-
-    Notes
-    -----
-    Interval and p by Wald on the log odds ratio, whose variance is the sum of the reciprocals of
-    the four counts (Woolf, 1955, doi:10.1111/j.1469-1809.1955.tb01348.x). NaN with a reason where
-    one of them is 0.
-    """
-    counts = np.array([first, first_total - first, second, second_total - second], dtype=float)
-    for group, (listed, others) in (("stereotyped", counts[:2]), ("other", counts[2:])):
-        if listed <= 0 or others <= 0:
-            which = "no word" if listed <= 0 else "no word but those"
-            problem = f"Undefined: the texts of the {group} group have {which} of the list."
-            return OddsRatio(*(math.nan,) * 5, problem)
-    value = odds_ratio(first, first_total, second, second_total)
-    error = math.sqrt(float((1 / counts).sum()))
-    reach = float(stats.norm.ppf((1 + level) / 2)) * error
-    z = math.log(value) / error
-    p = 2 * float(stats.norm.sf(abs(z)))
-    return OddsRatio(value, value * math.exp(-reach), value * math.exp(reach), z, p)

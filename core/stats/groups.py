@@ -1,4 +1,4 @@
-"""Means of groups compared: t-tests, analysis of variance, norms, and adjusted p values."""
+"""Comparisons of groups: t-tests, analysis of variance, norms, odds ratios, adjusted p values."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2, f, false_discovery_control, ncf, nct
+from scipy.stats import chi2, f, false_discovery_control, ncf, nct, norm
 from scipy.stats import t as student
 
-from core.stats.correlation import Alternative, stars
+from core.stats.correlation import Alternative, p_of_t, stars
 from core.stats.distributions import moments
 from core.stats.inputs import (
     ROUNDING,
@@ -24,19 +24,18 @@ from core.stats.inputs import (
     undefined_size_note,
 )
 
-# p values adjusted for being many: Holm and Benjamini-Hochberg, keeping undefined ones.
-
+# Adjusted p values: Holm and Benjamini-Hochberg; undefined ones stay undefined.
+#
 # Benjamini-Hochberg is scipy's, because statsmodels' differs from R's p.adjust in the last digit
 # (3e-16 of p). Holm is ours: statsmodels' multipletests gives the same digits and collects the
 # garbage of the whole process at every call, which takes 4,000 times as long (0.2 s). Neither
 # library leaves out undefined tests. Both methods were checked against statsmodels 0.15.0 and R.
 
-
 Adjustment = Literal["holm", "benjamini-hochberg"]
 
 
 def adjusted_p(p: Floats, method: Adjustment = "holm") -> Floats:
-    """The p values of one family of tests, adjusted so that they can be read one by one.
+    """The adjusted p values of one family of tests.
 
     Parameters
     ----------
@@ -81,12 +80,11 @@ def _holm(p: Floats) -> Floats:
     return adjusted
 
 
-# Means tested: paired differences and one sample, one- or two-tailed, with effect size.
-
+# t-tests of one sample and of paired differences, one- or two-tailed, with effect size.
+#
 # Ours for scores that do not vary or are out of range, where scipy's t-tests warn or pass rounding
 # for spread, and because the interval of the effect needs the same t. p is the t distribution of
 # scipy. Checked against scipy's ttest_1samp and ttest_rel, which agree to 1e-14.
-
 
 _LARGE_T = 1e4
 
@@ -171,34 +169,34 @@ def one_sample_t(
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1:
         raise ValueError(f"scores of shape {values.shape} are not one score per row")
-    kept = values[np.isfinite(values)]
-    n, left_out = len(kept), len(values) - len(kept)
+    finite = values[np.isfinite(values)]
+    n, left_out = len(finite), len(values) - len(finite)
     if n < 2:
-        problem = f"Undefined: it needs two rows, and there are {n}."
+        problem = f"Undefined: the t-test needs two rows, and there are {n}."
         return _undefined_test((n,), left_out, alternative, level, problem)
-    size = undefined_size_note(kept, np.array([against]))
+    size = undefined_size_note(finite, np.array([against]))
     if size:
         return _undefined_test((n,), left_out, alternative, level, size)
-    difference = float(kept.mean()) - against
-    if is_constant(kept):
+    difference = float(finite.mean()) - against
+    if is_constant(finite):
         problem = (
-            "Undefined but for the difference: it is the same in every row, so there is no spread "
-            "to judge it against."
+            "Undefined except for the difference, which is the same in every row: its standard "
+            "error is 0."
         )
         result = _undefined_test((n,), left_out, alternative, level, problem)
         return replace(result, difference=difference)
-    spread = float(kept.std(ddof=1))
+    spread = float(finite.std(ddof=1))
     error = spread / math.sqrt(n)
     statistic = difference / error
-    reach = error * float(student.isf((1 - level) / 2, n - 1))
+    half_width = error * float(student.isf((1 - level) / 2, n - 1))
     low, high = _noncentral_interval(statistic, n - 1, level)
     return MeanTest(
         difference=difference,
-        low=difference - reach,
-        high=difference + reach,
+        low=difference - half_width,
+        high=difference + half_width,
         t=statistic,
         df=float(n - 1),
-        p=_tail_probability(statistic, n - 1, alternative),
+        p=p_of_t(statistic, n - 1, alternative),
         effect=difference / spread,
         effect_low=low / math.sqrt(n),
         effect_high=high / math.sqrt(n),
@@ -243,20 +241,13 @@ def paired_t(
     size = undefined_size_note(first[both], second[both])
     if size:
         return _undefined_test((int(both.sum()),), left_out, alternative, level, size)
-    # Differences of equal size in binary fractions would differ by rounding and pass for spread.
+    # In binary fractions equal differences differ by rounding, which is no variance.
     scale = float(np.abs(np.concatenate([first[both], second[both], [1.0]])).max())
-    kept = second[both] - first[both]
-    if len(kept) and np.ptp(kept) <= ROUNDING * scale:
-        kept = np.full(len(kept), kept.mean())
-    result = one_sample_t(kept, alternative=alternative, level=level)
+    differences = second[both] - first[both]
+    if len(differences) and np.ptp(differences) <= ROUNDING * scale:
+        differences = np.full(len(differences), differences.mean())
+    result = one_sample_t(differences, alternative=alternative, level=level)
     return replace(result, n_left_out=left_out)
-
-
-def _tail_probability(statistic: float, df: float, alternative: Alternative) -> float:
-    """Probability of a t statistic under the alternative."""
-    if alternative == "two-sided":
-        return min(1.0, 2 * float(student.sf(abs(statistic), df)))
-    return float(student.sf(statistic if alternative == "greater" else -statistic, df))
 
 
 def _noncentral_interval(statistic: float, df: float, level: float) -> tuple[float, float]:
@@ -289,8 +280,8 @@ def _root(excess: Callable[[float], float], middle: float, reach: float) -> floa
     return math.nan
 
 
-# Two means compared: groups by Welch's t, and a model with human norms typed in.
-
+# Two means: groups by Welch's t, and a model against human norms.
+#
 # Ours for groups that do not vary or have one member, where scipy's t-tests warn and give inf.
 # Checked against scipy's ttest_ind and ttest_ind_from_stats, which agree to 1e-14.
 
@@ -310,10 +301,10 @@ def summary(scores: Floats) -> Summary:
     Both are NaN where the scores are too large or too small to compute with.
     """
     values = np.asarray(scores, dtype=np.float64)
-    kept = values[np.isfinite(values)]
-    if not len(kept) or size_problem(kept):
-        return Summary(math.nan, math.nan, len(kept))
-    own = moments(kept)
+    finite = values[np.isfinite(values)]
+    if not len(finite) or size_problem(finite):
+        return Summary(math.nan, math.nan, len(finite))
+    own = moments(finite)
     return Summary(own.mean, own.sd, own.n)
 
 
@@ -321,8 +312,9 @@ def mean_interval(own: Summary, level: float = 0.95) -> tuple[float, float]:
     """Two-sided interval of a mean by Student's t; NaN under two scores."""
     if own.n < 2:
         return math.nan, math.nan
-    reach = float(student.isf((1 - check_level(level)) / 2, own.n - 1)) * own.sd / math.sqrt(own.n)
-    return own.mean - reach, own.mean + reach
+    quantile = float(student.isf((1 - check_level(level)) / 2, own.n - 1))
+    half_width = quantile * own.sd / math.sqrt(own.n)
+    return own.mean - half_width, own.mean + half_width
 
 
 def compare_summaries(
@@ -344,7 +336,7 @@ def compare_summaries(
     level : float in (0, 1)
         Two-sided coverage of the intervals.
     n_left_out : int
-        To be reported with the result.
+        Rows left out, reported with the result.
 
     Returns
     -------
@@ -365,25 +357,25 @@ def compare_summaries(
     if first.sd < 0 or second.sd < 0:
         raise ValueError("a standard deviation cannot be negative")
     n = (first.n, second.n)
-    problem = _why_not(first, second)
+    problem = _why_undefined(first, second)
     if problem:
         return _undefined_test(n, n_left_out, alternative, level, problem)
     parts = first.sd**2 / first.n, second.sd**2 / second.n
     error = math.sqrt(sum(parts))
     df = sum(parts) ** 2 / (parts[0] ** 2 / (first.n - 1) + parts[1] ** 2 / (second.n - 1))
     difference = first.mean - second.mean
-    reach = error * float(student.isf((1 - level) / 2, df))
+    half_width = error * float(student.isf((1 - level) / 2, df))
     freedom = first.n + second.n - 2
     pooled = math.sqrt(((first.n - 1) * first.sd**2 + (second.n - 1) * second.sd**2) / freedom)
     size = math.sqrt(first.n * second.n / (first.n + second.n))
     low, high = _noncentral_interval(difference / pooled * size, freedom, level)
     return MeanTest(
         difference=difference,
-        low=difference - reach,
-        high=difference + reach,
+        low=difference - half_width,
+        high=difference + half_width,
         t=difference / error,
         df=df,
-        p=_tail_probability(difference / error, df, alternative),
+        p=p_of_t(difference / error, df, alternative),
         effect=difference / pooled,
         effect_low=low / size,
         effect_high=high / size,
@@ -394,16 +386,16 @@ def compare_summaries(
     )
 
 
-def _why_not(first: Summary, second: Summary) -> str:
+def _why_undefined(first: Summary, second: Summary) -> str:
     """Why two groups cannot be compared; empty where they can."""
     numbers = (first.mean, second.mean, first.sd, second.sd)
     if min(first.n, second.n) < 2 or not all(map(math.isfinite, numbers)):
         return (
-            "Undefined: each group needs at least two members with a mean and an SD that can be "
+            "Undefined: each group needs two members or more, and a mean and SD that can be "
             "computed."
         )
     if first.sd == second.sd == 0:
-        return "Undefined: neither group varies, so there is no spread to judge by."
+        return "Undefined: neither group varies, so the standard error is 0."
     return undefined_size_note(np.array(numbers))
 
 
@@ -414,10 +406,7 @@ def welch_t(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
 ) -> MeanTest:
-    """Whether two known groups differ in their mean; NaN scores are left out and counted.
-
-    See `compare_summaries`, which does the work.
-    """
+    """Whether two known groups differ in their mean; NaN is left out. See `compare_summaries`."""
     own, other = summary(first), summary(second)
     left_out = len(first) + len(second) - own.n - other.n
     return compare_summaries(own, other, alternative=alternative, level=level, n_left_out=left_out)
@@ -441,8 +430,8 @@ def compare_with_norms(
     )
 
 
-# Groups known to differ, compared by analysis of variance with the variance accounted for.
-
+# Known groups: analysis of variance with the share of variance between groups.
+#
 # Ours for groups that do not vary: statsmodels' anova_oneway and scipy's f_oneway divide by zero
 # there. From the same summaries statsmodels gives F, df and p to 2e-14; its interval of the
 # noncentrality is searched only to 1e-3. Checked against anova_oneway of statsmodels 0.15.0 and
@@ -475,7 +464,7 @@ class KnownGroupsTest:
 
 
 def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownGroupsTest:
-    """Whether groups that ought to differ do, with the share of variance they account for.
+    """Whether known groups differ in their means, and the share of variance between them.
 
     Parameters
     ----------
@@ -500,28 +489,28 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownG
     N)); omega squared of Hays. Agrees with scipy's f_oneway and statsmodels' anova_oneway.
     """
     check_level(level)
-    found = {name: summary(values) for name, values in scores.items()}
-    kept = {name: own for name, own in found.items() if math.isfinite(own.sd)}
+    summaries = {name: summary(values) for name, values in scores.items()}
+    usable = {name: own for name, own in summaries.items() if math.isfinite(own.sd)}
     problems: list[str] = []
-    short = [name for name, own in found.items() if own.n < 2]
-    if short:
-        problems.append(f"Left out for having fewer than two scores: {name_list(short)}.")
-    strange = [name for name, own in found.items() if own.n > 1 and name not in kept]
-    if strange:
+    small = [name for name, own in summaries.items() if own.n < 2]
+    if small:
+        problems.append(f"Left out for having fewer than two scores: {name_list(small)}.")
+    extreme = [name for name, own in summaries.items() if own.n > 1 and name not in usable]
+    if extreme:
         problems.append(
-            f"Left out for scores too large or too small to compute with: {name_list(strange)}."
+            f"Left out for scores too large or too small to compute with: {name_list(extreme)}."
         )
-    groups, numbers = tuple(kept), tuple(kept.values())
-    if len(kept) < 2:
-        problems.append("Undefined: it needs two groups with two scores each.")
+    groups, numbers = tuple(usable), tuple(usable.values())
+    if len(usable) < 2:
+        problems.append("Undefined: the comparison needs two groups with two scores each.")
     elif all(own.sd == 0 for own in numbers):
         problems.append("Undefined: nothing varies within the groups.")
     else:
-        return _analyzed(groups, numbers, level, problems)
+        return _analysis_of_variance(groups, numbers, level, problems)
     return KnownGroupsTest(groups, numbers, *(math.nan,) * 10, level, tuple(problems))
 
 
-def _analyzed(
+def _analysis_of_variance(
     groups: tuple[str, ...], numbers: tuple[Summary, ...], level: float, problems: list[str]
 ) -> KnownGroupsTest:
     """Both tests and the effect sizes of groups that can be analyzed."""
@@ -535,7 +524,7 @@ def _analyzed(
     classic = between / df1 / (within / classic_df)
     welch, df2 = _welch(sizes, means, variances)
     if math.isnan(welch):
-        problems.append("No Welch test: a group does not vary; the classic F takes its place.")
+        problems.append("No Welch test, because a group does not vary; read the classic F instead.")
     low, high = (
         noncentrality / (noncentrality + total)
         for noncentrality in _noncentrality(classic, df1, classic_df, level)
@@ -595,3 +584,67 @@ def _falling_root(excess: Callable[[float], float], high: float) -> float:
             return float(brentq(excess, 0.0, high, xtol=1e-10))
         high *= 2
     return math.nan
+
+
+# Odds ratio of two groups of counts, with Woolf's interval and Wald's test.
+#
+# scipy and statsmodels offer the same ratio and interval, and neither says which count is 0. p is
+# ours because statsmodels' Table2x2 differs from twice the upper tail by up to 2e-12 of p. Checked
+# against scipy's contingency.odds_ratio and statsmodels' Table2x2.
+
+
+@dataclass(frozen=True)
+class OddsRatio:
+    """An odds ratio with its interval and test; NaN with a problem where it is undefined."""
+
+    value: float
+    low: float
+    high: float
+    z: float
+    p: float
+    problem: str = ""
+
+
+def odds_ratio(first: int, first_total: int, second: int, second_total: int) -> float:
+    """Odds of an event in the first group over those in the second.
+
+    The odds of a group are events / (total - events). NaN where an odds is not defined or the
+    second one is 0: no event in the second group, or nothing but events.
+    """
+    if first_total <= first or second_total <= second or second == 0:
+        return math.nan
+    return (first / (first_total - first)) / (second / (second_total - second))
+
+
+def woolf_odds_ratio(
+    first: int, first_total: int, second: int, second_total: int, level: float
+) -> OddsRatio:
+    """Odds ratio of the words of a list in the texts of two groups, with interval and test.
+
+    Parameters
+    ----------
+    first, second : int
+        Listed words in the texts of the stereotyped group and of the other.
+    first_total, second_total : int
+        All words.
+    level : float in (0, 1)
+        Two-sided coverage of the interval.
+
+    Notes
+    -----
+    Interval and p by Wald on the log odds ratio, whose variance is the sum of the reciprocals of
+    the four counts (Woolf, 1955, doi:10.1111/j.1469-1809.1955.tb01348.x). NaN with a reason where
+    one of them is 0.
+    """
+    counts = np.array([first, first_total - first, second, second_total - second], dtype=float)
+    for group, (listed, others) in (("stereotyped", counts[:2]), ("other", counts[2:])):
+        if listed <= 0 or others <= 0:
+            words = "no word" if listed <= 0 else "no word but those"
+            problem = f"Undefined: the texts of the {group} group have {words} of the list."
+            return OddsRatio(*(math.nan,) * 5, problem)
+    value = odds_ratio(first, first_total, second, second_total)
+    error = math.sqrt(float((1 / counts).sum()))
+    half_width = float(norm.ppf((1 + level) / 2)) * error
+    z = math.log(value) / error
+    p = 2 * float(norm.sf(abs(z)))
+    return OddsRatio(value, value * math.exp(-half_width), value * math.exp(half_width), z, p)

@@ -1,4 +1,4 @@
-"""What a statistic can use: scores as numbers, usable rows and items, and reasons in words."""
+"""The scores a statistic can use: types, sizes, usable items and rows, and reasons in words."""
 
 from __future__ import annotations
 
@@ -13,33 +13,38 @@ import numpy.typing as npt
 
 from core.errors import NotEnoughData
 
-# Types of the arrays that the statistics take and give.
+# Types of arrays, and the rules for missing answers of items (scores of scales have `ScoreRule`).
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
 
+RowRule = Literal["listwise", "available"]
+"""The rows without a gap, or every row with an answer."""
+PairRule = Literal["listwise", "pairwise"]
+"""The rows without a gap, or for each pair of items the rows that hold both."""
 
-# Lists as a reader writes them, and sentences that several statistics say.
+
+# Lists of names, and sentences that several statistics share.
 
 
 def name_list(names: Sequence[object], shown: int = 5) -> str:
-    """The names if few, else the first few and how many more."""
+    """The first `shown` names, and how many more there are."""
     text = ", ".join(str(name) for name in names[:shown])
     return text if len(names) <= shown else f"{text} and {len(names) - shown} more"
 
 
 def unanswered_items_note(names: Sequence[str], where: str = "") -> str:
-    """That items nobody answered are left out; `where` begins with a blank, or is empty."""
+    """A sentence on the items without answers; `where` begins with a blank, or is empty."""
     return f"Left out, because nobody answered{where}: {', '.join(names)}."
 
 
 def constant_items_note(names: Sequence[str], where: str = "") -> str:
-    """That items whose answers do not vary are left out; `where` as in `never_answered`."""
+    """A sentence on the items whose answers do not vary; `where` as above."""
     return f"Left out, because all answers are the same{where}: {', '.join(names)}."
 
 
-# Scores as numbers that can be computed with: gaps, sizes out of range, what counts as varying.
+# Sizes of scores: which are too large or too small to compute with, and which vary.
 
 _LARGEST = 1e30  # eighth powers, as in the variances of variances, still fit into a float
 _SMALLEST = 1 / _LARGEST
@@ -54,10 +59,10 @@ def _finite_scores(scores: npt.ArrayLike) -> Floats:
 
 
 def size_problem(scores: Floats) -> str:
-    """Why numbers of this size cannot be computed with; empty where they can.
+    """Why these numbers are too large or too small to compute with; empty where they are not.
 
     Squares of larger numbers overflow, and squares of smaller ones are lost. NaN, infinite values
-    and zeros are passed over.
+    and zeros do not count.
     """
     sizes = np.abs(scores[np.isfinite(scores)])
     size = float(sizes.max(initial=0.0))
@@ -80,7 +85,7 @@ def score_table(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
     Raises
     ------
     NotEnoughData
-        Two items have the same name, so that nobody knows which is meant.
+        Two items have the same name.
     ValueError
         The number of names is not the number of columns.
     """
@@ -113,23 +118,23 @@ def score_matrix(scores: npt.ArrayLike, names: Sequence[str]) -> Floats:
 
 
 def varying_columns(matrix: Floats) -> Booleans:
-    """Whether the scores of each column differ by more than rounding, however many are missing."""
+    """Whether the scores of each column differ by more than rounding; gaps do not count."""
     low = np.where(np.isnan(matrix), np.inf, matrix).min(axis=0, initial=np.inf)
     high = np.where(np.isnan(matrix), -np.inf, matrix).max(axis=0, initial=-np.inf)
     return np.asarray(high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high)))
 
 
 def is_constant(scores: Floats) -> bool:
-    """Whether scores (without NaN) differ by nothing but rounding."""
+    """Whether scores (without NaN) differ by rounding only."""
     return not varying_columns(np.asarray(scores)[:, None])[0]
 
 
-# A coefficient with its interval, its counts, and the reasons for whatever is missing.
+# A coefficient with its interval, its counts and its problems.
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One coefficient, as a reader needs it to judge how far it can be trusted.
+    """One coefficient, and what a reader needs to judge it.
 
     Fields
     ------
@@ -138,7 +143,7 @@ class Estimate:
     n : rows (units, pairs) the coefficient was computed from.
     n_left_out : rows that the rule for missing answers left out.
     method : formula and interval in words.
-    problems : why something is undefined, and cautions, each a whole sentence.
+    problems : why a number is undefined, and cautions, each a whole sentence.
     """
 
     value: float
@@ -157,35 +162,33 @@ class Estimate:
 
 
 def check_level(level: float) -> float:
-    """The coverage, if an interval can have it; ValueError otherwise."""
+    """The coverage of an interval; ValueError unless it is between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"no interval has a coverage of {level}")
     return level
 
 
-# The items and rows a multivariate statistic can use, and in words which ones it cannot.
-
-RowRule = Literal["complete", "any"]
+# The items and rows that a multivariate statistic can use.
 
 
 @dataclass(frozen=True, eq=False)
 class UsableItems:
-    """Items that vary, on the rows kept; the rest is named in `problems`."""
+    """Items that vary, on the usable rows; `problems` name what is left out."""
 
-    scores: Floats  # (rows kept, items kept); without NaN if rows="complete"
+    scores: Floats  # (usable rows, usable items); without NaN if listwise
     names: tuple[str, ...]
-    kept: Integers  # columns of the matrix given
+    columns: Integers  # of the usable items in the matrix given
     n_rows_given: int
     problems: tuple[str, ...]
 
     @property
     def n(self) -> int:
-        """Number of rows kept."""
+        """Number of usable rows."""
         return len(self.scores)
 
     @property
     def n_items(self) -> int:
-        """Number of items kept."""
+        """Number of usable items."""
         return len(self.names)
 
     @property
@@ -204,9 +207,9 @@ class Selection:
 
 
 def usable_items(
-    scores: Floats, names: Sequence[str], *, rows: RowRule = "complete"
+    scores: Floats, names: Sequence[str], *, missing: RowRule = "listwise"
 ) -> UsableItems:
-    """Items with at least two different scores, on the rows complete in them (or with any score).
+    """Items with at least two different scores, on complete rows (or rows with any score).
 
     Parameters
     ----------
@@ -214,46 +217,46 @@ def usable_items(
         A row is one administration; score points, NaN (or infinite) where there is none.
     names : p names
         What to call the items in `problems`.
-    rows : "complete" or "any"
-        Keep rows without gaps in the items kept (listwise), or every row with a score.
+    missing : "listwise" or "available"
+        Use rows without a gap in the usable items, or every row with a score.
 
     Returns
     -------
     UsableItems
-        An item without scores or without variance is left out before rows are judged, so it costs
-        no rows; one that is constant on the rows kept is left out afterwards.
+        An item without scores or variance is left out first, so it costs no rows; an item that is
+        constant on the usable rows is left out afterwards.
 
     Raises
     ------
     NotEnoughData
-        Nothing is left: no rows, no items, or no row that holds a score; or as `score_matrix`.
+        No usable row or item is left; or as `score_matrix`.
     """
     matrix = score_matrix(scores, names)
-    found = select_usable([matrix], names, rows)
-    columns, kept = found.columns, found.rows[0]
-    n = int(kept.sum())
+    usable = select_usable([matrix], names, missing)
+    columns, rows = usable.columns, usable.rows[0]
+    n = int(rows.sum())
     if not columns.size or n < 2:
-        what = "No item varies"
+        reason = "No item varies"
         if columns.size:
             holds = "No row holds" if n == 0 else f"Only 1 of {len(matrix)} rows holds"
-            what = f"{holds} {'a score of every item' if rows == 'complete' else 'a score'}"
+            reason = f"{holds} {'a score of every item' if missing == 'listwise' else 'a score'}"
         elif n < len(matrix) and varying_columns(matrix).any():
-            what = f"No item varies over the {n} rows that hold a score of every item"
+            reason = f"No item varies over the {n} rows that hold a score of every item"
         raise NotEnoughData(
-            ". ".join([what, *(problem.rstrip(".") for problem in found.problems)]) + ".",
+            ". ".join([reason, *(problem.rstrip(".") for problem in usable.problems)]) + ".",
             "Ask more items or more administrations, or fill the gaps.",
         )
     return UsableItems(
-        scores=matrix[np.ix_(kept, columns)],
+        scores=matrix[np.ix_(rows, columns)],
         names=tuple(names[column] for column in columns.tolist()),
-        kept=columns,
+        columns=columns,
         n_rows_given=matrix.shape[0],
-        problems=found.problems,
+        problems=usable.problems,
     )
 
 
-def select_usable(matrices: Sequence[Floats], names: Sequence[str], rows: RowRule) -> Selection:
-    """What can be used of one matrix, or of several (groups) that must keep the same items.
+def select_usable(matrices: Sequence[Floats], names: Sequence[str], missing: RowRule) -> Selection:
+    """The usable columns and rows of one matrix, or of several (groups) with the same items.
 
     Parameters
     ----------
@@ -261,53 +264,53 @@ def select_usable(matrices: Sequence[Floats], names: Sequence[str], rows: RowRul
         Scores, NaN where there is none. An item that does not vary in one is left out of all.
     names : p names
         What to call the items in `problems`.
-    rows : "complete" or "any"
+    missing : "listwise" or "available"
         As in `usable_items`.
     """
     columns = np.arange(len(names), dtype=np.int64)
     problems: list[str] = []
 
-    def keep(
-        good: Sequence[Booleans], sentence: Callable[[Sequence[str], str], str], where: str
+    def usable_columns(
+        usable: Sequence[Booleans], note: Callable[[Sequence[str], str], str], where: str
     ) -> Integers:
-        """The columns good in every matrix; a note on the others."""
-        in_all = np.all(good, axis=0)
+        """The columns usable in every matrix; adds a note on the others."""
+        in_all = np.all(usable, axis=0)
         left_out = [names[column] for column in columns[~in_all].tolist()]
         if left_out:
-            problems.append(sentence(left_out, where))
+            problems.append(note(left_out, where))
         return columns[in_all]
 
-    some = " in some group" if len(matrices) > 1 else ""
-    present = [np.asarray(~np.isnan(m).all(axis=0)) for m in matrices]
-    columns = keep(present, unanswered_items_note, some)
+    where = " in some group" if len(matrices) > 1 else ""
+    answered = [np.asarray(~np.isnan(m).all(axis=0)) for m in matrices]
+    columns = usable_columns(answered, unanswered_items_note, where)
     varying = [varying_columns(m[:, columns]) for m in matrices]
-    columns = keep(varying, constant_items_note, some)
-    kept = tuple(_rows(m[:, columns], rows) for m in matrices)
-    if all(own.sum() > 1 for own in kept):
-        used = [m[np.ix_(own, columns)] for m, own in zip(matrices, kept, strict=True)]
-        varying = [varying_columns(m) for m in used]
-        columns = keep(varying, constant_items_note, f" on the rows that can be used{some}")
+    columns = usable_columns(varying, constant_items_note, where)
+    present = [~np.isnan(m[:, columns]) for m in matrices]
+    rows = tuple(
+        np.asarray(own.all(axis=1) if missing == "listwise" else own.any(axis=1)) for own in present
+    )
+    if all(own.sum() > 1 for own in rows):
+        varying = [
+            varying_columns(m[np.ix_(own, columns)]) for m, own in zip(matrices, rows, strict=True)
+        ]
+        columns = usable_columns(
+            varying, constant_items_note, f" on the rows that can be used{where}"
+        )
     n = sum(map(len, matrices))
-    lost = n - sum(int(own.sum()) for own in kept)
-    if lost and columns.size:
-        why = "a missing score" if rows == "complete" else "no score"
-        problems.append(f"{lost} of {n} rows were left out: {why}.")
-    return Selection(columns, kept, tuple(problems))
+    n_left_out = n - sum(int(own.sum()) for own in rows)
+    if n_left_out and columns.size:
+        reason = "a missing score" if missing == "listwise" else "no score"
+        problems.append(f"{n_left_out} of {n} rows were left out: {reason}.")
+    return Selection(columns, rows, tuple(problems))
 
 
-def _rows(matrix: Floats, rows: RowRule) -> Booleans:
-    """The rows to keep: without gaps, or with any score."""
-    present = ~np.isnan(matrix)
-    return np.asarray(present.all(axis=1) if rows == "complete" else present.any(axis=1))
-
-
-# The rows and items a reliability coefficient is computed from, and why one cannot be.
+# The rows and items of a reliability coefficient, and why it is undefined.
 
 
 def item_rows(
-    scores: Floats, names: Sequence[str] | None = None, rows: RowRule = "complete"
+    scores: Floats, names: Sequence[str] | None = None, missing: RowRule = "listwise"
 ) -> UsableItems:
-    """Rows without a gap in the items that vary; none, with the reason, where nothing is left.
+    """Usable items and rows as in `usable_items`; none, with the reason, where nothing is left.
 
     Parameters
     ----------
@@ -315,7 +318,7 @@ def item_rows(
         Score points after reverse-keying; NaN (or infinite) where there is no score.
     names : sequence of str, optional
         What to call the items in messages; "item 1", "item 2", ... otherwise.
-    rows : "complete" or "any"
+    missing : "listwise" or "available"
         As in `usable_items`.
 
     Raises
@@ -325,36 +328,39 @@ def item_rows(
 
     Notes
     -----
-    A constant item is left out because it adds nothing to the variance of any score, true or
-    error; psych (R) and SPSS leave it out too. A model fitted to the same table uses the same rows.
+    A constant item adds nothing to the variance of any score, true or error; psych (R) and SPSS
+    leave it out too. A model fitted to the same table uses the same rows.
     """
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"item scores need rows and columns, not {table.ndim} dimensions")
     labels = tuple(names or [f"item {number + 1}" for number in range(table.shape[1])])
     try:
-        return usable_items(table, labels, rows=rows)
-    except NotEnoughData as nothing:
-        why = f"Undefined: {nothing.problem[0].lower()}{nothing.problem[1:]}"
+        return usable_items(table, labels, missing=missing)
+    except NotEnoughData as error:
+        reason = f"Undefined: {error.problem[0].lower()}{error.problem[1:]}"
         if not len(table):
-            why = "Undefined: there are no rows."
-        none = np.empty(0, dtype=np.int64)
-        return UsableItems(np.empty((0, 0)), (), none, len(table), (why,))
+            reason = "Undefined: there are no rows."
+        no_columns = np.empty(0, dtype=np.int64)
+        return UsableItems(np.empty((0, 0)), (), no_columns, len(table), (reason,))
 
 
 def too_few_reason(rows: UsableItems, *, items: int = 2, n: int = 2) -> str:
-    """Why these rows cannot carry a coefficient; empty where they can."""
+    """Why these items and rows are too few for a coefficient; empty where they are enough."""
     if not rows.n_items:
-        return rows.problems[0]  # `item_rows` has said why nothing is left
+        return rows.problems[0]  # `item_rows` gives the reason
     if rows.n < n:
-        return f"Undefined: it needs {n} complete rows, and there {_are(rows.n)}."
+        return f"Undefined: the coefficient needs {n} complete rows, and there {_are(rows.n)}."
     if rows.n_items < items:
-        return f"Undefined: it needs {items} items that vary, and there {_are(rows.n_items)}."
+        return (
+            f"Undefined: the coefficient needs {items} items that vary, and there "
+            f"{_are(rows.n_items)}."
+        )
     return ""
 
 
 def with_undefined_reason(rows: UsableItems, reason: str) -> tuple[str, ...]:
-    """What is to be said of the rows and why nothing is computed from them, each once."""
+    """The problems of the rows and the reason why the coefficient is undefined, each once."""
     return tuple(dict.fromkeys((*rows.problems, reason)))
 
 

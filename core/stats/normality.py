@@ -1,6 +1,6 @@
-"""Are the item scores normally distributed, one by one and together?
+"""Tests of normality of the item scores, one by one and together.
 
-Maximum likelihood takes them so; where they are not, read the robust tests and standard errors.
+Maximum likelihood assumes normal scores; otherwise read the robust tests and standard errors.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from core.stats.inputs import (
 # Shapiro-Wilk's W is scipy's. Mardia's and the joint Shapiro-Wilk test are ours because neither
 # scipy nor statsmodels has them.
 
-
 _SHAPIRO_LEAST, _SHAPIRO_MOST = 3, 5000  # range of Royston's (1995) approximation
-_JOINT_LEAST = 12  # below, Royston's normalising constants are of another form
+_JOINT_LEAST = 12  # below, Royston's normalizing constants have another form
 
 
 @dataclass(frozen=True)
 class NormalityTest:
-    """One test: statistic, p, and why it is missing where it is NaN."""
+    """One test: statistic and p; `problems` say why they are NaN."""
 
     name: str  # item, or name of the test
     statistic: float
@@ -104,15 +103,15 @@ def normality(scores: Floats, names: Sequence[str]) -> Normality:
     items = tuple(
         univariate_shapiro(column, name) for column, name in zip(matrix.T, names, strict=True)
     )
-    used = usable_items(matrix, names)
-    whitened, reason = _whitened(used)
+    usable = usable_items(matrix, names)
+    whitened, reason = _whitened(usable)
     return Normality(
-        mardia=_mardia(whitened, used, reason),
-        joint_shapiro=_joint_shapiro(whitened, used, reason),
+        mardia=_mardia(whitened, usable, reason),
+        joint_shapiro=_joint_shapiro(whitened, usable, reason),
         items=items,
-        n=used.n,
-        n_items=used.n_items,
-        problems=used.problems,
+        n=usable.n,
+        n_items=usable.n_items,
+        problems=usable.problems,
     )
 
 
@@ -125,8 +124,8 @@ def univariate_shapiro(values: Floats, name: str) -> NormalityTest:
         reason = f"{name} has {n} scores; the test needs {_SHAPIRO_LEAST}."
     elif n > _SHAPIRO_MOST:
         reason = f"{name} has {n} scores; the test is known up to {_SHAPIRO_MOST}."
-    elif size := size_problem(values):
-        reason = f"The scores of {name} {size}."
+    elif problem := size_problem(values):
+        reason = f"The scores of {name} {problem}."
     elif is_constant(values):
         reason = f"{name} has the same score everywhere."
     if reason:
@@ -136,40 +135,40 @@ def univariate_shapiro(values: Floats, name: str) -> NormalityTest:
     return NormalityTest(name, float(result.statistic), float(result.pvalue), n)
 
 
-def _whitened(used: UsableItems) -> tuple[Floats | None, str]:
+def _whitened(usable: UsableItems) -> tuple[Floats | None, str]:
     """Scores with covariance I (divisor n) by the symmetric root; or the reason why not."""
-    if used.n <= used.n_items:
-        return None, f"{used.n} complete rows are too few for {used.n_items} items together."
-    standard = (used.scores - used.scores.mean(axis=0)) / used.scores.std(axis=0)
-    values, vectors = np.linalg.eigh(standard.T @ standard / used.n)
+    if usable.n <= usable.n_items:
+        return None, f"{usable.n} complete rows are too few for {usable.n_items} items together."
+    standard = (usable.scores - usable.scores.mean(axis=0)) / usable.scores.std(axis=0)
+    values, vectors = np.linalg.eigh(standard.T @ standard / usable.n)
     if values[0] < 1e-10 * values[-1]:
         return None, "Some items are exactly predicted by others, so they have no joint test."
     # The symmetric root depends on the scale, and Villasenor's test is defined on the covariance.
-    centered = used.scores - used.scores.mean(axis=0)
-    values, vectors = np.linalg.eigh(centered.T @ centered / used.n)
+    centered = usable.scores - usable.scores.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.T @ centered / usable.n)
     if values[0] <= 0:
         return None, "The items' units are too far apart for a joint test."
     return centered @ (vectors / np.sqrt(values)) @ vectors.T, ""
 
 
-def _mardia(whitened: Floats | None, used: UsableItems, reason: str) -> Mardia:
+def _mardia(whitened: Floats | None, usable: UsableItems, reason: str) -> Mardia:
     """Mardia's coefficients and tests; b1 as the squared length of the tensor of third moments."""
-    n, p = used.n, used.n_items
+    n, p = usable.n, usable.n_items
     df = p * (p + 1) * (p + 2) / 6
     if whitened is None:
-        none = [
+        undefined = [
             NormalityTest(name, math.nan, math.nan, n, df, (reason,))
             for name in ("Mardia skewness", "Mardia skewness, small sample", "Mardia kurtosis")
         ]
-        return Mardia(math.nan, math.nan, *none)
+        return Mardia(math.nan, math.nan, *undefined)
     # One item at a time: (n, p) memory instead of the (n, n) of the textbook formula.
     b1 = sum(
         float((((whitened * column[:, None]).T @ whitened / n) ** 2).sum()) for column in whitened.T
     )
     b2 = float(((whitened**2).sum(axis=1) ** 2).mean())
     chi_square = n * b1 / 6
-    room = (n + 1) * (p + 1) - 6
-    small = chi_square * (p + 1) * (n + 1) * (n + 3) / (n * room) if room else math.nan
+    divisor = (n + 1) * (p + 1) - 6
+    small = chi_square * (p + 1) * (n + 1) * (n + 3) / (n * divisor) if divisor else math.nan
     z = (b2 - p * (p + 2)) / math.sqrt(8 * p * (p + 2) / n)
     chi2 = stats.chi2
     return Mardia(
@@ -184,15 +183,15 @@ def _mardia(whitened: Floats | None, used: UsableItems, reason: str) -> Mardia:
             float(chi2.sf(small, df)),
             n,
             df,
-            () if room else (f"{n} rows are too few for the correction.",),
+            () if divisor else (f"{n} rows are too few for the correction.",),
         ),
         kurtosis=NormalityTest("Mardia kurtosis", z, float(2 * stats.norm.sf(abs(z))), n),
     )
 
 
-def _joint_shapiro(whitened: Floats | None, used: UsableItems, reason: str) -> NormalityTest:
+def _joint_shapiro(whitened: Floats | None, usable: UsableItems, reason: str) -> NormalityTest:
     """Mean Shapiro-Wilk W of the whitened scores, with the lognormal approximation of 1 - W*."""
-    name, n, p = "Multivariate Shapiro-Wilk", used.n, used.n_items
+    name, n, p = "Multivariate Shapiro-Wilk", usable.n, usable.n_items
     if whitened is not None and not _JOINT_LEAST <= n <= _SHAPIRO_MOST:
         reason = f"The test is known for {_JOINT_LEAST} to {_SHAPIRO_MOST} complete rows, not {n}."
     if whitened is None or reason:

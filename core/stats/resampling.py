@@ -13,13 +13,12 @@ from core.stats.inputs import Estimate, Floats, check_level
 # Ours because scipy's bootstrap draws rows anew for each coefficient and takes twice as long. With
 # weights, one product of matrices gives a coefficient of all resamples.
 
-
 _CELLS_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How an interval is resampled: how often, from which seed."""
+    """The number of resamples of an interval, and the seed."""
 
     n_resamples: int = 2000
     seed: int = 0
@@ -69,17 +68,17 @@ def percentile_interval(values: Floats, level: float) -> PercentileInterval:
 
 
 def resampling_problems(interval: PercentileInterval, bootstrap: Bootstrap) -> tuple[str, ...]:
-    """What to say about resamples without a coefficient."""
+    """A sentence on resamples without a coefficient."""
     if not interval.n_undefined:
         return ()
     share = f"{interval.n_undefined} of {bootstrap.n_resamples} resamples have no coefficient"
     if math.isnan(interval.low):
         return (f"No bootstrap interval: {share}.",)
-    return (f"The bootstrap interval is of the others: {share}.",)
+    return (f"The bootstrap interval leaves resamples out: {share}.",)
 
 
 def with_resampled_interval(result: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
-    """The estimate with the percentile interval of its resampled values, and what to say of it."""
+    """The estimate with the percentile interval of its resampled values, and its problems."""
     interval = percentile_interval(values, result.level)
     return replace(
         result,

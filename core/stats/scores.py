@@ -11,7 +11,7 @@ import numpy.typing as npt
 from core.domain.numbers import number_text
 from core.stats.inputs import Booleans, Floats
 
-# The score of a scale: the mean of its items, and what is done about missing answers.
+# The score of a scale: the mean of its items, by a rule for missing answers.
 
 ScoreRule = Literal["listwise", "half", "available"]
 
@@ -24,18 +24,18 @@ def scale_scores(
     Parameters
     ----------
     sums : (rows,)
-        Sums of the item scores there are.
+        Sums of the item scores of each row.
     answered : (rows,)
         Numbers of items with a score.
     planned : (rows,)
-        Numbers of items asked.
+        Numbers of items of the scale.
     missing : "listwise", "half" or "available"
-        A row has a score where it holds all items planned, at least half of them, or any.
+        A row has a score if it has answers to all items planned, to at least half, or to any.
     """
-    total, there, asked = (np.asarray(one, dtype=np.float64) for one in (sums, answered, planned))
-    needed = {"listwise": asked, "half": asked / 2, "available": np.zeros_like(asked)}[missing]
-    scored = (there >= needed) & (there > 0)
-    return np.where(scored, total / np.maximum(there, 1), np.nan)
+    total, n, n_items = (np.asarray(one, dtype=np.float64) for one in (sums, answered, planned))
+    least = {"listwise": n_items, "half": n_items / 2, "available": np.zeros_like(n_items)}[missing]
+    scored = (n >= least) & (n > 0)
+    return np.where(scored, total / np.maximum(n, 1), np.nan)
 
 
 def row_scores(scores: Floats, missing: ScoreRule) -> Floats:
@@ -50,13 +50,13 @@ def shares_of_range(scores: Floats, lowest: Floats, highest: Floats) -> Floats:
 
     The mean of an item's shares is its difficulty.
     """
-    reach = np.where(highest > lowest, highest - lowest, np.nan)
-    return np.asarray((scores - lowest) / reach)
+    width = np.where(highest > lowest, highest - lowest, np.nan)
+    return np.asarray((scores - lowest) / width)
 
 
-# Items that go against the rest of their scale or factor, as items keyed the wrong way do.
+# Items that run against the rest of their scale or factor, as items keyed the wrong way do.
 
-_LEAST_LOADING = 0.1  # smaller ones say nothing of a direction
+_LEAST_LOADING = 0.1  # a smaller loading has no clear direction
 _CHECK = "check {} keying."
 
 
@@ -80,7 +80,7 @@ def contrary_items(
     names : p names
         The items of one factor or scale.
     loadings : p numbers
-        Of these items on the factor; NaN and sizes below `least` are passed over.
+        Of these items on the factor; NaN and sizes below `least` do not count.
     least : float
         The smallest size that counts.
 
@@ -101,16 +101,16 @@ def keying_note(factor: str, names: Sequence[str], loadings: Sequence[float]) ->
 
 
 def is_keying_note(problem: str) -> bool:
-    """Whether a caution is one of these."""
+    """Whether a sentence is one of these cautions."""
     return problem.endswith((_CHECK.format("its"), _CHECK.format("their")))
 
 
-def _negative(names: Sequence[str], hits: Booleans, verb: str, how: str) -> tuple[str, ...]:
-    found = [names[int(place)] for place in np.flatnonzero(hits)]
-    return (_caution(found, verb, how),) if found else ()
+def _negative(names: Sequence[str], negative: Booleans, verb: str, how: str) -> tuple[str, ...]:
+    items = [names[int(place)] for place in np.flatnonzero(negative)]
+    return (_caution(items, verb, how),) if items else ()
 
 
 def _caution(items: Sequence[str], verb: str, how: str) -> str:
-    one = len(items) == 1
-    check = _CHECK.format("its" if one else "their")
-    return f"{', '.join(items)} {verb}{'s' if one else ''} {how}: {check}"
+    single = len(items) == 1
+    check = _CHECK.format("its" if single else "their")
+    return f"{', '.join(items)} {verb}{'s' if single else ''} {how}: {check}"

@@ -8,7 +8,7 @@ from core.analysis.shared.matrices import MISSING_CHOICES
 from core.analysis.shared.registry import Choice, DesignFactors, Number
 from core.stats.correlation import Alternative
 from core.stats.groups import Adjustment
-from core.stats.reliability.alpha import PairRule
+from core.stats.inputs import PairRule
 from core.stats.scores import ScoreRule
 
 # The options that several analyses share, so that they read and mean the same everywhere.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from core.stats.distributions import odds_ratio
+from core.stats.groups import odds_ratio
 from core.stats.scores import row_scores
 
 TOTAL = "words"

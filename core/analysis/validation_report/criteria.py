@@ -401,7 +401,7 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
 
 def _complete_on_varying(whole: ScoreMatrix) -> set[int]:
     """Administrations without a gap in the items that vary, which alpha and model are made of."""
-    varies = item_rows(whole.scores, whole.items).kept
+    varies = item_rows(whole.scores, whole.items).columns
     complete = np.isfinite(whole.scores[:, varies]).all(axis=1)
     return {int(one) for one in whole.administrations[complete]}
 

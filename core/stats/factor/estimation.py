@@ -56,7 +56,7 @@ def prepare_groups(
         `score_matrix`.
     """
     matrices = [score_matrix(group, items) for group in scores]
-    found = select_usable(matrices, items, "complete" if missing == "listwise" else "any")
+    found = select_usable(matrices, items, "listwise" if missing == "listwise" else "available")
     kept = tuple(items[column] for column in found.columns.tolist())
     counts = [int(rows.sum()) for rows in found.rows]
     if len(kept) < 2 or min(counts) < 2:

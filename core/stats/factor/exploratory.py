@@ -14,7 +14,7 @@ from core.domain.numbers import number_text
 from core.errors import NotEnoughData
 from core.stats.inputs import Booleans, Floats, usable_items
 from core.stats.ordered.answer_options import Offered
-from core.stats.ordered.polychoric import LISTWISE, Polychoric, correlations_of_tables, polychoric
+from core.stats.ordered.polychoric import Polychoric, correlations_of_tables, polychoric
 
 # The correlations that factors are looked for in: of scores, or behind ordered answers.
 
@@ -58,7 +58,7 @@ def _item_correlations(
         As `usable_items` and `polychoric`.
     """
     if correlation == "polychoric":
-        fitted = polychoric(scores, names, missing=LISTWISE, offered=offered)
+        fitted = polychoric(scores, names, offered=offered)
         return ItemCorrelations(
             fitted.names, fitted.answers.n, fitted.correlations, None, fitted, fitted.problems
         )

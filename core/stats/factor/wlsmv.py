@@ -48,10 +48,9 @@ from core.stats.factor.result import (
     raw_estimates,
     standardized_estimates,
 )
-from core.stats.inputs import Floats, check_level
+from core.stats.inputs import Floats, PairRule, check_level
 from core.stats.ordered.answer_options import Offered
 from core.stats.ordered.polychoric import (
-    LISTWISE,
     OrderedMoments,
     Polychoric,
     ordered_moments,
@@ -424,7 +423,7 @@ def weighted_model(
     items: Sequence[str],
     model: str | ParsedModel,
     *,
-    missing: str = LISTWISE,
+    missing: PairRule = "listwise",
     scaling: Scaling = "marker",
     offered: Sequence[Offered] | None = None,
 ) -> WeightedModel:
@@ -473,7 +472,7 @@ def fit_wlsmv(
     items: Sequence[str],
     model: str | ParsedModel,
     *,
-    missing: str = LISTWISE,
+    missing: PairRule = "listwise",
     scaling: Scaling = "marker",
     ci_level: float = 0.95,
     offered: Sequence[Offered] | None = None,
@@ -529,7 +528,7 @@ def fit_wlsmv(
     return replace(result, problems=(*model_problems(weighted.model), *result.problems))
 
 
-def _result(weighted: WeightedModel, missing: str, ci_level: float) -> CfaResult:
+def _result(weighted: WeightedModel, missing: PairRule, ci_level: float) -> CfaResult:
     """Everything reported about a fitted model."""
     fit = weighted.fit
     table, q = fit.structure.table, len(fit.theta)

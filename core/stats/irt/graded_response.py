@@ -471,14 +471,14 @@ def graded_response(
     and on answers simulated from known parameters.
     """
     matrix = np.asarray(answers, dtype=np.float64)
-    used = usable_items(matrix, names, rows="any")
+    used = usable_items(matrix, names, missing="available")
     if used.n_items < _LEAST_ITEMS:
         raise NotEnoughData(
             f"Only {used.n_items} of {len(names)} items have answers that differ; a graded "
             "response model needs three, or their discriminations are not determined.",
             "Choose a scale with more items, or collect more administrations.",
         )
-    options = None if offered is None else [offered[column] for column in used.kept]
+    options = None if offered is None else [offered[column] for column in used.columns]
     numbered = ordered_items(used.scores, used.names, options)
     grid = trait_grid(n_points)
     codes = np.column_stack([item.codes for item in numbered])
@@ -489,7 +489,7 @@ def graded_response(
     spread = np.sqrt(np.maximum(posterior @ grid.points**2 - mean**2, 0.0))
     n_parameters = int(_free_parameters(found.parameters).sum())
     log_likelihood = found.now.log_likelihood
-    has_answers = np.asarray(np.isfinite(matrix[:, list(used.kept)]).any(axis=1))
+    has_answers = np.asarray(np.isfinite(matrix[:, list(used.columns)]).any(axis=1))
     return GradedResponseFit(
         items=items,
         converged=found.converged,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from core.errors import NotEnoughData
-from core.stats.inputs import Booleans, Floats, Integers, name_list, usable_items
+from core.stats.inputs import Booleans, Floats, Integers, PairRule, name_list, usable_items
 from core.stats.ordered.answer_options import Offered, never_chosen_note, ordered_items
 
 # Probabilities of the cells of two-way tables of two correlated normal variables cut into steps.
@@ -96,8 +96,6 @@ def _cells(corners: Any) -> Floats:
 
 # Answers on few ordered options: which were used, the thresholds between them, two-way tables.
 
-LISTWISE = "listwise"
-
 
 @dataclass(frozen=True, eq=False)
 class OrderedAnswers:
@@ -148,7 +146,7 @@ def _ordered_answers(
     scores: Floats,
     names: Sequence[str],
     *,
-    missing: str = LISTWISE,
+    missing: PairRule = "listwise",
     offered: Sequence[Offered] | None = None,
 ) -> OrderedAnswers:
     """The answers coded, with the thresholds that cut a standard normal variable into them.
@@ -175,7 +173,7 @@ def _ordered_answers(
     An option nobody used gets no threshold; its neighbours meet. Threshold k is the normal
     quantile of the share of answers in options 1..k (Olsson 1979).
     """
-    used = usable_items(scores, names, rows="complete" if missing == LISTWISE else "any")
+    used = usable_items(scores, names, missing="listwise" if missing == "listwise" else "available")
     if used.n_items < 2:
         raise NotEnoughData(
             " ".join(
@@ -183,7 +181,7 @@ def _ordered_answers(
             ),
             "Add items whose answers differ.",
         )
-    options_of = None if offered is None else [offered[column] for column in used.kept]
+    options_of = None if offered is None else [offered[column] for column in used.columns]
     numbered = ordered_items(used.scores, used.names, options_of)
     codes = np.column_stack([answers.codes for answers in numbered])
     options = tuple(answers.chosen for answers in numbered)
@@ -367,7 +365,7 @@ def polychoric(
     scores: Floats,
     names: Sequence[str],
     *,
-    missing: str = LISTWISE,
+    missing: PairRule = "listwise",
     offered: Sequence[Offered] | None = None,
 ) -> Polychoric:
     """Polychoric correlation of every pair of items, from thresholds of single items.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.stats import f
@@ -15,6 +15,7 @@ from core.stats.inputs import (
     Estimate,
     Floats,
     Integers,
+    PairRule,
     UsableItems,
     check_level,
     item_rows,
@@ -27,8 +28,6 @@ from core.stats.resampling import Bootstrap, row_weights, with_resampled_interva
 from core.stats.scores import negative_rest_notes
 
 # Sums of the items' covariances, and Cronbach's alpha from them: the one place of the formula.
-
-PairRule = Literal["listwise", "pairwise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +236,7 @@ def cronbach_alpha(
     check_level(level)
     if bootstrap and missing == "pairwise":
         raise ValueError("rows with gaps are not resampled")
-    rows = item_rows(scores, names, rows="complete" if missing == "listwise" else "any")
+    rows = item_rows(scores, names, "listwise" if missing == "listwise" else "available")
     used = "complete rows" if missing == "listwise" else "all pairs of answers"
     interval = "percentile bootstrap" if bootstrap else "Feldt"
     result = Estimate(
@@ -337,7 +336,7 @@ def stratified_alpha(
     if len(strata) != np.shape(scores)[1]:
         raise ValueError(f"{len(strata)} strata for {np.shape(scores)[1]} items")
     bootstrap = bootstrap or Bootstrap()
-    kept = [strata[place] for place in rows.kept]
+    kept = [strata[place] for place in rows.columns]
     labels = tuple(dict.fromkeys(strata))
     groups = [
         np.array([place for place, own in enumerate(kept) if own == label], dtype=np.int64)

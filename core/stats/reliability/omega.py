@@ -358,7 +358,7 @@ def omega_hierarchical(
         raise ValueError(f"{len(subscales)} subscales for {np.shape(scores)[1]} items")
     rows = item_rows(scores, names)
     labels = tuple(dict.fromkeys(subscales))
-    member = np.array([labels.index(subscales[place]) for place in rows.kept], dtype=np.int64)
+    member = np.array([labels.index(subscales[place]) for place in rows.columns], dtype=np.int64)
     method = (
         "omega hierarchical after Schmid and Leiman from a second-order model, maximum "
         f"likelihood, complete rows, {level * 100:g}% interval (delta method)"

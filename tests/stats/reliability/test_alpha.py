@@ -221,7 +221,7 @@ def test_the_reason_for_nothing_is_said_once_and_is_the_right_one():
     )
     assert stratified_alpha(np.ones((10, 2)), ["A", "B"]).coefficient.problems == same.problems
     one = cronbach_alpha(np.arange(10.0)[:, None])
-    assert one.problems == ("Undefined: it needs 2 items that vary, and there is 1.",)
+    assert one.problems == ("Undefined: the coefficient needs 2 items that vary, and there is 1.",)
     no_row = cronbach_alpha(np.where(np.eye(4, 4) > 0, np.nan, np.arange(16.0).reshape(4, 4)))
     assert "No row holds a score of every item".lower() in no_row.problems[0].lower()
     assert len(no_row.problems) == 1

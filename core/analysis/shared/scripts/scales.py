@@ -25,7 +25,7 @@ from core.analysis.shared.scripts.names import (
     r_texts,
 )
 from core.domain.results import TextFile
-from core.stats.reliability.alpha import PairRule
+from core.stats.inputs import PairRule
 
 # The parts of the reliability and item scripts in Python that are the same for every study.
 
