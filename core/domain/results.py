@@ -37,6 +37,8 @@ class ResultTable:
 
     def __post_init__(self) -> None:
         declared = [column.name for column in self.columns]
+        if len(set(declared)) < len(declared):
+            raise TypeError(f"table {self.title!r} declares a column twice: {declared}")
         if list(self.frame.columns) != declared:
             raise TypeError(f"table {self.title!r} declares {declared}")
 

@@ -322,6 +322,15 @@ def test_groups_are_judged_each_by_itself(trait, scale, others, full):
     assert criteria(pooled).loc["alternate form", "n"] == 240
 
 
+def test_groups_of_a_study_name_the_study_of_each_answer_in_a_column_of_its_own(scale):
+    result = validation_report(scale, by=("study",), resamples=10)
+    missing = tables(result)["missing"]
+    assert list(missing.columns) == [
+        "study", "answers", "answers_study", "form", "label_order", "planned", "missing", "share",
+    ]  # fmt: skip
+    assert (missing["study"] == missing["answers_study"]).all()
+
+
 def test_a_study_is_no_other_scale_beside_itself(scale):
     with pytest.raises(NotEnoughData, match="is chosen as another scale beside itself") as refused:
         validation_report(scale, convergent=scale)

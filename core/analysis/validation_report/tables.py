@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -35,11 +36,14 @@ def report_tables(
     judged: Judged, group: Sequence[Column], missing: Sequence[tuple[Any, ...]], ci_level: float
 ) -> tuple[ResultTable, ...]:
     """Verdicts, criteria, fit of the factor models and missing answers."""
+    names = {column.name for column in group}
+    # A group can be a study, form or order, and the answers of a criterion come from another one.
+    where = (replace(c, name=f"answers_{c.name}") if c.name in names else c for c in _MISSING)
     return (
         _verdicts(judged, group),
         _criteria(judged, group, ci_level),
         _fit(judged, group),
-        _table("missing", "Missing answers", missing, (*group, *_MISSING)),
+        _table("missing", "Missing answers", missing, (*group, *where)),
     )
 
 
