@@ -7,6 +7,7 @@ from pathlib import Path
 
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test
 from streamlit.util import calc_hash
 
@@ -23,6 +24,8 @@ class _Pages(PagesManager):
 
 PagesManager.uses_pages_directory = False
 app_test.PagesManager = _Pages
+# Each run of an AppTest would compile app.py and its page again.
+app_test.ScriptCache = cache(ScriptCache)
 
 
 @cache

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal
 
 from core.domain.difference import Difference, differences
@@ -408,9 +409,19 @@ class BankSummary:
     n_versions: int
     used_in: str
     archived: bool
-    n_problems: int
     kind: Kind
-    n_unreviewed: int
+    instrument: Instrument = field(repr=False)
+
+    @cached_property
+    def n_problems(self) -> int:
+        """Counted on demand: a check of every bank takes longer than a page may."""
+        return len(problems(self.instrument))
+
+    @cached_property
+    def n_unreviewed(self) -> int:
+        """Texts that a model drafted and nobody has reviewed."""
+        items = self.instrument.items
+        return sum(bool(wording.drafted_by) for item in items for wording in item.wordings)
 
 
 @dataclass(frozen=True)
@@ -432,8 +443,7 @@ def summaries(workspace: Workspace) -> tuple[BankSummary, ...]:
         lines.append(
             BankSummary(
                 bank.code, bank.title, len(bank.items), bank.languages, state.saved_at,
-                len(published), used_in, state.archived, len(problems(bank)), bank.kind,
-                sum(bool(w.drafted_by) for item in bank.items for w in item.wordings),
+                len(published), used_in, state.archived, bank.kind, bank,
             )
         )  # fmt: skip
     return tuple(sorted(lines, key=lambda b: (b.archived, b.title.casefold())))
