@@ -192,7 +192,7 @@ def _effect_rows(one: SubscaleTests) -> Iterator[Row]:
 _FACTORS = (
     ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),
     ("entity", "Entities"), ("form", "Forms"), ("template", "Instructions"),
-    ("label_order", "Orders of options"), ("phase", "Phases"),
+    ("label_order", "Orders of options"), ("phase", "Phases"), ("study", "Studies"),
 )  # fmt: skip
 _CAUTIONS = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
@@ -206,7 +206,15 @@ _INDEPENDENT_TESTS = (
 
 Factor = Annotated[
     Literal[
-        "language", "respondent", "context", "entity", "form", "template", "label_order", "phase"
+        "language",
+        "respondent",
+        "context",
+        "entity",
+        "form",
+        "template",
+        "label_order",
+        "phase",
+        "study",
     ],
     Choice("Compare", _FACTORS, help="The factor whose levels are compared, item by item."),
 ]

@@ -210,6 +210,15 @@ def test_order_of_items_and_origin_of_scores_change_no_test(seed, order):
     )
 
 
+def test_studies_are_compared_as_any_other_levels_are():
+    values = two_levels(1, n=300, harder=0.8)
+    studies = dif(framed(values, ("2024", "2025"), factor="study"), factor="study")
+    languages = tables(dif(framed(values, ("2024", "2025"))))
+    assert tables(studies)["levels"]["level"].tolist() == ["2024", "2025"]
+    assert tables(studies)["tests"].equals(languages["tests"])
+    assert "comparing studies" in studies.method
+
+
 def test_one_level_is_an_error_that_names_factors_to_compare_instead():
     frame = framed(two_levels(17, n=40), ("gpt", "llama"), factor="respondent")
     with pytest.raises(NotEnoughData, match="No levels of language can be compared") as caught:

@@ -16,6 +16,7 @@ from core.analysis.shared.rows import Floats
 from core.analysis.shared.scores import (
     administration_labels,
     administration_scores,
+    aggregate_administrations,
     level_labels,
     level_name,
     level_sort_key,
@@ -311,7 +312,7 @@ def _columns(
         for scale in shown_scales(scored.columns[planned.any()]):
             own = scored[scale].dropna()
             behind = rows[own.index]
-            means = own.groupby(behind).mean()
+            means = aggregate_administrations(own, behind)
             values = np.full(len(place), np.nan)
             values[means.index.to_numpy(dtype=np.int64)] = means.to_numpy()
             words = [scale or "(none)", *(str(level_name(one)) for one in method)]
@@ -333,7 +334,8 @@ def _alpha(source: ScoreSource, scale: str, behind: pd.Series[Any], level: float
     # behind complete scores, an item nobody answered is one of other administrations only
     answered = ~np.isnan(table).all(axis=0) | (source.incomplete != "listwise")
     if len(np.unique(rows)) < len(rows):
-        table = pd.DataFrame(table).groupby(rows).mean().to_numpy(dtype=np.float64)
+        means = aggregate_administrations(pd.DataFrame(table), rows, sort=True)
+        table = means.to_numpy(dtype=np.float64)
     names = [item for matrix, _ in own for item in matrix.items]
     known = [name for name, there in zip(names, answered, strict=True) if there]
     return cronbach_alpha(table[:, answered], names=known, level=level)

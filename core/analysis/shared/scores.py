@@ -54,6 +54,15 @@ def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> p
     return means.assign(score=scores).drop(columns=["sum", "count", "size"])
 
 
+def aggregate_administrations(scores: Any, units: Any, *, sort: bool = False) -> Any:
+    """Mean score of the administrations of each unit; missing scores are passed over.
+
+    `scores` are a Series or the columns of a frame, `units` the column or columns that tell units
+    apart. Units stand in the order in which they first come, or with `sort` in their own.
+    """
+    return scores.groupby(units, sort=sort).mean()
+
+
 def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The levels of some columns under which each administration was given, by its id.
 
@@ -105,8 +114,8 @@ def scores_used(item_scores: pd.DataFrame, used: Mapping[str, Iterable[int]]) ->
 
 def level_labels(column: pd.Series[Any]) -> Any:
     """Whole numbers as int, nothing as empty text, anything else as text, row by row."""
-    codes, values = pd.factorize(column.astype("object"), use_na_sentinel=False)
-    return np.array([_label(value) for value in values], dtype=object)[codes]
+    codes, values = codes_of(column)
+    return np.array(values, dtype=object)[codes]
 
 
 def level_sort_key(level: Any) -> tuple[int, Any, str]:
@@ -119,13 +128,6 @@ def level_sort_key(level: Any) -> tuple[int, Any, str]:
 def level_name(level: Any) -> Any:
     """What to call a level in a table."""
     return "(none)" if level == "" else level
-
-
-def _label(value: Any) -> Any:
-    if pd.isna(value):
-        return ""
-    whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
-    return int(value) if whole else str(value)
 
 
 # Which administrations are partners: numbers of what they agree in.
@@ -272,8 +274,10 @@ def paired_scores(
 def _one_row_each(part: pd.DataFrame) -> pd.DataFrame:
     """One row per unit and level: the mean score there, and the ids behind it."""
     if part.duplicated(["unit", "level"]).any():
-        cells = part.groupby(["unit", "level"], as_index=False, sort=False)
-        return cells.agg(score=("score", "mean"), ids=("administration", tuple))
+        cells = [part["unit"], part["level"]]
+        means = aggregate_administrations(part["score"], cells)
+        ids = part["administration"].groupby(cells, sort=False).agg(tuple)
+        return pd.DataFrame({"score": means, "ids": ids}).reset_index()
     return part.assign(ids=part["administration"].map(lambda one: (one,)))
 
 

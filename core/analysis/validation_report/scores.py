@@ -13,7 +13,11 @@ import pandas as pd
 
 from core.analysis.shared.factor_models.models import EstimatorKind, ModelKind
 from core.analysis.shared.rows import Floats, Integers
-from core.analysis.shared.scores import repeated_note, unit_numbers
+from core.analysis.shared.scores import (
+    aggregate_administrations,
+    repeated_note,
+    unit_numbers,
+)
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
@@ -266,7 +270,9 @@ def respondent_scores(cases: pd.DataFrame) -> pd.DataFrame:
     """
     table = pd.DataFrame({name: as_text(cases[name]) for name in PERSON}, dtype="object")
     table["score"] = cases["score"].to_numpy()
-    return table.groupby(list(PERSON), sort=False, as_index=False)[["score"]].mean()
+    people = [table[name] for name in PERSON]
+    means: pd.DataFrame = aggregate_administrations(table["score"], people).reset_index()
+    return means
 
 
 def scored_ids(cases: pd.DataFrame) -> frozenset[int]:
