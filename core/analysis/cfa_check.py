@@ -242,7 +242,7 @@ def cfa_check(
 
 
 def _check_group(group: PreparedGroup, place: int, n_groups: int) -> _GroupCheck:
-    """Both fits of one group, and what has to be said about them."""
+    """Both fits of one group with their notes."""
     step(place, n_groups, "groups")
     model = group.model
     if model is None:
@@ -349,7 +349,7 @@ def _difference_reason(one: _GroupCheck, chi2: float) -> str:
     if math.isnan(chi2):
         return "This program gives the model no test; a note below says why."
     if abs(chi2) <= _AGREE_CHI2:
-        return "Both fit alike, so the answers hardly tell these parameters apart."
+        return "Both fit alike, so the answers hardly distinguish these parameters."
     better = "this program" if chi2 < 0 else "semopy"
     return f"The solution of {better} has the smaller χ², so the other is not the best there is."
 

@@ -417,7 +417,7 @@ def _test_subscale(
 
 
 def _problems(result: DifResult) -> list[str]:
-    """What is said of several items in the same words, said once."""
+    """The problems of the items; several items share a sentence."""
     owners: dict[str, list[str]] = {}
     for item in result.items:
         for problem in item.problems:

@@ -77,14 +77,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def sentence(group: str, rows: Sequence[TableRow]) -> str:
         n = sum(row["stands_out"] == "yes" for row in rows)
-        said = f"{count_text(n, 'factor')} {'stands' if n == 1 else 'stand'} out from chance"
+        suggested = f"{count_text(n, 'factor')} {'stands' if n == 1 else 'stand'} out from chance"
         shares = {row["factor"]: row["share"] for row in explained.get(group, [])}
         known = [share for share in shares.values() if math.isfinite(share)]
         if not known:
-            return f"{said}; what they explain is undefined (no solution was found)."
+            return f"{suggested}; what they explain is undefined (no solution was found)."
         extracted = count_text(len(known), "factor")
         return (
-            f"{said}; {extracted} taken out, {percent_text(sum(known))} of the variance explained."
+            f"{suggested}; {extracted} extracted, {percent_text(sum(known))} of the variance "
+            "explained."
         )
 
     groups = rows_by_group(table_of(result, "eigenvalues"), "number")

@@ -393,7 +393,7 @@ def graded_response(
 
 
 def _fit_subscale(matrix: ScoreMatrix, points: int, steps: int) -> SubscaleFit:
-    """The model of one matrix, and what has to be said about it."""
+    """The model of one matrix with its notes."""
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     try:
         fit = model.graded_response(

@@ -382,7 +382,7 @@ def _test_columns(ci_level: float) -> tuple[Column, ...]:
             "Effect",
             help="d: difference / pooled SD, Cohen (1988). η²: share of variance between groups.",
         ),
-        Column("value", "Effect size", "points", "Of d or η², as named beside."),
+        Column("value", "Effect size", "points", "Of d or η², as the column Effect says."),
         Column("ci_low", f"{interval} low", "points", how),
         Column("ci_high", f"{interval} high", "points", how),
         Column(

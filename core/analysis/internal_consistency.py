@@ -191,7 +191,7 @@ def internal_consistency(
 def _row(
     matrix: ScoreMatrix, used: ScoreMatrix, missing: PairRule, ci_level: float
 ) -> tuple[tuple[Any, ...], list[str]]:
-    """The row of one matrix of which some items are kept, and what has to be said about it."""
+    """The row of one matrix of which some items are used, with its notes."""
     judged = used if used.items else matrix.answered()  # with none, n is still that of the answers
     table = covariances(judged.scores, missing)
     estimate = cronbach_alpha(matrix.scores, names=matrix.items, level=ci_level, missing=missing)

@@ -143,7 +143,7 @@ def item_map(
     Raises
     ------
     NotEnoughData
-        There is not a single score, or answers are not kept by one of the factors. Whatever else is
+        There is not a single score, or the frame lacks one of the factors. Whatever else is
         undefined is NaN, and a note names it.
 
     Notes

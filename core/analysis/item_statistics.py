@@ -230,7 +230,7 @@ def item_table(
     Raises
     ------
     NotEnoughData
-        There is not a single score, or answers are not kept by one of the factors.
+        There is not a single score, or the frame lacks one of the factors.
     """
     layouts = cells_of(item_scores, names).layouts()
     matrices = matrices_of(layouts, scores_of(item_scores))

@@ -194,7 +194,7 @@ class _Comparison:
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """Where the mean of every scale stands beside that of people."""
+    """The mean of every scale against that of people."""
 
     def of(row: TableRow) -> str:
         if not math.isfinite(row["difference"]):
@@ -272,7 +272,7 @@ def norm_comparison(
     ] = "holm",
     ci_level: ConfidenceLevel = 0.95,
 ) -> AnalysisResult:
-    """Means of each group beside the norms of people, with difference, test and size of effect.
+    """Means of each group against the norms of people, with difference, test and size of effect.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def _compare(
     missing: ScoreRule,
     test: tuple[Alternative, float],
 ) -> _Comparison:
-    """Every group beside every norm."""
+    """Every group against every norm."""
     cells, layouts = laid
     layout_of = {(layout.group, _scale_name(layout)): layout for layout in layouts}
     if any(norm.scale == ALL_ITEMS for norm in norms):
@@ -384,7 +384,7 @@ def _row(
     possible: Floats,
     rule: tuple[Alternative, float],
 ) -> tuple[Any, ...]:
-    """One group beside one norm."""
+    """One group against one norm."""
     alternative, level = rule
     own = summary(scores)
     test = compare_with_norms(scores, people, alternative=alternative, level=level)

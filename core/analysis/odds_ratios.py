@@ -95,7 +95,7 @@ def choose_contrast(
     if not first.strip() or not first_lists.strip():
         there = " or ".join(_levels_of(texts, tag)[:20])
         raise NotEnoughData(
-            f"It is not said which lists of words are the stereotype of which {tag}.",
+            f"The options do not say which lists of words are the stereotype of which {tag}.",
             f"Type the first group ({there}) and the lists that are its stereotype; the lists are: "
             f"{', '.join(words)}. The others count for the other group.",
         )
@@ -116,7 +116,7 @@ def _words(lists: pd.DataFrame | None) -> dict[str, tuple[str, ...]]:
 
 
 def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
-    """The column that tells groups of texts apart."""
+    """The column that separates groups of texts."""
     levels_by_tag = {
         str(name): levels
         for name in texts.columns
@@ -135,7 +135,7 @@ def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
     raise NotEnoughData(
         f"There is no descriptor '{wanted}' with two levels."
         if wanted
-        else "It is not said which descriptor tells the groups apart.",
+        else "The options do not say which descriptor separates the groups.",
         f"Type one of these: {there}.",
     )
 
@@ -159,7 +159,7 @@ def _levels(texts: pd.DataFrame, tag: str, first: str, second: str) -> tuple[str
     if first and second:
         return first, second
     raise NotEnoughData(
-        f"{tag} has {len(there)} levels, and it is not said which two to compare.",
+        f"{tag} has {len(there)} levels, and the options do not say which two to compare.",
         f"Type two of these: {name_list(there, 20)}.",
     )
 
@@ -324,7 +324,7 @@ Lists = Annotated[
 Descriptor = Annotated[
     str,
     Text(
-        "Descriptor that tells two groups of texts apart",
+        "Descriptor that separates two groups of texts",
         help="A tag of the prompts, such as gender. May be empty if there is only one.",
     ),
 ]
@@ -430,7 +430,7 @@ def odds_ratios(
     names = distinct(by)
     for name in names:
         if name not in texts:
-            raise NotEnoughData(f"Texts are not kept by {name}.", "Choose another factor.")
+            raise NotEnoughData(f"The texts have no factor {name}.", "Choose another factor.")
     contrast = choose_contrast(texts, lists, descriptor, first, second, first_lists)
     counts = _counts(texts, contrast, tuple(dict.fromkeys((*names, *UNIT))))
     scores = _scores(counts, contrast, (*names, *(name for name in UNIT if name not in names)))

@@ -110,7 +110,7 @@ def option_distribution(
     Raises
     ------
     NotEnoughData
-        There are no trials, or they are not kept by one of the factors in `by`.
+        There are no trials, or the frame lacks one of the factors in `by`.
 
     Notes
     -----
@@ -125,7 +125,7 @@ def option_distribution(
         )
     for name in names:
         if name not in option_counts:
-            raise NotEnoughData(f"Answers are not counted by {name}.", "Choose another factor.")
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
     cell = (*names, *(name for name in ("format",) if name not in names))
     rows = _rows(_plain(option_counts), cell)
     columns = (*by_columns(cell), *_OPTIONS)

@@ -283,7 +283,7 @@ def reliability(
         n_used=n_used,
         n_missing=n_missing,
         method=f"Coefficients from administrations complete on the scale; {ci_level * 100:g}% "
-        f"intervals by the method named beside each ({resamples:,} resamples, seed {seed}). "
+        f"intervals by the method in the same row ({resamples:,} resamples, seed {seed}). "
         "Scores are after reverse-keying.",
         notes=(
             *data_notes(item_scores, matrices),
@@ -297,7 +297,7 @@ def reliability(
 def _columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table."""
     interval = f"{ci_level * 100:g}% CI"
-    how = "By the method named beside it; a dash where the method has no interval."
+    how = "By the method in the same row; a dash where the method has no interval."
     return (
         Column("scale", "Scale", help="All items together, then each subscale."),
         Column("coefficient", "Coefficient", help="Explained under Method and in the references."),

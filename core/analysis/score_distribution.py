@@ -273,7 +273,7 @@ def score_distribution(
 def _matrices(
     item_scores: pd.DataFrame, names: Sequence[str]
 ) -> tuple[tuple[ScoreMatrix, ...], list[tuple[ScoreMatrix, ScoreMatrix]]]:
-    """Scores by group and subscale; and with all items, beside the same relative to the ends."""
+    """Scores by group and subscale; and with all items, each with the same relative to the ends."""
     cells = cells_of(item_scores, names)
     scores, relative = scores_of(item_scores), relative_scores(item_scores)
     layouts = cells.layouts()

@@ -1,4 +1,4 @@
-"""Curves: graded response model, item and test information, and eigenvalues beside chance."""
+"""Curves: graded response model, item and test information, and eigenvalues with chance."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
 
 
 def _labels(item: pd.DataFrame) -> pd.DataFrame:
-    """The point of each curve of an item where its score is written: its highest, or beside it."""
+    """The point of each curve of an item where its score is written: its highest, or near it."""
     edge = _LIMIT - _INSET
     highest = item.loc[item.groupby("number", sort=False)["probability"].idxmax()]
     rising = highest["trait"].is_monotonic_increasing
@@ -277,7 +277,7 @@ def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
     return alt.layer(curve, dashed).resolve_scale(y="independent").properties(height=_HEIGHT)
 
 
-# Exploratory factors: eigenvalues beside chance, and loadings.
+# Exploratory factors: eigenvalues with chance, and loadings.
 
 
 def exploratory_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:

@@ -211,7 +211,7 @@ def _arrow(
     )
 
 
-# Dot plots of groups compared: their means, means beside norms, odds ratios of words.
+# Dot plots of groups: their means, means and norms, odds ratios of words.
 
 
 def norm_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -463,7 +463,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     return with_undrawn_count(charts, frame["factor"].nunique())
 
 
-# Dot plots of models compared: steps of invariance, items by level, rival models.
+# Dot plots of models compared: steps of invariance, items by level, competing models.
 
 _CHEN = -0.01
 _JODOIN_GIERL = (0.035, 0.07)
@@ -471,7 +471,7 @@ _CLASSES = {"negligible": "A", "moderate": "B", "large": "C"}
 
 
 def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """How far CFI falls at each step, beside the usual bound."""
+    """How far CFI falls at each step, with the usual bound."""
     table = table_with_rows(result, "steps")
     if table is None:
         return ()

@@ -76,7 +76,7 @@ def _coefficients(cells: pd.DataFrame) -> list[str]:
 
 
 def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
-    """Shapes, ratings beside them, coefficients under both."""
+    """Shapes, ratings to their right, coefficients under both."""
     x = alt.X(
         "criterion:N", title=None, sort=list(dict.fromkeys(cells["criterion"])),
         axis=alt.Axis(

@@ -113,9 +113,9 @@ class Chart:
 def chart_rows(
     table: ResultTable, columns: Sequence[str] | Mapping[str, str], before: str = "subscale"
 ) -> pd.DataFrame:
-    """The kept columns under our own names, with the factors set side by side as `group`.
+    """The chosen columns under our own names, with the factors set side by side as `group`.
 
-    `kept` may map names of the table to others; `before` is the first column of the table that is
+    `columns` may map names of the table to others; `before` is the first column that is
     no such factor.
     """
     frame = table.frame
@@ -205,7 +205,7 @@ def with_theme_ink(panel: Any, theme: Theme) -> Any:
 def spaced_places(
     places_wanted: Sequence[float], low: float, high: float, distance: float
 ) -> list[float]:
-    """The wanted places, moved as little as it takes to be `distance` apart, within the bounds."""
+    """The places wanted, moved as little as it takes to be `distance` apart, within the bounds."""
     order = np.argsort(places_wanted, kind="stable")
     room = (high - low) / max(len(order) - 1, 1)
     distance = min(distance, room)

@@ -233,7 +233,7 @@ def layout_of(model: PathModel) -> DiagramLayout:
 
 
 def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> dict[str, Place]:
-    """Factors beside the middle of their items, and factors behind factors further left."""
+    """Factors level with the middle of their items, and factors behind factors further left."""
     centers = [_middle(model, factor, y_of) for factor in model.factors]
     placed = dict(
         zip(
@@ -262,7 +262,7 @@ def _widest(model: PathModel) -> float:
 
 
 def _curves(model: PathModel, factors: dict[str, Place]) -> tuple[pd.DataFrame, list[Place]]:
-    """A curve to the left for each correlation; the further apart its ends, the wider."""
+    """A curve to the left for each correlation; the longer the distance of its ends, the wider."""
     order = {f: k for k, f in enumerate(sorted(factors, key=lambda name: factors[name].y))}
     step = np.linspace(0, 1, _STEPS + 1)
     furthest = max(len(order) - 1, 1)
@@ -485,7 +485,7 @@ def _factor_layers(layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
 
 
 def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
-    """Boxes with names, and what is unexplained beside them."""
+    """Boxes with names, and their unexplained shares."""
     half = layout.box_height / 2
     frame = pd.DataFrame(
         [(item, place.x, place.y) for item, place in layout.items.items()],

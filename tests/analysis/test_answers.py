@@ -70,7 +70,7 @@ BY_HAND = {
                   [("m", 1, "yes"), ("m", 2, "no")]),
             table("factors", ("respondent", "factor", "share"), [("m", 1, 0.375)]),
         ),
-        "1 factor stands out from chance; 1 factor taken out, 38% of the variance explained.",
+        "1 factor stands out from chance; 1 factor extracted, 38% of the variance explained.",
     ),
     "dif": (
         made(

@@ -290,9 +290,9 @@ def test_nothing_to_compare_is_an_error_with_a_next_step():
     assert "two groups" in caught.value.remedy
     with pytest.raises(NotEnoughData, match="at least two members"):
         group_comparison(grouped({"a": [[1]], "b": [[2]]}))
-    with pytest.raises(NotEnoughData, match="not kept by context_set"):
+    with pytest.raises(NotEnoughData, match="no factor context_set"):
         group_comparison(frame.drop(columns="context_set"))
-    with pytest.raises(NotEnoughData, match="not kept by rewriting"):
+    with pytest.raises(NotEnoughData, match="no factor rewriting"):
         group_comparison(frame, factor="rewriting")
     with pytest.raises(NotEnoughData, match="no answers yet"):
         group_comparison(frame.iloc[:0])

@@ -131,7 +131,7 @@ def test_what_is_undefined_is_empty_and_named():
 
 
 def test_answers_not_kept_by_context_set_are_an_error_with_a_next_step():
-    with pytest.raises(NotEnoughData, match="not kept by context_set"):
+    with pytest.raises(NotEnoughData, match="no factor context_set"):
         item_map(item_scores([[1, 2]]))
     with pytest.raises(NotEnoughData, match="no scored answers") as caught:
         item_map(item_scores([[np.nan, np.nan]]), by=())

@@ -362,8 +362,8 @@ def test_blind_to_the_order_of_rows_and_to_origin_and_unit_of_the_points(seed, s
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"by": ("respondent", "context_set")}, "Answers are not kept by context_set"),
-        ({"split": ("context_set",)}, "Answers are not kept by context_set"),
+        ({"by": ("respondent", "context_set")}, "The answers have no factor context_set"),
+        ({"split": ("context_set",)}, "The answers have no factor context_set"),
     ],
 )
 def test_a_missing_column_is_named(options, told):
@@ -378,12 +378,12 @@ def test_what_cannot_be_correlated_is_an_error_with_a_next_step():
     assert "another study" in caught.value.remedy
     with pytest.raises(NotEnoughData, match="needs three rows"):
         multitrait_matrix(study(noisy(2), subscales=SUBSCALES))
-    with pytest.raises(NotEnoughData, match="stands beside itself"):
+    with pytest.raises(NotEnoughData, match="is compared with itself"):
         multitrait_matrix(one, other=one)
-    with pytest.raises(NotEnoughData, match="beside this one has no answers"):
+    with pytest.raises(NotEnoughData, match="The other study has no answers"):
         multitrait_matrix(one, other=one.iloc[:0])
     with pytest.raises(NotEnoughData, match="no answers yet"):
         multitrait_matrix(one.iloc[:0])
     elsewhere = study(noisy(10, seed=2), name="mss", contexts=[f"d{n}" for n in range(10)])
-    with pytest.raises(NotEnoughData, match="mss: nothing there is of the same"):
+    with pytest.raises(NotEnoughData, match="mss: it has no scores of the same"):
         multitrait_matrix(one, other=elsewhere)

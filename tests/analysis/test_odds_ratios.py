@@ -99,7 +99,7 @@ def test_the_user_says_which_group_is_first_and_which_lists_are_its_stereotype()
 @pytest.mark.parametrize("given", [{}, {"first": "man"}, {"first_lists": "able"}])
 def test_which_lists_are_whose_stereotype_is_never_guessed(given):
     """By the alphabet female comes before male: a guess would turn every score round."""
-    with pytest.raises(NotEnoughData, match="not said which lists of words") as caught:
+    with pytest.raises(NotEnoughData, match="do not say which lists of words") as caught:
         analysis(TWO, lists=LISTS, **given)
     assert "(man or woman)" in caught.value.remedy
     assert "the lists are: able, warm" in caught.value.remedy
@@ -210,13 +210,13 @@ def test_blind_to_the_order_of_texts_and_exchanging_everything_changes_nothing(s
         ({"lists": None}, "No lists of words are chosen", "Choose a bank of words"),
         ({"lists": LISTS[:0]}, "No lists of words are chosen", "Choose a bank of words"),
         ({"descriptor": "age"}, "no descriptor 'age'", "gender .man, woman.; tone .cold, warm."),
-        ({}, "not said which descriptor", "gender .man, woman."),
+        ({}, "do not say which descriptor", "gender .man, woman."),
         ({"descriptor": "gender", "first": "boy"}, "'boy' is no level of gender", "man, woman"),
         ({"descriptor": "gender", "first": "man", "second": "man"}, "Both groups are 'man'", "man"),
         ({"descriptor": "gender", "first_lists": "cold"}, "no list 'cold'", "able, warm"),
         (
             {"descriptor": "gender", "by": ("form",), **MEN_ABLE},
-            "not kept by form",
+            "no factor form",
             "another factor",
         ),
     ],

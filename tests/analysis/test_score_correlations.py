@@ -366,10 +366,10 @@ def test_studies_in_different_formats_are_told_not_to_compare_means():
 
 def test_a_frame_without_the_columns_of_rewriting_or_set_is_an_error_that_says_so():
     frame = answers(noisy(["original", "b"]))
-    with pytest.raises(NotEnoughData, match="not kept by rewriting") as caught:
+    with pytest.raises(NotEnoughData, match="do not say which contexts are rewritten") as caught:
         score_correlations(frame, factor="rewriting")
     assert "rewritten" in caught.value.remedy
-    with pytest.raises(NotEnoughData, match="not kept by context_set"):
+    with pytest.raises(NotEnoughData, match="no factor context_set"):
         score_correlations(frame, by=("context_set",))
 
 

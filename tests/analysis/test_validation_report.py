@@ -332,7 +332,7 @@ def test_groups_of_a_study_name_the_study_of_each_answer_in_a_column_of_its_own(
 
 
 def test_a_study_is_no_other_scale_beside_itself(scale):
-    with pytest.raises(NotEnoughData, match="is chosen as another scale beside itself") as refused:
+    with pytest.raises(NotEnoughData, match="is chosen as another scale for itself") as refused:
         validation_report(scale, convergent=scale)
     assert refused.value.remedy
 
@@ -637,7 +637,7 @@ def test_whoever_watches_is_told_of_groups_and_may_stop_it(scale):
         ({"consistency_bands": (0.5, 0.5)}, "criterion 'internal consistency'", "0.8, 0.7, 0.5"),
         ({"form_2": "short"}, "no answers to the form 'short'", "alternate"),
         ({"order_2": "inverted"}, "no answers to the order of options 'inverted'", "random"),
-        ({"by": ("rewriting",)}, "not kept by rewriting", "another factor"),
+        ({"by": ("rewriting",)}, "no factor rewriting", "another factor"),
         ({"texts": "texts"}, "No lists of words are chosen", "Choose a bank of words"),
         ({"texts": "texts", "lists": LISTS, "descriptor": "age"}, "no descriptor 'age'", "gender"),
     ],

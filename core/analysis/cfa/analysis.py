@@ -273,7 +273,7 @@ def cfa(
 
 
 def _fit_group(group: PreparedGroup, estimator: EstimatorKind, ci_level: float) -> GroupFit:
-    """The model of one group, and what has to be said about it."""
+    """The model of one group with its notes."""
     model = group.model
     if model is None:
         return GroupFit(group, None, 0, group.notes)

@@ -114,7 +114,7 @@ def _correlations_table(
 def _residual_covariances_table(
     fits: Sequence[GroupFit], group: Sequence[Column], level: float
 ) -> ResultTable:
-    """What pairs of items share beside the factors, where the model leaves it free."""
+    """What pairs of items share besides the factors, where the model leaves it free."""
     interval = f"{level * 100:g}% CI"
     columns = (
         *group,

@@ -55,7 +55,7 @@ from core.stats.inputs import name_list
 
 _Cell = tuple[str, str, str]
 IRREGULAR = (
-    "If the restrictions hold, parts of the freer model cannot be told apart, so that p is only "
+    "If the restrictions hold, parts of the freer model cannot be distinguished, so that p is only "
     "approximate; compare AIC and BIC as well."
 )
 _NESTED_KINDS: dict[tuple[ModelKind, ModelKind], bool] = {
@@ -70,7 +70,7 @@ _NESTED_KINDS: dict[tuple[ModelKind, ModelKind], bool] = {
 }
 """The first is a special case of the second; whether the usual test is irregular there.
 
-Variances and correlations are not kept within their bounds by the search, so that a correlation of
+Variances and correlations do not stay within their bounds by the search, so that a correlation of
 1 is no border (Savalei & Kolenikov, 2008). But where all loadings of a factor are 0, the fit does
 not change with them to first order.
 """
@@ -183,12 +183,12 @@ def _equalities_hold(
     return all(len(values) == 1 for values in together.values())
 
 
-# Models that compete for the same answers, and what sets each pair of them apart.
+# Models of the same answers, and the differences of each pair.
 
 NOT_NESTED = "Not nested as far as can be seen; compare AIC and BIC."
 _NOT_NESTED_NO_AIC = "Not nested as far as can be seen; compare the indices."
 SAME_DF = "As many free parameters in both, so neither is a special case of the other."
-EQUAL_FIT = "Both fit equally well; these answers cannot tell them apart."
+EQUAL_FIT = "Both fit equally well; these answers cannot distinguish them."
 _NO_TEST = (
     "At least one of the models has no test, as it is not identified or the answers are too few; "
     "see the notes."
@@ -207,7 +207,7 @@ class Candidate:
 
     @property
     def usable(self) -> tuple[CfaResult, WrittenModel] | None:
-        """Fit and model, if estimates were found."""
+        """Fit and model, if there are estimates."""
         if self.fit is None or self.prepared.model is None or not self.fit.converged:
             return None
         return self.fit, self.prepared.model

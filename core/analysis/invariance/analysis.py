@@ -320,7 +320,7 @@ def invariance(
 
 
 def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
-    """The steps of one group, and what has to be said about them."""
+    """The steps of one group with their notes."""
     where = group_name(ready.matrix.group)
     n_by_level = {level: len(rows) for level, rows in ready.scores.items()}
     group = GroupSteps(ready.matrix, n_by_level, ready.notes, None)

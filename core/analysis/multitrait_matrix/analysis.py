@@ -79,8 +79,8 @@ def _undefined_notes(
     """Which pairs of scores have no correlation and why; groups with a single score."""
     matched = {score.source for group in groups for score in group.table.scores}
     notes = [
-        f"{source.name}: nothing there is of the same models and contexts, so it has no scores "
-        "beside the others."
+        f"{source.name}: it has no scores of the same models and contexts, so it is not "
+        "correlated with the others."
         for source in sources
         if source.name not in matched
     ]
@@ -117,7 +117,7 @@ def _item_counts(
 
 
 def _row_words(rows_by: Sequence[str], by: Sequence[str], between: str = " × ") -> str:
-    """What a row is: the factors matched on, groups included."""
+    """The factors that make a row, groups included."""
     return _factor_words([name for name in MATCHED if name in (*rows_by, *by)], between)
 
 
@@ -128,7 +128,9 @@ def _factor_words(factors: Sequence[str], between: str = " × ") -> str:
 
 Split = Annotated[
     tuple[str, ...],
-    DesignFactors("Also apart by", help="Each level, such as each form, gets scores of its own."),
+    DesignFactors(
+        "Separate scores by", help="Each level, such as each form, gets scores of its own."
+    ),
 ]
 Other = Annotated[
     pd.DataFrame | None,
@@ -212,13 +214,13 @@ def multitrait_matrix(
     resamples: Resamples = 0,
     seed: Seed = 0,
 ) -> AnalysisResult:
-    """Correlations among all scores of a study and of another one beside it, with reliabilities.
+    """Correlations among all scores of a study and of another one, with reliabilities.
 
     Parameters
     ----------
     item_scores : ITEM_SCORES frame
         `score` in score points after reverse-keying, NaN where there is no usable answer. The
-        scores of each study in it are kept apart.
+        scores of each study in it are separate.
     by : tuple of factors
         Groups to set side by side; those in `split` are ignored here.
     split : tuple of factors
@@ -260,9 +262,10 @@ def multitrait_matrix(
     -----
     A row is one respondent under one context (and language and repetition where the studies share
     them); its score is the mean over its administrations under whatever else was varied, such as
-    forms that are not kept apart. Each pair of scores uses the rows that have both. Interval by
-    Fisher's z, p by t with n - 2 degrees of freedom. Rows are taken as independent; those of one
-    model are not. Campbell & Fiske (1959). Correlations agree with R 4.2.2 (see docs/analyses).
+    forms that have no scores of their own. Each pair of scores uses the rows that have both.
+    Interval by Fisher's z, p by t with n - 2 degrees of freedom. Rows are taken as independent;
+    those of one model are not. Campbell & Fiske (1959). Correlations agree with R 4.2.2 (see
+    docs/analyses).
     """
     methods = distinct(split)
     names = tuple(name for name in distinct(by) if name not in methods)
@@ -286,7 +289,7 @@ def multitrait_matrix(
                 item_scores,
                 incomplete,
                 "It needs two scores that vary over three contexts or more: subscales, levels of a "
-                "factor to keep apart, or another study of the same models and contexts.",
+                "factor that separates scores, or another study of the same models and contexts.",
             ),
         )
     n_planned, n_missing, n_used = _item_counts(sources, groups)

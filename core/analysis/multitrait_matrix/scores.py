@@ -144,7 +144,7 @@ def study_sources(
     incomplete: ScoreRule,
     columns: Sequence[str],
 ) -> tuple[ScoreSource, ...]:
-    """The studies whose scores are correlated, and the ones beside them.
+    """The studies whose scores are correlated, and the other studies.
 
     Raises
     ------
@@ -160,13 +160,13 @@ def study_sources(
         others = _sources_of(other, incomplete, columns, main=False)
         if not others:
             raise NotEnoughData(
-                "The study beside this one has no answers yet.", "Run it, or choose another one."
+                "The other study has no answers yet.", "Run it, or choose another one."
             )
         same = {source.name for source in sources} & {source.name for source in others}
         if same:
             raise NotEnoughData(
-                f"Study {', '.join(sorted(same))} stands beside itself.",
-                "Choose another study beside this one, or none.",
+                f"Study {', '.join(sorted(same))} is compared with itself.",
+                "Choose another study, or none.",
             )
         sources += others
     return sources
@@ -184,7 +184,7 @@ def with_prefixes(sources: Sequence[ScoreSource]) -> tuple[ScoreSource, ...]:
 MATCHED = ("respondent", "language", "context", "repetition")
 """What makes a row: scores are matched on these and averaged over everything else."""
 _ASKED_WITH = ("entity", "entity_b", "form", "format", "template", "label_order", "phase")
-"""Factors that whole sources may differ in by design, so that they cannot keep them apart."""
+"""Factors that whole sources may differ in by design, so that they cannot separate them."""
 _NO_ITEMS = "No reliability: the score is not a mean of items."
 
 
@@ -202,7 +202,7 @@ class Score:
         return (self.source, self.scale) == (other.source, other.scale)
 
     def same_method(self, other: Score) -> bool:
-        """Whether both were taken under the same levels of what scores are kept apart by."""
+        """Whether both were taken under the same levels of the factors that separate scores."""
         return self.method == other.method
 
     def shares_answers(self, other: Score) -> bool:
@@ -232,7 +232,7 @@ def row_factors(
 
     Always the respondent. Language and context, unless a source has a single one of its own (none
     at all, say) that others lack; repetition, where every source has several. What is the same
-    everywhere goes without saying; factors in `by` or `split` keep groups or scores apart instead.
+    everywhere is left out; factors in `by` or `split` separate groups or scores instead.
     """
     factors = []
     for factor in MATCHED:
@@ -345,7 +345,7 @@ def _members(source: ScoreSource, by: Sequence[str], group: tuple[Any, ...]) -> 
     """Which administrations of a source belong to a group.
 
     A source with one level of something it was asked with, or that does not know a factor, stands
-    beside every level of it.
+    with every level of it.
     """
     member = np.ones(len(source.labels), dtype=bool)
     for name, level in zip(by, group, strict=True):

@@ -1,4 +1,4 @@
-"""How far an analysis has got, and whether it should stop: told to whoever watches it.
+"""Progress of an analysis, reported to a watcher that may stop it.
 
 An analysis stays a pure function: without a watcher nothing happens here, with one its result is
 the same.
@@ -19,7 +19,7 @@ _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 class Cancelled(Exception):
-    """The analysis was told to stop."""
+    """The watcher stopped the analysis."""
 
 
 @contextmanager

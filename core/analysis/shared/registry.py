@@ -39,7 +39,7 @@ class OptionKind(Protocol):
 
     @property
     def label(self) -> str:
-        """What the user reads beside the option."""
+        """The name of the option as the user reads it."""
 
     @property
     def help(self) -> str:
@@ -55,7 +55,7 @@ class OptionKind(Protocol):
         """
 
     def restore(self, stored: Any, default: Any) -> Any:
-        """The value from what was kept of it as JSON.
+        """The value from its stored JSON.
 
         Raises
         ------

@@ -108,7 +108,7 @@ def cells_of(item_scores: pd.DataFrame, by: Sequence[str]) -> FrameCells:
     TypeError
         An administration holds an item twice. Averaging it would hide a fault.
     NotEnoughData
-        There are no rows, or answers are not kept by one of the factors.
+        There are no rows, or the frame lacks one of the factors.
     """
     if item_scores.empty:
         raise NotEnoughData(
@@ -205,7 +205,7 @@ def _group_codes(
     groups: dict[int, tuple[Any, ...]] = {0: ()}
     for name in dict.fromkeys(by):
         if name not in item_scores:
-            raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
         codes, labels = codes_of(item_scores[name])
         group = group * len(labels) + codes
         seen = {int(code) for code in pd.unique(group)}
@@ -278,7 +278,7 @@ def analysis_unit(item_scores: pd.DataFrame, *, called: str = "") -> str:
 def caution_notes(item_scores: pd.DataFrame, always: str, of_models: str) -> tuple[str, ...]:
     """A note on what an analysis takes for granted; the second part only where models answered.
 
-    People asked once are independent, so nothing is said of repeated answers where rows are people.
+    People asked once are independent, so rows of people get no note on repeated answers.
     """
     parts = (always,) if rows_are_people(item_scores) else (always, of_models)
     note = " ".join(part for part in parts if part)

@@ -47,7 +47,7 @@ def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> p
         .groupby(["scale", "administration"], sort=False)["score"]
         .agg(["sum", "count", "size"])
         .reset_index()
-        # as numbers, the 63-bit ids would lose digits beside a missing one
+        # as numbers, the 63-bit ids would lose digits next to a missing one
         .astype({"administration": "object"})
     )
     scores = scale_scores(means["sum"], means["count"], means["size"], incomplete)
@@ -57,8 +57,8 @@ def administration_scores(item_scores: pd.DataFrame, incomplete: ScoreRule) -> p
 def aggregate_administrations(scores: Any, units: Any, *, sort: bool = False) -> Any:
     """Mean score of the administrations of each unit; missing scores are passed over.
 
-    `scores` are a Series or the columns of a frame, `units` the column or columns that tell units
-    apart. Units stand in the order in which they first come, or with `sort` in their own.
+    `scores` are a Series or the columns of a frame, `units` the column or columns that make
+    units. Units stand in the order in which they first come, or with `sort` in their own.
     """
     return scores.groupby(units, sort=sort).mean()
 
@@ -73,7 +73,7 @@ def administration_labels(item_scores: pd.DataFrame, names: Sequence[str]) -> pd
     """
     for name in names:
         if name not in item_scores:
-            raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
     columns = item_scores[["administration", *names]].drop_duplicates("administration")
     labels = pd.DataFrame(
         {name: level_labels(columns[name]) for name in names}, index=columns.index
@@ -151,7 +151,7 @@ def unit_numbers(parts: Sequence[pd.DataFrame], names: Sequence[str]) -> list[In
 
 
 def repeated_note(n: int) -> str:
-    """What to say of administrations that cannot be told apart."""
+    """The note on administrations that agree in study and every factor."""
     return (
         f"{n} administrations are the same as another in study and every factor, so they cannot "
         "be matched and were left out."
@@ -315,7 +315,7 @@ def _with_origins(item_scores: pd.DataFrame) -> pd.DataFrame:
     for name in (REWRITING, ORIGIN):
         if name not in item_scores:
             raise NotEnoughData(
-                "Answers are not kept by rewriting.",
+                "The answers do not say which contexts are rewritten.",
                 "Choose a study whose contexts were rewritten in Inkblot.",
             )
     context, origin = level_labels(item_scores["context"]), level_labels(item_scores[ORIGIN])

@@ -76,7 +76,7 @@ def stereotype_scores(
     unit
         Columns whose combination is one row of the result, such as respondent and context.
     group, levels
-        The column that tells two groups of texts apart, and its two levels.
+        The column that separates two groups of texts, and its two levels.
     sides
         For each list the level, 0 or 1, whose stereotype its words are. The odds of that level
         stand above the line.

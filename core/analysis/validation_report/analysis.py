@@ -154,7 +154,7 @@ def validation_report(
         Form and order held against the baseline; empty: "alternate" or "paraphrase", and "random",
         else the first other one that is there, negated forms last.
     alternate, reordered : ITEM_SCORES frames, optional
-        Other studies with that form or order, where they were asked apart.
+        Other studies with that form or order, where another study asked them.
     convergent : ITEM_SCORES frame, optional
         Another scale, asked of the same respondents under the same contexts.
     texts : TEXTS frame, optional
@@ -181,7 +181,7 @@ def validation_report(
     AnalysisResult
         `verdicts`, one row per group: `reliable` (yes, no, undecided), `valid` (also: not judged),
         `verdict` in words and the six ratings. `criteria`, one row per group and criterion:
-        `value` (unitless; RMSEA for the factorial, beside `cfi`), `ci_low`, `ci_high`, `n`,
+        `value` (unitless; RMSEA for the factorial, which has `cfi` too), `ci_low`, `ci_high`, `n`,
         `missing`, `rating`, ratings of the ends of the interval, `light`, `method`, `remark`.
         `fit`, all indices of the factor models; `missing`, answers missing by form and order;
         `bands`, what the ratings rest on.
@@ -271,8 +271,8 @@ def validation_report(
         n_used=n_used,
         n_missing=n_missing,
         method=f"Six criteria after Jung (2025), bands {source_of(scheme)}. Baseline: original "
-        "form, options in their own order. Validity is judged only of a reliable scale. How each "
-        "coefficient was computed stands beside it. Scores are means of items after "
+        "form, options in their own order. Validity is judged only of a reliable scale. The "
+        "column Method says how each coefficient is computed. Scores are means of items after "
         "reverse-keying.",
         notes=(
             *notes,

@@ -153,7 +153,7 @@ def _bands_source(usual: object) -> str:
     return JUNG_2025.name if usual else "set by the user"
 
 
-# What the user may bring into the validation report, beside the bands of its ratings.
+# The other options of the validation report.
 
 _LEVEL_HELP = "A name as in the design; empty: {} if it is there, else the first other one."
 

@@ -141,11 +141,11 @@ def groups_of(
     Raises
     ------
     NotEnoughData
-        The answers are not kept by one of the factors.
+        The frame lacks one of the factors.
     """
     for name in names:
         if name not in frame:
-            raise NotEnoughData(f"Answers are not kept by {name}.", "Choose another factor.")
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
     if not names:
         yield (), frame
         return
@@ -314,12 +314,12 @@ def check_other_study(item_scores: pd.DataFrame, convergent: pd.DataFrame | None
     same = sorted(set(item_scores["study"].astype(str)) & set(convergent["study"].astype(str)))
     if same:
         raise NotEnoughData(
-            f"Study {', '.join(same)} is chosen as another scale beside itself.",
+            f"Study {', '.join(same)} is chosen as another scale for itself.",
             "Choose a study of another scale as the convergent one, or none.",
         )
 
 
-# What the validation report is computed from, and what is found in one group.
+# The inputs of the validation report, and the criteria of one group.
 
 
 @dataclass(frozen=True, eq=False)

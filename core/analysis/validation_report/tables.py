@@ -135,11 +135,11 @@ def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> Resul
         Column("value", "Value", "correlation", "Internal consistency: (stratified) alpha, "
                "Cronbach, Schönemann & McKie (1965). Factorial: RMSEA, Steiger (1990). Others: "
                "Pearson's r. Jung (2025)."),
-        Column("ci_low", f"{interval} low", "correlation", "By the method named beside it; RMSEA: "
+        Column("ci_low", f"{interval} low", "correlation", "By the method in the same row; RMSEA: "
                "90%."),
         Column("ci_high", f"{interval} high", "correlation", "By the method named beside it; "
                "RMSEA: 90%."),
-        Column("cfi", "CFI", "correlation", "Of the factor model, beside its RMSEA: gain over "
+        Column("cfi", "CFI", "correlation", "Of the factor model: gain over "
                "unrelated items; Bentler (1990)."),
         Column("n", "n", "count", "Administrations, pairs of them, or contexts it is made of."),
         Column("missing", "Missing", "count", "Of these, left out for missing answers."),

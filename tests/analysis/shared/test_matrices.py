@@ -74,7 +74,7 @@ def test_the_whole_bank_is_one_matrix_on_request():
 def test_no_rows_and_unknown_factors_are_said_plainly():
     with pytest.raises(NotEnoughData, match="no answers yet"):
         score_matrices(item_scores(VALUES).iloc[:0], ())
-    with pytest.raises(NotEnoughData, match="not kept by color"):
+    with pytest.raises(NotEnoughData, match="no factor color"):
         score_matrices(item_scores(VALUES), ("color",))
 
 

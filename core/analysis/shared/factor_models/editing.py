@@ -123,7 +123,7 @@ def _spans(bare: str) -> list[tuple[int, int]]:
 
 
 def _statement(bare: str, start: int, stop: int) -> Statement:
-    """One statement taken apart."""
+    """One statement with its parts."""
     operator = _OPERATOR.search(bare, start, stop)
     if operator is None:
         return Statement(bare[start:stop], "", (), start, stop)
@@ -188,7 +188,7 @@ def with_item_on(text: str, item: str, factors: Sequence[str]) -> str:
     str
         Modifiers stay with the loadings that stay, and a new loading has none. Where the first
         loading of a factor goes and was free (`NA*`), the next one becomes free, since the factor's
-        unit is then set elsewhere. A factor without items goes, with all that is said of it.
+        unit is then set elsewhere. A factor without items goes, with all its statements.
 
     Raises
     ------
@@ -374,7 +374,7 @@ def _without_words(text: str, is_it: Callable[[Statement, Word], bool]) -> str:
 def _words_with_signs(
     text: str, statement: Statement, removed: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """Characters of some words of a statement, and of a plus sign beside each."""
+    """Characters of some words of a statement, and of a plus sign next to each."""
     spans: list[tuple[int, int]] = []
     signs = _signs(text, statement)
     for k in removed:

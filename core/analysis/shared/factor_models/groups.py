@@ -135,7 +135,7 @@ class PreparedGroup:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to be said about items left out, and about a model that is missing."""
+        """Notes on items left out, and on a missing model."""
         left_out = tuple(f"{self.name}: {sentence}" for sentence in self.left_out)
         why_not = f"{self.name}: not fitted. {self.reason}"
         return (*left_out, *((why_not,) if self.reason else ()))
@@ -334,7 +334,7 @@ def check_ordered_scores(groups: Sequence[PreparedGroup]) -> None:
         ordered_items(group.scores, group.item_names, group.offered)
 
 
-# What was found of one group's model, and how a table of such findings is made.
+# One group with its fitted model, and tables of such groups.
 
 Row = tuple[Any, ...]
 LINE_COLUMNS = (
@@ -365,7 +365,7 @@ class GroupFit:
 
     @property
     def usable(self) -> tuple[CfaResult, WrittenModel] | None:
-        """Model and fit, if estimates were found."""
+        """Model and fit, if there are estimates."""
         if self.fit is None or self.prepared.model is None or not self.fit.converged:
             return None
         return self.fit, self.prepared.model

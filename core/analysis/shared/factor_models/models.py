@@ -129,8 +129,8 @@ MODELS = (
     ("subscales", "One factor per subscale"),
     ("general", "One general factor"),
     ("method", "Subscales and a method factor of reverse-keyed items"),
-    ("bifactor", "Bifactor: a general factor beside the subscales"),
-    ("second_order", "Second order: a general factor behind the subscales"),
+    ("bifactor", "Bifactor: a general factor and the subscales"),
+    ("second_order", "Second order: a general factor above the subscales"),
 )
 LIKELIHOODS = (
     ("ml", "ML: complete administrations, normal scores"),
@@ -287,7 +287,7 @@ def _check(kind: ModelKind, n_subscales: int, n_reverse: int, n_items: int) -> N
         )
     if kind == "method" and not 2 <= n_reverse < n_items:
         raise NotEnoughData(
-            f"A method factor needs two reverse-keyed items and others beside them; of {n_items} "
+            f"A method factor needs two reverse-keyed items and at least one other; of {n_items} "
             f"items, {n_reverse} are reverse-keyed.",
             "Choose one factor per subscale.",
         )
@@ -449,7 +449,7 @@ def _mentions(term: Term, name: str) -> list[str]:
 
 
 def lost_factors(model: ParsedModel, removed: frozenset[str]) -> list[str]:
-    """Factors that measure by nothing any more once some items are gone."""
+    """Factors that lose all their items when some are removed."""
     left = model.without(removed)
     return [f for f in model.factors if f not in left.factors or not left.indicators(f)]
 

@@ -33,7 +33,7 @@ class Names:
     """Names that every script, formula and column heading allows, one for each real name.
 
     A plain name stays as it is unless it is taken; others lose what R or Python could misread. The
-    same name may be that of an item and of a factor, which are told apart by their `kind`.
+    same name may be that of an item and of a factor, which their `kind` distinguishes.
     """
 
     reserved: frozenset[str] = frozenset({GROUP})
