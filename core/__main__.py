@@ -1,4 +1,4 @@
-"""The command line, `python -m core VERB`: the same functions and numbers as the pages."""
+"""The command line, `python -m core COMMAND`: the same functions and numbers as the pages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core import export
 from core.collect.endpoints import SERVICES
@@ -29,17 +31,17 @@ from core.workflow.workspace import Workspace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb; 0 when it worked, 2 with one line on what is wrong and what to do."""
+    """Run one command. Returns 0, or 2 after one line that says what is wrong and what to do."""
     words = sys.argv[1:] if arguments is None else arguments
-    if fault := _not_text(words):
+    if fault := _encoding_fault(words):
         print(fault, file=sys.stderr)
         return 2
     parsed = _parser().parse_args(words)
-    verb: Callable[[Workspace, argparse.Namespace], None] = parsed.verb
+    run: Callable[[Workspace, argparse.Namespace], None] = parsed.run
     workspace = None
     try:
         workspace = open_workspace(parsed.db)
-        verb(workspace, parsed)
+        run(workspace, parsed)
         sys.stdout.flush()
     except BrokenPipeError:  # `| head` has read enough; Python would flush again at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         print(
-            "Interrupted. Answers collected are kept; an import keeps nothing. Run it again.",
+            "Interrupted. Collected answers are saved; an import saves nothing. Run it again.",
             file=sys.stderr,
         )
         return 2
@@ -58,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _not_text(words: Sequence[str]) -> str:
-    """What is wrong with the first argument that is no text; empty: nothing."""
+def _encoding_fault(words: Sequence[str]) -> str:
+    """The sentence on the first argument that is not valid UTF-8; empty where all are."""
     for number, word in enumerate(words, 1):
         try:
             word.encode("utf-8")
@@ -72,111 +74,134 @@ def _not_text(words: Sequence[str]) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class _Command:
+    """A command with its help text, its arguments and its actions (a second level of commands)."""
+
+    name: str
+    run: Callable[[Workspace, argparse.Namespace], None]
+    help: str
+    arguments: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    actions: tuple[_Command, ...] = ()
+
+
+def _argument(name: str, **settings: Any) -> tuple[str, Mapping[str, Any]]:
+    """One argument, in the words of `argparse`."""
+    return name, settings
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m core", description=__doc__)
     parser.add_argument("--db", help="database file (default: INKBLOT_DB, or data/inkblot.duckdb)")
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
-
-    def add(
-        name: str, verb: Callable[[Workspace, argparse.Namespace], None], text: str
-    ) -> argparse.ArgumentParser:
-        found = verbs.add_parser(name, help=text, description=text)
-        found.set_defaults(verb=verb)
-        found.add_argument("--db", default=argparse.SUPPRESS, help="database file")
-        return found
-
-    add("init", _init, "make the database with the starter banks, where it is not there yet")
-    bank = add("bank", _bank, "import a bank file, or export a bank")
-    bank.add_argument("action", choices=("import", "export"))
-    bank.add_argument("what", help="import: the file; export: the bank's code")
-    bank.add_argument("--out", type=Path, help="export: file to write (.csv or .xlsx)")
-    bank.add_argument("--version", type=int, help="export: a published version")
-    plan = add("plan", _plan, "freeze the study that a YAML file describes")
-    plan.add_argument("design", type=Path)
-    plan.add_argument("--out", type=Path, help="also write the plan as CSV")
-    second = add("plan-opposing", _plan_opposing, "plan the second phase of a study")
-    second.add_argument("study")
-    second.add_argument("--template", help="template whose text tells an opinion")
-    change = add("amend", _amend, "leave settings out that a service of a study does not take")
-    change.add_argument("study")
-    change.add_argument("--respondent", required=True)
-    change.add_argument(
-        "--without", action="append", default=[], metavar="SETTING",
-        help=f"one of: {', '.join(PARAMETERS)}",
-    )  # fmt: skip
-    change.add_argument(
-        "--completion-limit", action="store_true",
-        help="send the longest reply as max_completion_tokens",
-    )  # fmt: skip
-    change.add_argument("--reason", required=True, help="a sentence for the methods section")
-    _add_respondent_verb(add("respondent", _respondent, "add, test or list respondents"))
-    run = add("run", _run, "ask everything of a study that has no answer yet")
-    run.add_argument("study")
-    run.add_argument("--cost-cap", type=float, help="US dollars not to be exceeded")
-    take = add("import", _import, "import answers from a tidy file (CSV, gzip allowed; Parquet)")
-    take.add_argument("file", type=Path)
-    take.add_argument(
-        "--study", default="", help="name of the study, where the file names none or only one"
-    )
-    take.add_argument(
-        "--bank", help="code of the items' bank (default: as the file says, or the one that fits)"
-    )
-    take.add_argument(
-        "--new-bank", action="store_true", help="make a bank of the answers, without keys"
-    )
-    take.add_argument(
-        "--scores", choices=tuple(imports.SCORE_MEANINGS), default="bank",
-        help="what the column score holds: "
-        + "; ".join(f"{name}: {words}" for name, words in imports.SCORE_MEANINGS.items()),
-    )  # fmt: skip
-    join = add("attach", _attach, "give imported answers without a bank the bank of their items")
-    join.add_argument("study")
-    join.add_argument("--bank", default="", help="its code (default: the bank that fits best)")
-    analyze = add("analyze", _analyze, "run an analysis and write its tables")
-    analyze.add_argument("name")
-    analyze.add_argument("--study", required=True, action="append")
-    analyze.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
-    analyze.add_argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]")
-    analyze.add_argument("--by", help="factors to set side by side, comma-separated")
-    analyze.add_argument(
-        "--over", default="", help="factors to average over first, comma-separated"
-    )
-    analyze.add_argument(
-        "--syntax", type=Path, help="also write R and Python scripts with their data (.zip)"
-    )
-    analyze.add_argument("--table", help="only this table of the result")
-    analyze.add_argument("--out", type=Path, help="file to write: .csv, .zip (all tables) or .json")
-    give = add(
-        "export", _export, "write answers, bank, plan, calls and design of a study into a folder"
-    )
-    give.add_argument("study")
-    give.add_argument("directory", type=Path)
-    try_out = add("sample", _sample, "run the sample study that comes along")
-    try_out.add_argument("kind", choices=("simulated", "local"))
-    listing = add("list", _list, "list studies, banks or analyses")
-    listing.add_argument(
-        "what", nargs="?", default="studies", choices=("studies", "banks", "analyses")
-    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in _commands():
+        own = commands.add_parser(command.name, help=command.help, description=command.help)
+        own.set_defaults(run=command.run)
+        own.add_argument("--db", default=argparse.SUPPRESS, help="database file")
+        _add_arguments(own, command)
     return parser
 
 
-def _add_respondent_verb(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(required=True, dest="action", metavar="ACTION")
-    actions.add_parser("list", help="the respondents on offer")
-    test = actions.add_parser("test", help="ask one harmless question, and with each setting")
-    test.add_argument("label")
-    new = actions.add_parser("add", help="offer a model behind an address")
-    new.add_argument("label", help="its name in designs")
-    new.add_argument("--model", required=True, help="the name that the service gives it")
-    new.add_argument("--service", help=f"one of: {', '.join(p.name for p in SERVICES)}")
-    new.add_argument("--address", help="base URL of another service")
-    new.add_argument(
-        "--key-variable", help="environment variable that holds the key, such as INKBLOT_KEY_MINE"
-    )
-    new.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE",
-        help="temperature, top_p, max_tokens, seed, system_prompt, at_once, per_minute, timeout_s, "
-        "price_in, price_out, or any other setting to send along; 'temperature=' leaves it out",
+def _add_arguments(parser: argparse.ArgumentParser, command: _Command) -> None:
+    for name, settings in command.arguments:
+        parser.add_argument(name, **settings)
+    if command.actions:
+        actions = parser.add_subparsers(required=True, dest="action", metavar="ACTION")
+        for action in command.actions:
+            _add_arguments(actions.add_parser(action.name, help=action.help), action)
+
+
+def _commands() -> tuple[_Command, ...]:
+    """Every command, in the order of the help text."""
+    return (
+        _Command("init", _init, "create the database with the starter banks, unless it exists"),
+        _Command("bank", _bank, "import a bank file, or export a bank", (
+            _argument("action", choices=("import", "export")),
+            _argument("what", help="import: the file; export: the code of the bank"),
+            _argument("--out", type=Path, help="export: file to write (.csv or .xlsx)"),
+            _argument("--version", type=int, help="export: a published version"),
+        )),
+        _Command("plan", _plan, "freeze the study that a YAML file describes", (
+            _argument("design", type=Path),
+            _argument("--out", type=Path, help="also write the plan as CSV"),
+        )),
+        _Command("plan-opposing", _plan_opposing, "plan the second phase of a study", (
+            _argument("study"),
+            _argument("--template", help="template that states an opinion"),
+        )),
+        _Command("amend", _amend, "leave out settings that a service of a study does not take", (
+            _argument("study"),
+            _argument("--respondent", required=True),
+            _argument("--without", action="append", default=[], metavar="SETTING",
+                      help=f"one of: {', '.join(PARAMETERS)}"),
+            _argument("--completion-limit", action="store_true",
+                      help="send the longest reply as max_completion_tokens"),
+            _argument("--reason", required=True, help="a sentence for the methods section"),
+        )),
+        _Command("respondent", _respondent, "add, test or list respondents", actions=(
+            _Command("list", _respondent, "list the respondents on offer"),
+            _Command("test", _respondent, "send a harmless question, then again with each setting",
+                     (_argument("label"),)),
+            _Command("add", _respondent, "offer a model of a service", (
+                _argument("label", help="its name in designs"),
+                _argument("--model", required=True, help="the service's name for the model"),
+                _argument("--service", help=f"one of: {', '.join(s.name for s in SERVICES)}"),
+                _argument("--address", help="base URL of another service"),
+                _argument("--key-variable", help="environment variable that holds the key, such as "
+                          "INKBLOT_KEY_MINE"),
+                _argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                          help="temperature, top_p, max_tokens, seed, system_prompt, at_once, "
+                          "per_minute, timeout_s, price_in, price_out, or any other setting of the "
+                          "service; 'temperature=' leaves the temperature out"),
+            )),
+        )),
+        _Command("run", _run, "ask every question of a study that has no answer yet", (
+            _argument("study"),
+            _argument("--cost-cap", type=float, help="the most to spend, in US dollars"),
+        )),
+        _Command("import", _import, "import answers from a tidy file (CSV, gzip or Parquet)", (
+            _argument("file", type=Path),
+            _argument("--study", default="",
+                      help="name of the study, if the file names no study or only one"),
+            _argument("--bank", help="code of the bank of the items (default: the bank that the "
+                      "file names, or one that fits)"),
+            _argument("--new-bank", action="store_true",
+                      help="make a new bank from the answers, without keys"),
+            _argument("--scores", choices=tuple(imports.SCORE_MEANINGS), default="bank",
+                      help="meaning of the column score: " + "; ".join(
+                          f"{name}: {words}" for name, words in imports.SCORE_MEANINGS.items())),
+        )),
+        _Command("attach", _attach, "attach the bank of their items to imported answers", (
+            _argument("study"),
+            _argument("--bank", default="",
+                      help="code of the bank (default: the bank that fits best)"),
+        )),
+        _Command("analyze", _analyze, "run an analysis and write its tables", (
+            _argument("name"),
+            _argument("--study", required=True, action="append"),
+            _argument("--option", action="append", default=[], metavar="NAME=VALUE"),
+            _argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]"),
+            _argument("--by", help="factors to compare side by side, comma-separated"),
+            _argument("--over", default="", help="factors to average over first, comma-separated"),
+            _argument("--syntax", type=Path,
+                      help="also write R and Python scripts with their data (.zip)"),
+            _argument("--table", help="only this table of the result"),
+            _argument("--out", type=Path,
+                      help="file to write: .csv, .zip (all tables) or .json"),
+        )),
+        _Command(
+            "export", _export,
+            "write answers, bank, plan, calls and design of a study into a folder", (
+            _argument("study"),
+            _argument("directory", type=Path),
+        )),
+        _Command("sample", _sample, "run the sample study that comes with Inkblot", (
+            _argument("kind", choices=("simulated", "local")),
+        )),
+        _Command("list", _list, "list studies, banks or analyses", (
+            _argument("what", nargs="?", default="studies",
+                      choices=("studies", "banks", "analyses")),
+        )),
     )  # fmt: skip
 
 
@@ -192,8 +217,8 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
         print(f"Bank '{code}': {count_text(len(state.instrument.items), 'item')}.")
         for study, match in bank_attachment.studies_for_bank(workspace, state.instrument):
             print(
-                f"Study '{study}' has answers to them and no bank ({match.words}). Attach it: "
-                + shlex.join(["attach", study, "--bank", code])
+                f"Study '{study}' has answers to these items and no bank ({match.words}). "
+                "To attach the bank, run: " + shlex.join(["attach", study, "--bank", code])
             )
         return
     suffix = (parsed.out.suffix if parsed.out else ".csv").lower()
@@ -220,8 +245,8 @@ def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
         raise FileError(
             "No template is named for the second phase.", f"Add --template: {', '.join(offered)}."
         )
-    now = studies.plan_second_phase(workspace, parsed.study, parsed.template or offered[0])
-    print(f"Study '{parsed.study}': {now.opposing} more trials, plan {now.plan_hash[:12]}.")
+    phases = studies.plan_second_phase(workspace, parsed.study, parsed.template or offered[0])
+    print(f"Study '{parsed.study}': {phases.opposing} more trials, plan {phases.plan_hash[:12]}.")
 
 
 def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -253,7 +278,7 @@ def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 def _address(parsed: argparse.Namespace) -> tuple[str, str]:
     """Address and key variable of a respondent to add."""
-    named = {preset.name: preset for preset in SERVICES}
+    named = {service.name: service for service in SERVICES}
     if (parsed.service is None) == (parsed.address is None):
         raise FileError("The respondent needs one address.", "Give --service or --address.")
     if parsed.service is not None and parsed.service not in named:
@@ -265,14 +290,14 @@ def _address(parsed: argparse.Namespace) -> tuple[str, str]:
 
 
 def _test(trial: catalog.TestReply) -> None:
-    """Print what a test gave; a request that the service did not take is an error."""
+    """Print the reply to a test; raise UserError where the service rejected the request."""
     for check in trial.parameters:
         words = {True: "taken", False: "refused", None: "unknown"}[check.accepted]
         print(f"{check.name}\t{words}\t{check.message}")
     if trial.rejected:
         raise UserError(
-            f"The service does not take the request as it is set. {trial.rejected}",
-            "Leave out what it refuses: add the respondent under another name with --set NAME=.",
+            f"The service does not take the request with these settings. {trial.rejected}",
+            "Add it again under another name, and leave out the refused settings with --set NAME=.",
         )
     print(f"replied in {trial.seconds:.2f} s: {trial.reply}")
 
@@ -287,7 +312,7 @@ def _sample(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _finish(workspace: Workspace, study: str) -> None:
-    """Show the run until it ends; an end other than finished is an error."""
+    """Show the run until it ends; raise UserError where it ends before it is finished."""
     shown = -1
 
     def show(progress: collection.Progress) -> None:
@@ -298,12 +323,12 @@ def _finish(workspace: Workspace, study: str) -> None:
 
     ended = collection.wait(workspace, study, report=show)
     print(file=sys.stderr)
-    if lost := collection.no_answer_words(ended):
-        print(lost, file=sys.stderr)
+    if unsaved := collection.no_answer_words(ended):
+        print(unsaved, file=sys.stderr)
     if ended.n_done < ended.n_trials:
         raise UserError(
             f"Study '{study}' {ended.state}: {collection.replied_words(ended)}. {ended.reason}",
-            "Mend the cause and run it again; what is answered stays.",
+            "Remove the cause and run the study again. Collected answers are saved.",
         )
     print(f"Study '{study}': {collection.replied_words(ended)}.")
     if unusable := browsing.unusable_words(ended.statuses):
@@ -312,7 +337,7 @@ def _finish(workspace: Workspace, study: str) -> None:
 
 def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.bank and parsed.new_bank:
-        raise FileError("--bank and --new-bank exclude each other.", "Give one of them.")
+        raise FileError("--bank and --new-bank cannot be given together.", "Give one of them.")
     for done in imports.import_tidy(
         workspace,
         parsed.file.name,
@@ -330,7 +355,7 @@ def _attach(workspace: Workspace, parsed: argparse.Namespace) -> None:
     done = bank_attachment.attach(workspace, parsed.study, parsed.bank)
     print(f"Study '{done.study}': bank '{done.bank}', version {done.version}. {done.about_bank}")
     if done.n_scores:
-        print(f"{done.n_scores} scores that came with the file are derived from the bank now.")
+        print(f"The bank now gives {done.n_scores} scores that the file gave before.")
 
 
 def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:

@@ -167,7 +167,7 @@ def _show_preview(found: TidyPreview) -> None:
     for remark in found.remarks:
         st.info(plain(remark))
     for one in found.studies[:_TOLD]:
-        if one.creates_instrument or "unkeyed" in one.about_bank:
+        if one.is_unkeyed:
             st.warning(f"**{plain(one.study)}**: {plain(one.about_bank)}")
         else:
             st.caption(

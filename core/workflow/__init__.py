@@ -1,17 +1,15 @@
-"""The verbs: one function per thing a user can do, the same for pages and command line.
+"""What a user can do, one function each: pages and the command line call the same functions.
 
-opening      the workspace of a database file, filled with what comes with Inkblot
-workspace    the open database and the keys of this process; it knows no verb
-banks        question banks: edit, undo, publish, compare, import, export
-respondents  models on offer: add, test, list models, keys
-contexts     personas and conversations
-templates    the words around an item
-studies      designs: size, example, freeze (with plan_size, questions, presets, prices)
-phases       asking again with the opposite opinion
-collection   runs: start, pause, stop, progress
-coding       what a reply comes to; recoding reads replies again; audits compare with a person
-answers      what was said, row by row; import and export of answers
-texts        texts that models write: prompts for them, counts, ratings
-statistics   analyses
+workspace    the open database and the keys of this process
+opening      opens a database file, and fills a new one with what comes with Inkblot
+drafts       typed input of the pages, saved until it is used
+prompts      prompt templates, and the request of each planned call
 sample       the sample study
+banks        editing (save, undo, publish, import, export), grid, drafting by a model, text_prompts
+respondents  catalog (add, test, keys, prices), forms, service_settings
+contexts     sets of personas and conversations, rewriting them with a model
+designs      forms, checks, presets of published designs, studies (freeze, second phase)
+runs         collection (start, pause, stop, progress), collector, reading of replies, amendments
+answers      browsing, imports, exports, bank_attachment, audits (and reading again), texts
+statistics   analyses (run one), computing in the background, frames, factor_models
 """

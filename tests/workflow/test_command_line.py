@@ -172,7 +172,7 @@ def test_answers_are_imported_with_their_bank_and_get_one_later(run, capfd):
     assert run("import", file, "--study", "bare", "--new-bank") == 0
     assert "the answers are unkeyed" in capfd.readouterr().out
     assert run("bank", "import", run.folder / "late.csv") == 0
-    assert "Attach it: attach bare --bank late" in capfd.readouterr().out
+    assert "To attach the bank, run: attach bare --bank late" in capfd.readouterr().out
     assert run("attach", "bare", "--bank", "late") == 0
     assert "Study 'bare': bank 'late', version 1. 20 of 20 item" in capfd.readouterr().out
     file.write_text("\n".join(["item,answer,score", *(f"{c},4,4" for c in codes)]))
@@ -335,7 +335,7 @@ def test_a_respondent_is_added_tested_and_listed_without_the_pages(run, capfd):
         out, err = capfd.readouterr()
         assert "temperature\trefused\t" in out
         assert "seed\ttaken\t" in out
-        assert "does not take the request as it is set" in err
+        assert "does not take the request with these settings" in err
         settings = ("--set", "temperature=", "--set", "seed=3", "--set", "reasoning_effort=low")
         assert run(*add, "Second", *settings) == 0
         assert run("respondent", "test", "Second") == 0
@@ -396,7 +396,7 @@ def test_the_second_phase_is_planned_and_run(run, capfd):
     run("run", "study")
     capfd.readouterr()
     assert run("plan-opposing", "study", "--template", "standard") == 2
-    assert "does not tell an opinion" in capfd.readouterr().err
+    assert "states no opinion" in capfd.readouterr().err
     assert run("plan-opposing", "study") == 0
     assert "30 more trials" in capfd.readouterr().out
     assert run("run", "study") == 0

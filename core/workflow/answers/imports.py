@@ -241,6 +241,7 @@ class StudyPreview:
     n_respondents: int
     n_contexts: int
     creates_instrument: bool
+    is_unkeyed: bool  # no item of the bank has a key
     about_bank: str
 
 
@@ -307,6 +308,7 @@ def preview_tidy(
             n_respondents=int(new.rows["model"].nunique()),
             n_contexts=int(new.rows["context"].nunique()),
             creates_instrument=new.created,
+            is_unkeyed=new.bank.codes_only,
             about_bank=new.about_bank,
         )
         for new in new_studies

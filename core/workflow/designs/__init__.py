@@ -1,1 +1,1 @@
-"""Designs: forms, files, checks, size, presets, and freezing into studies."""
+"""Designs: forms, files, checks, size, presets, freezing into studies, the second phase."""

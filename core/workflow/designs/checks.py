@@ -482,7 +482,7 @@ def _unfit_templates(materials: StudyMaterials) -> Iterator[str]:
         if template is None:
             yield f"There is no prompt template '{code}'."
         elif "opinion" in placeholders(template.text("en").single):
-            yield f"The template '{code}' tells an opinion; it is for a second phase."
+            yield f"The template '{code}' states an opinion. Only a second phase can use it."
 
 
 def _block_problems(materials: StudyMaterials) -> Iterator[str]:

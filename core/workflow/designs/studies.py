@@ -268,7 +268,7 @@ def phase_state(workspace: Workspace, study: str) -> Phases:
 
 
 def opinion_templates(workspace: Workspace) -> dict[str, str]:
-    """Titles of the templates that tell an opinion, by their codes."""
+    """Titles of the templates that state an opinion, by their codes."""
     return {
         code: template.title
         for code, template in prompts.load_wordings(workspace).templates.items()
@@ -288,7 +288,7 @@ def plan_second_phase(workspace: Workspace, study: str, template: str) -> Phases
     Raises
     ------
     DesignError
-        The study asks several items a call, the template tells no opinion, or as in
+        The study asks several items a call, the template states no opinion, or as in
         `core.store.plans.add_opposing_phase`. Nothing is changed then.
     """
     record = store.get(workspace.database, study)
@@ -299,7 +299,7 @@ def plan_second_phase(workspace: Workspace, study: str, template: str) -> Phases
         )
     if template not in opinion_templates(workspace):
         raise DesignError(
-            f"The template '{template}' does not tell an opinion.",
+            f"The template '{template}' states no opinion.",
             "Choose one whose text holds {opinion}.",
         )
     body = json.dumps(

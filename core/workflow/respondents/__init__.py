@@ -1,1 +1,1 @@
-"""Respondents: models on offer, their settings, prices, keys and connection tests."""
+"""Respondents: models on offer, their settings, prices, keys and tests."""

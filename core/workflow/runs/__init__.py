@@ -1,1 +1,1 @@
-"""Runs: planned calls, the collector, the second phase, amendments of frozen studies."""
+"""Runs: start, pause and stop; the collector, the reading of replies, amendments of studies."""

@@ -104,7 +104,7 @@ def test_an_unfinished_first_phase_cannot_have_a_second(workspace):
 def test_a_second_phase_is_planned_once_and_only_by_a_template_with_an_opinion(workspace):
     freeze(workspace, simulated(), bank="opinions_30", n_personas=0)
     run(workspace)
-    with pytest.raises(DesignError, match="does not tell an opinion"):
+    with pytest.raises(DesignError, match="states no opinion"):
         studies.plan_second_phase(workspace, "study", "standard")
     studies.plan_second_phase(workspace, "study", "opposing")
     with pytest.raises(DesignError, match="planned already"):
