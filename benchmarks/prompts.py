@@ -13,7 +13,7 @@ def attitude_prompts(calls: int) -> list[Any]:
     from core.collect.client import Question
     from core.domain.study import STANDARD, Design
     from core.files import templates
-    from core.files.banks.writing import read_instrument
+    from core.files.banks.reading import read_instrument
     from core.workflow.prompts import StudyMaterials, Wordings
     from tests.workflow.studies import personas, service
 

@@ -132,7 +132,7 @@ def wide(item_scores: Any, keys: Sequence[str]) -> Any:
 
 def subscales() -> dict[str, list[str]]:
     """Items of the scale by their subscale."""
-    from core.files.banks.writing import read_instrument
+    from core.files.banks.reading import read_instrument
 
     file = Path(__file__).parents[1] / "data" / "banks" / "attitude_22.csv"
     found: dict[str, list[str]] = {}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.domain.instrument import Instrument, Problem, problems
-from core.files.banks.reading import ImportedBank
-from core.files.banks.writing import instrument_to_csv, instrument_to_xlsx, read_instrument
+from core.files.banks.reading import ImportedBank, read_instrument
+from core.files.banks.writing import instrument_to_csv, instrument_to_xlsx
 from core.files.contexts import contexts_csv, contexts_jsonl, read_contexts, read_personas
 
 DATA = Path(__file__).resolve().parent.parent / "data"

@@ -1,7 +1,7 @@
-"""Reading and writing the files users bring and take: banks, answers, contexts, templates.
+"""Reading and writing the files of users: banks, answers, contexts, templates.
 
-Reading order: guard (text that a spreadsheet must not take for a formula), reading (bytes to a
-table of text cells), then one module for each kind of file: instrument_files with its parts bank_*,
-tidy with its parts tidy_*, context_files with its parts context_* and conversation_*, and
-template_files.
+writing    text that is safe in a spreadsheet, CSV lines, workbooks, files on disk
+tables     a table of text cells from CSV or Excel
+yaml_files YAML of a declared shape
+banks      question banks; tidy: answers; contexts: personas and conversations; templates: prompts
 """

@@ -14,47 +14,45 @@ from core.errors import FileError
 from core.files.tables import MAX_ROWS_BANK, Table, decode, read_table, too_many_rows_error, unpack
 from core.files.writing import csv_fault, csv_line
 
-__all__ = ["contexts_csv", "contexts_jsonl", "parse_personas", "read_contexts", "read_personas"]
-
-
-# What reading any list of contexts has in common: codes, repeats, and errors by line.
+# Common to every list of contexts: codes, repeats, and errors by line.
 
 
 @dataclass(frozen=True)
 class ContextLine:
-    """A context, perhaps still without a code, and the line on which it begins."""
+    """A context, whose code may be empty, and the line on which it begins."""
 
     line: int
     context: Context
 
 
 def _line_error(name: str, line: int, what: str) -> FileError:
-    """The error for one line of a file of which nothing is kept."""
+    """The error for one line of a file that is not imported."""
     return FileError(
-        f"{name}, line {line}: {what}.", "Nothing was kept. Correct the file and choose it again."
+        f"{name}, line {line}: {what}.",
+        "Nothing was imported. Correct the file and choose it again.",
     )
 
 
 def _refuse_repeats(name: str, what: str, values: Iterable[tuple[int, str]]) -> None:
-    """Refuse a value that stands on an earlier line already."""
+    """Refuse a value that an earlier line has already."""
     first: dict[str, int] = {}
     for line, value in values:
         if value in first:
-            shown = value if len(value) <= 60 else f"{value[:60]}…"
             raise FileError(
-                f"{name}, line {line}: the {what} '{shown}' stands in line {first[value]} already.",
+                f"{name}, line {line}: the {what} '{_shortened(value)}' is in line {first[value]} "
+                "already.",
                 "Delete or change one of the two lines.",
             )
         first[value] = line
 
 
 def _with_codes(name: str, entries: list[ContextLine], letter: str) -> tuple[Context, ...]:
-    """The contexts, those without a code called c001 and so on by their place (or p001).
+    """The contexts. Those without a code get c001 and so on by their place (or p001).
 
     Raises
     ------
     FileError
-        Two share a code, there are too many, or a code or text holds what no file can hold.
+        Two contexts share a code, there are too many, or a text cannot stand in a file.
     """
     if len(entries) > MAX_ROWS_BANK:
         raise too_many_rows_error(name, MAX_ROWS_BANK)
@@ -83,15 +81,19 @@ def _refuse_unwritable(name: str, entry: ContextLine) -> None:
         raise FileError(f"{name}, line {entry.line}: the persona has {fault}.", "Shorten it.")
 
 
-def _free_code(letter: str, place: int, taken: set[str]) -> str:
-    """p001 for the first place, or the next such code that nobody has; marks it as taken."""
-    while (code := f"{letter}{place:03d}") in taken:
+def _free_code(letter: str, place: int, codes: set[str]) -> str:
+    """p001 for the first place, or the next free code; adds it to `codes`."""
+    while (code := f"{letter}{place:03d}") in codes:
         place += 1
-    taken.add(code)
+    codes.add(code)
     return code
 
 
-# Contexts as a file that reads back as the same contexts.
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+# Writing contexts to a file that reads back as the same contexts.
 
 _OPTIONAL = ("language", "variant_of")
 
@@ -110,7 +112,7 @@ def contexts_csv(contexts: Sequence[Context]) -> bytes:
     Raises
     ------
     FileError
-        Both stand in the list, two personas are the same, a text cannot stand in a CSV file, or
+        The list holds both kinds, two personas are the same, a text cannot stand in a CSV file, or
         there are too many rows.
     """
     conversations = any(context.messages for context in contexts)
@@ -122,21 +124,23 @@ def contexts_csv(contexts: Sequence[Context]) -> bytes:
         for record in (_of_conversation(context) if conversations else _of_persona(context))
     ]
     used = {column for record in records for column, cell in record.items() if cell}
-    own = ("role", "content") if conversations else ("text",)
-    header = ("code", *(column for column in _OPTIONAL if column in used), *own)
+    text_columns = ("role", "content") if conversations else ("text",)
+    header = ("code", *(column for column in _OPTIONAL if column in used), *text_columns)
     if len(records) > MAX_ROWS_BANK:
-        raise _cannot_hold(f"There are {len(records):,} rows, more than {MAX_ROWS_BANK:,}")
+        raise _csv_error(f"There are {len(records):,} rows, more than {MAX_ROWS_BANK:,}")
     for record in records:
         for column, cell in record.items():
             if fault := csv_fault(cell):
-                raise _cannot_hold(f"{record['code']}, {column}: {fault} cannot stand in CSV")
+                raise _csv_error(f"{record['code']}, {column}: {fault} cannot stand in CSV")
     rows = ([record.get(column, "") for column in header] for record in records)
     return "".join(csv_line(row) for row in (header, *rows)).encode("utf-8")
 
 
 def _body(context: Context) -> dict[str, object]:
-    """What stands in the line of a context, which leaves out what it does not use."""
-    body: dict[str, object] = {column: cell for column, cell in _about(context).items() if cell}
+    """The JSON object of a context, without its empty fields."""
+    body: dict[str, object] = {
+        column: cell for column, cell in _code_and_origin(context).items() if cell
+    }
     if context.text or not context.messages:
         body["text"] = context.text
     if context.messages:
@@ -145,53 +149,56 @@ def _body(context: Context) -> dict[str, object]:
 
 
 def _of_persona(context: Context) -> Iterator[_Record]:
-    yield {**_about(context), "text": context.text}
+    yield {**_code_and_origin(context), "text": context.text}
 
 
 def _of_conversation(context: Context) -> Iterator[_Record]:
     if context.text:
-        raise _cannot_hold(f"{context.code} is a persona, which cannot stand beside conversations")
+        raise _csv_error(
+            f"{context.code} is a persona, which cannot be in one CSV file with conversations"
+        )
     for message in context.messages or ({"role": "", "content": ""},):
-        yield {**_about(context), "role": message["role"], "content": message["content"]}
+        yield {**_code_and_origin(context), "role": message["role"], "content": message["content"]}
 
 
 def _refuse_same(personas: Sequence[Context]) -> None:
     first: dict[str, str] = {}
     for persona in personas:
         if first.setdefault(persona.text, persona.code) != persona.code:
-            same = f"{first[persona.text]} and {persona.code} are the same persona"
-            raise _cannot_hold(f"{same}, which a table holds only once")
+            pair = f"{first[persona.text]} and {persona.code}"
+            raise _csv_error(f"{pair} are the same persona, and a table can hold it only once")
 
 
-def _about(context: Context) -> _Record:
-    about = {"language": context.language, "variant_of": context.variant_of}
-    return {"code": context.code, **about}
+def _code_and_origin(context: Context) -> _Record:
+    return {
+        "code": context.code, "language": context.language, "variant_of": context.variant_of,
+    }  # fmt: skip
 
 
-def _cannot_hold(what: str) -> FileError:
+def _csv_error(what: str) -> FileError:
     return FileError(f"{what}.", "Save the contexts as JSON Lines (.jsonl) instead.")
 
 
-# Conversations in a table: a row is one message, or one exchange of user and assistant.
+# Reading conversations from a table: a row is one message, or one exchange.
 
 _ROLES_IN_TABLES = {
     "user": "user", "human": "user", "assistant": "assistant", "gpt": "assistant",
     "bot": "assistant", "model": "assistant", "system": "system",
 }  # fmt: skip
-"""What files call who speaks, and what Inkblot calls them."""
+"""The roles as files name them -> the roles of Inkblot."""
 _MESSAGE = frozenset({"role", "content"})
 _EXCHANGE = frozenset({"user", "assistant"})
-_ABOUT = frozenset({"code", "language", "variant_of"})
+_CODE_AND_ORIGIN = frozenset({"code", "language", "variant_of"})
 
 
 @dataclass
 class _Conversation:
-    """The rows of one code, as far as they were read."""
+    """The rows of one code that are read so far."""
 
     line: int
     code: str
     messages: list[Message] = field(default_factory=list)
-    about: dict[str, str] = field(default_factory=dict)
+    origin: dict[str, str] = field(default_factory=dict)
 
 
 def _holds_conversations(table: Table) -> bool:
@@ -201,14 +208,14 @@ def _holds_conversations(table: Table) -> bool:
 
 
 def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
-    """The conversations of a table, whose rows with one code stand together, in their order.
+    """The conversations of a table, in their order; rows with one code follow each other.
 
-    A code whose row holds no message stands for "nothing said before".
+    A code whose only row has no message is an empty context.
 
     Raises
     ------
     FileError
-        A message is empty or nobody's, or a code stands in two places; names the line.
+        A message has no text or no role, or a code is in two places; names the line.
     """
     header = _header(table)
     _check_columns(name, table, header)
@@ -218,7 +225,9 @@ def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
         code = row.get("code", "").strip()
         if not code and "role" in row:
             raise _line_error(
-                name, line, "there is no code that says which conversation this is part of"
+                name,
+                line,
+                "the column 'code' is empty; it says to which conversation the message belongs",
             )
         if not code or not conversations or conversations[-1].code != code:
             conversations.append(_Conversation(line, code))
@@ -231,15 +240,13 @@ def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
     )
 
 
-def role(name: str, line: int, text: str) -> str:
-    """Who speaks, in Inkblot's words; FileError for somebody else."""
-    known = _ROLES_IN_TABLES.get(text.strip().lower())
-    if known is None:
-        shown = text if len(text) <= 60 else f"{text[:60]}…"
-        raise _line_error(
-            name, line, f"the role '{shown}' is not one of {', '.join(_ROLES_IN_TABLES)}"
-        )
-    return known
+def _role(name: str, line: int, text: str) -> str:
+    """The role in Inkblot's words; FileError for an unknown one."""
+    role = _ROLES_IN_TABLES.get(text.strip().lower())
+    if role is None:
+        roles = ", ".join(_ROLES_IN_TABLES)
+        raise _line_error(name, line, f"the role '{_shortened(text)}' is not one of {roles}")
+    return role
 
 
 def _header(table: Table) -> tuple[str, ...]:
@@ -247,10 +254,10 @@ def _header(table: Table) -> tuple[str, ...]:
 
 
 def _check_columns(name: str, table: Table, header: tuple[str, ...]) -> None:
-    own = _MESSAGE if _MESSAGE.issubset(header) else _EXCHANGE
-    strange = [column for column in table.header if column.strip().lower() not in own | _ABOUT]
-    needs_code = own is _MESSAGE and "code" not in header
-    if strange or needs_code or len(set(header)) < len(header):
+    message_columns = _MESSAGE if _MESSAGE.issubset(header) else _EXCHANGE
+    unknown = set(header) - message_columns - _CODE_AND_ORIGIN
+    needs_code = message_columns is _MESSAGE and "code" not in header
+    if unknown or needs_code or len(set(header)) < len(header):
         raise FileError(
             f"{name}: the columns are {', '.join(map(repr, table.header))}; conversations need "
             "'code', 'role' and 'content', or 'user' and 'assistant', and may have 'language' "
@@ -260,20 +267,20 @@ def _check_columns(name: str, table: Table, header: tuple[str, ...]) -> None:
 
 
 def _add(name: str, line: int, row: dict[str, str], conversation: _Conversation) -> None:
-    """Add a row's messages and what it says about its conversation."""
+    """Add a row's messages, language and variant_of to its conversation."""
     fields = {
         "language": language_code(row.get("language", "")),
         "variant_of": row.get("variant_of", "").strip(),
     }
     for column, value in fields.items():
-        earlier = conversation.about.setdefault(column, value)
+        earlier = conversation.origin.setdefault(column, value)
         if value != earlier:
-            what = f"the {column} is '{value}', but '{earlier}' where the conversation begins"
+            what = f"the {column} is '{value}', but the conversation begins with '{earlier}'"
             raise _line_error(name, line, what)
     is_later_row = line != conversation.line
     if is_later_row and not conversation.messages:
         raise _line_error(
-            name, line, "the code stands for nothing said before, and yet goes on here"
+            name, line, "the first row of this code has no message, but this row has one"
         )
     cells = [row.get(column, "") for column in ("role", "content", "user", "assistant")]
     if not is_later_row and conversation.code and not "".join(cells).strip():
@@ -283,37 +290,37 @@ def _add(name: str, line: int, row: dict[str, str], conversation: _Conversation)
 
 def _messages_of_table(name: str, line: int, row: dict[str, str]) -> Iterator[Message]:
     if "role" in row:
-        cells = [(role(name, line, row["role"]), "content", row["content"])]
+        cells = [(_role(name, line, row["role"]), "content", row["content"])]
     else:
         cells = [(role_name, role_name, row[role_name]) for role_name in ("user", "assistant")]
     for role_name, column, content in cells:
         if not content.strip():
-            raise _line_error(name, line, f"there is no text in the column '{column}'")
+            raise _line_error(name, line, f"the column '{column}' is empty")
         yield {"role": role_name, "content": content}
 
 
 def _context_of_table(conversation: _Conversation) -> Context:
-    return Context(conversation.code, messages=tuple(conversation.messages), **conversation.about)
+    return Context(conversation.code, messages=tuple(conversation.messages), **conversation.origin)
 
 
-# Contexts in a file of JSON lines, as published collections of conversations have them.
+# Reading contexts from JSON lines, as published collections of conversations have them.
 
-_CODES = ("code", "id", "conversation_id")
-_MESSAGES = ("messages", "conversation", "conversations")
-_ROLES, _CONTENTS = ("role", "from"), ("content", "value")
+_CODE_KEYS = ("code", "id", "conversation_id")
+_MESSAGES_KEYS = ("messages", "conversation", "conversations")
+_ROLE_KEYS, _CONTENT_KEYS = ("role", "from"), ("content", "value")
 
 
 def _conversations_of_lines(name: str, text: str) -> tuple[Context, ...]:
     """The contexts of a JSON Lines file, one a line.
 
-    A line is a list of messages, or an object that holds one under messages, conversation or
-    conversations, or the text of a persona under text. Those without a code are called c001, c002
+    A line is a list of messages, or an object with one under messages, conversation or
+    conversations, or with the text of a persona under text. Those without a code get c001, c002
     and so on by their place.
 
     Raises
     ------
     FileError
-        A line cannot be read as it stands; names the line and the reason. Nothing is kept.
+        A line cannot be read; names the line and the reason. Nothing is imported.
     """
     lines = enumerate(text.split("\n"), start=1)
     contexts = [
@@ -330,19 +337,19 @@ def _context_of_line(name: str, line: int, text: str) -> Context:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        raise _line_error(name, line, "this is not one whole JSON value") from None
+        raise _line_error(name, line, "this is not valid JSON") from None
     if isinstance(body, list):
         return Context("", messages=tuple(_messages_of_line(name, line, body)))
     if not isinstance(body, dict):
-        raise _line_error(
-            name, line, "this is neither a list of messages nor an object that holds one"
-        )
-    messages = _first(body, _MESSAGES)
+        raise _line_error(name, line, "this is neither a list of messages nor an object with one")
+    messages = _first(body, _MESSAGES_KEYS)
     persona = _text(name, line, body, ("text",)) if "text" in body else None
     if messages is None and persona is None:
-        raise _line_error(name, line, f"there is nothing under {', '.join(_MESSAGES)} or text")
+        raise _line_error(
+            name, line, f"none of the keys {', '.join(_MESSAGES_KEYS)} or text has a value"
+        )
     return Context(
-        code=_text(name, line, body, _CODES).strip(),
+        code=_text(name, line, body, _CODE_KEYS).strip(),
         text=(persona or "").strip(),
         messages=tuple(_messages_of_line(name, line, messages)) if messages is not None else (),
         language=language_code(_text(name, line, body, ("language",))),
@@ -352,22 +359,22 @@ def _context_of_line(name: str, line: int, text: str) -> Context:
 
 def _messages_of_line(name: str, line: int, messages: object) -> Iterator[Message]:
     if not isinstance(messages, list) or not messages:
-        raise _line_error(name, line, "there is no list of messages")
+        raise _line_error(name, line, "the list of messages is missing or empty")
     for number, message in enumerate(messages, start=1):
         if not isinstance(message, dict):
             raise _line_error(
                 name, line, f"message {number} is not an object with role and content"
             )
-        speaker, content = _first(message, _ROLES), _first(message, _CONTENTS)
-        if not isinstance(speaker, str):
-            raise _line_error(name, line, f"message {number} does not say whose it is")
+        role, content = _first(message, _ROLE_KEYS), _first(message, _CONTENT_KEYS)
+        if not isinstance(role, str):
+            raise _line_error(name, line, f"message {number} has no role")
         if not isinstance(content, str) or not content.strip():
             raise _line_error(name, line, f"message {number} has no text")
-        yield {"role": role(name, line, speaker), "content": content}
+        yield {"role": _role(name, line, role), "content": content}
 
 
 def _first(body: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    """What stands under the first of the keys that is there."""
+    """The value of the first key that has one."""
     return next((body[key] for key in keys if body.get(key) is not None), None)
 
 
@@ -377,30 +384,30 @@ def _text(name: str, line: int, body: Mapping[str, Any], keys: tuple[str, ...]) 
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
         key = next(key for key in keys if body.get(key) is not None)
-        raise _line_error(name, line, f"what stands under {key} is no text")
+        raise _line_error(name, line, f"the value of {key} is not a text")
     return str(value)
 
 
-# Contexts from a file or from a box on a page: personas, or conversations.
+# Reading contexts from a file, or personas typed on a page.
 
 _JSON_ENDINGS = (".jsonl", ".ndjson")
 _HEADERS = frozenset({"text", "persona", "personas", "context"})
 _COLUMNS = frozenset({"code", "text", "language", "variant_of"})
-_TYPED = "The personas typed in"
+_TYPED = "The typed personas"
 
 _Line = tuple[int, dict[str, str]]  # line number, cells by column
 
 
 def read_contexts(name: str, data: bytes) -> tuple[Context, ...]:
-    """The personas or the conversations in a file, whichever it holds.
+    """The personas or the conversations in a file.
 
-    Conversations stand in a .jsonl file, or in a table with the columns role and content, or user
+    Conversations are in a .jsonl file, or in a table with the columns role and content, or user
     and assistant. Every other file holds personas, as `read_personas` says.
 
     Raises
     ------
     FileError
-        Anything at all is wrong; names the file, the line and the reason. Nothing is kept.
+        The file has any fault; names the file, the line and the reason. Nothing is imported.
     """
     inner, content = unpack(name, data)
     if inner.lower().endswith(_JSON_ENDINGS):
@@ -416,8 +423,8 @@ def read_contexts(name: str, data: bytes) -> tuple[Context, ...]:
 def read_personas(name: str, data: bytes) -> tuple[Context, ...]:
     """The personas in a .txt file (one a line), or in the columns code and text of a table.
 
-    Those without a code are called p001, p002 and so on by their place. The columns language and
-    variant_of may stand beside them.
+    Those without a code get p001, p002 and so on by their place. The columns language and
+    variant_of are optional.
 
     Raises
     ------
@@ -457,7 +464,7 @@ def _rows(name: str, table: Table) -> list[_Line]:
 
 
 def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
-    """The personas of the lines that hold something, checked and each with a code."""
+    """The personas of the filled lines, checked and each with a code."""
     entries = [
         ContextLine(
             number,

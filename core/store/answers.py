@@ -1,4 +1,4 @@
-"""Reading answers back: counts, pages of rows, one answer in full, texts, and the tidy export."""
+"""Answers as stored: counts, pages of rows, one answer in full, texts, and the tidy export."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from core.store.collection import OPTION_MARK
 from core.store.database import Database
 from core.store.scoring import point_ranges_sql, score_sql
 
-# Reading answers back: counts, pages of rows, and the tidy export.
-
 _JOINS = {
     "a": " join administration a using (administration_id)",
     "p": " join respondent p using (respondent_id)",
@@ -28,7 +26,7 @@ _JOINS = {
         " where outcome <> 'reply') f on f.call_id = t.call_id"
     ),
 }
-_FILTERS = {  # what a filter compares, and the tables that takes
+_FILTERS = {  # filter -> expression that it compares, and the tables of that expression
     "status": ("coalesce(r.status, f.status, 'not_asked')", "rf"),
     "respondent": ("p.label", "ap"),
     "model": ("p.model", "ap"),
@@ -51,19 +49,19 @@ t.call_id in (select call_id from attempt where study_id = ? and (
     attempt_id in (select attempt_id from attempt_text where contains(lower(reply), lower(?)))
     or prompt_id in (select prompt_id from prompt where contains(lower(messages), lower(?)))))
 """
-_HITS = """
+_MATCHING_PAGE = """
 with hit as materialized (select t.trial_id, t.ordinal from trial t$joins where $where)
 select (select count(*) from hit),
     (select list(trial_id order by ordinal)
      from (select trial_id, ordinal from hit order by ordinal limit ? offset ?))
 """
-# Without filters the ordinals, 1 .. n without gaps, say where a page lies; nothing need be sorted.
+# Without filters the ordinals, 1 .. n without gaps, give the place of a page; no sorting is needed.
 _ALL = """
 select (select count(*) from trial where study_id = ?),
     (select list(trial_id order by ordinal) from trial
      where study_id = ? and ordinal > ? and ordinal <= ?)
 """
-# Looking the keys up first leaves little to join; joined as a whole, every table is gone through.
+# With the keys first, little is left to join; a join of everything would scan every table.
 _PAGE = """
 with asked as (select * from trial where trial_id in (select unnest(?::bigint[]))),
     given as (select * from response where trial_id in (select unnest(?::bigint[]))),
@@ -108,7 +106,7 @@ select list(distinct language), list(distinct context), list(distinct entity),
     list(distinct label_order), list(distinct phase), list(distinct repetition)
 from administration where study_id = ?
 """
-_PEOPLE = """
+_RESPONDENTS = """
 select p.label, p.model from respondent p
 where p.respondent_id in (select respondent_id from administration where study_id = ?)
 """
@@ -179,11 +177,11 @@ def counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame
 
 
 def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
-    """What each factor of a study takes, for filters; factors that do not vary are left out.
+    """The values of each factor of a study, for filters; factors with one value are left out.
 
-    `tries`, the replies an answer took, is among them where some took more than one.
+    `tries`, the number of replies that an answer took, is among them where it varies.
     """
-    respondents = database.rows(_PEOPLE, [study_id])
+    respondents = database.rows(_RESPONDENTS, [study_id])
     factors: dict[str, list[Any]] = {
         "respondent": [label for label, _ in respondents],
         "model": [model for _, model in respondents],
@@ -202,16 +200,16 @@ def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
 def page(
     database: Database, study_id: int, filters: Filters, search: str, *, offset: int, limit: int
 ) -> tuple[pd.DataFrame, int]:
-    """Some rows of the answers that pass the filters, in order of asking, and how many pass.
+    """One page of the answers that pass the filters, in order of asking, and the number of all.
 
-    `search` is looked for in the reply and in the prompt, without regard to case.
+    `search` matches text of the reply and of the prompt, in upper or lower case.
     """
-    total, keys = _hits(database, study_id, filters, search, offset=offset, limit=limit)
+    total, keys = _matching_trials(database, study_id, filters, search, offset=offset, limit=limit)
     return trial_rows(database, keys), total
 
 
 def trial_rows(database: Database, trial_ids: Sequence[int]) -> pd.DataFrame:
-    """These trials with their conditions, what they came to and the reply, in order of asking."""
+    """These trials with their conditions, status, option and reply, in order of asking."""
     frame = database.frame(_PAGE, [list(trial_ids)] * 2)
     # -1 for none: a null could turn the column into floats, which are too short for these keys
     attempt_ids = frame.pop("attempt_id").tolist()
@@ -223,18 +221,18 @@ def tidy(database: Database, study_id: int) -> pa.Table:
     """Every answer of a study in the tidy format, in the order of asking.
 
     Trials whose calls all failed stand with the status `error`; trials never asked are left out.
-    What a call of several items took (time, tokens, cost) stands at its first item alone.
+    Time, tokens and cost of a call of several items stand at its first item alone.
     """
     return database.arrow(_TIDY, [study_id] * 4)
 
 
-def _hits(
+def _matching_trials(
     database: Database, study_id: int, filters: Filters, search: str, *, offset: int, limit: int
 ) -> tuple[int, list[int]]:
-    """How many trials pass, and the keys of those on the page in order of asking."""
+    """The number of trials that pass, and the keys of those on the page in order of asking."""
     if search or any(filters.values()):
         joins, where, parameters = _conditions(study_id, filters, search)
-        sql = _HITS.replace("$joins", joins).replace("$where", where)
+        sql = _MATCHING_PAGE.replace("$joins", joins).replace("$where", where)
         row = database.row(sql, [*parameters, limit, offset])
     else:
         row = database.row(_ALL, [study_id, study_id, offset, offset + limit])
@@ -243,7 +241,7 @@ def _hits(
 
 
 def _conditions(study_id: int, filters: Filters, search: str) -> tuple[str, str, list[Any]]:
-    """Joins and conditions made of our own constants; every value is a parameter."""
+    """Joins and conditions from constants of this module; every value is a parameter."""
     clauses = ["t.study_id = ?"]
     parameters: list[Any] = [study_id]
     tables: set[str] = set()
@@ -255,13 +253,13 @@ def _conditions(study_id: int, filters: Filters, search: str) -> tuple[str, str,
             parameters.extend(values)
     if search:
         clauses.append(_SEARCH)
-        as_stored = json.dumps(search, ensure_ascii=False)[1:-1]  # prompts are kept as JSON
+        as_stored = json.dumps(search, ensure_ascii=False)[1:-1]  # prompts are JSON
         parameters.extend([study_id, search, as_stored])
     joins = "".join(join for table, join in _JOINS.items() if table in tables)
     return joins, " and ".join(clauses), parameters
 
 
-# One answer in full: its conditions, prompt and replies, what was read, and what it was before.
+# One answer in full: its conditions, attempts, coding and earlier codings.
 
 _DETAIL = """
 select t.trial_id, t.ordinal, s.code, p.label, p.model, i.code, a.language, a.context, a.entity,
@@ -279,7 +277,7 @@ from trial t join administration a using (administration_id)
     left join response r using (trial_id) left join call_shown c on c.call_id = t.call_id
 where t.trial_id = ?
 """
-_TRIES_OF_ONE = """
+_ATTEMPTS_OF_TRIAL = """
 select m.attempt_id, m.number, m.sent_at, m.latency_s, m.outcome, m.http_status, m.message,
     m.finish_reason, m.model, m.tokens_in, m.tokens_out, m.cost, x.reply,
     u.tokens_reasoning, coalesce(w.reasoning, ''), coalesce(w.tool_calls, ''),
@@ -302,7 +300,7 @@ where trial_id = ? order by number desc
 
 @dataclass(frozen=True)
 class AttemptDetail:
-    """One attempt as sent and as answered."""
+    """One attempt: the messages sent and the reply or failure."""
 
     messages: tuple[Mapping[str, str], ...]
     attempt_id: int
@@ -322,12 +320,12 @@ class AttemptDetail:
     reasoning: str = ""
     tool_calls: str = ""
     refusal: str = ""
-    body: str = ""  # of what was no reply
+    body: str = ""  # of a response that is no reply
 
 
 @dataclass(frozen=True)
 class EarlierCoding:
-    """What an answer was until something changed it: `cause` is parser, person or undo."""
+    """The coding of an answer until a change; `cause` of the change is parser, person or undo."""
 
     cause: str
     until: datetime
@@ -363,64 +361,68 @@ class AnswerDetail:
     status: str
     option: str | None
     parser: int | None
-    attempt_id: int | None  # the one the answer was read from
+    attempt_id: int | None  # the attempt whose reply was coded
     replies_taken: int | None
     chance: float | None  # of the option, by the probabilities of the first token
     text: str
-    tries: tuple[AttemptDetail, ...]
-    earlier: tuple[EarlierCoding, ...]  # newest first
+    attempts: tuple[AttemptDetail, ...]
+    earlier_codings: tuple[EarlierCoding, ...]  # newest first
 
     @property
     def reply(self) -> str | None:
-        """The reply that the answer was read from, else the last one; None: there is none."""
-        replied = [one for one in self.tries if one.reply is not None]
-        read = [one for one in replied if one.attempt_id == self.attempt_id]
-        return (read or replied)[-1].reply if replied else None
+        """The reply that was coded, else the last one; None: there is none."""
+        replied = [attempt for attempt in self.attempts if attempt.reply is not None]
+        coded = [attempt for attempt in replied if attempt.attempt_id == self.attempt_id]
+        return (coded or replied)[-1].reply if replied else None
 
     @property
     def withheld_by_filter(self) -> bool:
-        """Whether it counts as refused because the provider's content filter withheld the reply."""
-        reasons = {one.finish_reason for one in self.tries if one.attempt_id == self.attempt_id}
+        """Whether the provider's content filter withheld the reply, which counts as a refusal."""
+        reasons = {a.finish_reason for a in self.attempts if a.attempt_id == self.attempt_id}
         return self.status == Status.REFUSED and CONTENT_FILTER in reasons
 
     @property
     def messages(self) -> tuple[Mapping[str, str], ...]:
-        """The prompt as it was sent last; empty where it is not known."""
-        return next((one.messages for one in reversed(self.tries) if one.messages), ())
+        """The prompt of the last attempt; empty where it is not known."""
+        return next((a.messages for a in reversed(self.attempts) if a.messages), ())
 
     @property
     def set_by_person(self) -> bool:
-        """Whether a person's coding stands in place of the parser's."""
-        return bool(self.earlier) and self.earlier[0].cause == "person"
+        """Whether the coding is a person's instead of the parser's."""
+        return bool(self.earlier_codings) and self.earlier_codings[0].cause == "person"
 
 
 def detail(database: Database, trial_id: int) -> AnswerDetail | None:
-    """One trial with its prompt as sent, every try, and every earlier reading."""
+    """One trial with its prompt as sent, every attempt, and every earlier coding."""
     row = database.row(_DETAIL, [trial_id])
     if row is None:
         return None
     *fields, item_id = row
-    shown = dict(zip(_NAMES, fields, strict=True))
-    order = shown["option_order"]
-    shown["option_order"] = tuple(order.split(OPTION_MARK)) if order else ()
-    text = database.row(_WORDING, [shown["format"], item_id, shown["language"], shown["form"]])
+    trial = dict(zip(_TRIAL_FIELDS, fields, strict=True))
+    order = trial["option_order"]
+    trial["option_order"] = tuple(order.split(OPTION_MARK)) if order else ()
+    text = database.row(_WORDING, [trial["format"], item_id, trial["language"], trial["form"]])
     return AnswerDetail(
-        **shown,
+        **trial,
         text=text[0] if text else "",
-        tries=tuple(_try(values) for values in database.rows(_TRIES_OF_ONE, [trial_id])),
-        earlier=tuple(EarlierCoding(*values) for values in database.rows(_EARLIER, [trial_id])),
+        attempts=tuple(
+            _attempt(values) for values in database.rows(_ATTEMPTS_OF_TRIAL, [trial_id])
+        ),
+        earlier_codings=tuple(
+            EarlierCoding(*values) for values in database.rows(_EARLIER, [trial_id])
+        ),
     )
 
 
-_NAMES = tuple(AnswerDetail.__dataclass_fields__)[:-3]
+_TRIAL_FIELDS = tuple(AnswerDetail.__dataclass_fields__)[:-3]
 
 
-def _try(values: tuple[Any, ...]) -> AttemptDetail:
+def _attempt(values: tuple[Any, ...]) -> AttemptDetail:
     *fields, messages = values
     return AttemptDetail(tuple(json.loads(messages)) if messages else (), *fields)
 
 
-# The texts that models wrote: replies in free text, and ratings as they came.
+# Replies in free text, and ratings, verbatim.
 
 _TEXTS = """
 select t.trial_id, i.code as item, p.label as respondent, a.language, a.context, a.repetition,

@@ -1,4 +1,4 @@
-"""Audits of replies by persons, and changes of responses by a newer reader or a person."""
+"""Audits of replies by persons, and changes of codings by a newer parser or a person."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from core.store.collection import OPTION_MARK, PlannedCall, PlannedItem
 from core.store.database import Database
 from core.store.scoring import point_ranges_sql, score_sql
 
-# Audits: seeded samples of replies, and what a person made of them.
+# Audits: seeded samples of replies, and the codings of a person.
 
-# Whoever asks for the same sample again gets the one on file, though more replies have come in.
+# The same seed and size give the sample on file, even after more replies have come in.
 _ADD = "insert into audit values (?, ?, ?, ?, ?, now()) on conflict do nothing returning audit_id"
 _DRAW = """
 insert into audit_sample
@@ -51,7 +51,7 @@ from audit_sample s join trial t using (trial_id)
     join administration a using (administration_id) join respondent p using (respondent_id)
 where s.audit_id = $audit group by p.model order by p.model
 """
-# Models take turns, so that tiredness and habit fall on all of them alike.
+# Models take turns, so that tiredness and habit affect all of them alike.
 _UNFINISHED = """
 select s.trial_id from audit_sample s join trial t using (trial_id)
     join administration a using (administration_id) join respondent p using (respondent_id)
@@ -94,7 +94,7 @@ where s.audit_id = $audit order by p.model, s.place
 
 @dataclass(frozen=True)
 class Audit:
-    """One draw. `at_end` keeps the parser's verdicts back until everything is coded."""
+    """One sample. With `at_end`, pages show the parser's codings only after the last reply."""
 
     audit_id: int
     study_id: int
@@ -112,11 +112,11 @@ class Audit:
 
 
 def draw(database: Database, study_id: int, *, seed: int, per_model: int, at_end: bool) -> int:
-    """Draw so many replies of each model, and return the audit's key.
+    """Draw `per_model` replies of each model, and return the audit's key.
 
-    The draw follows from the seed and the plan: the same replies on file give the same sample
-    everywhere. A sample of that seed and size that is on file already is kept as it is. Questions
-    that ask for a text have nothing to be coded and are left out.
+    The sample follows from the seed and the plan: the same replies on file give the same sample
+    everywhere. A sample of that seed and size that is on file already stays as it is. Trials of
+    free text have no option and are left out.
     """
     audit_id = stable_id("audit", study_id, seed, per_model)
     with database.transaction() as cursor:
@@ -138,25 +138,25 @@ def progress(database: Database, audit_id: int) -> pd.DataFrame:
 
 
 def next_uncoded(database: Database, audit_id: int) -> int | None:
-    """The trial to be coded next; None when all are."""
+    """The next trial without a coding; None when all are coded."""
     row = database.row(_UNFINISHED, {"audit": audit_id})
     return row[0] if row else None
 
 
 def coded_trials(database: Database, audit_id: int) -> tuple[int, ...]:
-    """The trials coded so far, the one coded last first."""
+    """The trials coded so far, newest first."""
     return tuple(row[0] for row in database.rows(_LATEST, [audit_id]))
 
 
 def is_sampled(database: Database, audit_id: int, trial_id: int) -> bool:
-    """Whether a trial is in the sample."""
+    """Whether the audit's sample holds a trial."""
     return database.row(_HOLDS, [audit_id, trial_id]) is not None
 
 
 def save_coding(
     database: Database, audit_id: int, trial_id: int, *, status: str, option: str | None
 ) -> None:
-    """Keep a person's coding of a reply; of several the newest counts, all stay on file."""
+    """Save a person's coding of a reply; the newest counts, earlier ones stay on file."""
     values = {"audit": audit_id, "trial": trial_id, "status": status, "option": option}
     with database.transaction() as cursor:
         cursor.execute(_CODE, values)
@@ -165,13 +165,13 @@ def save_coding(
 def codings(database: Database, audit_id: int) -> pd.DataFrame:
     """Every reply coded so far with the person's coding and the parser's.
 
-    The parser's is the one on file now, and where a person's coding was taken, the one before
-    that; `parser_status_then` and `parser_option_then` are what it had said at the coding.
+    The parser's is the one on file now, or the one before a person's coding replaced it;
+    `parser_status_then` and `parser_option_then` are those at the time of the person's coding.
     """
     return database.frame(_CODED, {"audit": audit_id})
 
 
-# Changing what responses are, by a newer parser or by a person, with the old values kept.
+# Changes of responses by a newer parser or a person. The old values stay on file.
 
 Cause = Literal["parser", "person", "undo"]
 
@@ -281,7 +281,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class ResponseChange:
-    """What a response is (`old_...`) and what it becomes."""
+    """The coding of a response now (`old_...`) and after the change."""
 
     trial_id: int
     old_status: str
@@ -289,7 +289,7 @@ class ResponseChange:
     old_attempt_id: int | None
     status: str
     option: str | None
-    parser: int | None  # None: not read by a parser
+    parser: int | None  # None: no parser coded it
     attempt_id: int | None
     tries: int | None
     chance: float | None = None
@@ -308,7 +308,7 @@ class StoredReply:
 
 @dataclass(frozen=True)
 class AnsweredCall:
-    """A call with its replies in order. Items are `waiting` where they are to be read anew.
+    """A call with its replies in order. Items are `waiting` where they are to be coded again.
 
     `current` holds status, option and attempt of every trial that has a response, by trial.
     """
@@ -319,18 +319,18 @@ class AnsweredCall:
 
 
 def last_change(database: Database, study_id: int) -> int:
-    """Number of the last change of a response of a study; 0 where there was none."""
+    """Number of the last change of a response of a study; 0: no change."""
     row = database.row(_NEWEST, [study_id])
     return int(row[0]) if row else 0
 
 
 def parser_versions(database: Database, study_id: int) -> dict[int | None, int]:
-    """How many responses of a study each version of the parser has read; None: no parser did."""
+    """The number of responses that each version of the parser coded; None: no parser."""
     return dict(database.rows(_VERSIONS, [study_id]))
 
 
 def trial_counts(database: Database, study_id: int) -> tuple[int, int]:
-    """Trials of a study, and how many of its responses a person has set."""
+    """Number of trials of a study, and of its responses that a person has set."""
     return database.row(_SIZE, {"study": study_id}) or (0, 0)
 
 
@@ -339,22 +339,22 @@ def answered_calls(
 ) -> Iterator[list[AnsweredCall]]:
     """Every call of a study with its replies, a page at a time, in the order of the plan.
 
-    Responses that were imported are not to be read anew; those set by a person only with `persons`.
+    Imported responses are not coded again, and those that a person set only with `persons`.
     """
-    after = 0
+    last_ordinal = 0
     while True:
-        values = {"study": study_id, "after": after, "limit": _PAGE, "persons": persons}
+        values = {"study": study_id, "after": last_ordinal, "limit": _PAGE, "persons": persons}
         rows = database.rows(_CALLS, values)
         if not rows:
             return
-        after = rows[-1][1]
+        last_ordinal = rows[-1][1]
         # a call's rows stand together: its trials follow one another in the plan
         calls = [_call(list(group)) for _, group in groupby(rows, key=itemgetter(0))]
         yield _with_replies(database, study_id, calls)
 
 
 def change_table(changes: Sequence[ResponseChange]) -> pa.Table:
-    """Changes as `apply` and `means` take them."""
+    """Changes as `apply_changes` and `item_means` take them."""
     return pa.table(
         {name: pa.array([getattr(c, name) for c in changes], kind) for name, kind in _COLUMNS}
     )
@@ -378,10 +378,10 @@ def apply_changes(
     cause: Cause,
     confirmed: int | None = None,
 ) -> int:
-    """Make the changes and keep what was before; all in one transaction. Returns how many.
+    """Make the changes and keep the old codings, in one transaction. Returns their number.
 
-    A response that is no longer what its change says it was is left alone. `confirmed` is the
-    version of a parser that has read all other responses of the study to the same end.
+    A response that another change has reached first stays as it is. `confirmed` is the version of
+    a parser that gives all other responses of the study the coding they have.
     """
     with database.transaction() as cursor:
         cursor.register("changes", changes)
@@ -399,7 +399,7 @@ def apply_changes(
 def changes_by_person(
     database: Database, study_id: int, codings: dict[int, tuple[str, str | None]]
 ) -> pa.Table:
-    """The changes that make responses what a person coded: status and option by trial."""
+    """The changes that replace codings by a person's: status and option by trial."""
     rows = database.rows(_NOW, [study_id, list(codings)])
     changes = []
     for trial_id, status, option, old_attempt, attempt, tries in rows:
@@ -411,7 +411,7 @@ def changes_by_person(
 
 
 def changes_undoing_person(database: Database, study_id: int, trial_ids: Sequence[int]) -> pa.Table:
-    """The changes that undo what persons set among these trials."""
+    """The changes that undo the codings of persons among these trials."""
     rows = database.rows(_BEFORE_PERSON, [study_id, list(trial_ids)])
     return change_table([ResponseChange(*row) for row in rows])
 
@@ -425,7 +425,7 @@ def _call(rows: list[tuple[Any, ...]]) -> AnsweredCall:
         **dict(zip(_CONDITIONS, rows[0][8:-2], strict=True)),
         option_order=tuple(option_order.split(OPTION_MARK)) if option_order else None,
         opinion=opinion or "",
-        tries=0,  # as if nothing had been asked yet
+        tries=0,  # as before the first attempt
         replies=0,
     )
     current = {row[2]: (row[5], row[6], row[7]) for row in rows if row[5] is not None}

@@ -1,4 +1,4 @@
-"""Question banks: working copies with every save, published versions, and versions as tables."""
+"""Question banks: working copies with their revisions, and published versions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.domain.values import stable_id
 from core.errors import BankError, ConflictError
 from core.store.database import Database, insert
 
-# A published version of a bank as rows of tables, for joining with answers.
+# A published version as rows of tables, for joins with answers.
 
 _KEY, _TEXT, _SIGN = pa.int64(), pa.string(), pa.int8()
 
@@ -28,18 +28,21 @@ def item_id(instrument_id: int, code: str) -> int:
 
 
 def _version_tables(instrument_id: int, content: Instrument) -> Iterator[tuple[str, pa.Table]]:
-    """Each table of the store that holds a part of a version, by name, with that part's rows."""
+    """The tables that hold the parts of a version, by name, with their rows."""
     items = [(item_id(instrument_id, item.code), item) for item in content.items]
-    yield "item", _items(instrument_id, items)
-    yield "wording", _wordings(items)
-    yield "item_loading", _marks("domain", "loading", [(key, i.loadings) for key, i in items])
-    yield "item_position", _marks("party", "answer", [(key, i.positions) for key, i in items])
-    yield "item_direction", _marks("form", "direction", [(key, i.directions) for key, i in items])
-    yield "answer_format", _formats(instrument_id, content)
-    yield "answer_option", _options(instrument_id, content)
+    yield "item", _item_table(instrument_id, items)
+    yield "wording", _wording_table(items)
+    yield "item_loading", _sign_table("domain", "loading", [(key, i.loadings) for key, i in items])
+    yield "item_position", _sign_table("party", "answer", [(key, i.positions) for key, i in items])
+    yield (
+        "item_direction",
+        _sign_table("form", "direction", [(key, i.directions) for key, i in items]),
+    )
+    yield "answer_format", _format_table(instrument_id, content)
+    yield "answer_option", _option_table(instrument_id, content)
 
 
-def _items(instrument_id: int, items: Sequence[tuple[int, Item]]) -> pa.Table:
+def _item_table(instrument_id: int, items: Sequence[tuple[int, Item]]) -> pa.Table:
     rows = [
         (key, instrument_id, place, i.code, i.subscale, i.keyed, i.pair, i.genre, i.rank)
         for place, (key, i) in enumerate(items, 1)
@@ -60,7 +63,7 @@ def _items(instrument_id: int, items: Sequence[tuple[int, Item]]) -> pa.Table:
     )
 
 
-def _wordings(items: Sequence[tuple[int, Item]]) -> pa.Table:
+def _wording_table(items: Sequence[tuple[int, Item]]) -> pa.Table:
     rows = [
         (key, w.language, w.form, w.text, w.mood, w.drafted_by)
         for key, item in items
@@ -70,18 +73,18 @@ def _wordings(items: Sequence[tuple[int, Item]]) -> pa.Table:
     return _table({"item_id": _KEY, **dict.fromkeys(names, _TEXT)}, rows)
 
 
-def _marks(key_column: str, value_column: str, items: Sequence[tuple[int, Any]]) -> pa.Table:
+def _sign_table(key_column: str, value_column: str, items: Sequence[tuple[int, Any]]) -> pa.Table:
     rows = [(key, name, mark) for key, marks in items for name, mark in marks.items()]
     return _table({"item_id": _KEY, key_column: _TEXT, value_column: _SIGN}, rows)
 
 
-def _formats(instrument_id: int, content: Instrument) -> pa.Table:
+def _format_table(instrument_id: int, content: Instrument) -> pa.Table:
     rows = [(instrument_id, f.code, f.midpoint, f.mood) for f in content.formats]
     names = ("format", "midpoint", "mood")
     return _table({"instrument_id": _KEY, **dict.fromkeys(names, _TEXT)}, rows)
 
 
-def _options(instrument_id: int, content: Instrument) -> pa.Table:
+def _option_table(instrument_id: int, content: Instrument) -> pa.Table:
     rows = [
         (instrument_id, f.code, position, option.code, option.points, option.stance)
         for f in content.formats
@@ -106,7 +109,7 @@ def _table(types: dict[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> pa
     return pa.table(arrays, names=list(types))
 
 
-# Question banks: working copies with every save kept, and published versions.
+# Working copies and published versions.
 
 KEPT_REVISIONS = 200
 
@@ -176,12 +179,12 @@ def draft(database: Database, code: str) -> DraftState | None:
 def save_draft(
     database: Database, instrument: Instrument, *, expected_revision: int | None, summary: str
 ) -> DraftState:
-    """Keep a new state of the working copy.
+    """Save a new revision of the working copy.
 
     Raises
     ------
     ConflictError
-        The bank has moved on from `expected_revision` (another tab saved). Nothing is changed.
+        Another tab has saved a revision after `expected_revision`. Nothing is changed.
     """
     code = instrument.code
     body = json.dumps(to_dict(instrument), ensure_ascii=False)
@@ -191,13 +194,13 @@ def save_draft(
         if current_revision != expected_revision:
             raise ConflictError(
                 f"Bank '{code}' was changed in another tab or window meanwhile.",
-                "Reload to see the newer state, then make your change again.",
+                "Reload the page to see the newer state, then make your change again.",
             )
         (revision,) = cursor.execute(_NEXT_REVISION, [code]).fetchone() or (1,)
         cursor.execute(_ADD_DRAFT, [code, revision, current_revision, summary, body])
         cursor.execute(_MOVE_HEAD, [code, revision])
         cursor.execute(_FORGET_OLD, [code, revision - KEPT_REVISIONS, revision])
-    return _must(database, code)
+    return _existing_draft(database, code)
 
 
 def undo(database: Database, code: str) -> DraftState:
@@ -226,7 +229,7 @@ def instrument(database: Database, instrument_id: int) -> Instrument:
     row = database.row(_BODY, [instrument_id])
     if row is None:
         raise BankError("This version of the bank is not in the database.", "Choose another one.")
-    return _parsed(row[0])
+    return _bank_of_json(row[0])
 
 
 def publish(database: Database, content: Instrument) -> Version:
@@ -246,7 +249,7 @@ def publish(database: Database, content: Instrument) -> Version:
 
 
 @lru_cache(maxsize=64)
-def _parsed(body: str) -> Instrument:
+def _bank_of_json(body: str) -> Instrument:
     """The bank of a JSON text; a list of words takes a tenth of a second, and pages ask often."""
     return INSTRUMENT.validate_json(body)
 
@@ -256,10 +259,12 @@ def _state(database: Database, row: tuple[str, bool, int, int | None, datetime, 
     child = database.row(_CHILD, [code, revision])
     parent = database.row(_PARENT, [code, revision])
     can_redo = bool(child and child[0])
-    return DraftState(_parsed(body), revision, saved_at, parent is not None, can_redo, archived)
+    return DraftState(
+        _bank_of_json(body), revision, saved_at, parent is not None, can_redo, archived
+    )
 
 
-def _must(database: Database, code: str) -> DraftState:
+def _existing_draft(database: Database, code: str) -> DraftState:
     state = draft(database, code)
     if state is None:
         raise BankError(f"There is no bank '{code}'.", "Choose one from the list.")
@@ -267,10 +272,10 @@ def _must(database: Database, code: str) -> DraftState:
 
 
 def _move(database: Database, code: str, query: str, refusal: str) -> DraftState:
-    current = _must(database, code)
+    current = _existing_draft(database, code)
     row = database.row(query, [code, current.revision])
     if not row or row[0] is None:
         raise BankError(refusal, "Go on editing.")
     with database.transaction() as cursor:
         cursor.execute(_MOVE_HEAD, [code, row[0]])
-    return _must(database, code)
+    return _existing_draft(database, code)

@@ -1,4 +1,4 @@
-"""What remains to be asked, and keeping what was said."""
+"""The calls that remain, and the attempts, replies and codings that come of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.store.database import Database, insert
 _PARTS = ("reasoning", "tool_calls", "refusal", "body")
 
 OPTION_MARK = "\x1f"
-"""Stands between the codes of an order of options, as it is kept."""
+"""Separator of the codes in a stored order of options."""
 
 _REMAINING = """
 with page as (
@@ -88,8 +88,8 @@ class PlannedItem:
 class PlannedCall:
     """A call of which at least one trial has no response. `items` holds all of them, in order.
 
-    `option_order` are the codes as shown where the order was drawn; `tries` is the number of the
-    last try that was sent, `replies` how many got a reply that is kept.
+    `option_order` are the codes as shown where the order was drawn. `tries` is the number of the
+    last attempt, `replies` the number of attempts with a reply on file.
     """
 
     call_id: int
@@ -114,7 +114,7 @@ class PlannedCall:
 
 @dataclass(frozen=True)
 class Coding:
-    """What one trial came to in a reply. `chance` is the option's probability, where recorded."""
+    """The coding of one trial in a reply. `chance` is the option's probability, where recorded."""
 
     trial_id: int
     status: str
@@ -126,7 +126,7 @@ class Coding:
 
 @dataclass(frozen=True)
 class AttemptRow:
-    """One try at a call, with what its trials came to when that is settled."""
+    """One attempt at a call, with the codings of its trials once they are final."""
 
     study_id: int
     call_id: int
@@ -155,7 +155,7 @@ class AttemptRow:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What came beside the text of a reply or instead of one, in the order of `_PARTS`."""
+        """The parts of a response other than the text of the reply, in the order of `_PARTS`."""
         return tuple(getattr(self, name) for name in _PARTS)
 
 
@@ -176,7 +176,7 @@ class AttemptSummary:
 def remaining_calls(
     database: Database, study_id: int, respondent_ids: Sequence[int], *, after: int, limit: int
 ) -> list[PlannedCall]:
-    """The next calls with a trial without a response, from the database and never from memory.
+    """The next calls that have a trial without a response.
 
     `limit` counts such trials; `after` is the `last_ordinal` of the call before.
     """
@@ -188,9 +188,9 @@ def remaining_calls(
 
 
 def save_attempts(database: Database, attempts: Iterable[AttemptRow]) -> None:
-    """Keep attempts, their texts and what they came to; all of the batch or nothing.
+    """Save attempts, their texts and codings; all of the batch or nothing.
 
-    A row that is there already (a batch committed but not acknowledged) is left as it was.
+    A row that is on file already (of a batch committed but not acknowledged) stays as it is.
     """
     batch = list(attempts)
     if not batch:
@@ -227,13 +227,13 @@ def status_counts(database: Database, study_id: int) -> dict[str, int]:
 
 
 def count_failed(database: Database, study_id: int) -> int:
-    """Trials that were asked and have no response, because every call failed so far."""
+    """Number of trials without a response whose calls all failed so far."""
     row = database.row(_FAILED, [study_id, study_id])
     return int(row[0]) if row else 0
 
 
 def attempt_summaries(database: Database, study_id: int) -> tuple[AttemptSummary, ...]:
-    """Attempts by what they came to, with tokens and cost; most frequent first."""
+    """Attempts by outcome, with tokens and cost; most frequent first."""
     return tuple(AttemptSummary(*row) for row in database.rows(_ATTEMPTS, [study_id]))
 
 
@@ -258,14 +258,15 @@ def _attempt_id(call_id: int, number: int) -> int:
 def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
     """One call from its rows, one for each trial in the order of asking."""
     (
-        call_id, _, _, _, _, person, language, context, entity, entity_b, form, response_format,
-        template, label_order, phase, repetition, option_order, opinion, tries, replies,
+        call_id, _, _, _, _, respondent_id, language, context, entity, entity_b, form,
+        response_format, template, label_order, phase, repetition, option_order, opinion, tries,
+        replies,
     ) = rows[0]  # fmt: skip
     return PlannedCall(
         call_id=call_id,
         items=tuple(PlannedItem(row[2], row[3], row[4]) for row in rows),
         last_ordinal=rows[-1][1],
-        respondent_id=person,
+        respondent_id=respondent_id,
         language=language,
         context=context,
         entity=entity,

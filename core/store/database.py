@@ -1,4 +1,4 @@
-"""Opening the database file, and the one way to talk to it."""
+"""The database file: opening it, reading and writing, and its errors in plain words."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class Database:
             created; the message says which.
         """
         self.path = str(path)
-        self._whole = threading.local()  # .cursor: of the thread's open `all_or_nothing`
+        self._thread_state = threading.local()  # .cursor: of an `all_or_nothing`
         self._idle = threading.Condition()  # of `_open`
         self._open = 0  # cursors in use; -1: closed
         self._memory_limit = memory_limit
-        self._connection = _opened(self.path, memory_limit)
-        self._holds_unused = _unused(self._connection, self.path)
+        self._connection = _open_connection(self.path, memory_limit)
+        self._has_unused_space = _ends_with_unused_space(self._connection, self.path)
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Rows of a query as tuples."""
@@ -77,10 +77,10 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-        """A cursor whose statements all happen, or none do."""
-        outer = self._outer()
-        if outer is not None:
-            yield outer
+        """A cursor for one transaction: all of its statements take effect, or none."""
+        cursor = self._open_cursor()
+        if cursor is not None:
+            yield cursor
             return
         size = _file_size(self.path)
         try:
@@ -93,26 +93,26 @@ class Database:
                     raise
                 cursor.commit()
         except StoreError:
-            if self._holds_unused or _file_size(self.path) > size:
+            if self._has_unused_space or _file_size(self.path) > size:
                 self._reopen()
             raise
 
     @contextmanager
     def all_or_nothing(self) -> Generator[None, None, None]:
-        """One transaction of all that this thread does inside, over several calls of the store.
+        """One transaction for several calls of the store by this thread.
 
-        Reads see what was written inside, and nested transactions are part of this one. Other
-        threads go on with cursors of their own.
+        Reads see the writes of the transaction, and nested transactions are part of it. Other
+        threads have cursors of their own.
         """
         with self.transaction() as cursor:
-            if self._outer() is not None:
+            if self._open_cursor() is not None:
                 yield
                 return
-            self._whole.cursor = cursor
+            self._thread_state.cursor = cursor
             try:
                 yield
             finally:
-                self._whole.cursor = None
+                self._thread_state.cursor = None
 
     def checkpoint(self) -> None:
         """Write the log into the file, so that a copy of the file alone is complete."""
@@ -121,13 +121,13 @@ class Database:
 
     @property
     def closed(self) -> bool:
-        """Whether the file is released; nothing can be read or written any more."""
+        """Whether the file is released; reads and writes fail from then on."""
         return self._open < 0
 
     def close(self) -> None:
-        """Release the file, once nothing reads or writes; what comes later is refused.
+        """Release the file once no read or write is under way; later ones are refused.
 
-        DuckDB takes the process down where a connection is closed under a query.
+        DuckDB crashes the process where a connection closes during a query.
         """
         with self._idle:
             self._idle.wait_for(lambda: self._open <= 0)
@@ -135,9 +135,9 @@ class Database:
         self._connection.close()
 
     def _reopen(self) -> None:
-        """Open the file anew, once nothing reads or writes; others wait meanwhile.
+        """Open the file again once no read or write is under way; others wait.
 
-        What a failed write has put into the file counts as in use until then.
+        Until then DuckDB counts the space of a failed write as used.
         """
         with self._idle:
             self._idle.wait_for(lambda: self._open <= 0)
@@ -145,18 +145,18 @@ class Database:
                 return
             self._connection.close()
             self._open = -1  # should opening fail
-            self._connection = _opened(self.path, self._memory_limit)
-            self._holds_unused = _unused(self._connection, self.path)
+            self._connection = _open_connection(self.path, self._memory_limit)
+            self._has_unused_space = _ends_with_unused_space(self._connection, self.path)
             self._open = 0
 
-    def _outer(self) -> duckdb.DuckDBPyConnection | None:
-        return getattr(self._whole, "cursor", None)
+    def _open_cursor(self) -> duckdb.DuckDBPyConnection | None:
+        return getattr(self._thread_state, "cursor", None)
 
     @contextmanager
     def _cursor(self) -> Generator[duckdb.DuckDBPyConnection, None, None]:
-        outer = self._outer()
-        if outer is not None:  # its errors are explained where it was opened
-            yield outer
+        open_cursor = self._open_cursor()
+        if open_cursor is not None:  # `transaction` explains its errors
+            yield open_cursor
             return
         try:
             with self._in_use(), self._connection.cursor() as cursor:
@@ -185,10 +185,10 @@ class Database:
 def insert(
     cursor: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, *, key: str | None = None
 ) -> None:
-    """Append Arrow rows to `table` by column name; a row whose `key` is there already is left out.
+    """Append Arrow rows to `table` by column name, without rows whose `key` is on file already.
 
-    Arrow INSERT ... SELECT writes a batch in milliseconds where executemany takes a hundred times
-    as long. `table`, `key` and the columns are ours, never a user's.
+    INSERT ... SELECT from Arrow takes a hundredth of the time of executemany. `table`, `key` and
+    the columns are constants of the program, never a user's text.
     """
     columns = ", ".join(rows.column_names)
     known = f" on conflict ({key}) do nothing" if key else ""
@@ -201,16 +201,16 @@ def insert(
         cursor.unregister("incoming")
 
 
-def _opened(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
+def _open_connection(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
     """A connection to the file, with its schema up to date and its configuration locked."""
     connection = _connect(path, memory_limit)
     try:
         _refuse_newer(connection, path)
         apply_migrations(connection)
-        if _unused(connection, path):
+        if _ends_with_unused_space(connection, path):
             try:
-                _free_unused(connection, path)
-            except duckdb.Error:  # a full disk; the space is used again all the same
+                _free_ends_with_unused_space(connection, path)
+            except duckdb.Error:  # a full disk; DuckDB uses the space again later
                 connection.close()
                 connection = _connect(path, memory_limit)
         connection.execute("set lock_configuration = true")
@@ -224,18 +224,18 @@ def _opened(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _unused(connection: duckdb.DuckDBPyConnection, path: str) -> bool:
-    """Whether the file goes on behind its last block, as a write that failed midway leaves it."""
-    found = connection.execute("select total_blocks, block_size from pragma_database_size()")
-    # All rows, to the end: a result that is still open would keep every checkpoint from being made.
-    ((blocks, size),) = found.fetchall()
+def _ends_with_unused_space(connection: duckdb.DuckDBPyConnection, path: str) -> bool:
+    """Whether the file is longer than its blocks, as after a write that failed midway."""
+    result = connection.execute("select total_blocks, block_size from pragma_database_size()")
+    # fetchall, because an open result would prevent every checkpoint
+    ((blocks, size),) = result.fetchall()
     return _file_size(path) > (int(blocks) + 2) * int(size)
 
 
-def _free_unused(connection: duckdb.DuckDBPyConnection, path: str) -> None:
-    """Give the end of the file back. DuckDB cuts a file only when its last block becomes free.
+def _free_ends_with_unused_space(connection: duckdb.DuckDBPyConnection, path: str) -> None:
+    """Cut off the unused end of the file. DuckDB does so only when its last block becomes free.
 
-    Which block is the last differs, so that a table may have to come and go more than once.
+    The last block differs, so several rounds may be needed.
     """
     for _ in range(5):
         for sql in (
@@ -245,7 +245,7 @@ def _free_unused(connection: duckdb.DuckDBPyConnection, path: str) -> None:
             "force checkpoint",
         ):
             connection.execute(sql)
-        if not _unused(connection, path):
+        if not _ends_with_unused_space(connection, path):
             return
 
 
@@ -263,7 +263,7 @@ def _connect(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
         return duckdb.connect(path, config={**_LOCKED_DOWN, "memory_limit": memory_limit})
     except OSError as error:
         raise StoreError(
-            f"The folder of the database {path} cannot be made ({error.strerror}).",
+            f"The folder of the database {path} cannot be created ({error.strerror}).",
             "Choose another place with INKBLOT_DB, or free the folder.",
         ) from error
     except duckdb.Error as error:
@@ -271,7 +271,7 @@ def _connect(path: str, memory_limit: str) -> duckdb.DuckDBPyConnection:
 
 
 def _refuse_unlocked(connection: duckdb.DuckDBPyConnection) -> None:
-    """Raise where a setting that keeps SQL inside the file is not what was asked for."""
+    """Raise where a setting that confines SQL to the file does not have its value."""
     settings = dict(connection.execute(_READ_SETTINGS, [list(_MUST_HOLD)]).fetchall())
     if settings != _MUST_HOLD:
         raise RuntimeError(f"the database is not locked down: {settings}")
@@ -285,7 +285,7 @@ def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: str) -> None:
         return
     if "schema_migration" not in tables:
         raise StoreError(
-            f"{path} is a DuckDB file, but not one of Inkblot's.",
+            f"{path} is a DuckDB file, but not a database of Inkblot.",
             "Choose another file with INKBLOT_DB or --db.",
         )
     known = {name for name, _ in MIGRATIONS}
@@ -306,7 +306,7 @@ def _rollback(cursor: duckdb.DuckDBPyConnection) -> None:
 
 
 def _explain(error: duckdb.Error, path: str) -> StoreError:
-    """The cause in plain words. DuckDB tells these apart only in its message."""
+    """The cause in plain words. Only DuckDB's message distinguishes these."""
     text = str(error)
     holder = re.search(r"PID (\d+)", text)
     if Path(path).is_dir():
@@ -315,10 +315,10 @@ def _explain(error: duckdb.Error, path: str) -> StoreError:
             "Choose a file in it with INKBLOT_DB or --db, for example inkblot.duckdb.",
         )
     if "lock" in text.lower() and (holder or "being used" in text):
-        who = f" (process {holder.group(1)})" if holder else ""
+        process = f" (process {holder.group(1)})" if holder else ""
         return StoreError(
-            f"Inkblot is already running{who} and has {path} open.",
-            "Use the one that is running, or close it first.",
+            f"Inkblot is already running{process} and has {path} open.",
+            "Use the Inkblot that is running, or close it first.",
         )
     if "Read-only file system" in text:
         return StoreError(
@@ -335,7 +335,7 @@ def _explain(error: duckdb.Error, path: str) -> StoreError:
     ):
         return StoreError(
             f"The disk is full, or {path} cannot be written.",
-            "Free some space, then try again; all that was saved before is kept.",
+            "Free some space, then try again. Everything saved before is still there.",
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return StoreError(
@@ -349,7 +349,7 @@ def _explain(error: duckdb.Error, path: str) -> StoreError:
         re.I,
     ):
         return StoreError(
-            f"{path} is damaged, or not a database file of Inkblot.",
+            f"{path} is damaged, or it is not a database file of Inkblot.",
             "Restore a backup, or choose another file with INKBLOT_DB. Nothing was changed.",
         )
     first_line = text.splitlines()[0] if text else type(error).__name__

@@ -66,15 +66,15 @@ _OF_STUDIES = """
 with study as (select * from main.study where code in (select unnest(?)))
 select * from ({sql})
 """
-"""Compiling takes longer than reading a small study, so what is compiled is for any studies."""
+"""Compiling takes longer than reading a small study, so one compiled query serves all studies."""
 
 _SUMMED_OVER = ("context", "repetition")
-_NARROW = ("administration", "item_key", "item_position", "ordinal", "status", "score")
+_KEYS_AND_SCORES = ("administration", "item_key", "item_position", "ordinal", "status", "score")
 
 
 def _item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
-    """ITEM_SCORES as an unbound expression, of some studies or (None) of all there are."""
-    joined = _joined(studies, where)
+    """ITEM_SCORES as an unbound expression, of some studies or (None) of all."""
+    joined = _scored_trials(studies, where)
     return joined.select(
         study=joined.study,
         **{name: joined[name] for name in FACTORS},
@@ -91,17 +91,17 @@ def _item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
 
 
 def option_counts_expression(studies: Sequence[str] | None, where: Where) -> Any:
-    """OPTION_COUNTS as an unbound expression, of some studies or (None) of all there are."""
+    """OPTION_COUNTS as an unbound expression, of some studies or (None) of all."""
     return _option_counts(studies, where, OPTION_COUNTS.columns)
 
 
 def _option_counts_by_context_expression(studies: Sequence[str] | None, where: Where) -> Any:
-    """The same for each context and repetition."""
+    """OPTION_COUNTS by context and repetition, likewise."""
     return _option_counts(studies, where, (*OPTION_COUNTS.columns, *_SUMMED_OVER))
 
 
 def _option_counts(studies: Sequence[str] | None, where: Where, columns: Sequence[str]) -> Any:
-    joined = _joined(studies, where)
+    joined = _scored_trials(studies, where)
     cell = [c for c in columns if c in joined.columns and c not in ("option", "points")]
     chosen = joined.option.notnull()  # noqa: PD004 - an ibis column
     counts = joined.group_by(
@@ -118,10 +118,10 @@ def _option_counts(studies: Sequence[str] | None, where: Where, columns: Sequenc
 def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
     """ITEM_SCORES frame of some studies; items in bank order, text columns categorical.
 
-    A million rows carry a dozen texts each, and nearly all of them repeat: the rows are read with
-    the keys of administration and item only, whose texts are read once and looked up.
+    Nearly all of the dozen texts in each of a million rows repeat. So rows carry only the keys of
+    administration and item, and the texts of these are joined afterwards.
     """
-    rows = _read(database, _narrow, studies, where).combine_chunks()
+    rows = _read(database, _item_score_keys, studies, where).combine_chunks()
     keys = ["administration", "ordinal", "item_position"]  # studies share ordinals
     order = np.lexsort(
         [rows.column(k).to_numpy() for k in (keys if len(studies) > 1 else keys[1:])]
@@ -129,12 +129,12 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
     rows = rows.drop_columns(["item_position", "ordinal"]).take(pa.array(order))
     administrations = _read(database, _administrations, studies, where)
     items = _read(database, _items, studies, where)
-    looked_up = {
-        **_looked_up(administrations, "administration_id", rows.column("administration")),
-        **_looked_up(items, "item_key", rows.column("item_key")),
+    texts = {
+        **_columns_by_key(administrations, "administration_id", rows.column("administration")),
+        **_columns_by_key(items, "item_key", rows.column("item_key")),
     }
     score_columns = _pandas(rows.drop_columns(["item_key"]))
-    columns = looked_up | {name: score_columns[name] for name in score_columns}
+    columns = texts | {name: score_columns[name] for name in score_columns}
     return pd.DataFrame({name: columns[name] for name in ITEM_SCORES.columns}, copy=False)
 
 
@@ -154,13 +154,13 @@ def option_counts(
     return _pandas(ordered.select([*OPTION_COUNTS.columns, *more]))
 
 
-def _narrow(studies: Sequence[str] | None, where: Where) -> Any:
-    """ITEM_SCORES with keys in place of what is the same in many rows."""
-    return _item_scores_expression(studies, where).select(*_NARROW)
+def _item_score_keys(studies: Sequence[str] | None, where: Where) -> Any:
+    """ITEM_SCORES with keys in place of the columns of administration and item."""
+    return _item_scores_expression(studies, where).select(*_KEYS_AND_SCORES)
 
 
 def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
-    """Administrations of these studies that pass the filters, with what they differ in."""
+    """Administrations of these studies that pass the filters, with their factors."""
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     administration = _administration
     for name, values in where.items():
@@ -190,7 +190,7 @@ def _items(_studies: Sequence[str] | None, where: Where) -> Any:
     )  # fmt: skip
 
 
-def _joined(studies: Sequence[str] | None, where: Where) -> Any:
+def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:
     items = _items(studies, where)
     answers = _response.rename(answered_trial="trial_id", given="score")
     option = _option.select(
@@ -198,23 +198,29 @@ def _joined(studies: Sequence[str] | None, where: Where) -> Any:
         option_position=_option.position, option_code=_option.code, points=_option.points,
     )  # fmt: skip
     ranges = scoring.point_ranges()
-    asked = _administrations(studies, where)
-    # here, where there is a row for each administration, and not below, where there are many
-    asked = asked.left_join(
+    administrations = _administrations(studies, where)
+    # joined here, with one row for each administration, and not below, with many
+    administrations = administrations.left_join(
         ranges,
-        [asked.study_instrument == ranges.range_instrument, asked.format == ranges.range_format],
+        [
+            administrations.study_instrument == ranges.range_instrument,
+            administrations.format == ranges.range_format,
+        ],
     )
-    joined = _trial.join(asked, "administration_id")
+    joined = _trial.join(administrations, "administration_id")
     joined = joined.join(items, joined.item_id == items.item_key)
     joined = joined.left_join(answers, joined.trial_id == answers.answered_trial)
     failed = _attempt.filter(_attempt.outcome != "reply")
-    tried = failed.select(tried_call=failed.call_id).distinct()
-    joined = joined.left_join(tried, joined.call_id == tried.tried_call)
-    turned = _direction.select(
-        turned_item=_direction.item_id, turned_form=_direction.form, exception=_direction.direction
+    failed_calls = failed.select(failed_call=failed.call_id).distinct()
+    joined = joined.left_join(failed_calls, joined.call_id == failed_calls.failed_call)
+    exceptions = _direction.select(
+        exception_item=_direction.item_id,
+        exception_form=_direction.form,
+        exception=_direction.direction,
     )
     joined = joined.left_join(
-        turned, [joined.item_id == turned.turned_item, joined.form == turned.turned_form]
+        exceptions,
+        [joined.item_id == exceptions.exception_item, joined.form == exceptions.exception_form],
     )
     joined = joined.left_join(
         option,
@@ -225,7 +231,7 @@ def _joined(studies: Sequence[str] | None, where: Where) -> Any:
         ],
     )
     # Without a response, a trial whose calls all failed is an error, as in the tidy export.
-    unanswered = ibis.ifelse(joined.tried_call.isnull(), _NOT_ASKED, Status.ERROR.value)  # noqa: PD003
+    unanswered = ibis.ifelse(joined.failed_call.isnull(), _NOT_ASKED, Status.ERROR.value)  # noqa: PD003
     return joined.mutate(status=ibis.coalesce(joined.status, unanswered))
 
 
@@ -239,12 +245,12 @@ def _read(
 
 @functools.lru_cache(maxsize=64)
 def _sql(expression: Callable[..., Any], filters: tuple[tuple[str, tuple[Any, ...]], ...]) -> str:
-    """The SQL of an expression of all studies, under some filters; kept once it is compiled."""
+    """The compiled SQL of an expression of all studies under some filters."""
     return str(ibis.to_sql(expression(None, dict(filters)), dialect="duckdb"))
 
 
-def _looked_up(table: pa.Table, key: str, keys: pa.ChunkedArray) -> dict[str, Any]:
-    """Every column of a small table for the keys wanted: text as categories, numbers as arrays."""
+def _columns_by_key(table: pa.Table, key: str, keys: pa.ChunkedArray) -> dict[str, Any]:
+    """Every column of a small table by keys: text as categories, numbers as arrays."""
     places = pd.Index(table.column(key).to_numpy()).get_indexer(pd.Index(keys.to_numpy()))
     if (places < 0).any():
         raise KeyError(f"a {key} of the rows is not in the table")
@@ -255,7 +261,7 @@ def _looked_up(table: pa.Table, key: str, keys: pa.ChunkedArray) -> dict[str, An
         column = table.column(name).to_pandas()
         if pa.types.is_string(table.schema.field(name).type):
             codes, texts = pd.factorize(column)
-            # of one byte where that is enough: a million places are read for each column
+            # one byte where that is enough, for a million codes in each column
             small = codes.astype(np.min_scalar_type(-len(texts) - 1))
             columns[name] = pd.Categorical.from_codes(small[places], texts)
         else:
@@ -264,7 +270,7 @@ def _looked_up(table: pa.Table, key: str, keys: pa.ChunkedArray) -> dict[str, An
 
 
 def _pandas(table: pa.Table) -> pd.DataFrame:
-    """Text columns as categories (in order of appearance), so that a million rows stay small."""
+    """The table with text columns as categories in order of appearance."""
     columns = []
     for name in table.column_names:
         column = table.column(name).combine_chunks()

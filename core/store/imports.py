@@ -1,4 +1,4 @@
-"""Bringing in answers that were collected elsewhere, all of them or none."""
+"""Import of answers that were collected elsewhere: all of a study or nothing."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ where trial.study_id = ? and trial.item_id = m.old
 """
 _MOVE_FORMATS = "update administration set format = ? where study_id = ? and format = ?"
 _MOVE_STUDY = "update study set instrument_id = ?, design = ? where study_id = ?"
-_DERIVE = "update response set score = null where study_id = ? and score is not null"
-_DERIVE_EARLIER = "update recoding set score = null where study_id = ? and score is not null"
+_DROP_SCORES = "update response set score = null where study_id = ? and score is not null"
+_DROP_EARLIER_SCORES = "update recoding set score = null where study_id = ? and score is not null"
 
 
 def items_and_options(database: Database, study_id: int) -> tuple[list[str], dict[str, list[str]]]:
@@ -100,7 +100,7 @@ def items_and_options(database: Database, study_id: int) -> tuple[list[str], dic
 
 
 def count_scores(database: Database, study_id: int) -> int:
-    """How many answers of a study have a score that came with them."""
+    """Number of answers of a study with an imported score."""
     row = database.row(_N_SCORES, [study_id])
     return int(row[0]) if row else 0
 
@@ -116,28 +116,28 @@ def attach_bank(
 ) -> int:
     """Move an imported study to a version of another bank, all of it or nothing.
 
-    `items` and `formats` say what becomes of their codes. Returns how many scores that came with
-    the answers are derived from now on.
+    `items` and `formats` map the old codes to the new ones. Returns the number of imported scores,
+    which scores derived from the bank replace.
     """
-    old = [item_id(record.instrument_id, code) for code in items]
-    new = [item_id(instrument_id, code) for code in items.values()]
-    changed = [(name, was) for was, name in formats.items() if name != was]
+    old_items = [item_id(record.instrument_id, code) for code in items]
+    new_items = [item_id(instrument_id, code) for code in items.values()]
+    renamed = [(new, old) for old, new in formats.items() if new != old]
     body = json.dumps(as_json_values(design), ensure_ascii=False)
-    n_dropped = count_scores(database, record.study_id)
+    n_imported_scores = count_scores(database, record.study_id)
     with database.transaction() as cursor:
-        cursor.execute(_MOVE_TRIALS, [old, new, record.study_id])
-        for name, was in changed:
-            cursor.execute(_MOVE_FORMATS, [name, record.study_id, was])
-        cursor.execute(_DERIVE, [record.study_id])
-        cursor.execute(_DERIVE_EARLIER, [record.study_id])
+        cursor.execute(_MOVE_TRIALS, [old_items, new_items, record.study_id])
+        for new_format, old_format in renamed:
+            cursor.execute(_MOVE_FORMATS, [new_format, record.study_id, old_format])
+        cursor.execute(_DROP_SCORES, [record.study_id])
+        cursor.execute(_DROP_EARLIER_SCORES, [record.study_id])
         cursor.execute(_MOVE_STUDY, [instrument_id, body, record.study_id])
-    return n_dropped
+    return n_imported_scores
 
 
 def add_imported_study(
     database: Database, design: Design, instrument_id: int, rows: pa.Table, plan_hash: str
 ) -> int:
-    """Keep an imported study; `rows` are tidy rows of one instrument. Returns the study's id."""
+    """Save an imported study; `rows` are tidy rows of one instrument. Returns the study's id."""
     check_name(database, design.study)
     study_id = stable_id("study", design.study)
     numbered = rows.append_column("row", pa.array(range(1, rows.num_rows + 1), pa.int64()))

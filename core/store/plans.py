@@ -15,9 +15,8 @@ from core.domain.study import Context, Design
 from core.errors import DesignError
 from core.store.database import Database
 
-# Plans of studies: every trial of a design, crossed inside the database and never in memory.
-#
-# A trial's key is a hash of what it crosses, so that a plan made twice has the same keys.
+# The first phase. DuckDB crosses the factors; the trials are never in memory. A trial's key is a
+# hash of its factor levels, so that a plan made twice has the same keys.
 
 _LEVELS = {  # factor -> type of its levels
     "respondent": pa.int64(),
@@ -141,7 +140,7 @@ def write_plan(
     Raises
     ------
     DesignError
-        Nothing is left to ask, or two trials came out with the same key.
+        The plan has no trial, or two trials have the same key.
     """
     _register_levels(cursor, design, respondent_ids)
     repetitions = design.repetitions
@@ -162,13 +161,17 @@ def write_plan(
 
 
 def _fingerprint(cursor: duckdb.DuckDBPyConnection, study_id: int) -> tuple[int, int]:
-    """Number of trials of a study, and a number that changes with any of their keys."""
-    count, mark, distinct = cursor.execute(_FIRST_FINGERPRINT, [study_id]).fetchone() or (0, 0, 0)
+    """Number of trials of a study, and the xor of their keys."""
+    count, fingerprint, distinct = cursor.execute(_FIRST_FINGERPRINT, [study_id]).fetchone() or (
+        0,
+        0,
+        0,
+    )
     if not count:
-        raise DesignError("This plan asks nothing.", "Choose items that have a text.")
+        raise DesignError("This plan has no trials.", "Choose items that have a text.")
     if count != distinct:
         raise DesignError("Two trials of this plan have the same id.", "Rename the study.")
-    return count, mark
+    return count, fingerprint
 
 
 def _register_levels(
@@ -204,20 +207,20 @@ def _contexts(design: Design) -> pa.Table:
     contexts = design.contexts or (Context(""),)
     return pa.table(
         {
-            "context": [one.code for one in contexts],
-            "text": [one.text for one in contexts],
+            "context": [context.code for context in contexts],
+            "text": [context.text for context in contexts],
             "messages": [
-                json.dumps(one.messages, ensure_ascii=False) if one.messages else ""
-                for one in contexts
+                json.dumps(context.messages, ensure_ascii=False) if context.messages else ""
+                for context in contexts
             ],
-            "language": [one.language for one in contexts],
-            "variant_of": [one.variant_of for one in contexts],
+            "language": [context.language for context in contexts],
+            "variant_of": [context.variant_of for context in contexts],
             "place": list(range(len(contexts))),
         }
     )
 
 
-# The second phase of a study: every question again, with an opinion against the first answers.
+# The second phase: every question again, with an opinion that opposes the first answers.
 
 _STATE = """
 select count(*) filter (where a.phase = 'initial'),
@@ -242,7 +245,7 @@ from trial t join administration a using (administration_id) join item i using (
         and o.code = r.option
 where t.study_id = $study and a.phase = 'initial'
 """
-# Of the options of one side, the one farthest from the middle; of two such, the one shown first.
+# The option of each side farthest from the middle; of two such options, the one shown first.
 _SIDES = """
 create or replace temp table side as
 select o.format, o.stance, arg_max(o.code, abs(o.points - m.middle) - o.position / 1e6) as code
@@ -251,7 +254,7 @@ from answer_option o
           where instrument_id = $instrument group by 1) m using (format)
 where o.instrument_id = $instrument and o.stance in (-1, 1) group by 1, 2
 """
-_SIDELESS = """
+_FORMAT_WITHOUT_STANCE = """
 select distinct format from first_answer
 where format not in (select format from side group by 1 having count(*) = 2) order by 1
 """
@@ -293,7 +296,7 @@ _ADD_PHASE = "insert into study_phase values (?, 'opposing', ?, now())"
 
 @dataclass(frozen=True)
 class Phases:
-    """How far the phases of a study are. `hash` and `frozen_at` are of the second, once planned."""
+    """Trials of both phases. `plan_hash` and `frozen_at` are of the second, once it is planned."""
 
     initial: int
     unanswered: int
@@ -320,9 +323,9 @@ def add_opposing_phase(
 ) -> None:
     """Plan the second phase from the coded answers of the first; all of it or nothing.
 
-    Each question is put again as often, under the same conditions, with the opinion opposite to
-    the mean stance b of its first answers: against where b >= 0, in favor where b < 0. `template`
-    is the prompt template that tells the opinion and `body` what the study keeps of it.
+    Each question is repeated as often, under the same conditions, with the opinion opposite to the
+    mean stance b of its first answers: against where b >= 0, in favor where b < 0. `template`
+    is the prompt template that states the opinion, and `body` its JSON, which the study keeps.
 
     Raises
     ------
@@ -330,32 +333,33 @@ def add_opposing_phase(
         The second phase is planned already, a trial of the first has no response, or the options
         of a format take no sides.
     """
-    now = phase_state(database, study_id)
-    if now.opposing:
+    phases = phase_state(database, study_id)
+    if phases.opposing:
         raise DesignError("The second phase is planned already.", "Run it on the page Collect.")
-    if now.unanswered or not now.initial:
+    if phases.unanswered or not phases.initial:
         raise DesignError(
-            f"{now.unanswered:,} of {now.initial:,} trials of the first phase have no answer yet.",
-            "Let the study run to its end first.",
+            f"{phases.unanswered:,} of {phases.initial:,} trials of the first phase have no "
+            "answer yet.",
+            "Run the study to its end first.",
         )
     with database.transaction() as cursor:
         cursor.execute(_FIRST, {"study": study_id, "template": template})
         cursor.execute(_SIDES, {"instrument": instrument_id})
-        _refuse_sideless(cursor)
+        _refuse_format_without_stance(cursor)
         cursor.execute(_ADMINISTRATIONS, {"template": template})
         cursor.execute(_SECOND_TRIALS, {"study": study_id})
         cursor.execute(_SHOWN, {"study": study_id})
         cursor.execute(_KEEP_TEMPLATE, {"study": study_id, "template": template, "body": body})
-        count, mark = cursor.execute(_SECOND_FINGERPRINT, [study_id]).fetchone() or (0, 0)
-        cursor.execute(_ADD_PHASE, [study_id, plan_hash_of(count, mark)])
+        count, fingerprint = cursor.execute(_SECOND_FINGERPRINT, [study_id]).fetchone() or (0, 0)
+        cursor.execute(_ADD_PHASE, [study_id, plan_hash_of(count, fingerprint)])
         cursor.execute("drop table first_answer")
         cursor.execute("drop table side")
 
 
-def _refuse_sideless(cursor: duckdb.DuckDBPyConnection) -> None:
-    row = cursor.execute(_SIDELESS).fetchone()
+def _refuse_format_without_stance(cursor: duckdb.DuckDBPyConnection) -> None:
+    row = cursor.execute(_FORMAT_WITHOUT_STANCE).fetchone()
     if row:
         raise DesignError(
-            f"The options of the format '{row[0]}' do not take sides, so none opposes an answer.",
-            "Give its options a stance (-1 and 1) in the bank, and freeze the study anew.",
+            f"The options of the format '{row[0]}' have no stance, so none opposes an answer.",
+            "Give its options a stance (-1 and 1) in the bank, and freeze the study again.",
         )

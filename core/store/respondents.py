@@ -9,10 +9,10 @@ from core.domain.study import RESPONDENT, Respondent
 from core.domain.values import json_value
 from core.store.database import Database
 
-# Respondents: models with their settings. Rows are values; the shelf says which are on offer.
+# Respondents. The table respondent_shelf lists those on offer.
 
 _ADD_RESPONDENT = "insert into respondent values (?, ?, ?, ?, ?, now()) on conflict do nothing"
-_SHELVE = """
+_OFFER = """
 insert into respondent_shelf values (?, ?, false)
 on conflict (label) do update set respondent_id = excluded.respondent_id, archived = false
 """
@@ -25,20 +25,20 @@ _ARCHIVE = "update respondent_shelf set archived = ? where label = ?"
 
 
 def add(database: Database, respondent: Respondent) -> None:
-    """Keep a respondent as a value, without offering it on the design page."""
+    """Save a respondent without offering it on the design page."""
     with database.transaction() as cursor:
         cursor.execute(_ADD_RESPONDENT, _row(respondent))
 
 
 def offer(database: Database, respondent: Respondent) -> None:
-    """Offer a respondent; one of the same label is replaced, for studies yet to come."""
+    """Offer a respondent for later studies; it replaces one of the same label."""
     with database.transaction() as cursor:
         cursor.execute(_ADD_RESPONDENT, _row(respondent))
-        cursor.execute(_SHELVE, [respondent.label, respondent.respondent_id])
+        cursor.execute(_OFFER, [respondent.label, respondent.respondent_id])
 
 
 def set_archived(database: Database, label: str, archived: bool) -> None:
-    """Take a respondent off the shelf, or put it back."""
+    """Withdraw a respondent from the offer, or offer it again."""
     with database.transaction() as cursor:
         cursor.execute(_ARCHIVE, [archived, label])
 
@@ -65,7 +65,7 @@ def _row(respondent: Respondent) -> list[object]:
     ]  # fmt: skip
 
 
-# What models cost, as looked up by the user.
+# Prices of models, as the user entered them.
 
 _ADD_PRICE = """
 insert into price (model, price_in, price_out, as_of, source) values (?, ?, ?, ?, ?)
@@ -80,11 +80,11 @@ PriceRow = tuple[str, float | None, float | None, date, str]
 
 
 def add_price(database: Database, row: PriceRow) -> None:
-    """Keep the price of a model; earlier ones stay on file."""
+    """Save the price of a model; earlier prices stay on file."""
     with database.transaction() as cursor:
         cursor.execute(_ADD_PRICE, list(row))
 
 
 def latest_prices(database: Database) -> list[PriceRow]:
-    """The newest entry of each model; its prices are None where it was forgotten."""
+    """The newest price of each model; None where the user removed it."""
     return database.rows(_NEWEST)

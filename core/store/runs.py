@@ -1,4 +1,4 @@
-"""Events of runs, and what was sent: every try is written before it goes out."""
+"""Events of runs, and the log of sent attempts, each written before it is sent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from core.store.database import Database
 
-# What was asked of the collector and what it reports: an append-only list of events.
+# Requests to the collector and its reports: an append-only list of events.
 
 _ADD = """
 insert into run_event (study_id, reported_at, kind, process, detail) values (?, now(), ?, ?, ?)
@@ -22,7 +22,7 @@ _LAST = """
 select kind, process, detail, reported_at from run_event
 where study_id = ? order by number desc limit 1
 """
-_START_ONCE = """
+_ADD_START = """
 insert into run_event (study_id, reported_at, kind, process, detail)
 select ?, now(), 'start', ?, ?
 where not exists (
@@ -52,7 +52,7 @@ select reported_at, kind, detail from run_event where study_id = ? order by numb
 
 @dataclass(frozen=True)
 class RunEvent:
-    """The newest thing known about the run of a study.
+    """The newest event of the run of a study.
 
     `kind` is a request (start, pause, stop) or a report (running, paused, stopped, finished).
     """
@@ -75,10 +75,10 @@ def report_event(
 def request_start(
     database: Database, study_id: int, process: str, detail: Mapping[str, Any]
 ) -> bool:
-    """Ask for a run; False where this process has one queued or under way already."""
+    """Request a run; False where this process has one queued or under way already."""
     with database.transaction() as cursor:
         row = cursor.execute(
-            _START_ONCE, [study_id, process, json.dumps(dict(detail)), study_id, process]
+            _ADD_START, [study_id, process, json.dumps(dict(detail)), study_id, process]
         ).fetchone()
     return row is not None
 
@@ -98,7 +98,7 @@ def last_events(database: Database) -> dict[int, RunEvent]:
 
 
 def queued_runs(database: Database, process: str) -> list[tuple[int, Mapping[str, Any]]]:
-    """Studies this process was asked to run and has not begun, first asked first."""
+    """Studies with a requested run that this process has not started, oldest request first."""
     return [(row[0], json.loads(row[1])) for row in database.rows(_QUEUE, [process])]
 
 
@@ -114,12 +114,11 @@ def history(database: Database, study_id: int, limit: int = 20) -> list[tuple[da
     return [(at, kind, json.loads(detail)) for at, kind, detail in rows]
 
 
-# What was sent: every try is written before it goes out, so that none is lost without a trace.
-#
-# sent = replies on file + failures on file + "sent, no answer kept"
+# Sent attempts. Each is written before it is sent, so that none is lost without a trace:
+# sent = replies on file + failures on file + attempts without an answer on file.
 
 _NO_ANSWER_KEPT = "no_answer_kept"
-"""The outcome, in a list of calls, of one that was sent and whose answer is not on file."""
+"""The outcome, in the list of calls, of an attempt whose answer is not on file."""
 
 # Lists as parameters: for the few rows of a batch they take half the time of an Arrow table.
 _WRITE = """
@@ -165,7 +164,7 @@ from sent join asked using (call_id) order by place, number
 
 @dataclass(frozen=True)
 class Sending:
-    """A try that is about to be sent, with its cost in dollars at worst; None: unknown."""
+    """An attempt about to be sent, with its highest possible cost in dollars; None: unknown."""
 
     call_id: int
     number: int
@@ -174,7 +173,7 @@ class Sending:
 
 @dataclass(frozen=True)
 class LostAttempts:
-    """Tries that were sent and whose answer is not kept, with what they cost at worst."""
+    """Sent attempts without an answer on file, with their highest possible cost."""
 
     count: int
     cost: float
@@ -182,7 +181,7 @@ class LostAttempts:
 
 
 def save_sendings(database: Database, study_id: int, run: int, sendings: Sequence[Sending]) -> None:
-    """Write tries that are about to be sent; `run` is the number of the run's first event."""
+    """Write attempts about to be sent; `run` is the number of the run's first event."""
     with database.transaction() as cursor:
         cursor.execute(
             _WRITE,
@@ -197,14 +196,14 @@ def save_sendings(database: Database, study_id: int, run: int, sendings: Sequenc
 
 
 def count_lost(database: Database, study_id: int, *, ended: bool) -> LostAttempts:
-    """What was sent and has no answer on file.
+    """Number and cost of sent attempts without an answer on file.
 
-    While a run is under way (`ended` is False) its own calls are in flight and do not count.
+    While a run is under way (`ended` is False), its calls in flight do not count.
     """
     row = database.row(_COUNT_LOST, {"study": study_id, "ended": ended})
     return LostAttempts(*(row or (0, 0.0, 0)))
 
 
 def call_table(database: Database, study_id: int, *, ended: bool) -> pa.Table:
-    """Every try that was sent, in the order of the plan, with what came of it and its cost."""
+    """Every sent attempt in the order of the plan, with its outcome and cost."""
     return database.arrow(_CALLS, {"study": study_id, "ended": ended})

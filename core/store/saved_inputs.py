@@ -1,4 +1,4 @@
-"""What a person was typing, and the sets of contexts and the prompt templates they keep."""
+"""Inputs that users save: unfinished entries of pages, sets of contexts, prompt templates."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from core.domain.study import CONTEXTS, Context, as_json_values
 from core.store.database import Database
 
-_REMEMBER = """
+_SAVE_PAGE_INPUT = """
 insert into page_memory values (?, now(), ?)
 on conflict (name) do update set saved_at = excluded.saved_at, value = excluded.value
 """
-_RECALL = "select value, saved_at from page_memory where name = ?"
-_SAVE_SET = """
+_PAGE_INPUT = "select value, saved_at from page_memory where name = ?"
+_SAVE_CONTEXT_SET = """
 insert into persona_set values (?, now(), ?)
 on conflict (name) do update set saved_at = excluded.saved_at, body = excluded.body
 """
-_SETS = "select name, body from persona_set order by name"
+_CONTEXT_SETS = "select name, body from persona_set order by name"
 _SAVE_TEMPLATE = "insert into prompt_template values (?, now(), ?)"
 _SAVED_TEMPLATES = """
 select code, arg_max(body, saved_at) from prompt_template group by code order by code
@@ -26,35 +26,35 @@ select code, arg_max(body, saved_at) from prompt_template group by code order by
 
 
 def save_page_input(database: Database, name: str, value: Any) -> None:
-    """Keep a JSON value under a name."""
+    """Save a JSON value, such as the fields of a form, under a name."""
     with database.transaction() as cursor:
-        cursor.execute(_REMEMBER, [name, json.dumps(value, ensure_ascii=False)])
+        cursor.execute(_SAVE_PAGE_INPUT, [name, json.dumps(value, ensure_ascii=False)])
 
 
 def page_input(database: Database, name: str) -> tuple[Any, datetime] | None:
-    """The value kept under a name and when it was saved, or None."""
-    row = database.row(_RECALL, [name])
+    """The value saved under a name and the time of saving, or None."""
+    row = database.row(_PAGE_INPUT, [name])
     return (json.loads(row[0]), row[1]) if row else None
 
 
 def save_context_set(database: Database, name: str, contexts: tuple[Context, ...]) -> None:
-    """Keep a set of contexts; one of the same name is replaced. Studies hold their own copy."""
+    """Save a set of contexts; it replaces one of the same name. Studies hold their own copy."""
     body = json.dumps(as_json_values(contexts), ensure_ascii=False)
     with database.transaction() as cursor:
-        cursor.execute(_SAVE_SET, [name, body])
+        cursor.execute(_SAVE_CONTEXT_SET, [name, body])
 
 
 def context_sets(database: Database) -> dict[str, tuple[Context, ...]]:
     """Every set of contexts, by name."""
-    return {name: CONTEXTS.validate_json(body) for name, body in database.rows(_SETS)}
+    return {name: CONTEXTS.validate_json(body) for name, body in database.rows(_CONTEXT_SETS)}
 
 
 def save_template(database: Database, code: str, body: str) -> None:
-    """Keep a prompt template as JSON; the newest of a code counts, earlier ones stay on file."""
+    """Save a prompt template as JSON; the newest of a code counts, earlier ones stay on file."""
     with database.transaction() as cursor:
         cursor.execute(_SAVE_TEMPLATE, [code, body])
 
 
 def saved_templates(database: Database) -> dict[str, str]:
-    """The newest of each prompt template kept, as JSON, by code."""
+    """The newest version of each saved prompt template, as JSON, by code."""
     return dict(database.rows(_SAVED_TEMPLATES))

@@ -1,7 +1,8 @@
 """The scoring rule: keying x form x points, for the analysis frames and for queries in SQL.
 
-The rule is written once, as an ibis expression over `keyed_points` of core.domain.instrument.
-`score_sql` gives the same expression as DuckDB's SQL. In Python, `Instrument.score` follows it.
+The rule stands once, as an ibis expression over `keyed_points` of core.domain.instrument.
+`score_sql` gives the same expression as DuckDB's SQL. `Instrument.score` applies `keyed_points` in
+Python.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _ROW = ibis.table(
      "points": "float64", "low": "float64", "high": "float64"},
     name="row",
 )  # fmt: skip
-_COLUMN = re.compile(r'"t0"\."(\w+)"')  # of _ROW, as it is called in SQL
+_COLUMN = re.compile(r'"t0"\."(\w+)"')  # of _ROW, as the SQL names it
 _OPTION = ibis.table(
     {"instrument_id": "int64", "format": "string", "points": "float64"}, name="answer_option"
 )
@@ -27,9 +28,9 @@ _OPTION = ibis.table(
 def score(row: Any) -> Any:
     """The score of an answer from the columns of its row; null where there is none.
 
-    `keyed` is of the item; `exception` the direction that the item names for the form of the
-    wording, or null; `given` a score that came with the answer and is keyed already, or null;
-    `points` are those of the option; `low` and `high` those of its format (see `point_ranges`).
+    `keyed` is of the item; `exception` the direction that the item states for the form of the
+    wording, or null; `given` an imported score, keyed already, or null; `points` are those of the
+    option; `low` and `high` the range of its format (see `point_ranges`).
     """
     by_name = ibis.ifelse(row.form.isin(sorted(INVERTED_FORMS)), -1, 1)
     sign = row.keyed * ibis.coalesce(row.exception, by_name)
@@ -44,7 +45,7 @@ def point_ranges() -> Any:
 
 
 def score_sql(**columns: str) -> str:
-    """`score` as DuckDB's SQL; each column of the row as it is called there (keyed="i.keyed")."""
+    """`score` as DuckDB's SQL, with the names of its columns in a query (keyed="i.keyed")."""
     compiled, _, _ = _sql(_ROW.select(score=score(_ROW))).rpartition(' AS "score"')
     return _COLUMN.sub(lambda match: columns[match[1]], compiled.removeprefix("SELECT "))
 

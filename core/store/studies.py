@@ -1,4 +1,4 @@
-"""Studies on file: frozen designs, what belongs to them, and their amendments."""
+"""Studies on file: frozen designs with contexts, templates and plan, and their amendments."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from core.domain.values import json_value, name_fault, stable_id
 from core.errors import DesignError
 from core.store.database import Database
 from core.store.plans import write_plan
-
-# Studies on file: designs that are frozen, and what belongs to them.
 
 _ADD_STUDY = "insert into study values (?, ?, 'planned', ?, ?, ?, now())"
 _ADD_TEMPLATE = "insert into study_template values (?, ?, ?)"
@@ -75,8 +73,8 @@ where t.study_id = ? order by t.ordinal
 class StudyRecord:
     """A study on file.
 
-    Usable answers are those with an option; asked are trials with a response and those whose calls
-    all failed so far.
+    Usable answers have an option. Asked trials have a response, or all of their calls failed so
+    far.
     """
 
     study_id: int
@@ -103,16 +101,16 @@ def freeze(
     plan_hash_of: Callable[[int, int], str],
     templates: Mapping[str, str],
 ) -> StudyRecord:
-    """Write the crossed plan; all of it or nothing.
+    """Write a study with its plan; all of it or nothing.
 
-    `plan_hash_of(n_trials, fingerprint)` gives the plan hash from what the database has written,
-    so that a plan made twice has the same hash and the same trial ids. `templates` are the
-    wordings of the instructions as JSON, kept with the study.
+    `plan_hash_of(n_trials, fingerprint)` gives the plan hash from the plan as written, so that a
+    plan made twice has the same hash and the same trial ids. `templates` are the prompt templates
+    of the study as JSON, by code.
 
     Raises
     ------
     DesignError
-        No new study can have that name, the plan is empty, or two trials came out with the same id.
+        No new study can have that name, the plan has no trial, or two trials have the same id.
     """
     check_name(database, design.study)
     study_id = stable_id("study", design.study)
@@ -137,7 +135,7 @@ def check_name(database: Database, name: str) -> None:
     if fault := name_fault(name):
         raise DesignError(f"The name of the study {fault}.", "Type another name.")
     if database.row("select 1 from study where code = ?", [name]):
-        raise DesignError(f"There is a study called '{name}' already.", "Give it another name.")
+        raise DesignError(f"There is a study called '{name}' already.", "Type another name.")
 
 
 def studies(database: Database) -> tuple[StudyRecord, ...]:
@@ -155,7 +153,7 @@ def get(database: Database, code: str) -> StudyRecord:
 
 
 def respondent_ids(database: Database, study_id: int) -> tuple[int, ...]:
-    """Who takes part in a study."""
+    """The respondents of a study."""
     return tuple(row[0] for row in database.rows(_RESPONDENTS, [study_id]))
 
 
@@ -168,7 +166,7 @@ def contexts(database: Database, study_id: int) -> dict[str, Context]:
 
 
 def templates(database: Database, study_id: int) -> dict[str, str]:
-    """The wordings of the instructions of a study, as kept, by their codes."""
+    """The prompt templates of a study, as JSON, by their codes."""
     return dict(database.rows(_TEMPLATES, [study_id]))
 
 
@@ -192,13 +190,13 @@ def _record(row: tuple[Any, ...], counts: dict[int, tuple[int, int, int, int]]) 
     )  # fmt: skip
 
 
-# Amendments of frozen studies: what of a respondent changed after freezing, when and why.
+# Amendments: changes of a respondent after the study was frozen.
 
-_ADD = """
+_ADD_AMENDMENT = """
 insert into amendment (study_id, respondent_id, amended_at, change, reason, body)
 values (?, ?, now(), ?, ?, ?)
 """
-_LIST = """
+_AMENDMENTS = """
 select respondent_id, amended_at, change, reason, body from amendment
 where study_id = ? order by number
 """
@@ -206,7 +204,7 @@ where study_id = ? order by number
 
 @dataclass(frozen=True)
 class Amendment:
-    """A change of how a respondent is asked. `respondent` is as it is asked from then on.
+    """A change of a respondent's settings. `respondent` has the settings from then on.
 
     `respondent_id` is that of the plan, which stays as it was frozen.
     """
@@ -230,12 +228,12 @@ def add_amendment(
     """Append an amendment."""
     body = json.dumps(json_value(respondent), ensure_ascii=False)
     with database.transaction() as cursor:
-        cursor.execute(_ADD, [study_id, respondent_id, change, reason, body])
+        cursor.execute(_ADD_AMENDMENT, [study_id, respondent_id, change, reason, body])
 
 
 def amendments(database: Database, study_id: int) -> tuple[Amendment, ...]:
     """The amendments of a study, oldest first."""
     return tuple(
         Amendment(respondent_id, at, change, reason, RESPONDENT.validate_json(body))
-        for respondent_id, at, change, reason, body in database.rows(_LIST, [study_id])
+        for respondent_id, at, change, reason, body in database.rows(_AMENDMENTS, [study_id])
     )

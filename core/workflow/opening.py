@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core import settings
 from core.errors import UserError
-from core.files.banks.writing import read_instrument
+from core.files.banks.reading import read_instrument
 from core.files.contexts import read_contexts
 from core.store import banks as bank_store
 from core.store import respondents, saved_inputs

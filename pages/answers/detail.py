@@ -47,7 +47,7 @@ def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None
     with right:
         _reply(answer)
         _facts(answer, study, varied)
-    _tries(answer.tries)
+    _tries(answer.attempts)
 
 
 def _question(answer: AnswerDetail) -> None:
@@ -117,7 +117,7 @@ def _read_how(answer: AnswerDetail) -> None:
             f"Probability of this option by the first token of the reply: {answer.chance:.1%} "
             "(of all options that a first token begins)."
         )
-    for before in answer.earlier:
+    for before in answer.earlier_codings:
         words = browsing.answer_words(before.status, before.option)
         st.caption(
             plain(f"Until {moment(before.until)}: {words}; changed by {_CAUSES[before.cause]}.")

@@ -19,8 +19,8 @@ from core.domain.instrument import (
     content_hash,
 )
 from core.errors import BankError, FileError
-from core.files.banks.reading import RowError
-from core.files.banks.writing import instrument_to_csv, instrument_to_xlsx, read_instrument
+from core.files.banks.reading import RowError, read_instrument
+from core.files.banks.writing import instrument_to_csv, instrument_to_xlsx
 
 WRITERS = {"csv": instrument_to_csv, "xlsx": instrument_to_xlsx}
 
@@ -283,10 +283,10 @@ def test_errors_in_the_new_columns_are_named_by_row_in_plain_words():
     )
     errors = read_instrument("b.csv", data).errors
     assert [(e.line, e.column, e.reason) for e in errors] == [
-        (1, "party_q", "no row of the kind 'party' says where 'q' stands"),
+        (1, "party_q", "there is no row of the kind 'party' for 'q'"),
         (2, "value", "'poems' is not one of items, words, prompts"),
         (3, "value", "'north' is not one of left, centre, right"),
-        (4, "code", "'p' stands in line 3 already"),
+        (4, "code", "'p' is in line 3 already"),
         (5, "midpoint", "'third' is not one of coin, half, drop"),
         (5, "mood", "'aside' is not one of question, statement, choice"),
         (5, "format", "Response options f: there must be at least two"),
@@ -296,12 +296,12 @@ def test_errors_in_the_new_columns_are_named_by_row_in_plain_words():
         (7, "directions", "'up' is not one of same, inverted, as in paraphrase_2=inverted"),
         (7, "directions", "'' is not one of same, inverted, as in paraphrase_2=inverted"),
         (7, "directions", "there is no name before an equals sign"),
-        (7, "directions", "'a' stands in it twice"),
+        (7, "directions", "the cell has 'a' twice"),
         (8, "drafts", "there is no text in 'text_de' in this row"),
         (
             8,
             "drafts",
-            "it does not say which model drafted 'text_en', as in text_de=name of the model",
+            "the model that drafted 'text_en' is missing, as in text_de=name of the model",
         ),
         (8, "drafts", "there is no text in 'odd' in this row"),
     ]
@@ -490,7 +490,7 @@ def test_every_error_is_collected_with_its_line_and_column():
         (12, "record"),
     ]
     reasons = [e.reason for e in errors]
-    assert reasons[1] == "'title' stands in line 3 already"
+    assert reasons[1] == "'title' is in line 3 already"
     assert reasons[4] == "'many' is not a number such as 3 or 0.5"
     assert reasons[9] == "'maybe' is not 1, -1, +, -, R or reverse"
     assert reasons[10] == "the code is missing"

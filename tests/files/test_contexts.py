@@ -73,8 +73,8 @@ def test_a_workbook_is_read_like_a_table():
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("p.txt", b"A nurse\n\nA nurse\n", "p.txt, line 3: the text 'A nurse' stands in line 1"),
-        ("p.csv", b"code,text\na,A\na,B\n", "p.csv, line 3: the code 'a' stands in line 2"),
+        ("p.txt", b"A nurse\n\nA nurse\n", "p.txt, line 3: the text 'A nurse' is in line 1"),
+        ("p.csv", b"code,text\na,A\na,B\n", "p.csv, line 3: the code 'a' is in line 2"),
         ("p.csv", b"code,text,age\na,A,3\n", "personas need the columns 'code' and 'text'"),
         ("p.txt", b"\n \n", "there is no persona"),
         ("p.txt", b"a\n\xff\n", "p.txt, line 2"),
@@ -91,7 +91,7 @@ def test_typed_personas_are_one_a_line_and_repeats_are_refused():
         Context("p001", "A nurse"),
         Context("p002", "=A cook"),
     )
-    with pytest.raises(FileError, match="The personas typed in, line 2"):
+    with pytest.raises(FileError, match="The typed personas, line 2"):
         parse_personas("A nurse\nA nurse")
 
 
@@ -179,19 +179,19 @@ def test_codes_and_languages_are_found_under_their_usual_names():
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("c.jsonl", lines(TEA, TEA) + b"{half", "c.jsonl, line 3: this is not one whole JSON"),
-        ("c.jsonl", b"[" * 100_000, "line 1: this is not one whole JSON value"),
+        ("c.jsonl", lines(TEA, TEA) + b"{half", "c.jsonl, line 3: this is not valid JSON"),
+        ("c.jsonl", b"[" * 100_000, "line 1: this is not valid JSON"),
         ("c.jsonl", b"7\n", "line 1: this is neither a list of messages nor an object"),
-        ("c.jsonl", lines({"code": "a"}), "line 1: there is nothing under messages, conversation"),
-        ("c.jsonl", lines({"messages": "hi"}), "line 1: there is no list of messages"),
-        ("c.jsonl", lines([]), "line 1: there is no list of messages"),
+        ("c.jsonl", lines({"code": "a"}), "line 1: none of the keys messages, conversation"),
+        ("c.jsonl", lines({"messages": "hi"}), "line 1: the list of messages is missing"),
+        ("c.jsonl", lines([]), "line 1: the list of messages is missing"),
         ("c.jsonl", lines(["hi"]), "line 1: message 1 is not an object with role and content"),
-        ("c.jsonl", lines([{"content": "x"}]), "line 1: message 1 does not say whose it is"),
+        ("c.jsonl", lines([{"content": "x"}]), "line 1: message 1 has no role"),
         ("c.jsonl", lines([TEA[0], {"role": "user", "content": " "}]), "message 2 has no text"),
         ("c.jsonl", lines([{"role": "user", "content": ["x"]}]), "message 1 has no text"),
         ("c.jsonl", lines([{"role": "tool", "content": "x"}]), "the role 'tool' is not one of"),
-        ("c.jsonl", lines({"id": ["x"], "messages": TEA}), "what stands under id is no text"),
-        ("c.jsonl", lines({"id": "a", "messages": TEA}) * 2, "2: the code 'a' stands in line 1"),
+        ("c.jsonl", lines({"id": ["x"], "messages": TEA}), "the value of id is not a text"),
+        ("c.jsonl", lines({"id": "a", "messages": TEA}) * 2, "2: the code 'a' is in line 1"),
         ("c.jsonl", lines([{"role": "user", "content": "\ud83d"}]), "holds the character U+D83D"),
         ("c.jsonl", lines([{"role": "user", "content": "a\0b"}]), "holds the character U+0000"),
         ("c.jsonl", lines([{"role": "user", "content": "x" * 100_001}]), "100,001 characters"),
@@ -199,15 +199,16 @@ def test_codes_and_languages_are_found_under_their_usual_names():
         ("c.jsonl", b"[]\n\xff\n", "c.jsonl, line 2: byte 4 of the file is not UTF-8 text"),
         ("c.jsonl", lines(TEA) * 20_001, "more than 20,000 rows"),
         ("c.csv", b"code,role,content\na,user,x\nb,user,y\na,user,z\n",
-         "line 4: the code 'a' stands in line 2"),
-        ("c.csv", b"code,role,content\n,user,x\n", "line 2: there is no code"),
+         "line 4: the code 'a' is in line 2"),
+        ("c.csv", b"code,role,content\n,user,x\n", "line 2: the column 'code' is empty"),
         ("c.csv", b"code,role,content\na,judge,x\n", "line 2: the role 'judge' is not one of"),
         ("c.csv", b"code,role,content\na,user,x\na,bot,\n",
-         "line 3: there is no text in the column 'content'"),
-        ("c.csv", b"code,role,content\na,,\na,user,x\n", "line 3: the code stands for nothing"),
-        ("c.csv", b"user,assistant\nx,\n", "line 2: there is no text in the column 'assistant'"),
+         "line 3: the column 'content' is empty"),
+        ("c.csv", b"code,role,content\na,,\na,user,x\n",
+         "line 3: the first row of this code has no message"),
+        ("c.csv", b"user,assistant\nx,\n", "line 2: the column 'assistant' is empty"),
         ("c.csv", b"code,language,user,assistant\na,en,x,y\na,de,x,y\n",
-         "line 3: the language is 'de', but 'en' where the conversation begins"),
+         "line 3: the language is 'de', but the conversation begins with 'en'"),
         ("c.csv", b"role,content\nuser,x\n", "conversations need 'code', 'role' and 'content'"),
         ("c.csv", b"code,role,content,age\na,user,x,3\n", "'age'"),
         ("c.csv", b"code,role,content\n", "there is no conversation"),

@@ -469,7 +469,7 @@ def test_the_texts_of_a_language_are_counted_in_plain_words(workspace, opened):
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"code,text\na1,x\na1,y\n", "stands in line 2 already"),
+        (b"code,text\na1,x\na1,y\n", "is in line 2 already"),
         (b"record,code\nitem,a1\nwhat,a2\n", "is not one of bank,"),
         ("code,text\na1,caf\xe9\n".encode("latin-1"), "is not UTF-8"),
         (b"", "is empty"),

@@ -234,7 +234,7 @@ def test_both_files_are_offered_and_a_mixed_set_says_why_csv_is_not(workspace):
     sets.save(workspace, "Mixed", (TALK, *personas(1)))
     at = opened("Download", set="Mixed")
     assert [d.proto.label for d in at.get("download_button")] == ["JSON Lines"]
-    assert "cannot stand beside conversations" in said(at.error)
+    assert "cannot be in one CSV file with conversations" in said(at.error)
 
 
 def test_simulated_respondents_are_not_asked_to_rewrite_and_it_says_why(workspace):

@@ -331,7 +331,7 @@ def test_repeated_personas_and_wrong_temperatures_are_told_in_their_place(worksp
     at.text_input(key="design:temperatures_text").set_value("").run()
     at.radio(key="design:personas").set_value("typed").run()
     at.text_area(key="design:personas_text").set_value("Same.\nSame.").run()
-    assert "stands in line 1 already" in said(at.error)
+    assert "is in line 1 already" in said(at.error)
     assert at.text_input(key="design:study").value == "pilot"
 
 

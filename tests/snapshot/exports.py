@@ -14,7 +14,8 @@ from core.domain.study import describe_contexts
 from core.domain.values import slug
 from core.errors import UserError
 from core.export import frame_csv
-from core.files.banks.writing import instrument_to_csv, read_instrument
+from core.files.banks.reading import read_instrument
+from core.files.banks.writing import instrument_to_csv
 from core.files.contexts import contexts_csv, contexts_jsonl
 from core.workflow.answers import browsing, exports, texts
 from core.workflow.banks import editing

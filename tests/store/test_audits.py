@@ -110,7 +110,7 @@ def test_undoing_two_persons_brings_back_what_stood_before_the_first(workspace, 
         before.status, before.option, before.parser,
     )  # fmt: skip
     assert not after.set_by_person
-    assert [old.cause for old in after.earlier] == ["undo", "person", "person"]
+    assert [old.cause for old in after.earlier_codings] == ["undo", "person", "person"]
     assert audits.changes_undoing_person(database, study_id, [trial]).num_rows == 0
 
 

@@ -213,7 +213,7 @@ def test_somebody_elses_database_is_not_touched(tmp_path):
     path = tmp_path / "x.duckdb"
     with duckdb.connect(str(path)) as raw:
         raw.execute("create table theirs (a int)")
-    with pytest.raises(StoreError, match="not one of Inkblot's"):
+    with pytest.raises(StoreError, match="not a database of Inkblot"):
         Database(path)
     with duckdb.connect(str(path)) as raw:
         assert raw.execute("select table_name from duckdb_tables()").fetchall() == [("theirs",)]
@@ -266,10 +266,10 @@ def test_an_older_file_keeps_every_row_through_the_migration(old_file):
 def test_attempts_of_an_older_file_are_read_and_its_study_can_go_on(old_file):
     database = Database(old_file)
     detail = answers.detail(database, 51)
-    assert [(t.number, t.outcome, t.reply) for t in detail.tries] == [
+    assert [(t.number, t.outcome, t.reply) for t in detail.attempts] == [
         (1, "server", None), (2, "reply", "3"),
     ]  # fmt: skip
-    assert detail.tries[1].messages == ({"role": "user", "content": "Hello"},)
+    assert detail.attempts[1].messages == ({"role": "user", "content": "Hello"},)
     page, _ = answers.page(database, 31, {}, "", offset=0, limit=9)
     assert page["status"].tolist() == ["answered", "refused", "not_asked"]
     assert frames.item_scores(database, ["s"], {})["score"].tolist()[0] == 3.0

@@ -242,7 +242,7 @@ def test_items_without_a_text_in_a_language_and_form_are_left_out(database, smal
 
 
 def test_a_plan_without_any_text_is_refused_and_nothing_is_kept(database, small_bank):
-    with pytest.raises(DesignError, match="asks nothing"):
+    with pytest.raises(DesignError, match="has no trials"):
         planned(database, small_bank, languages=("fr",))
     assert database.rows("select count(*) from study") == [(0,)]
     assert database.rows("select count(*) from administration") == [(0,)]

@@ -1,4 +1,4 @@
-"""Reads a question bank from the tables of a file, with everything that is wrong in them."""
+"""Reads a question bank from a CSV file or an Excel workbook, with every error by row."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from core.domain.instrument import (
     problems,
 )
 from core.domain.values import slug
-from core.files.tables import Table, check_header
+from core.files.tables import Table, check_header, read_sheets, read_table
 
-# Which columns a question bank has as a file: one set for each kind of row, and those of texts.
+# The columns: one set for each kind of row, and those of texts.
 
 BANK_FIELDS = ("code", "title", "description", "licence", "citation", "languages", "kind")
 COLUMNS = {
@@ -41,9 +41,9 @@ COLUMNS = {
     "format": ("code", "midpoint", "mood", "ratings"),
     "item": ("position", "code", "subscale", "keyed"),
 }
-"""Which columns every row of a kind has, besides the texts of options and items."""
+"""Kind of row -> its columns, without the texts of options and items."""
 OPTIONAL = ("midpoint", "mood", "ratings", "pair", "genre", "tags", "rank", "directions", "drafts")
-"""Columns that a CSV file has only where something stands in them."""
+"""Columns that a CSV file has only where a row fills them."""
 _ITEM_OPTIONAL = OPTIONAL[OPTIONAL.index("pair") :]
 CSV_COLUMNS = (
     "record", "code", "format", "position", "subscale", "keyed", "points", "stance", "value",
@@ -51,16 +51,16 @@ CSV_COLUMNS = (
 SHEETS = {
     "bank": "bank", "parties": "party", "options": "option", "formats": "format", "items": "item",
 }  # fmt: skip
-"""Which rows each sheet of a workbook holds."""
+"""Sheet of a workbook -> the kind of its rows."""
 ONLY_WHEN_USED = frozenset({"party", "format"})
 
 LOADING, PARTY = "loading_", "party_"
-"""What the names of columns begin with that hold -1, 0 or 1 for a domain, or for a party."""
+"""Prefixes of the columns that hold -1, 0 or 1 for a domain, or for a party."""
 MOODS = ("question", "statement", "choice")
 
 
 class WordingColumn(NamedTuple):
-    """What the texts of one column have in common."""
+    """Language, form and mood of the texts in one column."""
 
     language: str
     form: str = ORIGINAL
@@ -68,7 +68,7 @@ class WordingColumn(NamedTuple):
 
     @property
     def is_general(self) -> bool:
-        """Whether it is the original form without a mood, as labels of options are."""
+        """Whether it has the original form and no mood, as labels of options do."""
         return self.form == ORIGINAL and not self.mood
 
 
@@ -109,8 +109,8 @@ def is_of_items(column: str) -> bool:
 
 # Several values in one cell: `a;b`, or `name=value;name=value`.
 #
-# A backslash stands before a semicolon, an equals sign, a backslash or a blank that belongs to a
-# value, so that every value comes back.
+# A backslash escapes a semicolon, an equals sign, a backslash or an outer blank within a value, so
+# that every value reads back.
 
 _TOKENS = re.compile(r"\\[;=\\\s]|.", re.DOTALL)
 _MARKS_IN_LIST = re.compile(r"[;\\]")
@@ -169,7 +169,7 @@ def _escaped(text: str, marks: re.Pattern[str]) -> str:
     return _BLANKS_AT_ENDS.sub(lambda match: re.sub(r"(\s)", r"\\\1", match[0]), marked)
 
 
-# One row of a question bank's file: what its cells say, and what is wrong with them.
+# One row: its cells, their values, and their errors.
 
 _WHOLE_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _SIGNS = {"": None, "-1": -1, "0": 0, "1": 1, "+1": 1}
@@ -177,7 +177,7 @@ _SIGNS = {"": None, "-1": -1, "0": 0, "1": 1, "+1": 1}
 
 @dataclass(frozen=True)
 class RowError:
-    """What is wrong in one row of a file. `sheet` is empty for a CSV file."""
+    """An error in one row of a file. `sheet` is empty for a CSV file."""
 
     line: int
     column: str
@@ -187,7 +187,7 @@ class RowError:
 
 @dataclass(frozen=True)
 class Row:
-    """One row as it stands in the file; `cells` holds the columns that the file has."""
+    """One row of the file; `cells` holds the columns that the file has."""
 
     line: int
     sheet: str
@@ -195,42 +195,42 @@ class Row:
     texts: tuple[tuple[WordingColumn, str], ...]
 
     def cell(self, column: str) -> str:
-        """What stands in the column; empty where the file does not have it."""
+        """The cell of a column; empty where the file does not have the column."""
         return self.cells.get(column, "")
 
 
 class Remarks:
-    """Collects the errors and warnings of a file, and where each entry stood first."""
+    """The errors and warnings of a file, and the line of the first use of each key."""
 
     def __init__(self) -> None:
         self.errors: list[RowError] = []
         self.warnings: list[str] = []
         self._first: dict[tuple[str, ...], tuple[int, str]] = {}
 
-    def wrong(self, row: Row, column: str, reason: str) -> None:
-        """Note an error in one cell."""
+    def add_error(self, row: Row, column: str, reason: str) -> None:
+        """Add an error in one cell."""
         self.errors.append(RowError(row.line, column, reason, row.sheet))
 
-    def warn(self, message: str) -> None:
-        """Note a warning, once."""
+    def add_warning(self, message: str) -> None:
+        """Add a warning unless it is there already."""
         if message not in self.warnings:
             self.warnings.append(message)
 
     def is_first(self, row: Row, column: str, *key: str) -> bool:
-        """Whether the key is new and not blank; what is not is noted as an error."""
+        """Whether the key is new and not blank; otherwise adds an error."""
         first = self._first.setdefault(key, (row.line, row.sheet))
         if not key[-1].strip():
             if column in row.cells:
-                self.wrong(row, column, f"the {column} is missing")
+                self.add_error(row, column, f"the {column} is missing")
             return False
         if first != (row.line, row.sheet):
-            self.wrong(row, column, f"'{row.cell(column)}' stands in line {first[0]} already")
+            self.add_error(row, column, f"'{row.cell(column)}' is in line {first[0]} already")
             return False
         return True
 
 
 def read_position(row: Row, remarks: Remarks, *kind: str) -> float:
-    """Where the row's entry stands among its like; those without a position come last."""
+    """The position of the row's entry among its kind; entries without one come last."""
     number = _whole_number(row, remarks, "position")
     if number is None:
         return math.inf
@@ -239,40 +239,40 @@ def read_position(row: Row, remarks: Remarks, *kind: str) -> float:
 
 
 def _whole_number(row: Row, remarks: Remarks, column: str) -> int | None:
-    """The whole number in a cell, from 0 up; None where there is none."""
+    """The whole number in a cell, from 0; None where the cell is empty or wrong."""
     text = row.cell(column).strip()
     if text and not _WHOLE_NUMBER.fullmatch(text):
-        remarks.wrong(row, column, f"'{text}' is not a whole number")
+        remarks.add_error(row, column, f"'{text}' is not a whole number")
         return None
     return int(text) if text else None
 
 
 def read_points(row: Row, remarks: Remarks) -> float | None:
-    """The option's points; None where there are none."""
+    """The option's points; None where the cell is empty or wrong."""
     text = row.cell("points").strip()
     try:
         number = float(text) if text else None
     except ValueError:
         number = math.nan
     if number is not None and not math.isfinite(number):
-        remarks.wrong(row, "points", f"'{text}' is not a number such as 3 or 0.5")
+        remarks.add_error(row, "points", f"'{text}' is not a number such as 3 or 0.5")
         return None
     return number
 
 
 def read_sign(row: Row, remarks: Remarks, column: str) -> int | None:
-    """-1, 0 or 1 from a cell; None where there is none."""
+    """-1, 0 or 1 from a cell; None where the cell is empty or wrong."""
     text = row.cell(column).strip()
     if text not in _SIGNS:
-        remarks.wrong(row, column, f"'{text}' is not -1, 0 or 1")
+        remarks.add_error(row, column, f"'{text}' is not -1, 0 or 1")
     return _SIGNS.get(text)
 
 
 def read_choice(row: Row, remarks: Remarks, column: str, choices: Iterable[str]) -> str:
-    """One of the words that may stand in a cell; empty where there is none."""
+    """One of the allowed words from a cell; empty where the cell is empty or wrong."""
     text = row.cell(column).strip().lower()
     if text and text not in choices:
-        remarks.wrong(row, column, f"'{text}' is not one of {', '.join(choices)}")
+        remarks.add_error(row, column, f"'{text}' is not one of {', '.join(choices)}")
         return ""
     return text
 
@@ -281,7 +281,7 @@ def read_keying(row: Row, remarks: Remarks) -> int:
     """1, or -1 for an item that is scored in reverse."""
     sign = instrument.parse_keying(row.cell("keyed"))
     if sign is None:
-        remarks.wrong(row, "keyed", f"'{row.cell('keyed')}' is not 1, -1, +, -, R or reverse")
+        remarks.add_error(row, "keyed", f"'{row.cell('keyed')}' is not 1, -1, +, -, R or reverse")
     return sign or 1
 
 
@@ -295,19 +295,21 @@ def read_ratings(row: Row, remarks: Remarks) -> tuple[Rating, ...]:
         except ValueError:
             rating = Rating("", 0, 0)
         if not rating.code or not math.isfinite(rating.low) or not math.isfinite(rating.high):
-            remarks.wrong(row, "ratings", f"'{name}={value}' is not a range such as tragedy=1..10")
+            remarks.add_error(
+                row, "ratings", f"'{name}={value}' is not a range such as tragedy=1..10"
+            )
             continue
         ratings.append(rating)
     return tuple(ratings)
 
 
-# The header of a question bank's file: which columns hold texts, which are missing or not read.
+# The header: columns of texts, missing columns, and columns that are not read.
 
 
 def _text_columns(
     header: tuple[str, ...], sheet: str, remarks: Remarks
 ) -> dict[str, WordingColumn]:
-    """The columns that hold texts, by their names; what is wrong with others is noted."""
+    """The columns of texts by their names; adds errors and warnings about the others."""
     texts: dict[str, WordingColumn] = {}
     for name in header:
         column = text_column(name)
@@ -316,14 +318,14 @@ def _text_columns(
         elif column:
             texts[name] = column
         elif not _is_known(name):
-            remarks.warn(f"The column '{name}' is not part of a bank and was not read.")
+            remarks.add_warning(f"The column '{name}' is not part of a bank and was not read.")
     return texts
 
 
 def _require_columns(
     header: tuple[str, ...], sheet: str, remarks: Remarks, kinds: set[str], *, needs_text: bool
 ) -> None:
-    """Note the columns that rows of these kinds cannot do without."""
+    """Add errors for missing columns that rows of these kinds need."""
     needed = ["code"]
     needed += ["format"] if "option" in kinds else []
     needed += ["value"] if kinds & {"bank", "party"} else []
@@ -334,31 +336,33 @@ def _require_columns(
         remarks.errors.append(RowError(1, column, "this column is missing", sheet))
 
 
-def _warn_of_strays(row: Row, kind: str, remarks: Remarks) -> None:
-    """Note which filled cells have no meaning in a row of this kind."""
-    own = (*COLUMNS[kind], *_ITEM_OPTIONAL) if kind == "item" else COLUMNS[kind]
-    strays = [c for c in (*CSV_COLUMNS[1:], *OPTIONAL) if c not in own and row.cell(c)]
+def _warn_of_meaningless_cells(row: Row, kind: str, remarks: Remarks) -> None:
+    """Add warnings for filled cells that have no meaning in a row of this kind."""
+    row_columns = (*COLUMNS[kind], *_ITEM_OPTIONAL) if kind == "item" else COLUMNS[kind]
+    meaningless = [c for c in (*CSV_COLUMNS[1:], *OPTIONAL) if c not in row_columns and row.cell(c)]
     if kind != "item":
-        strays += [column for column, cell in row.cells.items() if cell and is_of_items(column)]
-        strays += [
+        meaningless += [
+            column for column, cell in row.cells.items() if cell and is_of_items(column)
+        ]
+        meaningless += [
             text_name(*column)
             for column, _ in row.texts
             if kind != "option" or not column.is_general
         ]
-    for column in strays:
-        remarks.warn(
+    for column in meaningless:
+        remarks.add_warning(
             f"The column '{column}' has no meaning in '{kind}' rows and was not read there."
         )
 
 
-# An item from its row of a question bank's file.
+# An item from its row.
 
 DIRECTIONS = {"same": 1, "inverted": -1}
 
 
-def _item_of(row: Row, remarks: Remarks) -> Item:
-    """The item that the row describes; what is wrong in it is noted."""
-    drafted_by = _drafts(row, remarks)
+def _read_item(row: Row, remarks: Remarks) -> Item:
+    """The item of a row; adds errors."""
+    drafted_by = _read_drafts(row, remarks)
     wordings = tuple(
         Wording(c.language, t, c.form, c.mood, drafted_by.get(c, "")) for c, t in row.texts
     )
@@ -371,14 +375,14 @@ def _item_of(row: Row, remarks: Remarks) -> Item:
         genre=row.cell("genre"),
         tags=tuple(split_values(row.cell("tags"))),
         rank=_whole_number(row, remarks, "rank"),
-        loadings=_signs(row, remarks, LOADING),
-        positions=_signs(row, remarks, PARTY),
-        directions=_directions(row, remarks),
+        loadings=_read_signs(row, remarks, LOADING),
+        positions=_read_signs(row, remarks, PARTY),
+        directions=_read_directions(row, remarks),
     )
 
 
-def _signs(row: Row, remarks: Remarks, prefix: str) -> dict[str, int]:
-    """What stands in the columns of all domains, or of all parties, where anything does."""
+def _read_signs(row: Row, remarks: Remarks, prefix: str) -> dict[str, int]:
+    """The filled columns of all domains, or of all parties."""
     signs: dict[str, int] = {}
     for column, cell in row.cells.items():
         if cell and (name := _named_after(prefix, column)):
@@ -388,62 +392,60 @@ def _signs(row: Row, remarks: Remarks, prefix: str) -> dict[str, int]:
     return signs
 
 
-def _directions(row: Row, remarks: Remarks) -> dict[str, int]:
+def _read_directions(row: Row, remarks: Remarks) -> dict[str, int]:
     directions: dict[str, int] = {}
-    for form, word in _pairs(row, remarks, "directions"):
+    for form, word in _read_pairs(row, remarks, "directions"):
         direction = DIRECTIONS.get(word.lower())
         if direction is None:
             reason = f"'{word}' is not one of {', '.join(DIRECTIONS)}, as in paraphrase_2=inverted"
-            remarks.wrong(row, "directions", reason)
+            remarks.add_error(row, "directions", reason)
         else:
             directions[form] = direction
     return directions
 
 
-def _drafts(row: Row, remarks: Remarks) -> dict[WordingColumn, str]:
-    """Which model drafted which of the row's texts."""
+def _read_drafts(row: Row, remarks: Remarks) -> dict[WordingColumn, str]:
+    """Column of a text -> the model that drafted the text."""
     texts = {column for column, _ in row.texts}
     drafted_by: dict[WordingColumn, str] = {}
-    for name, model in _pairs(row, remarks, "drafts"):
+    for name, model in _read_pairs(row, remarks, "drafts"):
         column = text_column(name)
         if column is None or column not in texts:
-            remarks.wrong(row, "drafts", f"there is no text in '{name}' in this row")
+            remarks.add_error(row, "drafts", f"there is no text in '{name}' in this row")
         elif not model:
-            reason = (
-                f"it does not say which model drafted '{name}', as in text_de=name of the model"
-            )
-            remarks.wrong(row, "drafts", reason)
+            reason = f"the model that drafted '{name}' is missing, as in text_de=name of the model"
+            remarks.add_error(row, "drafts", reason)
         else:
             drafted_by[column] = model
     return drafted_by
 
 
-def _pairs(row: Row, remarks: Remarks, column: str) -> Iterator[tuple[str, str]]:
-    """Names and values of a cell, without names that are missing or stand twice."""
+def _read_pairs(row: Row, remarks: Remarks, column: str) -> Iterator[tuple[str, str]]:
+    """Names and values of a cell, without empty and repeated names."""
     if not row.cell(column):
         return
     seen: set[str] = set()
     for name, value in _split_pairs(row.cell(column)):
         if not name:
-            remarks.wrong(row, column, "there is no name before an equals sign")
+            remarks.add_error(row, column, "there is no name before an equals sign")
         elif name in seen:
-            remarks.wrong(row, column, f"'{name}' stands in it twice")
+            remarks.add_error(row, column, f"the cell has '{name}' twice")
         else:
             seen.add(name)
             yield name, value or ""
 
 
-# Collects a question bank from the tables of a file, with everything that is wrong in them.
+# The whole bank from the rows of its tables.
 
 _Entry = TypeVar("_Entry")
 
 
-_Manner = tuple[Midpoint, str, tuple[Rating, ...]]  # midpoint, mood and ratings of a format
+_FormatFields = tuple[Midpoint, str, tuple[Rating, ...]]  # midpoint, mood and ratings of a format
 
 
 @dataclass(frozen=True)
 class ImportedBank:
-    """A bank as read. With any error it is for looking at only, not for use."""
+    """A bank as read from a file. A bank with errors serves for a preview only."""
 
     instrument: Instrument
     errors: tuple[RowError, ...] = ()
@@ -451,7 +453,7 @@ class ImportedBank:
 
 
 class BankReader:
-    """Collects what the rows say, and what is wrong with them."""
+    """Collects the entries of the rows, and their errors."""
 
     def __init__(self) -> None:
         self.facts: dict[str, str] = {}
@@ -460,7 +462,7 @@ class BankReader:
         self.parties: list[Party] = []
         self.remarks = Remarks()
         self.has_records = False
-        self._manners: dict[str, _Manner] = {}
+        self._format_fields: dict[str, _FormatFields] = {}
         self._languages: dict[str, None] = {}
         self._formats: dict[str, tuple[int, str]] = {}  # line and sheet where each began
         self._party_columns: dict[str, str] = {}  # party -> sheet
@@ -491,13 +493,15 @@ class BankReader:
         for row in rows:
             self._add_row(row)
 
-    def draft(self, name: str) -> ImportedBank:
+    def imported_bank(self, name: str) -> ImportedBank:
         """The bank of all rows read."""
         stem = PurePath(name).name.split(".")[0]
         if "code" not in self.facts and self.has_records:
-            self.remarks.warn("No code is given for the bank; it was made from the file's name.")
+            self.remarks.add_warning(
+                "The file has no code for the bank. Inkblot made one from the file's name."
+            )
         languages = self.facts.get("languages")
-        formats = {**self.options, **self._manners}  # options give the order
+        formats = {**self.options, **self._format_fields}  # options give the order
         bank = Instrument(
             code=self.facts.get("code", slug(stem)),
             title=self.facts.get("title", stem),
@@ -529,28 +533,28 @@ class BankReader:
         kind = _kind(row)
         if kind in readers:
             readers[kind](row)
-            _warn_of_strays(row, kind, self.remarks)
+            _warn_of_meaningless_cells(row, kind, self.remarks)
         else:
-            self.remarks.wrong(row, "record", f"'{kind}' is not one of {', '.join(readers)}")
+            self.remarks.add_error(row, "record", f"'{kind}' is not one of {', '.join(readers)}")
 
     def _fact(self, row: Row) -> None:
         field = row.cell("code").strip()
         if field not in BANK_FIELDS:
-            self.remarks.wrong(row, "code", f"'{field}' is not one of {', '.join(BANK_FIELDS)}")
+            self.remarks.add_error(row, "code", f"'{field}' is not one of {', '.join(BANK_FIELDS)}")
         elif self.remarks.is_first(row, "code", "bank", field):
             value = row.cell("value")
             if field == "kind":
                 value = read_choice(row, self.remarks, "value", KINDS) or "items"
             self.facts[field] = value
             if field in ("code", "languages") and not value.strip():
-                self.remarks.wrong(row, "value", f"the bank's {field} is empty")
+                self.remarks.add_error(row, "value", f"the bank's {field} is empty")
 
     def _party(self, row: Row) -> None:
         leaning = read_choice(row, self.remarks, "value", LEANINGS) or "centre"
         if self.remarks.is_first(row, "code", "party", row.cell("code")):
             self.parties.append(Party(row.cell("code"), cast(Leaning, leaning)))
         if not row.cell("value").strip():
-            self.remarks.wrong(row, "value", f"it does not say: {', '.join(LEANINGS)}")
+            self.remarks.add_error(row, "value", f"the leaning is missing: {', '.join(LEANINGS)}")
 
     def _format(self, row: Row) -> None:
         name = row.cell("code")
@@ -558,45 +562,53 @@ class BankReader:
         mood = read_choice(row, self.remarks, "mood", MOODS)
         if self.remarks.is_first(row, "code", "format", name):
             self._formats.setdefault(name, (row.line, row.sheet))
-            self._manners[name] = (cast(Midpoint, midpoint), mood, read_ratings(row, self.remarks))
+            self._format_fields[name] = (
+                cast(Midpoint, midpoint),
+                mood,
+                read_ratings(row, self.remarks),
+            )
 
     def _option(self, row: Row) -> None:
         name, code = row.cell("format"), row.cell("code")
         if not name.strip():
-            self.remarks.wrong(row, "format", "the option does not say to which format it belongs")
+            self.remarks.add_error(row, "format", "the format of the option is missing")
         options = self.options.setdefault(name, [])
         self._formats.setdefault(name, (row.line, row.sheet))
         if not row.texts and not any(map(row.cell, ("position", "code", "points", "stance"))):
             return  # a set of response options that is still empty
         self.remarks.is_first(row, "code", "option", name, code.casefold())
         labels = {column.language: text for column, text in row.texts if column.is_general}
-        scored, side = read_points(row, self.remarks), read_sign(row, self.remarks, "stance")
+        option_points = read_points(row, self.remarks)
+        stance = read_sign(row, self.remarks, "stance")
         options.append(
-            (read_position(row, self.remarks, "option", name), Option(code, scored, labels, side))
+            (
+                read_position(row, self.remarks, "option", name),
+                Option(code, option_points, labels, stance),
+            )
         )
 
     def _item(self, row: Row) -> None:
         self.remarks.is_first(row, "code", "item", row.cell("code"))
-        item = _item_of(row, self.remarks)
+        item = _read_item(row, self.remarks)
         self.items.append((read_position(row, self.remarks, "item"), item))
 
     def _finished_format(self, code: str) -> ResponseFormat:
         """The format of that code with its options."""
         options = tuple(_in_order(self.options.get(code, [])))
-        return ResponseFormat(code, options, *self._manners.get(code, ("coin", "", ())))
+        return ResponseFormat(code, options, *self._format_fields.get(code, ("coin", "", ())))
 
     def _require_parties(self, bank: Instrument) -> None:
-        """Note columns of parties that no row describes."""
+        """Add errors for columns of parties that no row describes."""
         known = {party.code for party in bank.parties}
         for party, sheet in self._party_columns.items():
             if party not in known:
-                reason = f"no row of the kind 'party' says where '{party}' stands"
+                reason = f"there is no row of the kind 'party' for '{party}'"
                 self.remarks.errors.append(RowError(1, f"{PARTY}{party}", reason, sheet))
 
     def _add_problems(self, bank: Instrument) -> None:
-        """What the bank as a whole lacks: errors where a row is to blame, else warnings."""
+        """Add the problems of the whole bank: errors where they belong to a row, else warnings."""
         lines = {f"Response options {code}": place for code, place in self._formats.items()}
-        wheres: dict[str, list[str]] = defaultdict(list)
+        places_by_problem: dict[str, list[str]] = defaultdict(list)
         for problem in problems(_without_double_codes(bank)):
             if problem.blocks and problem.where in lines:
                 line, sheet = lines[problem.where]
@@ -604,14 +616,35 @@ class BankReader:
                     RowError(line, "format", f"{problem.where}: {problem.what}", sheet)
                 )
             else:
-                wheres[problem.what].append(problem.where)
-        for what, places in wheres.items():
+                places_by_problem[problem.what].append(problem.where)
+        for what, places in places_by_problem.items():
             more = f" and {len(places) - 3} more" if len(places) > 3 else ""
             self.remarks.warnings.append(f"{', '.join(places[:3])}{more}: {what}.")
 
 
+def read_instrument(name: str, data: bytes) -> ImportedBank:
+    """The bank in a CSV file or an Excel workbook, with its errors by row.
+
+    Raises
+    ------
+    FileError
+        The file has no rows and columns that can be read.
+    """
+    reader = BankReader()
+    if not name.lower().endswith(".xlsx"):
+        reader.add(read_table(name, data))
+        return reader.imported_bank(name)
+    sheets = read_sheets(name, data)
+    titles = [title for title in SHEETS if title in sheets] or [*sheets][:1]
+    for title in titles:
+        reader.add(sheets[title], sheet=title)
+    for title in (title for title in sheets if title not in titles):
+        reader.remarks.add_warning(f"The sheet '{title}' was not read.")
+    return reader.imported_bank(name)
+
+
 def _without_double_codes(bank: Instrument) -> Instrument:
-    """The bank without what is an error of its row already."""
+    """The bank without codes that are an error of their row already."""
     return replace(
         bank,
         items=tuple({item.code: item for item in bank.items if item.code.strip()}.values()),

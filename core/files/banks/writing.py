@@ -1,4 +1,4 @@
-"""A whole question bank as one CSV file or one Excel workbook, and back, without loss."""
+"""Writes a question bank to one CSV file or one Excel workbook, without loss."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from core.files.banks.reading import (
     OPTIONAL,
     PARTY,
     SHEETS,
-    BankReader,
-    ImportedBank,
     WordingColumn,
     is_of_items,
     join_pairs,
@@ -28,17 +26,15 @@ from core.files.banks.reading import (
     text_column,
     text_name,
 )
-from core.files.tables import MAX_COLUMNS, read_sheets, read_table
+from core.files.tables import MAX_COLUMNS
 from core.files.writing import Cell, csv_fault, csv_line, plain_number, workbook, xlsx_fault
-
-# The rows of a question bank's file, and the columns they use.
 
 Record = dict[str, Cell]
 _DIRECTION_WORDS = {sign: word for word, sign in DIRECTIONS.items()}
 
 
 def records(bank: Instrument) -> Iterator[Record]:
-    """Every row of the file. An empty text is left out: it is the same as none."""
+    """Every row of the file, without empty texts."""
     values = (
         bank.code, bank.title, bank.description, bank.licence, bank.citation,
         " ".join(bank.languages), bank.kind,
@@ -55,7 +51,7 @@ def records(bank: Instrument) -> Iterator[Record]:
 
 
 def _optional_columns(records: list[Record]) -> tuple[str, ...]:
-    """Columns that stand in a file only where they are used, those of domains and parties last."""
+    """The optional columns in use, those of domains and parties last."""
     used = dict.fromkeys(column for record in records for column in record)
     prefixes = (LOADING, PARTY)
     named = [column for prefix in prefixes for column in used if column.startswith(prefix)]
@@ -63,7 +59,7 @@ def _optional_columns(records: list[Record]) -> tuple[str, ...]:
 
 
 def _text_names(bank: Instrument, records: list[Record]) -> tuple[str, ...]:
-    """Text columns in order of first use, items first: an order that reading back keeps."""
+    """Text columns in order of first use, items first; reading back keeps this order."""
     items_first = sorted(records, key=lambda record: record["record"] != "item")
     used = [column for record in items_first for column in record if column.startswith("text_")]
     return tuple(dict.fromkeys([*used, *(text_name(lang) for lang in bank.languages)]))
@@ -76,7 +72,7 @@ def _of_format(response_format: ResponseFormat) -> Iterator[Record]:
     )
     shown = None if midpoint == "coin" else midpoint
     if shown or mood or ratings:
-        cells = _used(midpoint=shown, mood=mood, ratings=ratings)
+        cells = _filled(midpoint=shown, mood=mood, ratings=ratings)
         yield {"record": "format", "code": code, **cells}
     if not response_format.options:
         yield {"record": "option", "format": code}
@@ -98,30 +94,30 @@ def _of_item(position: int, item: Item) -> Record:
     return {
         "record": "item",
         **dict(zip(COLUMNS["item"], fixed, strict=True)),
-        **_used(pair=item.pair, genre=item.genre, tags=join_values(item.tags)),
+        **_filled(pair=item.pair, genre=item.genre, tags=join_values(item.tags)),
         **({} if item.rank is None else {"rank": item.rank}),
-        **_used(directions=join_pairs(words), drafts=join_pairs(dict(sorted(drafts.items())))),
+        **_filled(directions=join_pairs(words), drafts=join_pairs(dict(sorted(drafts.items())))),
         **{f"{LOADING}{domain}": sign for domain, sign in item.loadings.items()},
         **{f"{PARTY}{party}": sign for party, sign in item.positions.items()},
         **texts,
     }
 
 
-def _used(**cells: str | None) -> Record:
-    """Those that hold something."""
+def _filled(**cells: str | None) -> Record:
+    """The cells that are not empty."""
     return {column: cell for column, cell in cells.items() if cell}
 
 
-# What of a question bank a file could not give back.
+# Parts of a bank that a file cannot hold.
 
-_MOST = 999_999_999  # nine digits, as the reader takes them
+_LARGEST_RANK = 999_999_999  # nine digits, as the reader takes them
 _SIGNS = (-1, 0, 1)
 
 
 def _refuse_losses(
     bank: Instrument, records: list[dict[str, Cell]], fault: Callable[[str], str]
 ) -> None:
-    """Raise with everything that the file could not give back."""
+    """Raise BankError with every part that the file cannot hold."""
     losses = [*_structure_losses(bank), *_column_losses(bank)]
     for item in bank.items:
         losses.extend(_item_losses(item))
@@ -164,7 +160,7 @@ def _repeats(what: str, codes: Iterable[str]) -> Iterator[str]:
 
 
 def _column_losses(bank: Instrument) -> Iterator[str]:
-    """Names that make no column, or the column of something else."""
+    """Names that cannot be a column, or that would be another column."""
     wordings = [WordingColumn(w.language, w.form, w.mood) for i in bank.items for w in i.wordings]
     labels = [WordingColumn(lang) for f in bank.formats for o in f.options for lang in o.labels]
     for column in dict.fromkeys([*wordings, *labels]):
@@ -189,8 +185,8 @@ def _item_losses(item: Item) -> Iterator[str]:
         yield f"{where} is keyed {item.keyed}, not 1 or -1"
     if len({(w.language, w.form, w.mood) for w in item.wordings}) < len(item.wordings):
         yield f"{where} has two texts in the same language and form"
-    if item.rank is not None and not 0 <= item.rank <= _MOST:
-        yield f"{where} has the rank {item.rank}, which is not from 0 to {_MOST:,}"
+    if item.rank is not None and not 0 <= item.rank <= _LARGEST_RANK:
+        yield f"{where} has the rank {item.rank}, which is not from 0 to {_LARGEST_RANK:,}"
     if not all(item.tags):
         yield f"{where} has an empty tag"
     for form, direction in item.directions.items():
@@ -219,60 +215,37 @@ def _format_losses(response_format: ResponseFormat) -> Iterator[str]:
             yield f"option {option.code!r} has the stance {option.stance}, not -1, 0 or 1"
 
 
-# A whole question bank as one CSV file or one Excel workbook, and back, without loss.
-#
-# A row is what its `record` says: a fact about the bank, a party, a set of response options or one
-# of them, or an item. Reading collects every error by row, so that a page can show them all at once
-# beside a preview.
+# The files. The cell `record` names the kind of a row: a fact about the bank, a party, a set of
+# response options, an option, or an item.
 
 
 def instrument_to_csv(instrument: Instrument) -> bytes:
-    """The bank as one UTF-8 CSV file; BankError if something cannot stand in one."""
-    every = list(records(instrument))
-    _refuse_losses(instrument, every, csv_fault)
-    header = (*CSV_COLUMNS, *_optional_columns(every), *_text_names(instrument, every))
-    rows = ([record.get(column) for column in header] for record in every)
+    """The bank as one UTF-8 CSV file; BankError where a part cannot be in one."""
+    rows_of_bank = list(records(instrument))
+    _refuse_losses(instrument, rows_of_bank, csv_fault)
+    header = (
+        *CSV_COLUMNS,
+        *_optional_columns(rows_of_bank),
+        *_text_names(instrument, rows_of_bank),
+    )
+    rows = ([record.get(column) for column in header] for record in rows_of_bank)
     return "".join(csv_line(row) for row in (header, *rows)).encode("utf-8")
 
 
 def instrument_to_xlsx(instrument: Instrument) -> bytes:
-    """The bank as a workbook with a sheet for every kind of row that it uses.
-
-    Raises
-    ------
-    BankError
-        Something cannot stand in a workbook.
-    """
-    every = list(records(instrument))
-    _refuse_losses(instrument, every, xlsx_fault)
+    """The bank as a workbook with a sheet for each kind of row; BankError as for CSV."""
+    rows_of_bank = list(records(instrument))
+    _refuse_losses(instrument, rows_of_bank, xlsx_fault)
     sheets: dict[str, list[Iterable[Cell]]] = {}
     for title, kind in SHEETS.items():
-        own = [record for record in every if record["record"] == kind]
-        if kind in ONLY_WHEN_USED and not own:
+        sheet_rows = [record for record in rows_of_bank if record["record"] == kind]
+        if kind in ONLY_WHEN_USED and not sheet_rows:
             continue
         header = COLUMNS[kind]
         if kind in ("option", "item"):
-            header = (*header, *_optional_columns(own), *_text_names(instrument, own))
-        sheets[title] = [header, *([record.get(column) for column in header] for record in own)]
+            header = (*header, *_optional_columns(sheet_rows), *_text_names(instrument, sheet_rows))
+        sheets[title] = [
+            header,
+            *([record.get(column) for column in header] for record in sheet_rows),
+        ]
     return workbook(sheets)
-
-
-def read_instrument(name: str, data: bytes) -> ImportedBank:
-    """The bank in a CSV file or Excel workbook, with all that is wrong in it by row.
-
-    Raises
-    ------
-    FileError
-        The file cannot be taken apart into rows and columns at all.
-    """
-    reading = BankReader()
-    if not name.lower().endswith(".xlsx"):
-        reading.add(read_table(name, data))
-        return reading.draft(name)
-    sheets = read_sheets(name, data)
-    used = [title for title in SHEETS if title in sheets] or [*sheets][:1]
-    for title in used:
-        reading.add(sheets[title], sheet=title)
-    for title in (title for title in sheets if title not in used):
-        reading.remarks.warn(f"The sheet '{title}' was not read.")
-    return reading.draft(name)

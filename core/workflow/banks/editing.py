@@ -33,8 +33,7 @@ from core.domain.study import Design
 from core.domain.values import slug
 from core.errors import BankError, ConflictError
 from core.files.banks import writing
-from core.files.banks.reading import ImportedBank
-from core.files.banks.writing import read_instrument
+from core.files.banks.reading import ImportedBank, read_instrument
 from core.store import banks as store
 from core.store import studies as study_store
 from core.store.banks import DraftState, Version

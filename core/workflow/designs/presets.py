@@ -9,7 +9,7 @@ from typing import Any
 from core.domain.instrument import Instrument, Item, content_hash
 from core.domain.study import Context, Design, crop_conversations, filter_by_language
 from core.errors import BankError, DesignError
-from core.files.banks.writing import read_instrument
+from core.files.banks.reading import read_instrument
 from core.files.contexts import read_contexts
 from core.store import banks as store
 from core.workflow.banks import editing

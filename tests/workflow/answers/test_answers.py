@@ -200,7 +200,7 @@ def test_an_answer_in_full_has_its_prompt_and_reply(workspace):
     page, _ = browsing.page(workspace, "study", {"status": ["answered"]}, "", limit=1)
     detail = browsing.detail(workspace, int(page["trial_id"].iloc[0]))
     assert detail.option is not None
-    assert detail.text in detail.tries[0].messages[-1]["content"]
+    assert detail.text in detail.attempts[0].messages[-1]["content"]
     assert browsing.detail(workspace, 12345) is None
 
 

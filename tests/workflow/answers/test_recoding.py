@@ -88,7 +88,7 @@ def test_applying_makes_the_changes_once_and_keeps_the_old_readings(workspace):
     assert audits.parser_versions(workspace, "study") == {PARSER_VERSION: 100}
     assert audits.apply_rereading(workspace, found) == 0
     trial = found.changes["trial_id"][0].as_py()
-    (old,) = browsing.detail(workspace, trial).earlier
+    (old,) = browsing.detail(workspace, trial).earlier_codings
     assert (old.cause, old.status, old.option, old.parser) == ("parser", "ambiguous", None, 1)
 
 

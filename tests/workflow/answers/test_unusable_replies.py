@@ -34,7 +34,7 @@ def test_what_a_content_filter_withholds_is_a_refusal_asked_once(workspace, serv
     assert counts[["status", "count"]].to_numpy().tolist() == [["refused", 40]]
     found = first_answer(workspace)
     assert (found.status, found.option, found.withheld_by_filter) == ("refused", None, True)
-    assert found.tries[0].http_status == (step.status if step.status != 200 else None)
+    assert found.attempts[0].http_status == (step.status if step.status != 200 else None)
     exported = exports.export_tidy(workspace, "study").decode().splitlines()
     assert "refused_by" in exported[0]
     assert all("provider's content filter" in line for line in exported[1:])
@@ -176,7 +176,7 @@ def test_what_comes_beside_a_reply_is_kept_and_exported_and_is_never_the_answer(
     assert finished(workspace).statuses == {"truncated": 20}
     found = first_answer(workspace)
     assert (found.status, found.option, found.reply) == ("truncated", None, "")
-    failed, replied = found.tries
+    failed, replied = found.attempts
     assert (failed.outcome, failed.body) == ("server", "<html>[key] is busy</html>")
     assert (replied.reasoning, replied.tokens_reasoning) == ("=4 it is", 64)
     assert json.loads(replied.tool_calls) == [CALL]

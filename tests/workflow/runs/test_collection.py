@@ -189,10 +189,10 @@ def test_every_attempt_is_kept_and_the_answer_is_that_of_the_last(workspace, ser
     assert finished(workspace).n_done == 20
     page, _ = browsing.page(workspace, "study", {}, "", limit=1)
     detail = browsing.detail(workspace, int(page["trial_id"].iloc[0]))
-    assert [attempt.outcome for attempt in detail.tries] == ["server", "server", "reply"]
-    assert [attempt.number for attempt in detail.tries] == [1, 2, 3]
-    assert detail.tries[0].http_status == 500
-    assert detail.tries[2].messages == detail.tries[0].messages
+    assert [attempt.outcome for attempt in detail.attempts] == ["server", "server", "reply"]
+    assert [attempt.number for attempt in detail.attempts] == [1, 2, 3]
+    assert detail.attempts[0].http_status == 500
+    assert detail.attempts[2].messages == detail.attempts[0].messages
 
 
 def test_lone_surrogates_from_a_service_are_kept_and_do_not_stop_the_run(workspace, server):
