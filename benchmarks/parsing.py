@@ -23,7 +23,7 @@ def measure(work: Path, *, quick: bool) -> Section:
         found["theirs"].append(in_child(theirs, count=count)["cpu"])
     mine, pattern = (median(seconds) for seconds in found.values())
     rows = [
-        ("Inkblot's parser", figure(mine), figure(count / mine), ratio(mine, pattern)),
+        ("Inkblot", figure(mine), figure(count / mine), ratio(mine, pattern)),
         ("first digit by a regular expression", figure(pattern), figure(count / pattern), "1"),
     ]
     return Section(
