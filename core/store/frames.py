@@ -111,7 +111,7 @@ def _option_counts(studies: Sequence[str] | None, where: Where, columns: Sequenc
         position=ibis.ifelse(chosen, joined.option_position, 1000),
         points=joined.points,
         is_status=~chosen,
-    ).aggregate(count=joined.count())
+    ).aggregate(count=joined.count(), first_asked=joined.ordinal.min())
     return counts
 
 
@@ -141,15 +141,14 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
 def option_counts(
     database: Database, studies: Sequence[str], where: Where, *, by_context: bool = False
 ) -> pd.DataFrame:
-    """OPTION_COUNTS frame of some studies; items and options in bank order, then by factors.
+    """OPTION_COUNTS frame of some studies; items and options in bank order, then as asked.
 
     With `by_context`, each context and repetition has counts of its own.
     """
     more = _SUMMED_OVER if by_context else ()
     expression = _option_counts_by_context_expression if by_context else option_counts_expression
     table = _read(database, expression, studies, where)
-    others = (name for name in FACTORS if name in table.column_names and name not in more)
-    names = ("study", "item_position", "position", "option", *more, *others)
+    names = ("study", "item_position", "position", "option", *more, "first_asked")
     ordered = table.sort_by([(name, "ascending") for name in names])
     return _pandas(ordered.select([*OPTION_COUNTS.columns, *more]))
 
