@@ -20,7 +20,6 @@ from core.analysis.shared.factor_models.groups import (
     fit_model,
     n_scores_used,
     prepare_groups,
-    table,
 )
 from core.analysis.shared.factor_models.models import (
     MODELS,
@@ -28,7 +27,7 @@ from core.analysis.shared.factor_models.models import (
     FactorModelText,
     WrittenModel,
 )
-from core.analysis.shared.matrices import by_columns, data_notes, distinct
+from core.analysis.shared.matrices import by_columns, data_notes, distinct, result_table
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import step
 from core.analysis.shared.registry import analysis
@@ -399,16 +398,16 @@ def _tables(checked: Sequence[_GroupCheck], group: Sequence[Column]) -> tuple[Re
         return [(*lead, *cells) for lead, own in of for cells in own]
 
     return (
-        table("fit", "Fit by both programs", rows((c.group, _fit_rows(c)) for c in checked),
+        result_table("fit", "Fit by both programs", rows((c.group, _fit_rows(c)) for c in checked),
               (*group, *fit)),
-        table("loadings", "Loadings by both programs",
+        result_table("loadings", "Loadings by both programs",
               rows((c.group, _loading_rows(c)) for c in checked),
               (*group, *loading, *sides, *standardized)),
-        table("factor_correlations", "Correlations of factors by both programs",
+        result_table("factor_correlations", "Correlations of factors by both programs",
               rows((c.group, _correlation_rows(c)) for c in checked), (*group, *pair, *sides)),
-        table("variances", "Free variances and covariances by both programs",
+        result_table("variances", "Free variances and covariances by both programs",
               rows((c.group, _variance_rows(c)) for c in checked), (*group, *variance, *sides)),
-        table("definitions", "Where the definitions differ", _DEFINITIONS, definitions),
+        result_table("definitions", "Where the definitions differ", _DEFINITIONS, definitions),
     )  # fmt: skip
 
 

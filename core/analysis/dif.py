@@ -37,7 +37,7 @@ from core.stats.groups import Adjustment
 from core.stats.inputs import name_list, unanswered_items_note
 from core.stats.irt.dif import DifResult, ItemDif, differential_item_functioning, purified_dif
 
-# The tables of differential item functioning: items, tests, effects, levels.
+# Tables: items, tests, effects, levels.
 
 Labels = npt.NDArray[np.object_]
 Row = tuple[Any, ...]

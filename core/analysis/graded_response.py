@@ -16,6 +16,7 @@ from core.analysis.shared.matrices import (
     data_notes,
     distinct,
     group_name,
+    result_table,
     score_matrices,
     with_options,
 )
@@ -49,7 +50,7 @@ from core.stats.irt.graded_response import (
 )
 from core.stats.ordered.answer_options import score_list
 
-# The tables of the graded response analysis: items, their information, the test's, fit.
+# Tables: items, item information, test information, fit.
 
 _SAMEJIMA = "Samejima (1969)."
 
@@ -97,7 +98,7 @@ def _items_table(fits: Sequence[SubscaleFit], group: Sequence[Column]) -> Result
         for one in fits
         for name, cells in zip(one.matrix.items, _item_cells(one, most), strict=True)
     ]
-    return _table("items", "Items", rows, columns)
+    return result_table("items", "Items", rows, columns)
 
 
 def _item_cells(one: SubscaleFit, most: int) -> list[tuple[Any, ...]]:
@@ -162,7 +163,7 @@ def _item_information_table(
                 at = item_information(known[name], whole).tolist()
                 cells = (float(over[best]), float(trait[best]), *at)
             rows.append((*one.matrix.group, one.matrix.subscale, name, n, *cells))
-    return _table("item_information", "Item information", rows, columns)
+    return result_table("item_information", "Item information", rows, columns)
 
 
 def _information_table(
@@ -188,7 +189,7 @@ def _information_table(
         numbers = (trait, known, standard_error(known), local_reliability(known))
         for row in zip(*(each.tolist() for each in numbers), strict=True):
             rows.append((*one.matrix.group, one.matrix.subscale, *row))
-    return _table("information", "Test information", rows, columns)
+    return result_table("information", "Test information", rows, columns)
 
 
 def _fit_table(fits: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTable:
@@ -210,7 +211,7 @@ def _fit_table(fits: Sequence[SubscaleFit], group: Sequence[Column]) -> ResultTa
                "Variance of the trait scores / (that + mean squared standard error)."),
     )  # fmt: skip
     rows = [(*one.matrix.group, one.matrix.subscale, *_fit_cells(one.fit)) for one in fits]
-    return _table("fit", "Fit and reliability", rows, columns)
+    return result_table("fit", "Fit and reliability", rows, columns)
 
 
 def _fit_cells(fit: GradedResponseFit | None) -> tuple[Any, ...]:
@@ -223,14 +224,6 @@ def _fit_cells(fit: GradedResponseFit | None) -> tuple[Any, ...]:
         len(fit.items), fit.n_rows, fit.n_parameters, fit.converged, fit.n_iterations,
         fit.log_likelihood, aic, bic, share.marginal, share.empirical,
     )  # fmt: skip
-
-
-def _table(
-    name: str, title: str, rows: list[tuple[Any, ...]], columns: Sequence[Column]
-) -> ResultTable:
-    """Rows under their columns."""
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    return ResultTable(name, title, frame, tuple(columns))
 
 
 _TRAIT_ORIGIN = (

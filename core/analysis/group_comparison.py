@@ -69,7 +69,7 @@ from core.stats.groups import (
 from core.stats.inputs import name_list
 from core.stats.scores import ScoreRule
 
-# Who belongs to which group of `group_comparison`, and the scores of each.
+# The groups and their scores.
 
 TypedGroups = tuple[tuple[str | float, ...], ...]
 
@@ -212,7 +212,7 @@ def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
     return chosen
 
 
-# The tables of `group_comparison`: groups, tests of all together, and pairs.
+# Tables: groups, omnibus tests, pairs.
 
 Row = tuple[Any, ...]
 _STARS = "Of p before adjusting: * below .05, ** below .01, *** below .001."

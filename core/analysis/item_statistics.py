@@ -46,7 +46,7 @@ from core.stats.distributions import column_means, moments
 from core.stats.inputs import PairRule, is_constant, name_list
 from core.stats.reliability.alpha import covariances
 
-# The columns of the tables of `item_statistics`, with what each tells.
+# Columns of the tables.
 
 _GOOD_FROM, _GOOD_TO = 0.4, 0.7
 """Discriminations between these, both included, count as good."""
@@ -127,7 +127,7 @@ _SUMMARY = (
 )
 
 
-# What should strike a reader about an item: why a number is undefined or points the wrong way.
+# Remarks on an item: why a number is undefined or negative.
 
 NO_ANSWER = "No usable answer."
 _ONE_ANSWER = "Only one usable answer, so nothing can vary."
@@ -210,7 +210,7 @@ def _one_differs(scores: Floats) -> bool:
     return bool((others == others[0]).all())
 
 
-# The statistics of every item, by group and subscale: what `item_statistics` and the map show.
+# The statistics of every item, which `item_statistics` and `item_map` share.
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,7 +398,7 @@ def _interval(r: float, n: int, level: float) -> tuple[float, float]:
     return fisher_interval(r, n, level) if abs(r) <= 1 - 1e-12 else (math.nan, math.nan)
 
 
-# A table of items in short: how many are good, and how reverse-keyed ones compare with others.
+# The summary: counts of good items, reverse-keyed items against the others.
 
 
 def item_summary(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -43,7 +43,7 @@ from core.stats.correlation import Alternative
 from core.stats.groups import Adjustment, MeanTest, Summary, adjusted_p, compare_with_norms, summary
 from core.stats.scores import ScoreRule, row_scores
 
-# The columns of the table of `norm_comparison`, with what each tells.
+# Columns of the table.
 
 
 def _norm_columns(ci_level: float) -> tuple[Column, ...]:
@@ -86,7 +86,7 @@ def _norm_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-# Human norms as a user types them in: read, checked against the study, and explained if wrong.
+# The norms that a user types.
 
 _WHAT_TO_TYPE = (
     "Type a row for each scale you have norms of: the name of a subscale (or 'all items'), mean "

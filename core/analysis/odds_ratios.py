@@ -32,7 +32,7 @@ from core.stats.distributions import moments
 from core.stats.groups import woolf_odds_ratio
 from core.stats.inputs import name_list
 
-# Which two groups of texts are compared by which lists of words, as the user chose it.
+# The two groups of texts and the lists of words that the user chooses.
 
 _NO_TAGS = frozenset((*TEXTS.columns, *GROUPINGS, ORIGIN))
 
@@ -180,7 +180,7 @@ def _sides(words: Mapping[str, tuple[str, ...]], typed: str) -> dict[str, int]:
     return {name: 0 if name in names else 1 for name in words}
 
 
-# The tables and notes of `odds_ratios`.
+# Tables and notes.
 
 _OR_HELP = (
     "Odds of a listed word in the texts of the stereotyped group, over those of the other; odds = "

@@ -41,7 +41,7 @@ from core.stats.reliability.omega import omega_hierarchical, omega_total
 from core.stats.resampling import Bootstrap
 from core.stats.scores import is_keying_note
 
-# Every reliability coefficient of one score matrix, as `reliability` shows them.
+# The coefficients of one score matrix.
 
 MOST_ITEMS = 150
 """Factor models of more items take minutes and gigabytes."""

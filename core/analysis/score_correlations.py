@@ -54,7 +54,7 @@ from core.stats.inputs import name_list
 from core.stats.reliability.stability import intraclass, retest_agreement
 from core.stats.resampling import Bootstrap
 
-# The columns of the tables of `score_correlations`, with what each tells.
+# Columns of the tables.
 
 _ADJUSTED = (
     "Over the scales and pairs of levels of the group; Holm (1979) or Benjamini & Hochberg (1995)."
@@ -138,7 +138,7 @@ def _repetition_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-# What two levels of a factor have to do with each other: the rows of `score_correlations`.
+# Rows of the tables: pairs of levels of one factor.
 
 Which = Literal["all", "first"]
 _KINDS: tuple[CorrelationMethod, ...] = ("pearson", "spearman")

@@ -97,7 +97,7 @@ def _known(scores: Floats) -> Floats:
     return np.unique(scores[np.isfinite(scores)])
 
 
-# The columns of the tables of `score_distribution`, with what each tells.
+# Columns of the tables.
 
 _ENDS = "Lowest and highest are those of the options of the answer format; Terwee et al. (2007)."
 

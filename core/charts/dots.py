@@ -39,7 +39,7 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.stats.groups import Summary, mean_interval
 
-# Dot plots: a value and its interval in each row, under one axis.
+# A dot plot: a value and its interval in each row, under one axis.
 
 _ROW, _LABELLED_ROW = 22, 38  # pixels
 _MARGIN = 0.05  # of the range of the values, left and right of them

@@ -78,7 +78,7 @@ def _luminance(color: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-# What all charts share: panels by group, limits, and numbers in words.
+# Panels by group, limits of marks, and numbers in words.
 
 MAX_MARKS = 2000
 MAX_PANELS = 6

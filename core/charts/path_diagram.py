@@ -29,7 +29,7 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 from core.stats.inputs import name_list
 
-# What a path diagram shows: the numbers of one group, out of the tables of a factor analysis.
+# Content: the numbers of one group, from the tables of a factor analysis.
 
 _SIGNIFICANT = 0.05
 _MARKS_PER_LOADING, _MARKS_PER_ITEM = 4, 6
@@ -167,7 +167,7 @@ def _rows_of_group(frame: pd.DataFrame, group: str) -> pd.DataFrame:
     return frame[frame["group"] == group].reset_index(drop=True)
 
 
-# Where things stand in a path diagram.
+# Layout.
 #
 # Across, the page is 100 units wide, whatever its width in pixels; down, a unit is a pixel. Factors
 # stand at the left, items in a column at the right, what is left of them further right, and what
@@ -321,7 +321,7 @@ def _brackets(
     return pd.DataFrame(rows, columns=["pair", "step", "x", "y"]), labels
 
 
-# The layers of a path diagram: lines first, then what stands on them.
+# Layers: lines first, then names and numbers.
 
 _FLAT = FACTOR_HEIGHT / _FACTOR_WIDTH
 _ELLIPSE = f"M-1,0A1,{_FLAT},0,1,0,1,0A1,{_FLAT},0,1,0,-1,0Z"
@@ -525,7 +525,7 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
     ]
 
 
-# Path diagrams of factor models: one chart for each group, in words, and as a table.
+# One chart for each group, in words and as a table.
 
 _TITLE_HEIGHT = 80  # pixels; a page takes title and margins out of the height of a chart
 

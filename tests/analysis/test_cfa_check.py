@@ -131,14 +131,14 @@ def test_a_model_that_is_not_identified_has_many_solutions_and_no_test():
 
 def test_a_group_where_semopy_fails_shows_this_program_and_the_reason(monkeypatch):
     calls = []
-    real = module.semopy_fit
+    real = module.fit_semopy
 
     def fails_once(*arguments, **more):
         calls.append(arguments)
         failed = SemopyFit(problem="The search ended without a maximum: stuck.")
         return failed if len(calls) == 1 else real(*arguments, **more)
 
-    monkeypatch.setattr(module, "semopy_fit", fails_once)
+    monkeypatch.setattr(module, "fit_semopy", fails_once)
     result = cfa_check(together(schools(respondent="a"), schools(respondent="b")))
     assert "a: semopy has no solution. The search ended without a maximum: stuck." in result.notes
     assert result.notes[0].startswith(f"{ALIKE} in 1 of 2 groups")

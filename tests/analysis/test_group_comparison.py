@@ -218,7 +218,7 @@ def test_a_group_that_does_not_vary_and_one_too_small_are_remarked_upon():
     assert math.isnan(groups.loc["b", "ci_low"])
     lone = found["pairs"].set_index(["first", "second"]).loc[("a", "d")]
     assert math.isnan(lone["t"])
-    assert "at least two members" in lone["remark"]
+    assert "each group needs two members" in lone["remark"]
     assert any("a with d, b with d, c with d: Undefined" in note for note in result.notes)
     assert (result.n_used, result.n_left_out) == (9, 1)
 
@@ -288,7 +288,7 @@ def test_nothing_to_compare_is_an_error_with_a_next_step():
     with pytest.raises(NotEnoughData, match="No groups can be compared") as caught:
         group_comparison(frame)
     assert "two groups" in caught.value.remedy
-    with pytest.raises(NotEnoughData, match="at least two members"):
+    with pytest.raises(NotEnoughData, match="each group needs two members"):
         group_comparison(grouped({"a": [[1]], "b": [[2]]}))
     with pytest.raises(NotEnoughData, match="no factor context_set"):
         group_comparison(frame.drop(columns="context_set"))

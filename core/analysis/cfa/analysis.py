@@ -43,7 +43,7 @@ from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData, TooLarge, UserError
 
-# Scripts that fit the models of a confirmatory factor analysis in other software.
+# Scripts for other software.
 
 
 def cfa_scripts(
@@ -198,10 +198,10 @@ def cfa(
         What the items measure: "subscales", "general", "method", "bifactor" or "second_order".
     model_text : str
         A model in the notation of lavaan that takes the place of `model`; empty for none. Items
-        whose codes a text cannot hold are called as in `cfa_text.proposed_text`; items that the
+        whose codes a text cannot hold are called as in `proposed_text`; items that the
         text does not name are left out and named.
     estimator : "automatic", "ml", "mlr", "fiml" or "wlsmv"
-        Chosen by the number of options, as a note says (see `estimator_choice`). Or maximum
+        Chosen by the number of options, as a note says (see `choose_estimator`). Or maximum
         likelihood on complete administrations, the same with corrected tests and errors, the
         latter on all administrations by full information, or weighted least squares of polychoric
         correlations for ordered answers, on complete administrations.

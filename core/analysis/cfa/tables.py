@@ -14,11 +14,11 @@ from core.analysis.shared.factor_models.groups import (
     GroupFit,
     Row,
     normality_table,
-    table,
     text_lines,
     usable_fits,
 )
 from core.analysis.shared.factor_models.models import WrittenModel
+from core.analysis.shared.matrices import result_table
 from core.analysis.shared.sentences import (
     TableRow,
     coefficient_text,
@@ -38,7 +38,7 @@ from core.stats.factor.result import (
 from core.stats.factor.wlsmv import THRESHOLD
 from core.stats.validation import JUNG_2025
 
-# What a fitted model says: loadings, correlations of factors and residuals, variances.
+# Estimates: loadings, correlations of factors and residuals, variances.
 
 
 def _loadings_table(fits: Sequence[GroupFit], group: Sequence[Column], level: float) -> ResultTable:
@@ -76,7 +76,7 @@ def _loadings_table(fits: Sequence[GroupFit], group: Sequence[Column], level: fl
             names = (model.name(raw.left), model.name(raw.right))
             numbers = (raw.estimate, raw.se, raw.z, raw.p, raw.low, raw.high)
             rows.append((*lead, *names, *numbers, std.estimate, std.se, std.low, std.high))
-    return table("loadings", "Loadings", rows, columns)
+    return result_table("loadings", "Loadings", rows, columns)
 
 
 def _correlations_table(
@@ -108,7 +108,7 @@ def _correlations_table(
             value = float(fit.groups[0].factor_correlations[i, j])
             errors = own.get(frozenset(pair), (math.nan,) * 4)
             rows.append((*lead, *map(model.name, pair), value, *errors))
-    return table("factor_correlations", "Correlations of factors", rows, columns)
+    return result_table("factor_correlations", "Correlations of factors", rows, columns)
 
 
 def _residual_covariances_table(
@@ -137,7 +137,7 @@ def _residual_covariances_table(
                 names = (model.name(raw.left), model.name(raw.right))
                 numbers = (raw.estimate, raw.se, raw.p, std.estimate, std.low, std.high)
                 rows.append((*lead, *names, *numbers))
-    return table("residual_covariances", "Free residual covariances", rows, columns)
+    return result_table("residual_covariances", "Free residual covariances", rows, columns)
 
 
 def _item_variances_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
@@ -161,7 +161,7 @@ def _item_variances_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> 
         numbers = np.column_stack([own.residual_variances, shares, own.r_squared]).tolist()
         for item, cells in zip(fit.items, numbers, strict=True):
             rows.append((*lead, model.name(item), *cells))
-    return table("item_variances", "Variances of items", rows, columns)
+    return result_table("item_variances", "Variances of items", rows, columns)
 
 
 def _is_residual(fit: CfaResult, e: ParameterEstimate) -> bool:
@@ -193,10 +193,10 @@ def _thresholds_table(
         for e in (e for e in fit.parameters if e.op == THRESHOLD):
             numbers = (int(e.right.removeprefix("t")), e.estimate, e.se, e.z, e.p, e.low, e.high)
             rows.append((*lead, model.name(e.left), *numbers))
-    return table("thresholds", "Thresholds of ordered answers", rows, columns)
+    return result_table("thresholds", "Thresholds of ordered answers", rows, columns)
 
 
-# What a model leaves unexplained: residual correlations and modification indices.
+# Misfit: residual correlations and modification indices.
 
 _N_RESIDUALS, _N_INDICES = 10, 15
 
@@ -221,7 +221,7 @@ def _residuals_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> Resul
             i, j = int(earlier[k]), int(later[k])
             names = (model.name(fit.items[i]), model.name(fit.items[j]))
             rows.append((*lead, *names, float(observed[i, j]), float(residual[i, j])))
-    return table("residuals", "Largest residual correlations", rows, columns)
+    return result_table("residuals", "Largest residual correlations", rows, columns)
 
 
 def modification_rows(indices: Sequence[ModificationIndex], model: WrittenModel) -> Iterable[Row]:
@@ -250,10 +250,10 @@ def modification_table(rows: Iterable[Row], lead: Sequence[Column]) -> ResultTab
         Column("standardized_change", "Standardized change", "correlation", "The same with factors "
                "and items of variance 1."),
     )  # fmt: skip
-    return table("modification_indices", "Modification indices", rows, columns)
+    return result_table("modification_indices", "Modification indices", rows, columns)
 
 
-# The tables of confirmatory factor analysis, in the order they are read.
+# Fit, and all tables in their order.
 
 T = TypeVar("T")
 _SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
@@ -357,7 +357,7 @@ def _fit_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable
         fit, given = one.fit, len(one.matrix.scores)
         numbers = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
         rows.append((*one.group, *_fit_first(fit_cells(fit), numbers)))
-    return table("fit", "Fit", rows, (*group, *_fit_first(FIT_COLUMNS, counts)))
+    return result_table("fit", "Fit", rows, (*group, *_fit_first(FIT_COLUMNS, counts)))
 
 
 def _fit_first(fit: Sequence[T], counts: Sequence[T]) -> tuple[T, ...]:
@@ -372,7 +372,7 @@ def _model_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTab
         if one.prepared.model
         for line in text_lines(one.prepared.model)
     ]
-    return table("model", "Model that was fitted", rows, (*group, *LINE_COLUMNS))
+    return result_table("model", "Model that was fitted", rows, (*group, *LINE_COLUMNS))
 
 
 def fit_sentence(fit: TableRow) -> str:

@@ -26,7 +26,6 @@ from core.analysis.shared.factor_models.groups import (
     PreparedGroup,
     Row,
     choose_estimator,
-    table,
     text_lines,
 )
 from core.analysis.shared.factor_models.models import (
@@ -35,7 +34,14 @@ from core.analysis.shared.factor_models.models import (
     FactorEstimator,
     WrittenModel,
 )
-from core.analysis.shared.matrices import INDEPENDENCE, by_columns, data_notes, distinct, group_name
+from core.analysis.shared.matrices import (
+    INDEPENDENCE,
+    by_columns,
+    data_notes,
+    distinct,
+    group_name,
+    result_table,
+)
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
@@ -55,7 +61,7 @@ from core.errors import NotEnoughData
 from core.stats.factor.model import ParameterTable, parameter_table
 from core.stats.factor.model_text import parse_model
 
-# The tables of a comparison of factor models.
+# Tables.
 
 _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
 _OTHER_ITEMS_REMARK = "AIC and BIC are compared with models of the same items only."
@@ -99,7 +105,7 @@ def _fit_table(groups: Sequence[GroupComparison], group: Sequence[Column]) -> Re
             rows.append(
                 (*one.matrix.group, model.name, *counts, *fit_cells(fit), *distances, remark)
             )
-    return table("fit", "Fit of the models", rows, columns)
+    return result_table("fit", "Fit of the models", rows, columns)
 
 
 def _same_items(one: GroupComparison) -> bool:
@@ -153,7 +159,7 @@ def _differences_table(groups: Sequence[GroupComparison], group: Sequence[Column
         for one in groups
         for pair in one.pairs
     ]
-    return table("differences", "Differences between models", rows, columns)
+    return result_table("differences", "Differences between models", rows, columns)
 
 
 def _cells(pair: PairComparison) -> Row:
@@ -175,10 +181,10 @@ def _models_table(groups: Sequence[GroupComparison], group: Sequence[Column]) ->
         if candidate.prepared.model
         for line in text_lines(candidate.prepared.model)
     ]
-    return table("models", "Models that were compared", rows, columns)
+    return result_table("models", "Models that were compared", rows, columns)
 
 
-# Scripts that fit the models of a comparison, and test their differences, in other software.
+# Scripts for other software.
 
 
 def cfa_comparison_scripts(

@@ -51,7 +51,7 @@ from core.stats.factor.wlsmv import WeightedFit, difference_test, weighted_model
 from core.stats.groups import adjusted_p
 from core.stats.inputs import name_list
 
-# Whether one factor model is a special case of another, as far as their parameters show.
+# Nesting: whether one factor model is a special case of another.
 
 _Cell = tuple[str, str, str]
 IRREGULAR = (
@@ -340,7 +340,7 @@ def _difference_test(
     return test.chi2, test.p, test.problems
 
 
-# The models that compete in one group: made ready for the same administrations, and fitted.
+# The candidate models of one group, fitted to the same administrations.
 
 _KINDS: Mapping[ModelKind, str] = {
     "general": "General factor",

@@ -25,7 +25,7 @@ from core.analysis.invariance.levels import (
     invariance_inputs,
 )
 from core.analysis.invariance.script import invariance_scripts
-from core.analysis.shared.factor_models.groups import n_scores_used, table
+from core.analysis.shared.factor_models.groups import n_scores_used
 from core.analysis.shared.factor_models.models import (
     LIKELIHOOD_RULES,
     LIKELIHOODS,
@@ -41,6 +41,7 @@ from core.analysis.shared.matrices import (
     by_columns,
     data_notes,
     group_name,
+    result_table,
 )
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
@@ -60,7 +61,7 @@ from core.errors import NotEnoughData, TooLarge, UserError
 from core.stats.factor.comparison import Invariance, Level, ModelDifference
 from core.stats.factor.comparison import invariance as climb
 
-# The tables of measurement invariance: its steps, what stands against them, the levels.
+# Tables: steps, releases, levels.
 
 _STEPS: dict[Level, str] = {
     "configural": "nothing",
@@ -137,7 +138,7 @@ def _steps_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> Resul
             counts = (step.fit.n, len(step.fit.items))
             cells = (*counts, *fit_cells(step.fit), *_difference_cells(step.difference))
             rows.append((*lead, step.level, _STEPS[step.level], *cells))
-    return table("steps", "Steps of invariance", rows, columns)
+    return result_table("steps", "Steps of invariance", rows, columns)
 
 
 def _difference_cells(difference: ModelDifference | None) -> tuple[Any, ...]:
@@ -183,7 +184,7 @@ def _levels_table(groups: Sequence[GroupSteps], group: Sequence[Column]) -> Resu
         for level, n_by_level in one.n_by_level.items():
             n = used.get(level, 0)
             rows.append((*one.matrix.group, level, n, n_by_level - n))
-    return table("levels", "Levels", rows, columns)
+    return result_table("levels", "Levels", rows, columns)
 
 
 _TWO_LEVELS = (

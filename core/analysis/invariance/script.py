@@ -44,8 +44,6 @@ from core.errors import NotEnoughData
 from core.stats.factor.model import ParsedModel, Scaling
 from core.stats.factor.model_text import parse_model
 
-# A script that climbs the same steps of measurement invariance with lavaan (R).
-
 _LEVEL = "level"
 """The column of the data with the number of the level."""
 
@@ -131,7 +129,7 @@ class LevelGroup:
     name : what the group is called; any text.
     scores : by level, (rows, items), NaN where there is none; a row is one administration.
     items : names of the columns as the model text has them.
-    model : model text, as `cfa_syntax.parse_model` reads it.
+    model : model text, as `parse_model` reads it.
     titles : names in the text to the names users know, where the two differ.
     scaling : how factors get their unit, "marker" or "std.lv".
     """
@@ -215,9 +213,6 @@ def _data(
             fill_columns(table[:, 1:], columns, scores, group.items, group.titles, names)
             rows += [(label, row) for row in table.tolist()]
     return csv_text([GROUP, _LEVEL, *columns], rows)
-
-
-# Scripts that climb the steps of measurement invariance in other software.
 
 
 def invariance_scripts(

@@ -55,7 +55,7 @@ from core.stats.correlation import CorrelationMethod
 from core.stats.inputs import name_list
 from core.stats.resampling import Bootstrap
 
-# What `multitrait_matrix` says about matching and undefined pairs, and what it counts as used.
+# Notes on matching and undefined pairs, and counts.
 
 
 def _matching_notes(

@@ -28,7 +28,7 @@ from core.stats.inputs import Estimate
 from core.stats.reliability.alpha import cronbach_alpha
 from core.stats.scores import ScoreRule
 
-# Where the scores of `multitrait_matrix` come from: studies, and what was counted in texts.
+# The sources of scores: studies, and counts of words in texts.
 
 _TEXT_SCALE = "words of stereotypes"
 
@@ -179,7 +179,7 @@ def with_prefixes(sources: Sequence[ScoreSource]) -> tuple[ScoreSource, ...]:
     return tuple(replace(source, prefix=f"{source.name}: ") for source in sources)
 
 
-# Any scores of the same respondents and contexts side by side, for `multitrait_matrix`.
+# The scores of each group, matched by respondent and context.
 
 MATCHED = ("respondent", "language", "context", "repetition")
 """What makes a row: scores are matched on these and averaged over everything else."""

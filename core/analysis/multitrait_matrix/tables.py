@@ -19,7 +19,7 @@ from core.stats.correlation import CorrelationMethod, TraitMatrix, stars, trait_
 from core.stats.groups import Adjustment, adjusted_p, summary
 from core.stats.resampling import Bootstrap
 
-# The columns of the tables of `multitrait_matrix`, with what each tells.
+# Columns of the tables.
 
 
 def _correlation_columns(ci_level: float) -> tuple[Column, ...]:
@@ -109,7 +109,7 @@ def _score_columns(ci_level: float) -> tuple[Column, ...]:
     )
 
 
-# The tables of `multitrait_matrix`: pairs of scores, the matrix, and the scores themselves.
+# Tables: pairs of scores, the matrix, the scores.
 
 Row = tuple[Any, ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,14 +19,14 @@ from core.analysis.shared.rows import (
 )
 from core.domain.frames import OPTION_POINTS
 from core.domain.instrument import keyed_points
-from core.domain.results import Column
+from core.domain.results import Column, ResultTable
 from core.stats.inputs import varying_columns
 from core.stats.ordered.answer_options import options_between, why_not_ordered
 
 # Score matrices: administrations by items, one for each group and subscale.
 #
 # Everything that needs whole administrations (correlations, alpha, scores) starts here, so that
-# missing answers and repeated cells are treated in one place. What stands where is in `cells`.
+# missing answers and repeated cells are treated in one place. `rows.cells_of` has the places.
 
 ALL_ITEMS = "all items"
 MISSING_CHOICES = (
@@ -51,7 +51,7 @@ class ScoreMatrix:
     administrations: Integers
     scores: Floats  # (administrations, items)
     options: tuple[tuple[float, ...] | None, ...] = ()
-    """Scores that each item offers; filled by `offered_options.with_options` where needed."""
+    """Scores that each item offers; filled by `with_options` where needed."""
 
     @property
     def n_used(self) -> int:
@@ -136,6 +136,14 @@ def by_columns(by: Sequence[str]) -> tuple[Column, ...]:
     return tuple(Column(name, name.replace("_", " ").capitalize()) for name in distinct(by))
 
 
+def result_table(
+    name: str, title: str, rows: Iterable[tuple[Any, ...]], columns: Sequence[Column]
+) -> ResultTable:
+    """A table of rows in the order of its columns."""
+    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
+    return ResultTable(name, title, frame, tuple(columns))
+
+
 def distinct(by: Sequence[str]) -> tuple[str, ...]:
     """The factors without repeats."""
     return tuple(dict.fromkeys(by))
@@ -175,7 +183,7 @@ def data_notes(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> li
     return notes
 
 
-# Which options the items of a matrix offer, in score points.
+# The options that the items of a matrix offer, in score points.
 
 Options = tuple[float, ...] | None
 

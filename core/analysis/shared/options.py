@@ -11,8 +11,6 @@ from core.stats.groups import Adjustment
 from core.stats.inputs import PairRule
 from core.stats.scores import ScoreRule
 
-# The options that several analyses share, so that they read and mean the same everywhere.
-
 By = Annotated[
     tuple[str, ...],
     DesignFactors(
@@ -39,7 +37,7 @@ ScoreMissing = Annotated[
 ]
 
 
-# The options that analyses of scores share, so that they read and mean the same everywhere.
+# Options and sentences of analyses of scores.
 
 INDEPENDENT_ROWS = (
     "Tests and intervals take rows as independent.",

@@ -253,7 +253,7 @@ def _blocks(block: Integers) -> list[tuple[int, Any]]:
     return list(zip(codes.tolist(), np.split(order, starts), strict=True))
 
 
-# What a row of an analysis is and what to say of it, and rows averaged over some factors.
+# The unit of analysis, its cautions, and averages over factors.
 
 _MODELS_UNIT = (
     "one administration: a respondent answering the bank once under one context and repetition"
@@ -368,7 +368,7 @@ def _empty_column(column: pd.Series[Any]) -> Any:
     return 0 if pd.api.types.is_numeric_dtype(column) else pd.Categorical([""] * len(column))
 
 
-# What else could be compared where the factor chosen has one level only.
+# Alternatives where the chosen factor has one level only.
 
 
 def varying_factors(

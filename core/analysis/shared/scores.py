@@ -130,7 +130,7 @@ def level_name(level: Any) -> Any:
     return "(none)" if level == "" else level
 
 
-# Which administrations are partners: numbers of what they agree in.
+# Matching: one number for administrations that agree in some columns.
 
 
 def unit_numbers(parts: Sequence[pd.DataFrame], names: Sequence[str]) -> list[Integers]:
@@ -158,7 +158,7 @@ def repeated_note(n: int) -> str:
     )
 
 
-# Scores of the same administrations under every level of one factor, set side by side.
+# Paired scores: a row per unit, a column per level of one factor.
 
 _ASKED_WITH = ("language", "form", "format", "template", "label_order", "phase")
 """Factors in which whole studies may differ: what was asked, not who or under which context."""

@@ -54,7 +54,7 @@ from core.stats.validation import (
     RatingScheme,
 )
 
-# The bands of the validation report as the user typed them.
+# The bands that the user types.
 
 _HELP = (
     "The lowest coefficient for ++, for + and for -, falling; what is below is --. With two "
@@ -204,7 +204,7 @@ Seed = Annotated[
 ]
 
 
-# The six criteria of the validation report in one group: coefficients and what they rest on.
+# The six criteria of one group.
 
 _NO_BASELINE = (
     "Undefined: there are no answers to the original form with the options in their own order."
@@ -430,7 +430,7 @@ def _undefined_coefficient(reason: str) -> Coefficient:
     return Coefficient(math.nan, problems=(reason,))
 
 
-# How many answers each criterion of the validation report lacks.
+# Missing answers of each criterion.
 
 Row = tuple[Any, ...]
 

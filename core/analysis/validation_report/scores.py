@@ -26,7 +26,7 @@ from core.stats.resampling import Bootstrap
 from core.stats.scores import ScoreRule, scale_scores
 from core.stats.validation import Coefficient, Coefficients, Criterion, ModelFit
 
-# Whose answers belong together over studies: respondents and contexts, compared as text.
+# Respondents and contexts that several studies share, compared as text.
 
 Mask = npt.NDArray[np.bool_]
 
@@ -96,7 +96,7 @@ def _coded(column: pd.Series[Any]) -> tuple[Integers, list[str]]:
     return np.array(numbers)[codes], list(place)
 
 
-# The answers each criterion of the validation report is computed from, and their scores.
+# The answers of each criterion and their scores.
 
 USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
 """What the baseline is asked with; imported answers may say nothing."""

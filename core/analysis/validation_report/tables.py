@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.analysis.cfa.tables import FIT_COLUMNS
 from core.analysis.odds_ratios import Contrast
-from core.analysis.shared.matrices import group_name
+from core.analysis.shared.matrices import group_name, result_table
 from core.analysis.validation_report.scores import GroupCriteria, Plan, baseline, varying_factors
 from core.domain.frames import REWRITING
 from core.domain.results import Column, ResultTable
@@ -43,7 +43,7 @@ def report_tables(
         _verdicts(judged, group),
         _criteria(judged, group, ci_level),
         _fit(judged, group),
-        _table("missing", "Missing answers", missing, (*group, *where)),
+        result_table("missing", "Missing answers", missing, (*group, *where)),
     )
 
 
@@ -124,7 +124,7 @@ def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:
         )
         for one, own in judged
     ]
-    return _table("verdicts", "Verdicts", rows, columns)
+    return result_table("verdicts", "Verdicts", rows, columns)
 
 
 def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> ResultTable:
@@ -155,7 +155,7 @@ def _criteria(judged: Judged, group: Sequence[Column], ci_level: float) -> Resul
     rows = [
         (*one.group, *_cells(one, own)) for one, judgment in judged for own in judgment.criteria
     ]
-    return _table("criteria", "Criteria", rows, columns)
+    return result_table("criteria", "Criteria", rows, columns)
 
 
 def _cells(one: GroupCriteria, own: CriterionResult) -> tuple[Any, ...]:
@@ -182,7 +182,7 @@ def _fit(judged: Judged, group: Sequence[Column]) -> ResultTable:
         (*one.group, *((one.fit or nothing).get(c.name, math.nan) for c in columns[len(group) :]))
         for one, _ in judged
     ]
-    return _table("fit", "Fit of the factor model", rows, columns)
+    return result_table("fit", "Fit of the factor model", rows, columns)
 
 
 _MISSING = (
@@ -202,10 +202,3 @@ def _criterion_name(own: CriterionResult) -> str:
 
 def _decision_text(decided: bool | None) -> str:
     return "undecided" if decided is None else "yes" if decided else "no"
-
-
-def _table(
-    name: str, title: str, rows: Sequence[tuple[Any, ...]], columns: Sequence[Column]
-) -> ResultTable:
-    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
-    return ResultTable(name, title, frame, tuple(columns))

@@ -12,7 +12,7 @@ from core.stats.factor.model_text import parse_model
 
 # Where the statements of a model text stand, so that a text can be edited and stay itself.
 #
-# `cfa_syntax.parse_model` says what a text means; this says which characters say it. Comments and
+# `parse_model` says what a text means; this says which characters say it. Comments and
 # line breaks are never part of a statement, so that edits leave them alone.
 
 _OPERATOR = re.compile(r"=~|~~|~")
@@ -138,7 +138,7 @@ def _statement(bare: str, start: int, stop: int) -> Statement:
     return Statement(bare[start : operator.start()].strip(), operator[0], tuple(words), start, stop)
 
 
-# Edits of a model text that keep all of it but what they are about: comments, modifiers, order.
+# Edits, which keep comments, modifiers and order.
 #
 # Every function takes a text that `parse_model` can read, or one without statements, and returns
 # one.

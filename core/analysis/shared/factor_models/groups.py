@@ -47,7 +47,7 @@ from core.stats.inputs import name_list, unanswered_items_note
 from core.stats.normality import Normality, normality
 from core.stats.ordered.answer_options import Offered, ordered_items, why_not_ordered
 
-# Which estimator suits the answers, where the user leaves the choice to the program.
+# The automatic choice of the estimator.
 
 _ENOUGH_OPTIONS = 5
 """Options from which answers may be taken as numbers; Rhemtulla and others (2012)."""
@@ -106,7 +106,7 @@ def _n_options(matrix: ScoreMatrix, known: Mapping[int, frozenset[float]]) -> in
     return len(np.unique(scores))
 
 
-# One measurement model, or several, and the answers of a group made ready for each other.
+# The model and the answers of each group.
 
 UNIT_CHANGED = (
     "With the first loading of each factor fixed at 1 the search found no maximum, as happens "
@@ -385,13 +385,7 @@ def text_lines(model: WrittenModel) -> list[tuple[int, str]]:
     return list(enumerate(model.sentence(model.text.strip("\n")).splitlines(), start=1))
 
 
-def table(name: str, title: str, rows: Iterable[Row], columns: Sequence[Column]) -> ResultTable:
-    """A table of rows in the order of its columns."""
-    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
-    return ResultTable(name, title, frame, tuple(columns))
-
-
-# The table of joint tests of normality, for every analysis that assumes normal scores.
+# The table of joint tests of normality.
 
 NormalityScores = tuple[tuple[Any, ...], Floats, Sequence[str]]
 """The cells that lead the rows of a group, its (administrations, items) scores, the items."""

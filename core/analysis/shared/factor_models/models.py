@@ -28,7 +28,7 @@ from core.stats.factor.model_text import (
 )
 from core.stats.inputs import constant_items_note, name_list, unanswered_items_note, varying_columns
 
-# Names that a model text allows, for items and subscales that may be called anything.
+# Names of items and subscales that a model text allows.
 #
 # A name of a model text begins with a letter and goes on with letters, digits, underscores and
 # dots. Names that are like that stay as they are; others get one that is, and sentences get the
@@ -342,7 +342,7 @@ def left_out_notes(
     return tuple(sentences)
 
 
-# Model texts that users type, and texts proposed to them to be edited.
+# Texts that users type, and texts that the program proposes.
 
 
 def proposed_text(

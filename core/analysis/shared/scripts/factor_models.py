@@ -163,7 +163,7 @@ def _plain(value: float) -> str:
     return f"{value:.15f}" if "e" in text else text
 
 
-# The parts of the factor analysis scripts that are the same for every study.
+# Templates.
 
 EstimatorName = Literal["ml", "mlr", "fiml", "wlsmv"]
 
@@ -398,7 +398,7 @@ for group in groups:
 """
 
 
-# Scripts that fit the same factor models with lavaan (R) and semopy (Python).
+# The scripts.
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,7 +410,7 @@ class SyntaxGroup:
     name : what the group is called; any text.
     scores : (rows, items), NaN where there is none; a row is one administration.
     items : names of the columns as the model text has them.
-    model : model text, as `cfa_syntax.parse_model` reads it.
+    model : model text, as `parse_model` reads it.
     dropped : items that the model leaves out, as users know them; named in the scripts.
     titles : names in the text to the names users know, where the two differ.
     answers : whose answers these are, where several models share them; by default its own.

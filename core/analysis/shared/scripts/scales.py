@@ -27,7 +27,7 @@ from core.analysis.shared.scripts.names import (
 from core.domain.results import TextFile
 from core.stats.inputs import PairRule
 
-# The parts of the reliability and item scripts in Python that are the same for every study.
+# Templates of the Python scripts.
 
 _PYTHON_START = """\
 # @software@
@@ -233,7 +233,7 @@ for group, scale, items, strata in scales:
 """
 
 
-# The parts of the reliability and item scripts in R that are the same for every study.
+# Templates of the R scripts.
 
 _R_START = """\
 # @software@
@@ -430,7 +430,7 @@ print(results, digits = 8, row.names = FALSE)
 """
 
 
-# Scripts that compute reliability and item discrimination with psych and lavaan (R) and numpy.
+# The scripts.
 
 _Scale = tuple[str, str, list[str], list[str]]  # group, scale, columns, their subscales
 
