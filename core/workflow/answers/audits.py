@@ -49,8 +49,8 @@ _RESULT_COLUMNS = (
     Column("coded", "n coded", "count", "Replies that you have coded; all else is of these."),
     Column(
         "success", "Success rate", "proportion",
-        "Share of replies from which the parser took the option you took, or none where you found "
-        "none, whatever the reason.",
+        "Share of replies in which the reader finds the option that you chose, or no option where "
+        "you chose none.",
     ),
     Column("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
     Column("ci_high", "To", "proportion", "Upper end of Wilson's 95 % interval."),

@@ -32,7 +32,7 @@ from core.workflow.workspace import Workspace
 __all__ = ["AnswerDetail", "AttemptDetail"]
 
 
-# What was said, row by row; import and export of answers in the tidy format.
+# Answers row by row, and counts of their statuses.
 
 Filters = Mapping[str, Sequence[Any]]
 
@@ -186,7 +186,7 @@ def option_label(workspace: Workspace, answer: AnswerDetail) -> str:
     return next((option.label for option in options if option.code == answer.option), "")
 
 
-# Pictures of what came back: usable answers and the kinds of missing ones, by respondent.
+# The chart of the statuses by respondent.
 
 _MAX_BARS = 30
 _USABLE = tuple(STATUS_WORDS[status] for status in Status if status.usable)

@@ -200,7 +200,7 @@ def _conflict(
     )
 
 
-# Bringing in answers that were collected elsewhere: what a file would make, then keeping it.
+# The preview of a file, and its import.
 
 _USABLE = tuple(status.value for status in Status if status.usable)
 _SHOWN_ROWS = 10
@@ -432,7 +432,9 @@ def _bank_sentences(choice: _BankChoice) -> str:
     best = next((o for o in choice.others if 2 * o.n_matching >= o.n_items), None)
     hint = ""
     if best is not None:
-        hint = f" Bank '{best.bank.code}' may be theirs: {best.words}. {best.problem}".rstrip()
+        hint = (
+            f" Bank '{best.bank.code}' may hold these items: {best.words}. {best.problem}".rstrip()
+        )
     if choice.created:
         return f"Made from the file; the answers are unkeyed.{hint}"
     if choice.match.bank.codes_only:
