@@ -10,7 +10,7 @@ from typing import Literal
 from core.stats.correlation import Correlation
 from core.stats.inputs import Estimate
 
-# Ratings of coefficients, ++ to --, by bands the user may edit.
+# Ratings of coefficients, ++ to --, by bands that the user can edit.
 
 Criterion = Literal[
     "internal consistency",
@@ -133,7 +133,7 @@ class ModelFit:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """What a validation judges; None for what was not collected."""
+    """The coefficients of a validation; None for a coefficient that was not collected."""
 
     internal_consistency: Coefficient | None = None
     alternate_form: Coefficient | None = None
@@ -145,11 +145,11 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """One criterion: its coefficient (RMSEA for the factorial, with `cfi`) and how it is judged.
+    """One criterion: its coefficient (RMSEA for the factorial, with `cfi`) and its rating.
 
     `rating` is empty where the criterion is not judged, and `reason` then says why; `low_rating`
-    and `high_rating` rate the ends of the interval, so that a rating the interval does not support
-    can be seen.
+    and `high_rating` rate the ends of the interval, which shows whether the interval supports the
+    rating.
     """
 
     criterion: Criterion
@@ -230,7 +230,7 @@ def validate(coefficients: Coefficients, scheme: RatingScheme = JUNG_2025) -> Va
             if reliable is False
             else "Not judged: it is undecided whether the scale is reliable."
         )
-        validity = tuple(_withheld(result, reason) for result in validity)
+        validity = tuple(_without_rating(result, reason) for result in validity)
     return Validation(
         criteria=(*reliability, *validity),
         reliable=reliable,
@@ -270,28 +270,28 @@ def _judged(
         rating=rating,
         low_rating=rate(own.low),
         high_rating=rate(own.high),
-        reason="" if rating else _why_not(own.problems),
+        reason="" if rating else _why_undefined(own.problems),
         problems=own.problems,
     )
 
 
-def _why_not(problems: Sequence[str]) -> str:
+def _why_undefined(problems: Sequence[str]) -> str:
     """Why a coefficient is missing: the first sentence that says it is undefined, else all."""
     undefined = [text for text in problems if text.startswith(("Undefined", "Not collected"))]
     return undefined[0] if undefined else " ".join(problems) or "Undefined."
 
 
-def _withheld(result: CriterionResult, reason: str) -> CriterionResult:
+def _without_rating(result: CriterionResult, reason: str) -> CriterionResult:
     """A validity criterion whose coefficient is shown but not judged."""
     return replace(result, rating="", low_rating="", high_rating="", reason=reason)
 
 
 def _all_acceptable(results: Sequence[CriterionResult]) -> bool | None:
-    """True if all are acceptable, False if any is not, None where that is undecided."""
-    found = [result.acceptable for result in results]
-    if False in found:
+    """True if all are acceptable, False if any is not, None where a rating is missing."""
+    ratings = [result.acceptable for result in results]
+    if False in ratings:
         return False
-    return None if None in found else True
+    return None if None in ratings else True
 
 
 def _verdict(

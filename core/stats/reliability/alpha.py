@@ -27,12 +27,12 @@ from core.stats.inputs import (
 from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
 from core.stats.scores import negative_rest_notes
 
-# Sums of the items' covariances, and Cronbach's alpha from them: the one place of the formula.
+# Cronbach's alpha from the items' covariances; the formula stands here only.
 
 
 @dataclass(frozen=True, eq=False)
 class Covariances:
-    """What alpha and discrimination need of the items' covariance matrix C (divisor n - 1).
+    """The parts of the items' covariance matrix (divisor n - 1) for alpha and discrimination.
 
     All entries are multiplied by `unit`. Without gaps it is n (n - 1): entries of whole scores are
     then whole numbers, and alpha is the same to the last digit in any order of rows and items.
@@ -51,8 +51,8 @@ class Covariances:
     def alpha(self) -> float:
         """Cronbach's alpha; NaN where it is undefined.
 
-        Items of zero variance are left out: a constant adds nothing to the variance of the score,
-        true or error, and counting it in k would lower alpha for no reason.
+        Items of zero variance do not count: a constant adds nothing to the variance of the score,
+        and counting it in k would lower alpha.
         """
         return float(_alpha(np.count_nonzero(self.own), self.own.sum(), self.rows.sum()))
 
@@ -64,7 +64,7 @@ class Covariances:
     def discriminations(self) -> Floats:
         """Correlation of each item with the sum of the others; NaN where undefined."""
         own, rest = self.own, self.rest
-        # What rounding leaves of a constant sum is not variance.
+        # The variance of a constant sum is not exactly 0 after rounding.
         defined = (own > 0) & (rest > 1e-12 * own.sum())
         r = np.full(len(own), np.nan)
         r[defined] = (self.rows - own)[defined] / np.sqrt((own * rest)[defined])
@@ -78,8 +78,8 @@ def covariances(scores: Floats, missing: PairRule) -> Covariances:
     hold both, and counts the rows with any answer.
     """
     answered = ~np.isnan(scores)
-    kept = answered.all(axis=1) if missing == "listwise" else answered.any(axis=1)
-    values, present, n = scores[kept], answered[kept], int(kept.sum())
+    rows = answered.all(axis=1) if missing == "listwise" else answered.any(axis=1)
+    values, present, n = scores[rows], answered[rows], int(rows.sum())
     if n < 2:
         unknown = np.full(scores.shape[1], np.nan)
         return Covariances(unknown, unknown, n)
@@ -119,19 +119,18 @@ def _alpha(k: Any, trace: Any, total: Any) -> Floats:
     return np.where((k > 1) & (total > 1e-12 * trace), value, np.nan)
 
 
-# Cronbach's and stratified alpha of many resamples at once, from products of moments.
+# Cronbach's and stratified alpha of many resamples at once.
 
 _NEGATIVE = (
-    "Negative: the items run against each other on average. Check which items are reverse-keyed."
+    "Negative: the items correlate negatively on average. Check which items are reverse-keyed."
 )
-_FLAT = "Undefined: the sum of the items is the same in every row."
-# A resample may lack an item's variance but for rounding of the moments.
-_ROUNDING = 1e-12
+_CONSTANT_SUM = "Undefined: the sum of the items is the same in every row."
+_ROUNDING = 1e-12  # share of a variance below which an item is constant in a resample
 
 
 @dataclass(frozen=True, eq=False)
 class ResampledMoments:
-    """Item and row values centered once, from which any resample's variances are products."""
+    """Centered scores and weights of rows, from which the variances of every resample follow."""
 
     centered: Floats  # (n, k)
     floors: Floats  # (k,) variance under which an item counts as constant
@@ -195,7 +194,7 @@ def cronbach_alpha(
     bootstrap: Bootstrap | None = None,
     missing: PairRule = "listwise",
 ) -> Estimate:
-    """How consistently the items of one scale rank the rows: Cronbach's alpha with its interval.
+    """Cronbach's alpha of the items of one scale, with its interval.
 
     Parameters
     ----------
@@ -253,10 +252,10 @@ def cronbach_alpha(
     table = covariances(rows.scores, missing)
     value = table.alpha()
     if math.isnan(value):
-        return replace(result, problems=(*rows.problems, _FLAT))
+        return replace(result, problems=(*rows.problems, _CONSTANT_SUM))
     negative = (_NEGATIVE,) if value < 0 else ()
-    against = negative_rest_notes(rows.names, table.discriminations())
-    result = replace(result, value=value, problems=rows.problems + negative + against)
+    cautions = negative_rest_notes(rows.names, table.discriminations())
+    result = replace(result, value=value, problems=rows.problems + negative + cautions)
     if bootstrap:
         return _resampled_interval(result, rows, [np.arange(rows.n_items)], bootstrap)
     low, high = feldt_interval(value, rows.n, rows.n_items, level)
@@ -300,7 +299,7 @@ def stratified_alpha(
     level: float = 0.95,
     bootstrap: Bootstrap | None = None,
 ) -> StratifiedAlpha:
-    """How reliable the total of several subscales is, each subscale being a stratum of items.
+    """Stratified alpha: the reliability of the total of several subscales.
 
     Parameters
     ----------
@@ -319,7 +318,7 @@ def stratified_alpha(
     Returns
     -------
     StratifiedAlpha : the coefficient (at most 1, may be negative) and its parts. NaN with a reason
-    where a subscale has a single varying item, whose error variance nobody knows. A subscale that
+    where a subscale has a single varying item, whose error variance is unknown. A subscale that
     is constant throughout adds nothing and is named.
 
     Raises
@@ -336,10 +335,10 @@ def stratified_alpha(
     if len(strata) != np.shape(scores)[1]:
         raise ValueError(f"{len(strata)} strata for {np.shape(scores)[1]} items")
     bootstrap = bootstrap or Bootstrap()
-    kept = [strata[place] for place in rows.columns]
+    stratum_of = [strata[place] for place in rows.columns]
     labels = tuple(dict.fromkeys(strata))
     groups = [
-        np.array([place for place, own in enumerate(kept) if own == label], dtype=np.int64)
+        np.array([place for place, own in enumerate(stratum_of) if own == label], dtype=np.int64)
         for label in labels
     ]
     problems = _strata_problems(rows, labels, groups)
@@ -361,11 +360,11 @@ def stratified_alpha(
         value = float(_alpha_coefficients(ResampledMoments.of(rows.scores), groups)[0])
     if math.isfinite(value):
         negative = (_NEGATIVE,) if value < 0 else ()
-        against = _against_their_subscale(rows, groups)
-        result = replace(result, value=value, problems=problems + negative + against)
+        cautions = _negative_in_subscale_notes(rows, groups)
+        result = replace(result, value=value, problems=problems + negative + cautions)
         result = _resampled_interval(result, rows, groups, bootstrap)
     elif not any("Undefined" in problem for problem in problems):
-        result = replace(result, problems=(*problems, _FLAT))
+        result = replace(result, problems=(*problems, _CONSTANT_SUM))
     sums = np.array([rows.scores[:, group].sum(axis=1) for group in groups])
     return StratifiedAlpha(
         coefficient=result,
@@ -376,8 +375,8 @@ def stratified_alpha(
     )
 
 
-def _against_their_subscale(rows: UsableItems, groups: Sequence[Integers]) -> tuple[str, ...]:
-    """A caution naming the items that go against the others of their subscale."""
+def _negative_in_subscale_notes(rows: UsableItems, groups: Sequence[Integers]) -> tuple[str, ...]:
+    """A caution naming the items that correlate negatively with the rest of their subscale."""
     correlations = np.full(rows.n_items, np.nan)
     for group in groups:
         correlations[group] = covariances(rows.scores[:, group], "listwise").discriminations()
@@ -387,7 +386,7 @@ def _against_their_subscale(rows: UsableItems, groups: Sequence[Integers]) -> tu
 def _strata_problems(
     rows: UsableItems, labels: Sequence[Hashable], groups: Sequence[Integers]
 ) -> tuple[str, ...]:
-    """What is to be said of the rows, and what is wrong with the subscales as strata."""
+    """The problems of the rows, and of the subscales as strata."""
     reason = too_few_reason(rows)
     if reason:
         return with_undefined_reason(rows, reason)
@@ -401,11 +400,11 @@ def _strata_problems(
             "has one."
         )
     if empty:
-        problems.append(f"Constant, so without a part in the reliability: {name_list(empty)}.")
+        problems.append(f"Constant, and so left out of the reliability: {name_list(empty)}.")
     return (*rows.problems, *problems)
 
 
-# Split-half reliability: odd against even items, and the mean over all or many random halves.
+# Split-half reliability: odd against even items, and the mean over all or many random splits.
 
 
 @dataclass(frozen=True)
@@ -436,7 +435,7 @@ def split_half(
     max_splits: int = 10_000,
     seed: int = 0,
 ) -> SplitHalf:
-    """How well two halves of the scale agree, stepped up to its full length.
+    """Split-half reliability, stepped up to the full length of the scale.
 
     Parameters
     ----------
@@ -487,12 +486,12 @@ def split_half(
     k, problems = rows.n_items, list(rows.problems)
     covariance = np.cov(rows.scores, rowvar=False)
     by_position = (np.arange(k) % 2 == 0).astype(np.float64)[None, :]
-    odd_even = float(_coefficients(by_position, covariance)[0][0])
-    halves, every = _halves(k, max_splits, seed)
-    values, rulon = _coefficients(halves, covariance)
+    odd_even = float(_split_coefficients(by_position, covariance)[0][0])
+    halves, every = _splits(k, max_splits, seed)
+    values, rulon = _split_coefficients(halves, covariance)
     defined = values[np.isfinite(values)]
     if math.isnan(odd_even):
-        problems.append("Undefined for odd and even items: a half is constant.")
+        problems.append("Undefined for odd and even items, because a half is constant.")
     if len(defined) < len(values):
         problems.append(f"{len(values) - len(defined)} splits have no coefficient.")
     if k % 2:
@@ -511,7 +510,7 @@ def split_half(
     )
 
 
-def _halves(k: int, max_splits: int, seed: int) -> tuple[Floats, bool]:
+def _splits(k: int, max_splits: int, seed: int) -> tuple[Floats, bool]:
     """(splits, k) indicators of the first half, and whether these are all the splits."""
     size = k // 2
     number = math.comb(k, size) // (2 if k % 2 == 0 else 1)
@@ -530,7 +529,7 @@ def _halves(k: int, max_splits: int, seed: int) -> tuple[Floats, bool]:
     return halves, number <= max_splits
 
 
-def _coefficients(halves: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+def _split_coefficients(halves: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     """Spearman-Brown and Rulon coefficients of every split; NaN where undefined."""
     others = 1 - halves
     own = halves @ covariance

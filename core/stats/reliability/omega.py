@@ -23,14 +23,13 @@ from core.stats.inputs import (
 )
 from core.stats.scores import negative_loading_notes
 
-# Maximum likelihood for a small model of a covariance matrix, by Fisher scoring.
+# Maximum likelihood of a small model of a correlation matrix, by Fisher scoring.
 
 # parameters (q,) -> implied covariance (k, k) and its derivatives (q, k, k)
 CovarianceModel = Callable[[Floats], tuple[Floats, Floats]]
 
 _MAX_STEPS = 300
-# In the metric of correlations; a loading on its way to infinity has no maximum to find.
-_DIVERGED = 10.0
+_DIVERGED = 10.0  # in the metric of correlations; a larger loading has no maximum
 _STEP_TOLERANCE = 1e-10
 
 
@@ -72,29 +71,32 @@ def _fit_covariance(sample: Floats, start: Floats, model: CovarianceModel) -> Co
     goes too far. Jöreskog (1969) doi:10.1007/BF02289343. Agrees with lavaan to its own 1e-6.
     """
     failed = CovarianceFit(start, sample, np.eye(len(start)))
+    not_converged = replace(failed, problem="The factor model did not converge.")
     if np.linalg.eigvalsh(sample)[0] < 1e-9:
-        return _with(failed, "Some items are exact combinations of others, or rows are too few.")
+        return replace(
+            failed, problem="Some items are exact combinations of others, or rows are too few."
+        )
     parameters, fit = start, _evaluate(sample, start, model)
     for _ in range(_MAX_STEPS):
         if fit is None:
             break
         step = np.asarray(np.linalg.lstsq(fit.information, fit.gradient, rcond=1e-12)[0], float)
-        # The value no longer shows an improvement this small; the last step still makes it.
         if np.abs(step).max() < _STEP_TOLERANCE:
             return _checked(parameters, fit)
         size, moved = 1.0, _evaluate(sample, parameters - step, model)
         while moved is None or _worse(fit, moved, step):
             size /= 2
             if size < 1e-8:
-                return _checked(parameters, fit) if np.abs(step).max() < 1e-6 else _stuck(failed)
+                return _checked(parameters, fit) if np.abs(step).max() < 1e-6 else not_converged
             moved = _evaluate(sample, parameters - size * step, model)
         parameters, fit = parameters - size * step, moved
         if np.abs(parameters).max() > _DIVERGED:
-            return _with(
+            return replace(
                 failed,
-                "A loading grows without limit: the items share too little to determine a factor.",
+                problem="A loading grows without limit: the items share too little variance to "
+                "determine a factor.",
             )
-    return _stuck(failed)
+    return not_converged
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,38 +122,28 @@ def _evaluate(sample: Floats, parameters: Floats, model: CovarianceModel) -> _Ev
     products = inverse @ slopes
     flat = products.reshape(len(slopes), -1)
     information = flat @ products.transpose(0, 2, 1).reshape(len(slopes), -1).T
-    return _Evaluation(value, slopes.reshape(len(slopes), -1) @ residual.ravel(), information,
-                       implied)  # fmt: skip
+    gradient = slopes.reshape(len(slopes), -1) @ residual.ravel()
+    return _Evaluation(value, gradient, information, implied)
 
 
 def _worse(fit: _Evaluation, moved: _Evaluation, step: Floats) -> bool:
     """Whether a step did not lower the discrepancy, or went too far past its lowest point.
 
-    Near the minimum only the slope tells: the values differ by less than rounding.
+    Near the minimum only the slope shows this, as the values differ by less than rounding.
     """
     slope = float(fit.gradient @ step)
     return moved.value > fit.value + 1e-13 or float(moved.gradient @ step) < -0.9 * slope
 
 
 def _checked(parameters: Floats, fit: _Evaluation) -> CovarianceFit:
-    """The solution, with a problem where the data do not determine it."""
+    """The solution, with a problem where the data do not determine every loading."""
     result = CovarianceFit(parameters, fit.implied, fit.information)
     scale = np.sqrt(np.diag(fit.information))
-    if (scale <= 0).any():
-        return _with(result, "The data do not determine every loading of the model.")
-    if np.linalg.eigvalsh(fit.information / np.outer(scale, scale))[0] < 1e-9:
-        return _with(result, "The data do not determine every loading of the model.")
+    if (scale <= 0).any() or (
+        np.linalg.eigvalsh(fit.information / np.outer(scale, scale))[0] < 1e-9
+    ):
+        return replace(result, problem="The data do not determine every loading of the model.")
     return result
-
-
-def _stuck(failed: CovarianceFit) -> CovarianceFit:
-    """The fit that did not settle."""
-    return _with(failed, "The factor model did not converge.")
-
-
-def _with(fit: CovarianceFit, problem: str) -> CovarianceFit:
-    """The fit with a problem."""
-    return CovarianceFit(fit.parameters, fit.implied, fit.information, problem)
 
 
 # McDonald's omega total: the share of the sum's variance that one common factor explains.
@@ -161,8 +153,8 @@ _NO_ERROR_LEFT = (
     "all of the variance."
 )
 _CUT = (
-    "The interval is cut at 0 and 1, which it would pass: it takes the estimate as normal, which "
-    "is rough so near the bound."
+    "The interval is cut at 0 or 1. It assumes a normal estimate, which is a rough approximation "
+    "near these bounds."
 )
 _NEEDS_THREE = "Undefined: two items do not determine a factor; omega needs three that vary."
 
@@ -170,7 +162,7 @@ _NEEDS_THREE = "Undefined: two items do not determine a factor; omega needs thre
 def omega_total(
     scores: Floats, *, names: Sequence[str] | None = None, level: float = 0.95
 ) -> Estimate:
-    """How much of the variance of the scale's score one common factor explains.
+    """Omega total: the share of the variance of the scale's score that one common factor explains.
 
     Parameters
     ----------
@@ -200,8 +192,8 @@ def omega_total(
     fitted by maximum likelihood to the covariance matrix; McDonald (1999, Test Theory). Interval:
     estimate plus and minus z standard errors by the delta method (Raykov 2002,
     doi:10.1207/S15327906MBR3701_04), which takes answers as normal and rows as independent; cut at
-    0 and 1, with a note. If a
-    single factor does not fit, omega has no clear meaning: read it beside the factor model.
+    0 and 1, with a note. If one factor does not fit, omega has no clear meaning: read the factor
+    model as well.
     Agrees with lavaan 0.6-19 to 1e-6 (HS 1939 and simulated six-point items).
     """
     z = NormalDist().inv_cdf((1 + check_level(level)) / 2)
@@ -211,7 +203,7 @@ def omega_total(
         f"{level * 100:g}% interval (delta method)"
     )
     result = Estimate(math.nan, math.nan, math.nan, level, rows.n, rows.n_left_out, method)
-    reason = _too_little(rows)
+    reason = _why_undefined(rows)
     if reason:
         return replace(result, problems=with_undefined_reason(rows, reason))
     spread = rows.scores.std(axis=0)
@@ -231,17 +223,17 @@ def omega_total(
     improper = _negative_variances(rows.names, residuals)
     if unique < 0:
         return replace(result, problems=(*rows.problems, *improper, _NO_ERROR_LEFT))
-    # The delta method needs an admissible solution; at a negative variance it goes far astray.
+    # The delta method needs an admissible solution; a negative variance is none.
     low, high, cut = _within_bounds(value, math.nan if improper else z * error)
-    against = negative_loading_notes(rows.names, loadings * (1 if common >= 0 else -1))
-    problems = rows.problems + improper + against + cut
+    cautions = negative_loading_notes(rows.names, loadings * (1 if common >= 0 else -1))
+    problems = rows.problems + improper + cautions + cut
     return replace(result, value=value, low=low, high=high, problems=problems)
 
 
-def _within_bounds(value: float, reach: float) -> tuple[float, float, tuple[str, ...]]:
-    """The interval from value - reach to value + reach within 0 and 1, and a note if it was cut."""
-    low, high = value - reach, value + reach
-    if (low >= 0 and high <= 1) or math.isnan(reach):
+def _within_bounds(value: float, half_width: float) -> tuple[float, float, tuple[str, ...]]:
+    """The interval around the value within 0 and 1, and a note where it is cut."""
+    low, high = value - half_width, value + half_width
+    if (low >= 0 and high <= 1) or math.isnan(half_width):
         return low, high, ()
     return max(low, 0.0), min(high, 1.0), (_CUT,)
 
@@ -257,19 +249,24 @@ def _negative_variances(names: Sequence[str], residuals: Floats) -> tuple[str, .
     )
 
 
-def _too_little(rows: UsableItems) -> str:
+def _why_undefined(rows: UsableItems) -> str:
     """Why one factor cannot be fitted; empty where it can."""
     reason = too_few_reason(rows)
     if reason:
         return reason
     if rows.n_items < 3:
         return _NEEDS_THREE
-    if rows.n <= rows.n_items:
-        return (
-            f"Undefined: it needs more complete rows than items, and there are {rows.n} rows of "
-            f"{rows.n_items} items."
-        )
-    return ""
+    return _too_few_rows(rows)
+
+
+def _too_few_rows(rows: UsableItems) -> str:
+    """Why the rows are too few for a factor model; empty where they are enough."""
+    if rows.n > rows.n_items:
+        return ""
+    return (
+        f"Undefined: omega needs more complete rows than items, and there are {rows.n} rows of "
+        f"{rows.n_items} items."
+    )
 
 
 def _one_factor(parameters: Floats) -> tuple[Floats, Floats]:
@@ -318,7 +315,7 @@ def omega_hierarchical(
     names: Sequence[str] | None = None,
     level: float = 0.95,
 ) -> OmegaHierarchical:
-    """How much of the variance of the total score is due to what all subscales share.
+    """Omega hierarchical: the share of the total's variance due to one general factor.
 
     Parameters
     ----------
@@ -409,18 +406,18 @@ def _solution(
     gradient = 2 * common / total * of_common - (common / total) ** 2 * of_total
     value = common**2 / total
     improper = _negative_variances(rows.names, residuals)
-    against = negative_loading_notes(rows.names, general * (1 if common >= 0 else -1))
-    # The delta method needs an admissible solution; at a negative variance it goes far astray.
+    cautions = negative_loading_notes(rows.names, general * (1 if common >= 0 else -1))
+    # The delta method needs an admissible solution; a negative variance is none.
     error = math.nan if improper else fit.standard_error(gradient, rows.n)
-    reach = NormalDist().inv_cdf((1 + result.level) / 2) * error
-    low, high, cut = _within_bounds(value, reach)
+    half_width = NormalDist().inv_cdf((1 + result.level) / 2) * error
+    low, high, cut = _within_bounds(value, half_width)
     return OmegaHierarchical(
         hierarchical=replace(
             result,
             value=value,
             low=low,
             high=high,
-            problems=result.problems + improper + against + cut,
+            problems=result.problems + improper + cautions + cut,
         ),
         total=1 - float(residuals @ spread**2) / total,
         subscales=labels,
@@ -451,19 +448,14 @@ def _not_identified(rows: UsableItems, member: Integers, labels: Sequence[Hashab
     """Why a general factor above the subscales cannot be determined; empty where it can."""
     if len(labels) < 3:
         return (
-            f"Undefined: a general factor is identified by three subscales or more, and there are "
-            f"{len(labels)}: their correlation alone does not tell how much each takes part in it."
+            "Undefined: a general factor needs three subscales or more, and there are "
+            f"{len(labels)}. Fewer correlations do not determine the loading of each subscale on it."
         )
     sizes = np.bincount(member, minlength=len(labels))
     short = [label for label, size in zip(labels, sizes, strict=True) if size < 2]
     if short:
         return f"Undefined: fewer than two items vary in {name_list(short)}."
-    if rows.n <= rows.n_items:
-        return (
-            f"Undefined: it needs more complete rows than items, and there are {rows.n} rows of "
-            f"{rows.n_items} items."
-        )
-    return ""
+    return _too_few_rows(rows)
 
 
 def _second_order(member: Integers, m: int) -> CovarianceModel:

@@ -1,4 +1,4 @@
-"""Agreement of a score with itself: occasions, forms, orders, and intraclass correlations."""
+"""Stability of a score: retest, alternate forms, orders of the options, intraclass correlations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.stats.groups import MeanTest, paired_t
 from core.stats.inputs import Floats, check_level, is_constant, undefined_size_note
 from core.stats.resampling import Bootstrap
 
-# Agreement of a score with itself: over occasions, alternate forms and orders of the options.
+# Retest correlations, and the agreement of alternate forms or orders of the options.
 
 Version = Literal["alternate form", "option order"]
 
@@ -48,7 +48,7 @@ def form_agreement(
     level: float = 0.95,
     bootstrap: Bootstrap | None = None,
 ) -> FormAgreement:
-    """How well scores from two forms, or from two orders of the options, agree.
+    """The agreement of scores from two forms, or from two orders of the options.
 
     Parameters
     ----------
@@ -77,13 +77,15 @@ def form_agreement(
     """
     agreement = correlation(original, other, level=level, bootstrap=bootstrap)
     shift = paired_t(original, other, level=level)
-    return FormAgreement(what, agreement, shift, _identical(np.stack([original, other], axis=1)))
+    return FormAgreement(
+        what, agreement, shift, _identical_scores_note(np.stack([original, other], axis=1))
+    )
 
 
 def retest_agreement(
     scores: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
 ) -> Retest:
-    """How well scores on one occasion are ordered like those on another.
+    """Retest reliability: the correlations of scores over pairs of occasions.
 
     Parameters
     ----------
@@ -107,24 +109,24 @@ def retest_agreement(
     Notes
     -----
     The mean is tanh(mean of atanh r); Fisher (1921). Pairs of one set of rows are not independent,
-    so the mean has no interval: use `core.stats.reliability.stability` for one.
+    so the mean has no interval: use `intraclass` for one.
     """
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2:
         raise ValueError(f"scores need rows and occasions, not {table.ndim} dimensions")
     pairs = tuple(combinations(range(table.shape[1]), 2))
-    found = tuple(
+    correlations = tuple(
         correlation(table[:, first], table[:, second], level=level, bootstrap=bootstrap)
         for first, second in pairs
     )
-    values = np.array([each.r for each in found if math.isfinite(each.r)])
-    problems = _identical(table)
+    values = np.array([each.r for each in correlations if math.isfinite(each.r)])
+    problems = _identical_scores_note(table)
     if not pairs:
         problems += ("Undefined: there is only one occasion.",)
     elif not len(values):
-        problems += tuple(dict.fromkeys(text for each in found for text in each.problems))
+        problems += tuple(dict.fromkeys(text for each in correlations for text in each.problems))
     mean, reason = _mean_correlation(values)
-    return Retest(pairs, found, mean, (*problems, *reason))
+    return Retest(pairs, correlations, mean, (*problems, *reason))
 
 
 def _mean_correlation(values: Floats) -> tuple[float, tuple[str, ...]]:
@@ -141,21 +143,19 @@ def _mean_correlation(values: Floats) -> tuple[float, tuple[str, ...]]:
     return float(np.tanh(np.arctanh(values).mean())), ()
 
 
-def _identical(scores: Floats) -> tuple[str, ...]:
+def _identical_scores_note(scores: Floats) -> tuple[str, ...]:
     """A caution where versions give the same scores to every row."""
     complete = scores[np.isfinite(scores).all(axis=1)]
     if scores.shape[1] < 2 or not len(complete) or np.ptp(complete, axis=1).any():
         return ()
     return (
-        "Scores are identical in every row, as with a model at temperature 0: agreement is by "
+        "Scores are identical in every row, as with a model at temperature 0. Such agreement is by "
         "construction and says nothing about reliability.",
     )
 
 
 # Intraclass correlations: how far repetitions (or raters) give the same score to the same unit.
-
-# Ours because neither scipy nor statsmodels has intraclass correlations.
-
+# Ours because neither scipy nor statsmodels has them.
 
 IccForm = Literal["ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"]
 ICC_FORMS: tuple[IccForm, ...] = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
@@ -204,7 +204,7 @@ class _MeanSquares:
 
 
 def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
-    """How much of the variance of scores is between units rather than between their repetitions.
+    """The share of the variance of scores that lies between units, not between repetitions.
 
     Parameters
     ----------
@@ -241,13 +241,13 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
     left_out = len(table) - n
     if n < 2 or k < 2:
         reason = (
-            "Undefined: it needs two units with two repetitions each, and there are "
-            f"{n} complete units of {k}."
+            "Undefined: intraclass correlations need two units with two repetitions each, and "
+            f"there are {n} complete units of {k}."
         )
         return Intraclass(_undefined(), n, k, left_out, level, (reason,))
     reason = undefined_size_note(complete)
     if not reason and is_constant(complete.ravel()):
-        reason = "Undefined: every score is the same, so nothing tells the units apart."
+        reason = "Undefined: every score is the same, so the units do not differ."
     if reason:
         return Intraclass(_undefined(), n, k, left_out, level, (reason,))
     if (np.ptp(complete, axis=1) == 0).all():
@@ -256,8 +256,8 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
             for form in ICC_FORMS
         )
         reason = (
-            "Every unit's repetitions are identical, so agreement is complete by construction "
-            "(a model at temperature 0, perhaps) and has no interval."
+            "The repetitions of every unit are identical, so agreement is complete by construction "
+            "(as with a model at temperature 0) and has no interval."
         )
         return Intraclass(same, n, k, left_out, level, (reason,))
     squares, exact = _mean_squares(complete)
@@ -281,7 +281,7 @@ def _undefined() -> tuple[IntraclassCorrelation, ...]:
 
 
 def _mean_squares(scores: Floats) -> tuple[_MeanSquares, bool]:
-    """Mean squares, and whether the error is nothing but rounding (then exactly 0)."""
+    """Mean squares, and whether the error is only rounding (then exactly 0)."""
     n, k = scores.shape
     centered = scores - scores.mean()
     units, repetitions = centered.mean(axis=1), centered.mean(axis=0)
@@ -300,10 +300,10 @@ def _mean_squares(scores: Floats) -> tuple[_MeanSquares, bool]:
 
 
 def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorrelation:
-    """One form with F test and interval; averaged forms step up the single one's."""
-    noise = squares.within if form.startswith("ICC1") else squares.error
+    """One form with F test and interval; forms of means are stepped up from the single one."""
+    error = squares.within if form.startswith("ICC1") else squares.error
     df1, df2 = _df(form, squares.n, squares.k)
-    ratio = squares.units / noise if noise > 0 else math.inf
+    ratio = squares.units / error if error > 0 else math.inf
     value = _single(form, squares)
     if form.startswith("ICC2"):
         low, high = _random_interval(squares, value, level)
@@ -323,16 +323,16 @@ def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorre
 def _single(form: IccForm, squares: _MeanSquares) -> float:
     """The coefficient of a single repetition."""
     k = squares.k
-    noise = squares.within if form.startswith("ICC1") else squares.error
+    error = squares.within if form.startswith("ICC1") else squares.error
     shift = k * (squares.repetitions - squares.error) / squares.n if form[3] == "2" else 0.0
-    below = squares.units + (k - 1) * noise + shift
-    return (squares.units - noise) / below if below > 0 else math.nan
+    denominator = squares.units + (k - 1) * error + shift
+    return (squares.units - error) / denominator if denominator > 0 else math.nan
 
 
 def _stepped(value: float, k: int) -> float:
     """Spearman-Brown: the coefficient of a mean of k from that of one."""
-    below = 1 + (k - 1) * value
-    return k * value / below if below > 0 else math.nan
+    denominator = 1 + (k - 1) * value
+    return k * value / denominator if denominator > 0 else math.nan
 
 
 def _random_interval(squares: _MeanSquares, value: float, level: float) -> tuple[float, float]:
