@@ -8,7 +8,7 @@ UserError
 ├── CollectionError   the model service refused or could not be reached
 ├── NotEnoughData     an analysis cannot be computed from these responses
 ├── TooLarge          an analysis needs more memory than it may take
-├── ModelTextError    the text of a factor model cannot be read (factor_models/cfa_syntax.py)
+├── ModelTextError    the text of a factor model cannot be read (stats/factor/model_text.py)
 └── StoreError        the database file cannot be opened, read or written
 
 Anything else that escapes is a fault in Inkblot and is shown as one.

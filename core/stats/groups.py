@@ -251,7 +251,7 @@ def paired_t(
 
 
 def _noncentral_interval(statistic: float, df: float, level: float) -> tuple[float, float]:
-    """Two-sided interval of the noncentrality of an observed t; NaN where it cannot be found.
+    """Two-sided interval of the noncentrality of an observed t; NaN where there is none.
 
     Of a very large t only the estimated spread is uncertain, so its chi distribution gives the ends
     (to a share of 1 / t²); the noncentral t cannot be computed there.
@@ -575,7 +575,7 @@ def _noncentrality(statistic: float, df1: float, df2: float, level: float) -> tu
 
 
 def _falling_root(excess: Callable[[float], float], high: float) -> float:
-    """Where a falling function from 0 on is 0; 0 where it starts below, NaN where not found."""
+    """The root of a falling function from 0 on; 0 where it starts below, NaN without a root."""
     if excess(0.0) <= 0:
         return 0.0
     for _ in range(8):

@@ -147,7 +147,7 @@ def _whitened(usable: UsableItems) -> tuple[Floats | None, str]:
     centered = usable.scores - usable.scores.mean(axis=0)
     values, vectors = np.linalg.eigh(centered.T @ centered / usable.n)
     if values[0] <= 0:
-        return None, "The items' units are too far apart for a joint test."
+        return None, "The units of the items are too different for a joint test."
     return centered @ (vectors / np.sqrt(values)) @ vectors.T, ""
 
 

@@ -667,7 +667,7 @@ def test_without_a_baseline_or_anything_to_compute_there_is_one_message(scale):
 @pytest.mark.parametrize(
     ("rows", "share", "estimator", "why"),
     [
-        (10, 0.0, "mlr", "The scaling factor of the model comes out at -0.196"),
+        (10, 0.0, "mlr", "The scaling factor of the model is -0.196"),
         (300, 0.8, "fiml", "Too many answers are missing for a test of fit"),
     ],
 )

@@ -290,7 +290,7 @@ def test_a_misspelt_item_is_refused_with_the_nearest_name(fit, text):
 TEXTS = {
     "nothing": ("", "measures nothing"),
     "a factor without items": (one_factor_model([]), "name is missing"),
-    "an item twice": ("A =~ i1 + i1", "said twice"),
+    "an item twice": ("A =~ i1 + i1", "written twice"),
     "a factor of itself": ("A =~ A", "measured by itself"),
     "a huge loading": ("A =~ 1e300*i1 + i2 + i3", "too large for a parameter"),
     "a huge start": ("A =~ i1 + start(1e200)*i2 + i3", "too large for a parameter"),

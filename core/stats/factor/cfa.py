@@ -63,7 +63,7 @@ from core.stats.factor.result import (
 )
 from core.stats.inputs import Floats, check_level
 
-# Which parameters left out of a model would improve its fit most.
+# Modification indices: parameters that would improve the fit most.
 
 NO_INFORMATION = 1e-8  # share of a parameter's information that the model leaves unexplained
 
@@ -89,8 +89,8 @@ def modification_indices(
         Largest first.
     """
     table = likelihood.structure.table
-    wanted = [parameters_fixed_at_zero(table, number) for number in range(table.n_groups)]
-    return _score_tests(likelihood, theta, wanted)
+    parameters = [parameters_fixed_at_zero(table, number) for number in range(table.n_groups)]
+    return _score_tests(likelihood, theta, parameters)
 
 
 def release_indices(likelihood: NormalLikelihood, theta: Floats) -> tuple[ModificationIndex, ...]:
@@ -105,24 +105,24 @@ def release_indices(likelihood: NormalLikelihood, theta: Floats) -> tuple[Modifi
     for p in table.parameters:
         groups_of.setdefault(p.free, set()).add(p.group)
     shared = [p for p in table.parameters if p.is_free and len(groups_of[p.free]) > 1]
-    wanted = [[p for p in shared if p.group == number] for number in range(table.n_groups)]
-    return _score_tests(likelihood, theta, wanted)
+    parameters = [[p for p in shared if p.group == number] for number in range(table.n_groups)]
+    return _score_tests(likelihood, theta, parameters)
 
 
 def _score_tests(
-    likelihood: NormalLikelihood, theta: Floats, wanted: list[list[Parameter]]
+    likelihood: NormalLikelihood, theta: Floats, parameters: list[list[Parameter]]
 ) -> tuple[ModificationIndex, ...]:
     """Score tests of parameters per group, largest first."""
-    if not any(wanted):
+    if not any(parameters):
         return ()
     structure, n = likelihood.structure, likelihood.n
     inverse = np.linalg.pinv(likelihood.expected_information(theta))
     out: list[ModificationIndex] = []
     groups = zip(likelihood.groups, likelihood.moments(theta), strict=True)
     for number, (group, at) in enumerate(groups):
-        if not wanted[number]:
+        if not parameters[number]:
             continue
-        d = structure.candidates(theta, wanted[number], number)
+        d = structure.candidates(theta, parameters[number], number)
         new = ModelMoments(at.means, at.covariance, d)
         slope = -0.5 * deviance_gradient(group, new) / n
         own = np.diag(expected_information(group, new)) / n
@@ -130,9 +130,9 @@ def _score_tests(
         left = own - np.einsum("rs,st,rt->r", cross, inverse, cross)
         scale = Standardizer(structure.table, structure.matrices(theta, number))
         for r in np.flatnonzero(left > NO_INFORMATION * own):
-            change, p = float(slope[r] / left[r]), wanted[number][r]
+            change, p = float(slope[r] / left[r]), parameters[number][r]
             out.append(modification_index(p, float(n * slope[r] * change), change, scale))
-    return tuple(sorted(out, key=lambda found: -found.index))
+    return tuple(sorted(out, key=lambda row: -row.index))
 
 
 def modification_index(
@@ -170,11 +170,11 @@ def parameters_fixed_at_zero(table: ParameterTable, group: int = 0) -> list[Para
     ]
 
 
-# A measurement model fitted to prepared data, and everything reported about the fit.
+# The fit of a measurement model to prepared data, and its result.
 
 
 class _Fitter:
-    """One fit, step by step: search, tests and errors, what to distrust."""
+    """One fit: search, tests, errors and cautions."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class _Fitter:
         self.likelihood = NormalLikelihood(self.structure, data.groups)
 
     def result(self) -> CfaResult:
-        """Search, infer, describe."""
+        """The fitted model with everything reported about it."""
         problems = [*self.data.problems, *model_problems(self.model)]
         if self.data.n <= self.table.n_free:
             problems.append(few_rows_note(self.data.n, self.table.n_free))
@@ -319,7 +319,7 @@ def _no_tests(df: int) -> TestsOfFit:
     return TestsOfFit(undefined_indices(df), None, None, math.nan, math.nan)
 
 
-# Confirmatory factor analysis by maximum likelihood: ML, MLR, with or without missing answers.
+# From a model text and scores to a fitted model.
 
 Estimator = Literal["ML", "MLR"]
 
@@ -338,7 +338,7 @@ def fit_cfa(
     group_names: Sequence[str] | None = None,
     ci_level: float = 0.95,
 ) -> CfaResult:
-    """A measurement model fitted to answers, with everything needed to judge it.
+    """A measurement model fitted to answers, with its tests of fit, estimates and cautions.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def fit_cfa(
     items : p names
         Names of the columns. Columns the model does not mention are ignored.
     model : str or ParsedModel
-        Model text (see `cfa_syntax`), or what `parse_model` made of one.
+        Model text (see model_text.py) or parsed model.
     estimator : "ML" or "MLR"
         MLR has the same estimates, but standard errors (sandwich) and test (Yuan-Bentler) that
         hold for answers that are not normal.
@@ -380,7 +380,7 @@ def fit_cfa(
         The text cannot be read, names an unknown item or leaves nothing to estimate, or `partial`
         names something else than the model.
     TooLarge
-        So many items that the tests would take more memory than `cfa_items.MEMORY_LIMIT`.
+        So many items that the tests would take more memory than the limit of `check_memory`.
     NotEnoughData
         Too few items or rows, items that determine each other, two items of one name, or scores
         too large or too small to compute with.
@@ -396,13 +396,13 @@ def fit_cfa(
     groups = [scores] if isinstance(scores, np.ndarray) else list(scores)
     names = list(group_names) if group_names else _default_names(len(groups))
     parsed = read_model(model, items)
-    _refuse_strangers(partial, parsed)
+    _check_partial(partial, parsed)
     means = means or missing == "fiml" or len(groups) > 1
     size = likelihood_cells(len(groups), means=means, incomplete=missing == "fiml")
     check_memory(len(parsed.items), size)
-    kept, data = _usable(parsed, groups, items, missing, names)
+    usable, data = _usable(parsed, groups, items, missing, names)
     table = parameter_table(
-        kept,
+        usable,
         scaling=scaling,
         means=means,
         n_groups=len(groups),
@@ -414,10 +414,10 @@ def fit_cfa(
             "The model fixes every parameter, so there is nothing to estimate.",
             "Take fixed values out of the model text.",
         )
-    return _Fitter(kept, table, data, estimator, missing, check_level(ci_level)).result()
+    return _Fitter(usable, table, data, estimator, missing, check_level(ci_level)).result()
 
 
-def _refuse_strangers(partial: frozenset[tuple[str, str, str]], model: ParsedModel) -> None:
+def _check_partial(partial: frozenset[tuple[str, str, str]], model: ParsedModel) -> None:
     """Stop where a parameter that groups may keep for themselves is about unknown names."""
     known = {*model.factors, *model.items, ""}
     strange = sorted(" ".join(names).strip() for names in partial if {names[0], names[2]} - known)
@@ -438,11 +438,11 @@ def _usable(
     """The model without items that cannot be analysed, and the data in the order of its items."""
     own = [model_scores(group, items, model) for group in groups]
     data = prepare_groups(own, model.items, missing=missing, names=names)
-    kept = model.without(frozenset(data.dropped))
-    if not kept.factors:
-        what = " ".join(["No factor has an item left.", *data.problems])
-        raise NotEnoughData(what, "Add items.")
-    return kept, data
+    usable = model.without(frozenset(data.dropped))
+    if not usable.factors:
+        problem = " ".join(["No factor has an item left.", *data.problems])
+        raise NotEnoughData(problem, "Add items.")
+    return usable, data
 
 
 def _default_names(n: int) -> list[str]:

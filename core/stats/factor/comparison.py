@@ -18,7 +18,7 @@ from core.stats.factor.model import ParsedModel, Scaling
 from core.stats.factor.result import CfaResult, FitIndices
 from core.stats.inputs import Floats
 
-# Whether a model with more restrictions fits worse than one with fewer.
+# The comparison of two nested models.
 
 _ROUNDING = 1e-6
 
@@ -116,11 +116,8 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
     if np.isnan(plain):
         return math.nan, math.nan, ["At least one of the models has no test of fit."]
     if plain < -_ROUNDING * max(1.0, restricted.fit.chi2):
-        return (
-            math.nan,
-            math.nan,
-            ["The model with more restrictions fits better, so it is not nested."],
-        )
+        reason = "The model with more restrictions fits better, so it is not nested."
+        return math.nan, math.nan, [reason]
     if restricted.estimator != "MLR":
         return max(plain, 0.0), 1.0, []
     weighted = [
@@ -129,11 +126,8 @@ def _difference(restricted: CfaResult, freer: CfaResult, df: int) -> tuple[float
     ]
     factor = (weighted[0] - weighted[1]) / df
     if np.isnan(factor):
-        return (
-            math.nan,
-            math.nan,
-            ["A scaled χ² is undefined, so the difference cannot be corrected."],
-        )
+        reason = "A scaled χ² is undefined, so the difference cannot be corrected."
+        return math.nan, math.nan, [reason]
     if factor <= 0:
         reason = (
             "The correction of the chi-square difference is not positive, which happens in small "
@@ -152,7 +146,7 @@ def _versions(restricted: CfaResult, freer: CfaResult) -> tuple[str, FitIndices,
     return "plain", restricted.fit, freer.fit
 
 
-# Whether a measurement model means the same in several languages, models or forms.
+# Measurement invariance over groups, such as languages, models or forms.
 
 Level = Literal["configural", "metric", "scalar", "strict"]
 
@@ -167,7 +161,7 @@ _EQUAL: dict[Level, frozenset[str]] = {
 
 @dataclass(frozen=True, eq=False)
 class InvarianceLevel:
-    """One step of the ladder.
+    """One level of invariance.
 
     Parameters
     ----------
@@ -182,7 +176,7 @@ class InvarianceLevel:
 
 @dataclass(frozen=True, eq=False)
 class Invariance:
-    """The ladder of invariance.
+    """All levels of invariance.
 
     Parameters
     ----------
@@ -206,7 +200,7 @@ def invariance(
     partial: frozenset[tuple[str, str, str]] = frozenset(),
     ci_level: float = 0.95,
 ) -> Invariance:
-    """The same model in all groups, with more and more held equal, and what each step costs.
+    """The same model in all groups, with more parameters held equal at each level.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Answers made ready for a normal likelihood, and the parameters that maximize it."""
+"""Estimation by maximum likelihood: data of the groups, start values, and the search."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from core.stats.factor.likelihood import (
 from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, Parameter, ParameterTable
 from core.stats.inputs import Booleans, Floats, score_matrix, select_usable
 
-# Answers made ready for a normal likelihood: which items and rows count, and their moments.
+# Usable items and rows of the groups, and their moments.
 
-_SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix that can be told from 0
+_SINGULAR = 1e-10  # smallest eigenvalue of a correlation matrix beyond rounding
 _ENOUGH = 10  # rows beyond as many as items
 _PART = 0.05  # of a combination of items that is worth a name
 
@@ -56,25 +56,25 @@ def prepare_groups(
         `score_matrix`.
     """
     matrices = [score_matrix(group, items) for group in scores]
-    found = select_usable(matrices, items, "listwise" if missing == "listwise" else "available")
-    kept = tuple(items[column] for column in found.columns.tolist())
-    counts = [int(rows.sum()) for rows in found.rows]
-    if len(kept) < 2 or min(counts) < 2:
-        what = f"{len(kept)} items vary over {sum(counts)} usable rows, too few for a factor."
+    usable = select_usable(matrices, items, "listwise" if missing == "listwise" else "available")
+    varying = tuple(items[column] for column in usable.columns.tolist())
+    counts = [int(rows.sum()) for rows in usable.rows]
+    if len(varying) < 2 or min(counts) < 2:
+        reason = f"{len(varying)} items vary over {sum(counts)} usable rows, too few for a factor."
         raise NotEnoughData(
-            " ".join([what, *found.problems]),
+            " ".join([reason, *usable.problems]),
             "Add items or rows, or use the full-information estimator if answers are missing.",
         )
     groups = tuple(
-        _group(matrix[np.ix_(rows, found.columns)], kept, name)
-        for matrix, rows, name in zip(matrices, found.rows, names, strict=True)
+        _group(matrix[np.ix_(rows, usable.columns)], varying, name)
+        for matrix, rows, name in zip(matrices, usable.rows, names, strict=True)
     )
     return PreparedData(
-        items=kept,
-        dropped=tuple(name for name in items if name not in kept),
+        items=varying,
+        dropped=tuple(name for name in items if name not in varying),
         groups=groups,
         n_given=sum(map(len, matrices)),
-        problems=(*found.problems, *_no_maximum_note(groups, kept)),
+        problems=(*usable.problems, *_no_maximum_note(groups, varying)),
     )
 
 
@@ -98,21 +98,23 @@ def _group(matrix: Floats, items: tuple[str, ...], name: str) -> GroupData:
             "matrix of more items than rows has no inverse.",
             "Add rows, or fit fewer items at a time.",
         )
-    _refuse_strangers(present, items, where)
+    _refuse_separate_items(present, items, where)
     if present.all():
-        moments = patterns[0].mean, patterns[0].covariance
-        _refuse_dependent(moments[1], items, where)
-        return GroupData(name, tuple(patterns), *moments, means, variances)
+        complete = patterns[0]
+        _refuse_dependent(complete.covariance, items, where)
+        return GroupData(
+            name, tuple(patterns), complete.mean, complete.covariance, means, variances
+        )
     start = GroupData(name, tuple(patterns), means, np.diag(variances), means, variances)
-    found = unrestricted_moments(start)
-    if found.settled:
-        return replace(start, means=found.means, covariance=found.covariance)
-    _refuse_dependent_answers(matrix, found.covariance, items, where)
-    between = (found.covariance + start.covariance) / 2
+    moments = unrestricted_moments(start)
+    if moments.settled:
+        return replace(start, means=moments.means, covariance=moments.covariance)
+    _refuse_dependent_answers(matrix, moments.covariance, items, where)
+    between = (moments.covariance + start.covariance) / 2
     return replace(start, covariance=between, has_maximum=False)
 
 
-def _refuse_strangers(present: Booleans, items: tuple[str, ...], where: str) -> None:
+def _refuse_separate_items(present: Booleans, items: tuple[str, ...], where: str) -> None:
     """Stop where two items are never answered in the same row, naming them."""
     together = present.T.astype(float) @ present
     if (together == 0).any():
@@ -126,7 +128,7 @@ def _refuse_strangers(present: Booleans, items: tuple[str, ...], where: str) -> 
 
 def _refuse_dependent(covariance: Floats, items: tuple[str, ...], where: str) -> None:
     """Stop where some items are a weighted sum of others, naming them."""
-    smallest, weights = _weakest(covariance)
+    smallest, weights = _smallest_eigenvalue(covariance)
     if smallest < _SINGULAR:
         bound = [n for n, w in zip(items, weights, strict=True) if abs(w) > 1e-4]
         raise NotEnoughData(
@@ -142,7 +144,7 @@ def _refuse_dependent_answers(
 
     Few rows lie on a plane whatever the items are, and say nothing.
     """
-    columns = np.flatnonzero(np.abs(_weakest(covariance)[1]) > _PART)
+    columns = np.flatnonzero(np.abs(_smallest_eigenvalue(covariance)[1]) > _PART)
     own = matrix[:, columns]
     complete = own[~np.isnan(own).any(axis=1)]
     if (
@@ -155,7 +157,7 @@ def _refuse_dependent_answers(
 
 
 def _no_maximum_note(groups: Sequence[GroupData], items: tuple[str, ...]) -> list[str]:
-    """Where too many answers are missing for the saturated model, and which are the worst."""
+    """Sentences on groups with too many missing answers for the saturated model."""
     out = []
     for group in (g for g in groups if not g.has_maximum):
         present = group.answered.astype(float)
@@ -178,14 +180,14 @@ def _rows(n: int) -> str:
     return f"{n} row holds" if n == 1 else f"{n} rows hold"
 
 
-def _weakest(covariance: Floats) -> tuple[float, Floats]:
+def _smallest_eigenvalue(covariance: Floats) -> tuple[float, Floats]:
     """Smallest eigenvalue of the correlations, and its eigenvector."""
     spread = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
     return float(values[0]), vectors[:, 0]
 
 
-# The parameters at which the answers are most likely, or a plain statement that none was found.
+# The search for the maximum of the likelihood.
 
 _STEPS = 500  # a maximum takes 10 to 60; more means that there is none
 _SLOW = 100  # steps after which the curvature of the likelihood itself may end the search

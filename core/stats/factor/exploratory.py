@@ -16,14 +16,14 @@ from core.stats.inputs import Booleans, Floats, usable_items
 from core.stats.ordered.answer_options import Offered
 from core.stats.ordered.polychoric import Polychoric, correlations_of_tables, polychoric
 
-# The correlations that factors are looked for in: of scores, or behind ordered answers.
+# Correlations of the items: Pearson of scores, or polychoric of ordered answers.
 
 InputCorrelation = Literal["pearson", "polychoric"]
 
 
 @dataclass(frozen=True, eq=False)
 class ItemCorrelations:
-    """Correlations of the items that vary, on complete rows, and what they were made of."""
+    """Correlations of the items that vary, on complete rows, and their source."""
 
     names: tuple[str, ...]
     n: int  # rows
@@ -74,7 +74,7 @@ def _item_correlations(
 
 
 _LEAST_UNIQUENESS = 0.005
-_NO_SLOPE = 1e-5  # largest slope by any free uniqueness that counts as a minimum
+_LARGEST_SLOPE = 1e-5  # largest slope by any free uniqueness that counts as a minimum
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Extraction:
     """Unrotated loadings (p, m), and how the search ended."""
 
     loadings: Floats
-    at_bound: Booleans  # (p,): uniqueness pushed down to LEAST_UNIQUENESS
+    at_bound: Booleans  # (p,): uniqueness at its lower bound
     converged: bool
 
 
@@ -104,7 +104,7 @@ def minres(correlations: Floats, n_factors: int) -> Extraction:
     principal axes of statsmodels, which have the same solution.
     """
     items = len(correlations)
-    found = minimize(
+    search = minimize(
         _loss_and_slope,
         _start(correlations),
         args=(correlations, n_factors),
@@ -113,7 +113,7 @@ def minres(correlations: Floats, n_factors: int) -> Extraction:
         bounds=[(_LEAST_UNIQUENESS, 1)] * items,
         options={"maxiter": 2000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-10},
     )
-    uniquenesses = np.asarray(found.x, dtype=np.float64)
+    uniquenesses = np.asarray(search.x, dtype=np.float64)
     slope = _loss_and_slope(uniquenesses, correlations, n_factors)[1]
     low, high = uniquenesses <= _LEAST_UNIQUENESS + 1e-8, uniquenesses >= 1 - 1e-8
     # At a bound the slope may point outward.
@@ -123,7 +123,7 @@ def minres(correlations: Floats, n_factors: int) -> Extraction:
     return Extraction(
         loadings=vectors[:, ::-1][:, :n_factors] * np.sqrt(largest),
         at_bound=low,
-        converged=bool(np.abs(steep).max() < _NO_SLOPE),
+        converged=bool(np.abs(steep).max() < _LARGEST_SLOPE),
     )
 
 
@@ -149,12 +149,12 @@ def _start(correlations: Floats) -> Floats:
 # minima; from each start both end at the same rotation.
 
 
-_FLAT = 1e-7  # length of the projected slope that counts as a minimum
-_NEARLY_FLAT = 1e-4  # enough to choose among starts
-_ROUNDS = 3000
-_TRIAL_ROUNDS = 200  # of a start, before the best one goes on
+_SLOPE_TOLERANCE = 1e-7  # length of the projected slope that counts as a minimum
+_TRIAL_TOLERANCE = 1e-4  # enough to choose among starts
+_STEPS = 3000
+_TRIAL_STEPS = 200  # of a start, before the best one goes on
 _STARTS = 20  # at random
-_SAME = 1e-5  # difference of the criterion below which two rotations are one
+_SAME_CRITERION = 1e-5  # difference of the criterion below which two rotations are one
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,9 +195,9 @@ def oblimin(loadings: Floats, seed: int = 1) -> Rotation:
     rng = np.random.default_rng(seed)
     begin = [np.eye(m)]
     begin += [np.linalg.qr(rng.standard_normal((m, m)))[0] for _ in range(_STARTS if m > 1 else 0)]
-    ends = [_descend(loadings, turn, _NEARLY_FLAT, _TRIAL_ROUNDS) for turn in begin]
+    ends = [_descend(loadings, turn, _TRIAL_TOLERANCE, _TRIAL_STEPS) for turn in begin]
     best = min(ends, key=lambda end: end[1])
-    turn, criterion, converged = _descend(loadings, best[0], _FLAT, _ROUNDS)
+    turn, criterion, converged = _descend(loadings, best[0], _SLOPE_TOLERANCE, _STEPS)
     rotated = loadings @ np.linalg.inv(turn).T
     arranged, correlations = _arrange(rotated, turn.T @ turn)
     return Rotation(
@@ -206,7 +206,7 @@ def oblimin(loadings: Floats, seed: int = 1) -> Rotation:
         criterion=criterion,
         converged=converged,
         starts=len(begin),
-        starts_at_best=sum(end[1] < best[1] + _SAME for end in ends),
+        starts_at_best=sum(end[1] < best[1] + _SAME_CRITERION for end in ends),
     )
 
 
@@ -256,7 +256,7 @@ def _arrange(loadings: Floats, correlations: Floats) -> tuple[Floats, Floats]:
     return loadings[:, order] * sign, correlations[np.ix_(order, order)] * np.outer(sign, sign)
 
 
-# How many factors to look for: more than chance would give in data of the same size.
+# Parallel analysis: the number of factors beyond chance in data of the same size.
 
 _PERCENTILE = 95.0  # of the chance eigenvalues, which an eigenvalue has to pass
 _NUMBERS_AT_ONCE = 2_000_000  # bounds memory, not results
@@ -264,7 +264,7 @@ _NUMBERS_AT_ONCE = 2_000_000  # bounds memory, not results
 
 @dataclass(frozen=True, eq=False)
 class ParallelAnalysis:
-    """Eigenvalues of the items beside those of data without any common factor.
+    """Eigenvalues of the items, and of data without any common factor.
 
     `n_suggested` counts the leading eigenvalues above the 95th percentile of chance.
     """
@@ -382,15 +382,15 @@ def _eigenvalues_of(matrices: Floats) -> Floats:
     return np.asarray(np.linalg.eigvalsh(matrices)[:, ::-1])
 
 
-# Exploratory factor analysis: which items go together, with no model given beforehand.
+# Exploratory factor analysis: minres extraction and oblimin rotation.
 
 SALIENT = 0.3  # size of a loading that names a factor
-_ONE_FACTOR = 0.8  # correlation from which two factors can hardly be told apart
+_ONE_FACTOR = 0.8  # correlation from which two factors may be one
 
 
 @dataclass(frozen=True, eq=False)
 class ExploratoryFactors:
-    """Loadings of items on rotated common factors, and what they account for.
+    """Loadings of items on rotated common factors, and the variance these explain.
 
     `loadings` are the pattern (regression of item on factors), `structure` the correlations of
     item and factor. `sums_of_squares` are the item variances each factor explains, shared out as
@@ -486,7 +486,7 @@ def factors_of_correlations(
     seed : int
         Of the random starts of the rotation.
     problems : tuple of str
-        What is known of the matrix already.
+        Problems of the matrix, to be reported with the result.
 
     Notes
     -----
@@ -501,8 +501,8 @@ def factors_of_correlations(
     sums = (rotated.loadings * structure).sum(axis=0)
     communalities = (rotated.loadings * structure).sum(axis=1)
     p = len(names)
-    apart = ~np.eye(p, dtype=bool)
-    residuals = (correlations - structure @ rotated.loadings.T)[apart]
+    off_diagonal = ~np.eye(p, dtype=bool)
+    residuals = (correlations - structure @ rotated.loadings.T)[off_diagonal]
     df = ((p - n_factors) ** 2 - (p + n_factors)) // 2
     heywood = tuple(name for name, hit in zip(names, extracted.at_bound, strict=True) if hit)
     return ExploratoryFactors(
@@ -525,7 +525,7 @@ def factors_of_correlations(
 
 
 def _check(correlations: Floats, names: Sequence[str], n_factors: int) -> None:
-    """Refuse what cannot be analysed at all."""
+    """Refuse too few items, too many factors, and gaps in the correlations."""
     p = len(names)
     if p < 3:
         raise NotEnoughData(
@@ -543,35 +543,35 @@ def _check(correlations: Floats, names: Sequence[str], n_factors: int) -> None:
 def _cautions(
     extracted: Extraction, rotated: Rotation, heywood: tuple[str, ...], *, df: int, n: int
 ) -> list[str]:
-    """What the reader must know about the solution, in sentences."""
+    """Cautions on the solution."""
     p, m = extracted.loadings.shape
-    found: list[str] = []
+    notes: list[str] = []
     if not extracted.converged:
-        found.append("The extraction did not settle; its loadings are provisional.")
+        notes.append("The extraction did not converge; its loadings are provisional.")
     if not rotated.converged:
-        found.append("The rotation did not settle; its loadings are provisional.")
+        notes.append("The rotation did not converge; its loadings are provisional.")
     if heywood:
-        found.append(
+        notes.append(
             f"Heywood case: the factors explain all variance of {', '.join(heywood)} (uniqueness "
-            f"held at {_LEAST_UNIQUENESS}). Often too many factors, two items of nearly the same "
-            "wording, or too few rows."
+            f"fixed at {_LEAST_UNIQUENESS}). Frequent causes are too many factors, two items of "
+            "nearly the same wording, or too few rows."
         )
     if df < 0:
-        found.append(f"{m} factors on {p} items leave no degrees of freedom; any data would fit.")
+        notes.append(f"{m} factors on {p} items leave no degrees of freedom; any data would fit.")
     if 0 < n <= p:
-        found.append(f"{n} rows for {p} items: the correlations are mostly chance.")
+        notes.append(f"{n} rows for {p} items: the correlations are mostly chance.")
     empty = int((np.abs(rotated.loadings).max(axis=0) < SALIENT).sum())
     if empty:
-        found.append(f"{empty} of {m} factors have no loading of .30 or more; ask for fewer.")
+        notes.append(f"{empty} of {m} factors have no loading of .30 or more; ask for fewer.")
     between = np.abs(rotated.factor_correlations - np.eye(m)).max()
     if between > _ONE_FACTOR:
-        found.append(
+        notes.append(
             f"Two factors correlate {number_text(between, 2)}; they may be one factor, so ask for "
             "fewer."
         )
     if m > 1 and rotated.starts_at_best * 4 < rotated.starts:
-        found.append(
+        notes.append(
             f"Only {rotated.starts_at_best} of {rotated.starts} starts of the rotation ended at "
             "the best one, so other rotations are nearly as simple."
         )
-    return found
+    return notes

@@ -63,7 +63,7 @@ def p_value(chi2: float, df: int) -> float:
 
 
 def cfi(model: float, model_df: float, baseline: float, baseline_df: float) -> float:
-    """Comparative fit index (Bentler 1990, doi:10.1037/0033-2909.107.2.238), kept in 0..1."""
+    """Comparative fit index (Bentler 1990, doi:10.1037/0033-2909.107.2.238), within 0..1."""
     misfit, worst = max(model - model_df, 0.0), max(model - model_df, baseline - baseline_df, 0.0)
     if not np.isfinite(worst):
         return math.nan
@@ -209,9 +209,9 @@ def _indices(
 # (2023, doi:10.1037/met0000445). Checked against lavaan 0.6-19.
 
 _NOT_SCALED = (
-    "The scaling factor of the {} comes out at {:.3g}, and it has to be above 0: there are too few "
-    "answers to correct the test. The scaled χ² and the scaled and robust indices are undefined; "
-    "the plain ones take answers as normal."
+    "The scaling factor of the {} is {:.3g}, and a correction needs one above 0: there are too few "
+    "answers. The scaled χ² and the scaled and robust indices are undefined; the plain ones assume "
+    "normal answers."
 )
 
 

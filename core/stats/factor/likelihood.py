@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from core.stats.factor.model import Derivatives, Structure
 from core.stats.inputs import Booleans, Floats, Integers
 
-# Answers as a normal likelihood needs them: rows by pattern of missing answers, and moments.
+# Rows by pattern of missing answers, and the moments of a group.
 
 LikelihoodRule = Literal["listwise", "fiml"]
 
@@ -105,11 +105,11 @@ class GroupData:
 
 @dataclass(frozen=True, eq=False)
 class PreparedData:
-    """Groups on common items, and what was left out.
+    """Groups with the same items, and what is left out.
 
     Parameters
     ----------
-    items : names kept. dropped : names left out, in the same order as given.
+    items : names of the items used. dropped : names left out, both in the order given.
     n_given : rows given. problems : in words, what was left out and why.
     """
 

@@ -11,12 +11,11 @@ import numpy as np
 
 from core.stats.inputs import Floats
 
-# A measurement model as data: what the text says, and the parameters that follow from it.
+# A measurement model as data: the terms of its text, and the parameters that follow from them.
 #
-# `cfa_syntax.parse_model` turns text into a `ParsedModel`; `parameter_table` adds everything a
-# reader of such models expects without writing it (variances, covariances of the factors, the scale
-# of each factor) and numbers the free parameters. Estimators (`cfa_fit`, `wlsmv`) see only the
-# table.
+# `parse_model` of model_text.py reads a text as a `ParsedModel`; `parameter_table` adds the usual
+# defaults (variances, covariances of the factors, the scale of each factor) and numbers the free
+# parameters. The estimators (cfa.py, wlsmv.py) use only the table.
 
 Scaling = Literal["marker", "std.lv"]
 """marker: the first loading of each factor is 1; std.lv: each factor has variance 1."""
@@ -26,13 +25,13 @@ LOADING, COVARIANCE, INTERCEPT = "=~", "~~", "~1"
 
 @dataclass(frozen=True)
 class Term:
-    """One thing the text says, such as `a*x2` in `F =~ x1 + a*x2`.
+    """One term of the text, such as `a*x2` in `F =~ x1 + a*x2`.
 
     Parameters
     ----------
     left, op, right : names as written and the operator; `right` is empty for an intercept (`~1`).
     fixed : the value the text fixes the parameter to, or None.
-    freed : True where the text says `NA*`, which undoes an automatic fixing.
+    freed : True where the text has `NA*`, which undoes an automatic fixing.
     label : terms with the same label are one parameter.
     start : the value to begin the search at, or None.
     """
@@ -48,14 +47,14 @@ class Term:
 
 @dataclass(frozen=True)
 class ParsedModel:
-    """What a model text says, with names sorted into factors and items.
+    """The terms of a model text, with names sorted into factors and items.
 
     Parameters
     ----------
     text : the text as given.
     factors : names on the left of `=~`, in order of first mention.
     items : observed names, in order of first mention; never a factor.
-    terms : everything said, in order.
+    terms : all terms, in order.
     """
 
     text: str
@@ -68,19 +67,19 @@ class ParsedModel:
         return tuple(t.right for t in self.terms if t.op == LOADING and t.left == factor)
 
     def without(self, items: frozenset[str]) -> ParsedModel:
-        """The same model with some items left out, for items that cannot be analysed.
+        """The same model without some items, such as items that cannot be analyzed.
 
-        A factor that loses all it is measured by goes too. Where the first item of a factor goes
-        and its loading was free (`NA*`), because the text gives the factor its scale elsewhere,
-        the item that is first now is free as well.
+        A factor without indicators is left out too. Where the first loading of a factor was free
+        (`NA*`), because the text gives the factor its scale elsewhere, the loading that is first
+        now is free as well.
         """
-        gone = set(items)
+        left_out = set(items)
         factors, terms = self.factors, self.terms
         while True:
-            terms = tuple(t for t in terms if not {t.left, t.right} & gone)
+            terms = tuple(t for t in terms if not {t.left, t.right} & left_out)
             measured = {t.left for t in terms if t.op == LOADING}
-            gone = set(factors) - measured
-            if not gone:
+            left_out = set(factors) - measured
+            if not left_out:
                 break
             factors = tuple(f for f in factors if f in measured)
         free = [self._first(terms, f) for f in factors if self._first(self.terms, f).freed]
@@ -203,17 +202,17 @@ def parameter_table(
     -------
     ParameterTable, ordered by group, then loadings, covariances as written, then automatic ones.
     """
-    wanted = _with_defaults(model, scaling, means, ordered)
+    terms = _with_defaults(model, scaling, means, ordered)
     numbers: dict[object, int] = {}
     rows: list[Parameter] = []
     for group in range(n_groups):
-        for original in wanted:
+        for original in terms:
             term = _in_group(original, model, group, scaling, equal)
             free, value = -1, term.fixed if term.fixed is not None else math.nan
             if term.fixed is None:
-                apart = _names(term) in partial
-                home = group if apart else _shared_group(term, model, group, equal)
-                key = term.label or (home, *_names(term))
+                own = _names(term) in partial
+                owner = group if own else _shared_group(term, model, group, equal)
+                key = term.label or (owner, *_names(term))
                 free = numbers.setdefault(key, len(numbers))
             start = math.nan if term.start is None else term.start
             rows.append(
@@ -235,17 +234,17 @@ def _with_defaults(model: ParsedModel, scaling: Scaling, means: bool, ordered: b
     if scaling == "marker":
         loadings = _fix_markers(model, loadings)
     terms = loadings + [t for t in model.terms if t.op == COVARIANCE]
-    said = {frozenset((t.left, t.right)) for t in terms if t.op == COVARIANCE}
+    written = {frozenset((t.left, t.right)) for t in terms if t.op == COVARIANCE}
     explained = {t.right for t in loadings}
     pairs = [(f, f) for f in model.factors] + [
         pair for pair in combinations([f for f in model.factors if f not in explained], 2)
     ]
     if not ordered:
         pairs = [(i, i) for i in model.items] + pairs
-    lonely = {names[0] for f in model.factors if len(names := model.indicators(f)) == 1}
+    single_items = {names[0] for f in model.factors if len(names := model.indicators(f)) == 1}
     for left, right in pairs:
-        if frozenset((left, right)) not in said:
-            fixed = 0.0 if left == right and left in lonely else None
+        if frozenset((left, right)) not in written:
+            fixed = 0.0 if left == right and left in single_items else None
             if left == right and left in model.factors and scaling == "std.lv":
                 fixed = 1.0
             terms.append(Term(left, COVARIANCE, right, fixed))
@@ -282,8 +281,8 @@ def _in_group(
     frees = (own_variance and scaling == "std.lv" and "loadings" in equal) or (
         mean and "intercepts" in equal
     )
-    said = any(_names(t) == _names(term) for t in model.terms)
-    return Term(term.left, term.op, term.right) if frees and not said else term
+    written = any(_names(t) == _names(term) for t in model.terms)
+    return Term(term.left, term.op, term.right) if frees and not written else term
 
 
 def _shared_group(term: Term, model: ParsedModel, group: int, equal: frozenset[str]) -> int:

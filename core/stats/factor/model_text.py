@@ -15,12 +15,13 @@ from core.stats.inputs import Floats, score_table
 
 # Reading a model written as text, in the notation of lavaan.
 #
-# F =~ x1 + x2 + x3 x1, x2 and x3 measure F F ~~ G F and G covary; x1 ~~ x2: their residuals do; F
-# ~~ F: a variance x1 ~ 1 an intercept (with missing answers or several groups)
+#     F =~ x1 + x2 + x3    x1, x2 and x3 measure F
+#     F ~~ G               F and G covary; x1 ~~ x2: their residuals covary; F ~~ F: a variance
+#     x1 ~ 1               an intercept (with missing answers or several groups)
 #
-# In front of a name: `0.8*` or `1*` fixes the parameter, `NA*` frees it, `a*` names it (the same
-# name twice: one parameter), `start(0.5)*` says where to begin. `#` and `!` begin a comment; a
-# statement ends with its line or `;`, and goes on after `+`, `=~` or `~~`.
+# In front of a name: `0.8*` or `1*` fixes the parameter, `NA*` frees it, `a*` labels it (terms of
+# one label are one parameter), `start(0.5)*` gives a start value. `#` and `!` begin a comment; a
+# statement ends with its line or `;`, and continues after `+`, `=~` or `~~`.
 
 _OPERATOR = re.compile(r"=~|~~|~\*~|~|:=|==|<|>|=")
 _NAME = re.compile(r"[^\W\d][\w.]*")
@@ -57,7 +58,7 @@ def parse_model(text: str, *, items: Sequence[str] | None = None) -> ParsedModel
     Parameters
     ----------
     text : str
-        Statements as in the module's description.
+        Statements in the notation above.
     items : sequence of str, optional
         Names the data hold; any other name that is not a factor is then an error.
 
@@ -73,11 +74,11 @@ def parse_model(text: str, *, items: Sequence[str] | None = None) -> ParsedModel
     """
     terms: dict[_Key, Term] = {}
     places: dict[str, _Place] = {}
-    said: dict[_Key, _Place] = {}
+    first_mention: dict[_Key, _Place] = {}
     for statement in _statements(text):
         for term in _terms(statement):
             key = _key(term)
-            said.setdefault(key, statement)
+            first_mention.setdefault(key, statement)
             terms[key] = _merged(terms[key], term, statement) if key in terms else term
             for name in (term.left, term.right):
                 if name:
@@ -90,7 +91,7 @@ def parse_model(text: str, *, items: Sequence[str] | None = None) -> ParsedModel
         )
     observed = tuple(name for name in places if name not in factors)
     _check_names(observed, factors, items, places)
-    _check_pairs(terms, factors, said)
+    _check_pairs(terms, factors, first_mention)
     _check_circles(terms.values(), factors, places)
     loaded = [t.right for t in terms.values() if t.op == LOADING and t.right not in factors]
     order = tuple(dict.fromkeys(loaded + list(observed)))
@@ -98,7 +99,7 @@ def parse_model(text: str, *, items: Sequence[str] | None = None) -> ParsedModel
 
 
 def _statements(text: str) -> list[_Place]:
-    """Statements with the line each begins on; comments gone, continued lines joined."""
+    """Statements with the line each begins on; without comments, continued lines joined."""
     out: list[_Place] = []
     for number, raw in enumerate(text.splitlines(), start=1):
         for part in re.split("[#!]", raw)[0].split(";"):
@@ -114,10 +115,14 @@ def _statements(text: str) -> list[_Place]:
 
 def _terms(statement: _Place) -> list[Term]:
     """The terms of one statement."""
-    found = _OPERATOR.search(statement.text)
-    if found is None:
+    operator = _OPERATOR.search(statement.text)
+    if operator is None:
         raise statement.error("there is no =~ or ~~ in it.")
-    op, left, right = found[0], statement.text[: found.start()], statement.text[found.end() :]
+    op, left, right = (
+        operator[0],
+        statement.text[: operator.start()],
+        statement.text[operator.end() :],
+    )
     if op == "~" and re.fullmatch(r"\s*([^*]+\*)?\s*1\s*", right):
         op, right = INTERCEPT, right.rstrip().removesuffix("1").rstrip().removesuffix("*")
     elif op not in (LOADING, COVARIANCE):
@@ -130,12 +135,12 @@ def _terms(statement: _Place) -> list[Term]:
     return [
         _with_modifier(Term(_name(n, statement), op, _name(word, statement)), modifier, statement)
         for n in left.split("+")
-        for modifier, word in (_split(piece, statement) for piece in _pieces(right))
+        for modifier, word in (_split(piece, statement) for piece in _summands(right))
     ]
 
 
-def _pieces(right: str) -> list[str]:
-    """What stands between plus signs, leaving alone the sign of an exponent such as 1e+3."""
+def _summands(right: str) -> list[str]:
+    """The parts between plus signs; the sign of an exponent such as 1e+3 does not divide."""
     return re.split(r"(?<![\d.][eE])\+", right)
 
 
@@ -151,7 +156,7 @@ def _name(word: str, statement: _Place) -> str:
     """The word, if it can be a name."""
     name = word.strip()
     if not name:
-        raise statement.error("a name is missing beside an operator or a +.")
+        raise statement.error("a name is missing next to an operator or a +.")
     if not _NAME.fullmatch(name):
         raise statement.error(f'"{name}" is not a name.')
     return name
@@ -194,7 +199,7 @@ def _merged(old: Term, new: Term, statement: _Place) -> Term:
     """Both mentions of one parameter, as in `NA*x1 + a*x1`."""
     plain = replace(new, fixed=None, freed=False, label=None, start=None)
     if new == plain:
-        raise statement.error(f"{new.left} {new.op} {new.right} is said twice.")
+        raise statement.error(f"{new.left} {new.op} {new.right} is written twice.")
     return replace(
         old,
         fixed=old.fixed if new.fixed is None else new.fixed,
@@ -234,12 +239,12 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 
 
 def _check_pairs(
-    terms: dict[_Key, Term], factors: tuple[str, ...], said: dict[_Key, _Place]
+    terms: dict[_Key, Term], factors: tuple[str, ...], first_mention: dict[_Key, _Place]
 ) -> None:
     """Refuse a covariance between an item and a factor, which this kind of model has not."""
     for key, term in terms.items():
         if term.op == COVARIANCE and (term.left in factors) != (term.right in factors):
-            raise said[key].error(
+            raise first_mention[key].error(
                 f"{term.left} ~~ {term.right} joins an item and a factor; use two items or two "
                 "factors."
             )
@@ -341,7 +346,7 @@ def model_scores(scores: npt.ArrayLike, items: Sequence[str], model: ParsedModel
     return score_table(scores, items)[:, [place[item] for item in model.items]]
 
 
-# Model texts for the usual questions, to be read and edited before they are fitted.
+# Model texts of the usual models, which the user can edit.
 
 
 def subscale_model(subscales: Mapping[str, Sequence[str]]) -> str:
@@ -386,12 +391,14 @@ def add_method_factor(text: str, reverse_keyed: Sequence[str], *, name: str = "M
     str
         A model text.
     """
-    apart = [f"{name} ~~ 0*{factor}" for factor in _top_factors(text)]
-    return "\n".join([text, _free_factor(name, reverse_keyed), f"{name} ~~ 1*{name}", *apart])
+    uncorrelated = [f"{name} ~~ 0*{factor}" for factor in _top_factors(text)]
+    return "\n".join(
+        [text, _free_factor(name, reverse_keyed), f"{name} ~~ 1*{name}", *uncorrelated]
+    )
 
 
 def bifactor_model(subscales: Mapping[str, Sequence[str]], *, name: str = "General") -> str:
-    """A general factor of all items beside one factor per subscale, none of them related.
+    """A general factor of all items and one factor per subscale, all uncorrelated.
 
     Every factor has variance 1 and free loadings, the usual scale for this model.
 

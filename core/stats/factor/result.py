@@ -1,4 +1,4 @@
-"""What a fitted model reports: estimates, residuals, and problems to know before believing it."""
+"""The result of a factor model: fit, estimates, residuals and cautions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.stats.factor.model import (
 from core.stats.inputs import Floats, name_list
 from core.stats.scores import contrary_items, keying_note
 
-# What a fitted measurement model reports; shared by every estimator.
+# The result of a fitted measurement model, the same for every estimator.
 #
 # All numbers are unrounded. What is undefined is NaN, and `problems` says why in words.
 
@@ -70,7 +70,7 @@ class ParameterEstimate:
     Parameters
     ----------
     group : position of the group, from 0.
-    left, op, right, label : as in `cfa_model.Parameter`.
+    left, op, right, label : as in `Parameter`.
     free : False where the value was fixed; standard error 0, z and p NaN.
     estimate, se, z, p : z = estimate / se, p two-sided.
     low, high : interval at the confidence level asked for.
@@ -100,7 +100,7 @@ class ModificationIndex:
     index : expected fall of chi-square, 1 degree of freedom.
     p : p of the index.
     expected_change : value the parameter would take, in raw units.
-    standardized_change : the same, standardised.
+    standardized_change : the same, standardized.
     """
 
     group: int
@@ -162,7 +162,7 @@ class CfaResult:
     admissible : whether no variance is negative and every matrix is positive definite.
     fit : the plain test and indices. scaled : corrected for non-normal answers, or None.
     robust : corrected indices (chi2 NaN), or None.
-    srmr : standardised root mean square residual.
+    srmr : standardized root mean square residual.
     log_likelihood, aic, bic, adjusted_bic : NaN for estimators without a likelihood; the latter
         three also for models that are not identified.
     scaling_h0, scaling_h1 : scaling factors of the two log-likelihoods, for differences between
@@ -172,7 +172,7 @@ class CfaResult:
     groups : matrices per group.
     table : the parameters and which are free. theta : their values, shape (n_free,).
     covariance : their estimated sampling covariance, shape (n_free, n_free).
-    problems : what the reader must know before believing the numbers, in sentences.
+    problems : cautions, each a whole sentence.
     release_indices : what would follow if a group had its own value of a parameter that is held
         equal across groups; largest first, empty with one group.
     """
@@ -214,7 +214,7 @@ class CfaResult:
     def standardized_estimate(
         self, left: str, op: str, right: str, group: int = 0
     ) -> ParameterEstimate:
-        """The standardised estimate of one parameter; KeyError if the model has none."""
+        """The standardized estimate of one parameter; KeyError if the model has none."""
         return _find(self.standardized, left, op, right, group)
 
 
@@ -228,7 +228,7 @@ def _find(
     raise KeyError(f"{left} {op} {right} in group {group}")
 
 
-# What a model leaves unexplained: residual correlations, explained variance, SRMR.
+# Residual correlations, explained variance, SRMR.
 
 _NEGATIVE = -1e-9
 """A variance below this is negative beyond rounding."""
@@ -247,9 +247,9 @@ def group_fit(data: GroupData, at: Matrices) -> GroupFit:
     Returns
     -------
     GroupFit
-        Correlations beside a variance that is not positive are NaN, and so is what is observed
-        where too many answers are missing, and the share of variance explained where the residual
-        variance is negative.
+        Correlations are NaN where a variance is not positive, the observed matrices where too many
+        answers are missing, and the share of variance explained where the residual variance is
+        negative.
     """
     unknown = 1.0 if data.has_maximum else np.nan
     residuals = np.diag(at.residuals)
@@ -272,7 +272,7 @@ def explained_shares(residuals: Floats, variances: Floats) -> Floats:
 
 
 def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bool) -> float:
-    """Standardised root mean square residual (Bentler 1995), groups weighted by their rows.
+    """Standardized root mean square residual (Bentler 1995), groups weighted by their rows.
 
     Residual covariances, and means where the model has them, over the sample's standard deviations,
     variances included; NaN where too many answers are missing. Checked against lavaan's `srmr`.
@@ -292,16 +292,16 @@ def srmr(groups: Sequence[GroupData], matrices: Sequence[Matrices], *, means: bo
 
 
 def correlations_of_covariance(covariance: Floats) -> Floats:
-    """Correlations of a covariance matrix; NaN beside a negative or zero variance."""
+    """Correlations of a covariance matrix; NaN where a variance is not positive."""
     variances = np.diag(covariance)
     spread = np.sqrt(np.where(variances > 0, variances, np.nan))
     return np.asarray(covariance / np.outer(spread, spread))
 
 
-# What a reader must know before believing a fitted model, in sentences.
+# Cautions on a fitted model.
 
 _HUGE_ERROR = 1.0
-"""A standardised standard error from here on says that the answers do not fix the parameter."""
+"""A standardized standard error from here on: the answers do not determine the parameter."""
 _SINGULAR = 1e-8
 
 NOT_CONVERGED = (
@@ -309,7 +309,7 @@ NOT_CONVERGED = (
     "Simplify the model, or check that each factor has enough items that go together."
 )
 NOT_IDENTIFIED = (
-    "The answers cannot tell all parameters apart (the information matrix is not positive "
+    "The answers do not determine all parameters (the information matrix is not positive "
     "definite); there are no standard errors, tests, AIC and BIC. Fix or remove a parameter."
 )
 NO_FREEDOM = (
@@ -329,7 +329,7 @@ def is_identified(information: Floats) -> bool:
 
 
 def few_rows_note(n: int, n_free: int) -> str:
-    """What too few rows mean for errors and tests."""
+    """A sentence on too few rows."""
     return (
         f"There are {n} rows for {n_free} parameters; standard errors and tests, which hold for "
         "many rows, cannot be trusted."
@@ -337,14 +337,14 @@ def few_rows_note(n: int, n_free: int) -> str:
 
 
 def model_problems(model: ParsedModel) -> list[str]:
-    """What the text itself makes doubtful."""
+    """Cautions on the model itself."""
     out = []
     for factor in model.factors:
         names = model.indicators(factor)
         if len(names) == 1:
             out.append(
-                f"{factor} is measured by {names[0]} alone, which is then taken to be free of "
-                "error."
+                f"{factor} is measured by {names[0]} alone, so the model treats that item as "
+                "free of error."
             )
     return out
 
@@ -394,7 +394,7 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
     which = f"; correlations of 1 or more: {', '.join(pairs)}" if pairs else ""
     out.append(
         f"The covariance matrix of the factors is not positive definite{where}{which}. The answers "
-        "do not tell these factors apart; try fewer factors."
+        "do not distinguish these factors; try fewer factors."
     )
     return out
 
@@ -406,8 +406,8 @@ def error_problems(standardized: Sequence[ParameterEstimate]) -> list[str]:
     out = []
     if large:
         out.append(
-            f"The standard errors of {name_list(large)} are so large that the answers say next to "
-            "nothing about them; the model is probably not identified."
+            f"The standard errors of {name_list(large)} are so large that the answers give hardly "
+            "any information on them; the model is probably not identified."
         )
     if beyond:
         out.append(f"Standardized loadings beyond 1: {name_list(beyond)}.")
@@ -418,7 +418,7 @@ def _contrary(standardized: Sequence[ParameterEstimate]) -> list[str]:
     """A sentence for each factor with items that load against the others.
 
     Of an item with several factors only the largest loading counts: a smaller one of the other
-    sign, as beside a general factor, is no sign of a wrong key.
+    sign, as in a model with a general factor, is no sign of a wrong key.
     """
     loadings = [e for e in standardized if e.op == LOADING]
     factors = list(dict.fromkeys((e.group, e.left) for e in loadings))
@@ -434,9 +434,9 @@ def _contrary(standardized: Sequence[ParameterEstimate]) -> list[str]:
             if (e.group, e.left) == (group, factor) and e.right not in names
             and abs(e.estimate) >= largest[group, e.right]
         ]  # fmt: skip
-        found = contrary_items([e.right for e in own], [e.estimate for e in own])
-        if found:
-            contrary = [own[place] for place in found]
+        places = contrary_items([e.right for e in own], [e.estimate for e in own])
+        if places:
+            contrary = [own[place] for place in places]
             out.append(
                 keying_note(factor, [e.right for e in contrary], [e.estimate for e in contrary])
             )
@@ -444,7 +444,7 @@ def _contrary(standardized: Sequence[ParameterEstimate]) -> list[str]:
 
 
 def _huge(e: ParameterEstimate) -> bool:
-    """Whether a standardised error is huge; intercepts are excluded, being in units of spread."""
+    """Whether a standardized error is huge; intercepts are excluded, being in units of spread."""
     return e.op in (LOADING, COVARIANCE) and bool(e.se > _HUGE_ERROR)
 
 
@@ -459,7 +459,7 @@ def _name(e: ParameterEstimate) -> str:
     return f"{e.left} {e.op} {e.right}".strip()
 
 
-# Estimates with standard errors, z, p and intervals, raw and standardised.
+# Estimates with standard errors, z, p and intervals, raw and standardized.
 
 _STEP = 1e-4
 
@@ -521,7 +521,7 @@ def standardized_estimates(
 
 
 class Standardizer:
-    """What raw parameters of one group are multiplied by to be standardised."""
+    """What raw parameters of one group are multiplied by to be standardized."""
 
     def __init__(self, table: ParameterTable, at: Matrices) -> None:
         names = table.items + table.factors
@@ -531,18 +531,18 @@ class Standardizer:
         self.own: dict[str, float] = dict(zip(names, _roots(own).tolist(), strict=True))
 
     def multiplier(self, p: Parameter) -> float:
-        """The factor of one parameter; NaN beside a variance that is not positive."""
+        """The factor of one parameter; NaN where a variance is not positive."""
         if p.op == LOADING:
             return self.whole[p.left] * _reciprocal(self.whole[p.right])
         if p.op == INTERCEPT:
             return _reciprocal(self.whole[p.left])
-        # covariances beside explained names are those of what is left unexplained
+        # covariances of explained names are those of their residuals
         spread = self.whole if p.left == p.right else self.own
         return _reciprocal(spread[p.left] * spread[p.right])
 
 
 def _standardized(structure: Structure, theta: Floats) -> Floats:
-    """Standardised values of all listed parameters."""
+    """Standardized values of all listed parameters."""
     table = structure.table
     groups = [Standardizer(table, structure.matrices(theta, g)) for g in range(table.n_groups)]
     factors = [groups[p.group].multiplier(p) for p in table.parameters]

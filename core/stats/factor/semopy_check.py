@@ -80,7 +80,7 @@ class SemopyEstimate:
 
 @dataclass(frozen=True, eq=False)
 class SemopyFit:
-    """What semopy finds; without estimates, and with the reason in `problem`, where it fails.
+    """The result of semopy; without estimates, and with the reason in `problem`, where it fails.
 
     Fields
     ------
@@ -141,7 +141,7 @@ def fit_semopy(
     -----
     semopy holds variances at 0 or above. Where the covariance matrix is not positive definite it
     would fit another one in silence, so such data are not given to it. It neither draws random
-    numbers nor starts processes; what it writes to the root logger is kept out.
+    numbers nor starts processes; its messages to the root logger are suppressed.
     """
     values = np.asarray(scores, dtype=np.float64)
     problem = _unusable(values)
@@ -151,11 +151,11 @@ def fit_semopy(
     library = _library()
     try:
         with np.errstate(all="ignore"):
-            model = _built(library, lines, starts, rows)
-            found = _searched(model, rows, after_step)
-            if not found.success or not np.isfinite(found.fun):
-                return SemopyFit(problem=f"The search ended without a maximum: {found.message}.")
-            return _described(library, model)
+            model = _build(library, lines, starts, rows)
+            search = _search(model, rows, after_step)
+            if not search.success or not np.isfinite(search.fun):
+                return SemopyFit(problem=f"The search ended without a maximum: {search.message}.")
+            return _result(library, model)
     except _FAULTS as error:
         return SemopyFit(
             problem=f"semopy stopped with {type(error).__name__}: {error}".rstrip(": ")
@@ -165,7 +165,7 @@ def fit_semopy(
 def _library() -> Any:
     """The package, imported when it is first needed: that takes three seconds.
 
-    Its remarks go to a logger of its own that is switched off. semopy calls the root logger, which
+    Its messages go to a logger of its own that is switched off. semopy calls the root logger, which
     would then write to the terminal and set up the logging of the whole program.
     """
     import semopy  # noqa: PLC0415  # slow, see above
@@ -179,7 +179,7 @@ def _library() -> Any:
 
 
 def _unusable(values: Floats) -> str:
-    """Why semopy is not asked, in a sentence; empty where nothing stands in the way."""
+    """Why these scores are not given to semopy; empty where they are."""
     n, p = values.shape
     if not np.isfinite(values).all():
         return "There are gaps in the scores."
@@ -192,7 +192,7 @@ def _unusable(values: Floats) -> str:
     return ""
 
 
-def _built(
+def _build(
     library: Any, lines: Sequence[str], starts: Mapping[str, str], rows: pd.DataFrame
 ) -> Any:
     """The model with its starts."""
@@ -207,23 +207,23 @@ def _built(
     return model
 
 
-def _searched(model: Any, rows: pd.DataFrame, after_step: Callable[[], None] | None) -> Any:
-    """What semopy's search says at its end; goes on from there with the next of `_ENDS`."""
+def _search(model: Any, rows: pd.DataFrame, after_step: Callable[[], None] | None) -> Any:
+    """The end of semopy's search, which continues from there with the next of `_ENDS`."""
 
     def step(_parameters: Any) -> None:
         if after_step is not None:
             after_step()
 
-    found = None
+    search = None
     for number, end in enumerate(_ENDS):
         options = {"ftol": end, "maxiter": _MOST_STEPS}
-        found = model.fit(rows if number == 0 else None, options=options, callback=step)
-        if found.success:
+        search = model.fit(rows if number == 0 else None, options=options, callback=step)
+        if search.success:
             break
-    return found
+    return search
 
 
-def _described(library: Any, model: Any) -> SemopyFit:
+def _result(library: Any, model: Any) -> SemopyFit:
     """Indices, estimates and factor correlations of a fitted model, all by semopy."""
     estimates = tuple(
         SemopyEstimate(
@@ -276,8 +276,8 @@ def _baseline(library: Any, model: Any) -> tuple[float, float]:
         baseline = library.stats.get_baseline_model(model)
     df = float(library.stats.calc_dof(baseline))
     try:
-        found = baseline.fit(options={"ftol": _ENDS[0], "maxiter": _MOST_STEPS})
-        return _finite(library.stats.calc_chi2(baseline)[0]) if found.success else math.nan, df
+        search = baseline.fit(options={"ftol": _ENDS[0], "maxiter": _MOST_STEPS})
+        return _finite(library.stats.calc_chi2(baseline)[0]) if search.success else math.nan, df
     except _FAULTS:
         return math.nan, df
 

@@ -66,7 +66,7 @@ _NOT_DETERMINED = 1e-7  # singular value of the scaled slopes, relative to the l
 
 @dataclass(frozen=True, eq=False)
 class WeightedFit:
-    """Where the search ended, and what tests and standard errors are made of.
+    """The end of the search, and the parts of tests and standard errors.
 
     Pairs are those of `polychoric.answers.pairs()`; q is the number of free parameters.
     """
@@ -101,7 +101,7 @@ class WeightedFit:
         """Weighted sum of squared residuals times n - 1; not yet a chi-square."""
         return float(self.n_weight * (self.weights * self.residuals**2).sum())
 
-    def bread(self) -> Floats:
+    def inverse_cross_product(self) -> Floats:
         """Inverse of the weighted cross product of the slopes, (q, q); NaN if undetermined."""
         if self.undetermined:
             return np.full((len(self.theta),) * 2, np.nan)
@@ -109,7 +109,7 @@ class WeightedFit:
 
     def contributions(self) -> Floats:
         """What each row adds to free parameters, then thresholds, to first order: (n, q + t)."""
-        pull = self.weights[:, None] * self.slopes @ self.bread()
+        pull = self.weights[:, None] * self.slopes @ self.inverse_cross_product()
         return np.hstack([self.moments.correlations @ pull, self.moments.thresholds])
 
     def covariance(self) -> Floats:
@@ -203,7 +203,7 @@ class _Search:
         def misfit_slopes(theta: Floats) -> Floats:
             return np.asarray(root[:, None] * self.slopes(theta))
 
-        found = least_squares(
+        search = least_squares(
             misfit,
             start,
             jac=misfit_slopes,
@@ -213,7 +213,7 @@ class _Search:
             gtol=1e-15,
             max_nfev=1000,
         )
-        theta = np.asarray(found.x, dtype=np.float64)
+        theta = np.asarray(search.x, dtype=np.float64)
         slopes = misfit_slopes(theta)
         step = np.linalg.lstsq(slopes, misfit(theta), rcond=1e-10)[0]
         return theta, bool(self.n * float(((slopes @ step) ** 2).sum()) < _SETTLED)
@@ -262,7 +262,7 @@ def _scaled_fit(fit: WeightedFit) -> FitIndices:
     U = W - W D (D'WD)^-1 D'W. Degrees of freedom stay as they are; there must be some.
     """
     weighted = fit.weights[:, None] * fit.slopes
-    u = np.diag(fit.weights) - weighted @ fit.bread() @ weighted.T
+    u = np.diag(fit.weights) - weighted @ fit.inverse_cross_product() @ weighted.T
     gamma = fit.moments.correlation_covariance()
     x = _chi_squares(fit)
     factor, shift = _scale_and_shift(u @ gamma, x.model_df)
@@ -292,7 +292,7 @@ def _robust_fit(fit: WeightedFit) -> FitIndices | None:
         return None
     gamma = fit.moments.correlation_covariance()
     weighted = fit.weights[:, None] * fit.slopes
-    project = np.eye(len(gamma)) - fit.slopes @ fit.bread() @ weighted.T
+    project = np.eye(len(gamma)) - fit.slopes @ fit.inverse_cross_product() @ weighted.T
     model, expected = _normal_theory(fit, implied, project @ gamma @ project.T)
     baseline, baseline_expected = _normal_theory(fit, np.eye(len(observed)), gamma)
     if min(expected / fit.df, baseline_expected / len(gamma)) < _ROUNDING:
@@ -333,7 +333,7 @@ def _normal_theory(fit: WeightedFit, implied: Floats, covariance: Floats) -> tup
     return fit.n * float(discrepancy), float((cross * covariance).sum())
 
 
-# Which parameters left out of a model of ordered answers would improve its fit most.
+# Modification indices of a model of ordered answers.
 
 
 def _weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex, ...]:
@@ -357,28 +357,28 @@ def _weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex,
     slope = weighted.T @ fit.residuals
     own = (weighted * new).sum(axis=0)
     cross = weighted.T @ fit.slopes
-    left = own - np.einsum("rs,st,rt->r", cross, fit.bread(), cross)
+    left = own - np.einsum("rs,st,rt->r", cross, fit.inverse_cross_product(), cross)
     standardizer = Standardizer(fit.structure.table, fit.structure.matrices(fit.theta))
-    found: list[ModificationIndex] = []
+    indices: list[ModificationIndex] = []
     for r in np.flatnonzero(left > NO_INFORMATION * np.maximum(own, 1e-300)):
         change = float(slope[r] / left[r])
         index = fit.n_weight**2 / fit.n * float(slope[r]) * change
-        found.append(modification_index(candidates[r], index, change, standardizer))
-    return tuple(sorted(found, key=lambda each: -each.index))
+        indices.append(modification_index(candidates[r], index, change, standardizer))
+    return tuple(sorted(indices, key=lambda each: -each.index))
 
 
-# What the search for a model of ordered answers came to, in sentences.
+# Notes on the search.
 
 _FEW_ROWS = 200
 
 
 def _search_notes(fit: WeightedFit) -> list[str]:
     """Whether the search settled and the parameters are determined."""
-    found: list[str] = []
+    notes: list[str] = []
     if not fit.converged:
-        found.append(
-            "The search did not converge: the estimates are where it stopped, not a solution. "
-            "Simplify the model or use more rows."
+        notes.append(
+            "The search did not converge: the estimates are those of its last step, not a "
+            "solution. Simplify the model or use more rows."
         )
     if fit.undetermined:
         names = [
@@ -386,23 +386,23 @@ def _search_notes(fit: WeightedFit) -> list[str]:
             for p in fit.structure.table.parameters
             if p.free in fit.undetermined
         ]
-        found.append(
+        notes.append(
             "The model is not identified: other values of these parameters fit as well: "
             f"{', '.join(names)}. There are no standard errors and tests; fix one of them."
         )
     if fit.df == 0:
-        found.append("The model has no degrees of freedom, so its fit cannot be tested.")
+        notes.append("The model has no degrees of freedom, so its fit cannot be tested.")
     if fit.n <= len(fit.polychoric.names):
-        found.append(
+        notes.append(
             f"{fit.n} rows for {len(fit.polychoric.names)} items: the fit cannot be tested with no "
             "more rows than items."
         )
     elif fit.n < _FEW_ROWS:
-        found.append(
+        notes.append(
             f"{fit.n} rows are few for this estimator; below {_FEW_ROWS} its tests and standard "
             "errors are rough."
         )
-    return found
+    return notes
 
 
 # From a model text and scores to a fitted model of ordered answers.
@@ -427,7 +427,7 @@ def weighted_model(
     scaling: Scaling = "marker",
     offered: Sequence[Offered] | None = None,
 ) -> WeightedModel:
-    """The model fitted to the polychoric correlations of its items; see `wlsmv.fit_wlsmv`."""
+    """The model fitted to the polychoric correlations of its items; see `fit_wlsmv`."""
     parsed = read_model(model, items)
     check_memory(len(parsed.items), weighted_cells)
     matrix = model_scores(scores, items, parsed)
@@ -437,14 +437,14 @@ def weighted_model(
         offered=None if options is None else [options[item] for item in parsed.items],
     )  # fmt: skip
     dropped = tuple(item for item in parsed.items if item not in fitted.names)
-    kept = _single_items_are_factors(parsed.without(frozenset(dropped)))
-    if not kept.factors:
+    usable = _single_items_are_factors(parsed.without(frozenset(dropped)))
+    if not usable.factors:
         raise NotEnoughData(
             " ".join(["No factor has an item that varies.", *fitted.problems]),
             "Ask more administrations, or other items.",
         )
-    table = parameter_table(kept, scaling=scaling, ordered=True)
-    return WeightedModel(_fit_weighted(fitted, table), kept, dropped, len(matrix))
+    table = parameter_table(usable, scaling=scaling, ordered=True)
+    return WeightedModel(_fit_weighted(fitted, table), usable, dropped, len(matrix))
 
 
 def _single_items_are_factors(model: ParsedModel) -> ParsedModel:
@@ -477,7 +477,7 @@ def fit_wlsmv(
     ci_level: float = 0.95,
     offered: Sequence[Offered] | None = None,
 ) -> CfaResult:
-    """A measurement model of ordered answers: loadings, fit, and what to distrust.
+    """A measurement model of ordered answers: loadings, fit, and cautions.
 
     Parameters
     ----------
@@ -486,7 +486,7 @@ def fit_wlsmv(
     items : sequence of str
         Names of the columns. Columns the model does not mention are ignored.
     model : str or ParsedModel
-        Model text (see `cfa_syntax`), or what `parse_model` made of one. One group.
+        Model text (see model_text.py) or parsed model, of one group.
     missing : "listwise" or "pairwise"
         Rows complete in the items, or each correlation from the rows that hold both.
     scaling : "marker" or "std.lv"
@@ -509,7 +509,7 @@ def fit_wlsmv(
     ModelTextError
         The text cannot be read or names an unknown item.
     TooLarge
-        So many items that the tests would take more memory than `cfa_items.MEMORY_LIMIT`.
+        So many items that the tests would take more memory than the limit of `check_memory`.
     NotEnoughData
         Fewer than two items vary, scores are no ordered answers, a pair of items has no
         correlation, or the model has more parameters than correlations.
@@ -577,14 +577,14 @@ def _result(weighted: WeightedModel, missing: PairRule, ci_level: float) -> CfaR
 def _thresholds(
     fit: WeightedFit, variances: Floats, ci_level: float
 ) -> tuple[ParameterEstimate, ...]:
-    """Thresholds of all items as estimates; raw and standardised are the same."""
+    """Thresholds of all items as estimates; raw and standardized are the same."""
     reach = float(stats.norm.ppf(0.5 + ci_level / 2))
-    found: list[ParameterEstimate] = []
+    estimates: list[ParameterEstimate] = []
     for name, values in zip(fit.polychoric.names, fit.polychoric.thresholds, strict=True):
         for number, value in enumerate(values.tolist(), start=1):
-            error = float(np.sqrt(variances[len(found)]))
+            error = float(np.sqrt(variances[len(estimates)]))
             z = value / error
-            found.append(
+            estimates.append(
                 ParameterEstimate(
                     group=0,
                     left=name,
@@ -600,7 +600,7 @@ def _thresholds(
                     high=value + reach * error,
                 )
             )
-    return tuple(found)
+    return tuple(estimates)
 
 
 def _group(fit: WeightedFit) -> GroupFit:
@@ -619,7 +619,7 @@ def _group(fit: WeightedFit) -> GroupFit:
     )
 
 
-# Whether a model of ordered answers with more restrictions fits worse than a freer one.
+# The difference test of two nested models of ordered answers.
 
 
 @dataclass(frozen=True)
@@ -654,9 +654,9 @@ def difference_test(restricted: WeightedFit, freer: WeightedFit) -> WeightedDiff
     constraints = _constraints(restricted.slopes, freer.slopes)
     if constraints.shape[1] != df:
         return _undefined(df, "The first model is not a special case of the second.")
-    bread = freer.bread()
-    middle = np.linalg.inv(constraints.T @ bread @ constraints)
-    reach = freer.weights[:, None] * freer.slopes @ bread @ constraints
+    inverse = freer.inverse_cross_product()
+    middle = np.linalg.inv(constraints.T @ inverse @ constraints)
+    reach = freer.weights[:, None] * freer.slopes @ inverse @ constraints
     product = reach @ middle @ reach.T @ freer.moments.correlation_covariance()
     factor, shift = _scale_and_shift(product, df)
     if not math.isfinite(factor):

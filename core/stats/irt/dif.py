@@ -22,7 +22,7 @@ from core.stats.ordered.answer_options import (
     score_list,
 )
 
-# The three regressions behind differential item functioning, for one item.
+# The three regressions of one item: matching score, with group, with their product.
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _dif_models(codes: Integers, matching: Floats, group: Integers, n_groups: in
     """
     member = (group[:, None] == np.arange(1, n_groups)).astype(np.float64)
     score = matching[:, None]
-    # about the mean the product says least that score and group have said already
+    # centered, so that the product correlates little with score and group
     product = (score - score.mean()) * member
     return DifModels(
         matched=proportional_odds(codes, score),
@@ -145,25 +145,25 @@ def _skipped_options(
 ) -> list[tuple[str, tuple[float, ...]]]:
     """Groups in which nobody chose an option that somebody else chose, with those options."""
     chosen = numbered_answers(answers).chosen
-    found = []
+    skipped = []
     for number, label in enumerate(labels):
         missing = sorted(set(chosen) - set(answers[group == number].tolist()))
         if missing:
-            found.append((label, tuple(missing)))
-    return found
+            skipped.append((label, tuple(missing)))
+    return skipped
 
 
-# What the tests of differential item functioning say, and how large an effect is called.
+# The results of an item, and the magnitude of its effect.
 
 Magnitude = Literal["negligible", "moderate", "large", "unknown"]
 # Rise of R² from which an effect is moderate, and large; both need a significant total test. Zumbo
 # (1999) asks for p <= .01 and an explained variance of the latent answer; Jodoin & Gierl (2001)
-# found their bounds on yes-no items. For Nagelkerke's R² of ordered answers, as in R's difR and
+# derived their bounds from yes-no items. For Nagelkerke's R² of ordered answers, as in R's difR and
 # lordif, both are a convention.
 _ZUMBO_THOMAS = (0.13, 0.26)
 _JODOIN_GIERL = (0.035, 0.07)
 _CHOI = 0.02  # rise of McFadden's R² from which lordif flags an item by effect
-_UNKNOWN = DifTest(math.nan, 0, math.nan, math.nan, math.nan, math.nan)
+_UNTESTED = DifTest(math.nan, 0, math.nan, math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -219,9 +219,9 @@ def _untested(name: str, counts: tuple[int, ...], reason: str) -> ItemDif:
         name=name,
         n=sum(counts),
         n_per_group=counts,
-        uniform=_UNKNOWN,
-        non_uniform=_UNKNOWN,
-        total=_UNKNOWN,
+        uniform=_UNTESTED,
+        non_uniform=_UNTESTED,
+        total=_UNTESTED,
         effects=(),
         slope_change=math.nan,
         flagged=False,
@@ -282,7 +282,7 @@ def differential_item_functioning(
     alpha: float = 0.01,
     adjust: Adjustment | None = None,
 ) -> DifResult:
-    """Which items favour a group among rows with the same level of trait, and how strongly.
+    """Items that favor a group among rows with the same level of the trait, and how strongly.
 
     Parameters
     ----------
@@ -328,13 +328,13 @@ def differential_item_functioning(
     proportional odds. A sum score measures with error: where groups differ in the trait itself,
     part of that difference shows as uniform functioning, the more so the shorter the scale; match
     on a trait, or on more items, then. Where an item functions differently, the others' sums
-    contain it: see purified_dif in dif_purification. Options nobody chose are closed up; one that a
+    contain it: see `purified_dif`. Options nobody chose are closed up; one that a
     group never chose stays and is named. Where a group or score separates the answers, tests use
     the limit of the likelihood and are rough.
 
     Bounds of magnitude: .13 and .26 after Zumbo and Thomas (1997), .035 and .07 after Jodoin and
-    Gierl (2001), here of Nagelkerke's R², as in R's difR. They were not found for it: the former
-    were meant for the explained variance of a latent answer, the latter found on yes-no items.
+    Gierl (2001), here of Nagelkerke's R², as in R's difR. They were not derived for it: the former
+    refer to the explained variance of a latent answer, the latter to yes-no items.
 
     Zumbo (1999), A handbook on the theory and methods of differential item functioning; Jodoin and
     Gierl (2001), Applied Measurement in Education 14, 329-349; Crane and others (2006), Medical
@@ -370,16 +370,16 @@ def differential_item_functioning(
         groups=labels,
         anchors=tuple(names[column] for column in columns) if trait is None else (),
         problems=(
-            *_left_out(names, columns if trait is None and anchors is None else None, group),
+            *_left_out_notes(names, columns if trait is None and anchors is None else None, group),
             *unused,
         ),
     )
 
 
-def _left_out(
+def _left_out_notes(
     names: Sequence[str], columns: tuple[int, ...] | None, group: Integers
 ) -> tuple[str, ...]:
-    """Rows without a group, and items that the matching score had to do without, in words."""
+    """Sentences on rows without a group, and on items that are not in the matching score."""
     problems = []
     rows = int((group < 0).sum())
     if rows:
@@ -442,7 +442,7 @@ def _item(
     """One item's tests, not yet adjusted or judged."""
     used = np.isfinite(answers) & np.isfinite(matching) & (group >= 0)
     counts = tuple(int((group[used] == number).sum()) for number in range(len(labels)))
-    reason = _why_not(answers[used], matching[used], counts, labels)
+    reason = _why_untested(answers[used], matching[used], counts, labels)
     if reason:
         return _untested(name, counts, reason)
     numbered = numbered_answers(answers[used])
@@ -460,14 +460,14 @@ def _item(
         zumbo_thomas="unknown",
         jodoin_gierl="unknown",
         above_choi=False,
-        problems=(*_remarks(answers, used, group, labels), *models.problems),
+        problems=(*_row_notes(answers, used, group, labels), *models.problems),
     )
 
 
-def _why_not(
+def _why_untested(
     answers: Floats, matching: Floats, counts: tuple[int, ...], labels: tuple[str, ...]
 ) -> str:
-    """Why an item cannot be tested, in words; empty where it can."""
+    """Why an item cannot be tested; empty where it can."""
     absent = [label for label, count in zip(labels, counts, strict=True) if not count]
     if absent:
         return f"No rows of {', '.join(absent)} have an answer and a matching score."
@@ -485,10 +485,10 @@ def _effects(models: DifModels, labels: tuple[str, ...]) -> tuple[GroupEffect, .
     return tuple(GroupEffect(label, float(effect), float(error)) for label, effect, error in pairs)
 
 
-def _remarks(
+def _row_notes(
     answers: Floats, used: Booleans, group: Integers, labels: tuple[str, ...]
 ) -> list[str]:
-    """Rows lost and options that a group never chose, in words."""
+    """Sentences on rows left out, and on options that a group never chose."""
     remarks = []
     lost = int((~used & (group >= 0)).sum())
     if lost:
@@ -498,7 +498,7 @@ def _remarks(
     return remarks
 
 
-# Differential item functioning, matched only on items that do not function differently.
+# Purification: matching on items without differential functioning only.
 
 
 def purified_dif(
@@ -511,7 +511,7 @@ def purified_dif(
     alpha: float = 0.01,
     adjust: Adjustment | None = None,
 ) -> DifResult:
-    """The same tests, matched on the sum of those items only that are not flagged themselves.
+    """The same tests, matched on the sum of the items that are not flagged.
 
     As long as an item of the matching score is flagged, the one with the largest total chi-square
     is taken out of it and all items are tested again; it is still tested, but explains no other
@@ -519,8 +519,8 @@ def purified_dif(
     `problems` says if fewer than two items were left to match on; the flags are then not to be
     trusted.
 
-    One item at a time, because several that favour one group make the sound ones look as if they
-    favoured the other: taking out all that are flagged, as Choi and others (2011) do, can leave
+    One item at a time, because several that favor one group make the sound ones look as if they
+    favored the other: taking out all that are flagged, as Choi and others (2011) do, can leave
     none. An item once taken out does not come back.
     """
     anchors: tuple[str, ...] | None = None

@@ -27,7 +27,7 @@ from core.stats.ordered.answer_options import (
 # Items are padded to the number of options of the longest one. A row of `parameters` is one item:
 # its discrimination, then its intercepts from the lowest option up, then -inf where it has no more.
 
-_ROWS_AT_ONCE = 128  # of which every point's scores are held in memory at a time
+_ROWS_AT_ONCE = 128  # bounds memory, not results
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class TraitGrid:
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """What the parameters say about the rows."""
+    """The E step: likelihood, posterior of each row, expected counts and gradient."""
 
     log_likelihood: float
     posterior: Floats  # (rows, points), each row sums to 1
@@ -61,7 +61,7 @@ def trait_grid(n_points: int) -> TraitGrid:
 
 
 def option_indicators(codes: Integers, n_options: int) -> Floats:
-    """Who chose what: (rows, items * options) of 0 and 1; an answer not given is all 0."""
+    """Options chosen: (rows, items * options) of 0 and 1; all 0 for a missing answer."""
     indicator = codes[:, :, None] == np.arange(n_options)
     return np.asarray(indicator.reshape(codes.shape[0], -1), dtype=np.float64)
 
@@ -78,7 +78,7 @@ def _option_terms(parameters: Floats, points: Floats) -> CategoryTerms:
 
 
 def expectation(chosen: Floats, parameters: Floats, grid: TraitGrid) -> Expectation:
-    """The E step: where each row may lie on the trait, and the gradient that follows from it."""
+    """The E step: the posterior of each row on the trait, and the gradient."""
     terms = _option_terms(parameters, grid.points)
     n_items, n_options, n_points = terms.log_probability.shape
     joint = chosen @ terms.log_probability.reshape(-1, n_points) + np.log(grid.weights)
@@ -97,7 +97,7 @@ def _score_terms(terms: CategoryTerms, points: Floats) -> Floats:
 
 
 def _complete_information(terms: CategoryTerms, counts: Floats, points: Floats) -> Floats:
-    """Information if the trait were seen: (items, parameters, parameters), 0 where padded."""
+    """Information if the trait were observed: (items, parameters, parameters), 0 where padded."""
     upper, lower = _logit_designs(counts.shape[1], points)
 
     def weighed(second: Floats, left: Floats, right: Floats) -> Floats:
@@ -120,14 +120,14 @@ def observed_information(
 ) -> Floats:
     """Information in the answers about the free parameters, item after item: a square matrix.
 
-    Louis (1982): information if the trait were seen, less what is lost because it is not, which is
-    the covariance of each row's score over its own posterior, summed over rows.
+    Louis (1982): information if the trait were observed, less the covariance of each row's score
+    over its own posterior, summed over rows.
     """
     terms = _option_terms(parameters, grid.points)
     free = _free_parameters(parameters).ravel()
     complete = block_diag(*_complete_information(terms, now.counts, grid.points))
     by_parameter = _score_terms(terms, grid.points).transpose(0, 1, 3, 2)
-    # no answer is coded -1: the last place, where nothing is known
+    # no answer is coded -1, the last place, which holds zeros
     scores = np.concatenate([by_parameter, np.zeros_like(by_parameter[:, :1])], axis=1)
     lost = np.zeros((int(free.sum()), int(free.sum())))
     for start in range(0, codes.shape[0], _ROWS_AT_ONCE):
@@ -167,10 +167,12 @@ def _logit_designs(n_options: int, points: Floats) -> tuple[Floats, Floats]:
 #
 # EM is safe far from the maximum and slow near it; Newton's method is the reverse.
 
-_FLAT = 1e-4  # largest slope of the log-likelihood at what is called its maximum
-_NEAR = 0.05  # rise of the log-likelihood in one EM step below which Newton's method is tried
-_PATIENCE = 10  # EM steps after a failed attempt of Newton's method
-_RUNAWAY = 30.0  # discrimination beyond which an item is no longer a matter of degree
+_GRADIENT_TOLERANCE = 1e-4  # largest slope of the log-likelihood at its maximum
+_NEWTON_FROM_RISE = (
+    0.05  # rise of the log-likelihood in one EM step below which Newton's method is tried
+)
+_EM_STEPS_BETWEEN = 10  # EM steps after a failed attempt of Newton's method
+_LARGEST_DISCRIMINATION = 30.0  # beyond, the search has no maximum
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +188,7 @@ class Maximum:
 
     @property
     def converged(self) -> bool:
-        """The likelihood is flat there and falls in every direction."""
+        """Whether the gradient is 0 and the information positive definite."""
         return self.information is not None
 
 
@@ -208,21 +210,21 @@ def _maximum_likelihood(codes: Integers, grid: TraitGrid, *, max_iterations: int
     parameters = _starting_values(codes, n_options)
     now = expectation(chosen, parameters, grid)
     rise, try_newton_from, iteration = np.inf, 1, 0
-    while not _ended(parameters, now) and iteration < max_iterations:
+    while not _search_ended(parameters, now) and iteration < max_iterations:
         iteration += 1
-        found = None
-        if rise < _NEAR and iteration >= try_newton_from:
-            found = _newton_step(codes, parameters, now, grid)
-            try_newton_from = iteration + (_PATIENCE if found is None else 1)
-        if found is None:
+        step = None
+        if rise < _NEWTON_FROM_RISE and iteration >= try_newton_from:
+            step = _newton_step(codes, parameters, now, grid)
+            try_newton_from = iteration + (_EM_STEPS_BETWEEN if step is None else 1)
+        if step is None:
             better = _em_step(parameters, now, grid)
-            found = better, expectation(chosen, better, grid)
-        rise = found[1].log_likelihood - now.log_likelihood
-        parameters, now = found
-    parameters, now = _turned_upwards(chosen, parameters, now, grid)
+            step = better, expectation(chosen, better, grid)
+        rise = step[1].log_likelihood - now.log_likelihood
+        parameters, now = step
+    parameters, now = _with_positive_direction(chosen, parameters, now, grid)
     largest_gradient = float(np.abs(now.gradient).max())
     information = None
-    if largest_gradient <= _FLAT and not _ran_away(parameters):
+    if largest_gradient <= _GRADIENT_TOLERANCE and not _ran_away(parameters):
         information = observed_information(codes, parameters, now, grid)
     return Maximum(
         parameters=parameters,
@@ -262,18 +264,18 @@ def _em_step(parameters: Floats, now: Expectation, grid: TraitGrid) -> Floats:
         information = _complete_information(terms, now.counts, grid.points)
         item, padding = np.nonzero(~_free_parameters(parameters))
         information[item, padding, padding] = 1.0
-        # a whisker on the diagonal: an item that orders the rows perfectly has no curvature left
+        # a small ridge, as an item that orders the rows perfectly has no curvature
         ridge = 1e-9 * np.trace(information, axis1=1, axis2=2)[:, None, None]
         information += ridge * np.eye(information.shape[1])
         step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
-        parameters = parameters + step * _longest(parameters, step)[:, None]
+        parameters = parameters + step * _step_shares(parameters, step)[:, None]
     return parameters
 
 
 def _newton_step(
     codes: Integers, parameters: Floats, now: Expectation, grid: TraitGrid
 ) -> tuple[Floats, Expectation] | None:
-    """A better place from the curvature of the likelihood itself; None where that leads nowhere."""
+    """Newton's step; None where it does not raise the likelihood."""
     information = observed_information(codes, parameters, now, grid)
     if not _is_positive_definite(information):
         return None
@@ -281,7 +283,7 @@ def _newton_step(
     chosen = option_indicators(codes, parameters.shape[1])
     step = np.zeros_like(parameters)
     step[free] = np.linalg.solve(information, now.gradient[free])
-    share = float(_longest(parameters, step).min())
+    share = float(_step_shares(parameters, step).min())
     for _ in range(4):
         there = parameters + share * step
         then = expectation(chosen, there, grid)
@@ -291,8 +293,8 @@ def _newton_step(
     return None
 
 
-def _longest(parameters: Floats, step: Floats) -> Floats:
-    """Share of each item's step that moves nothing by over 2 and keeps thresholds apart."""
+def _step_shares(parameters: Floats, step: Floats) -> Floats:
+    """Share of each item's step that moves no parameter by over 2 and keeps thresholds in order."""
     share = np.minimum(1.0, 2.0 / np.maximum(np.abs(step).max(axis=1), 1e-300))
     if parameters.shape[1] > 2:
         both = np.isfinite(parameters[:, 2:])
@@ -303,7 +305,7 @@ def _longest(parameters: Floats, step: Floats) -> Floats:
     return np.asarray(share)
 
 
-def _turned_upwards(
+def _with_positive_direction(
     chosen: Floats, parameters: Floats, now: Expectation, grid: TraitGrid
 ) -> tuple[Floats, Expectation]:
     """The same model with the trait pointing the way most discriminations do."""
@@ -314,18 +316,18 @@ def _turned_upwards(
     return turned, expectation(chosen, turned, grid)
 
 
-def _ended(parameters: Floats, now: Expectation) -> bool:
-    """Nothing more to gain, or no end in sight."""
-    return bool(np.abs(now.gradient).max() <= _FLAT) or _ran_away(parameters)
+def _search_ended(parameters: Floats, now: Expectation) -> bool:
+    """Whether the search is at a maximum, or a discrimination grows without limit."""
+    return bool(np.abs(now.gradient).max() <= _GRADIENT_TOLERANCE) or _ran_away(parameters)
 
 
 def _ran_away(parameters: Floats) -> bool:
-    """An item whose likelihood rises with its discrimination for ever."""
-    return bool(np.abs(parameters[:, 0]).max() > _RUNAWAY)
+    """Whether a discrimination grows without limit."""
+    return bool(np.abs(parameters[:, 0]).max() > _LARGEST_DISCRIMINATION)
 
 
 def _is_positive_definite(information: Floats | None) -> bool:
-    """Every combination of parameters is told apart by the answers, rounding aside."""
+    """Whether an information matrix is positive definite beyond rounding."""
     if information is None or not np.isfinite(information).all():
         return False
     scale = np.sqrt(np.diag(information).clip(min=1e-300))
@@ -333,7 +335,7 @@ def _is_positive_definite(information: Floats | None) -> bool:
     return bool(smallest > 1e-8)
 
 
-# What a graded response model says: its items, the scores of the rows, and how well it fits.
+# The result of a graded response model: items, scores of the rows, and fit.
 
 
 @dataclass(frozen=True)
@@ -373,15 +375,15 @@ class GradedResponseFit:
 
 
 def _graded_items(
-    found: Maximum, names: Sequence[str], numbered: Sequence[NumberedAnswers]
+    maximum: Maximum, names: Sequence[str], numbered: Sequence[NumberedAnswers]
 ) -> tuple[GradedItem, ...]:
     """Each item's estimates; its block of the covariance gives the standard errors."""
-    size = int(_free_parameters(found.parameters).sum())
+    size = int(_free_parameters(maximum.parameters).sum())
     covariance = np.full((size, size), np.nan)
-    if found.information is not None:
-        covariance = np.linalg.inv(found.information)
+    if maximum.information is not None:
+        covariance = np.linalg.inv(maximum.information)
     items, start = [], 0
-    for row, name, answers in zip(found.parameters, names, numbered, strict=True):
+    for row, name, answers in zip(maximum.parameters, names, numbered, strict=True):
         end = start + len(answers.chosen)
         items.append(_item(row[: end - start], covariance[start:end, start:end], name, answers))
         start = end
@@ -409,10 +411,12 @@ def _item(estimates: Floats, covariance: Floats, name: str, answers: NumberedAns
     )
 
 
-# Graded response model: how strongly each item measures the trait, and where its options part.
+# Fitting the graded response model: discrimination and thresholds of items, scores of rows.
 
 _LEAST_ITEMS = 3
-_STEEP = 6.0  # beyond, options part like a switch: seldom anything but a repeated item
+_STEEP_DISCRIMINATION = (
+    6.0  # beyond, options part like a switch: seldom anything but a repeated item
+)
 _FEWEST_STEPS = 0.6  # least posterior standard deviation that the grid resolves, in its steps
 
 
@@ -432,7 +436,7 @@ def graded_response(
         (n, p) scores of ordered options, one row per administration, NaN where there is none. Score
         reverse-keyed items first; one left as answered gets a negative discrimination.
     names
-        p names, for the items and for what is said about them.
+        p names, for the items and for messages.
     offered
         p lists of the scores each item offers, None where they are not known, so that those nobody
         chose at either end are named.
@@ -444,7 +448,7 @@ def graded_response(
     Returns
     -------
     GradedResponseFit
-        `problems` says in words what was left out, closed up or doubtful. Where `converged` is
+        `problems` name what is left out, closed up or doubtful. Where `converged` is
         false the numbers are those at which the search ended; do not report them as estimates.
 
     Raises
@@ -471,85 +475,89 @@ def graded_response(
     and on answers simulated from known parameters.
     """
     matrix = np.asarray(answers, dtype=np.float64)
-    used = usable_items(matrix, names, missing="available")
-    if used.n_items < _LEAST_ITEMS:
+    usable = usable_items(matrix, names, missing="available")
+    if usable.n_items < _LEAST_ITEMS:
         raise NotEnoughData(
-            f"Only {used.n_items} of {len(names)} items have answers that differ; a graded "
+            f"Only {usable.n_items} of {len(names)} items have answers that differ; a graded "
             "response model needs three, or their discriminations are not determined.",
             "Choose a scale with more items, or collect more administrations.",
         )
-    options = None if offered is None else [offered[column] for column in used.columns]
-    numbered = ordered_items(used.scores, used.names, options)
+    options = None if offered is None else [offered[column] for column in usable.columns]
+    numbered = ordered_items(usable.scores, usable.names, options)
     grid = trait_grid(n_points)
     codes = np.column_stack([item.codes for item in numbered])
-    found = _maximum_likelihood(codes, grid, max_iterations=max_iterations)
-    items = _graded_items(found, used.names, numbered)
-    posterior = found.now.posterior
+    maximum = _maximum_likelihood(codes, grid, max_iterations=max_iterations)
+    items = _graded_items(maximum, usable.names, numbered)
+    posterior = maximum.now.posterior
     mean = posterior @ grid.points
     spread = np.sqrt(np.maximum(posterior @ grid.points**2 - mean**2, 0.0))
-    n_parameters = int(_free_parameters(found.parameters).sum())
-    log_likelihood = found.now.log_likelihood
-    has_answers = np.asarray(np.isfinite(matrix[:, list(used.columns)]).any(axis=1))
+    n_parameters = int(_free_parameters(maximum.parameters).sum())
+    log_likelihood = maximum.now.log_likelihood
+    has_answers = np.asarray(np.isfinite(matrix[:, list(usable.columns)]).any(axis=1))
     return GradedResponseFit(
         items=items,
-        converged=found.converged,
-        n_iterations=found.n_iterations,
-        largest_gradient=found.largest_gradient,
+        converged=maximum.converged,
+        n_iterations=maximum.n_iterations,
+        largest_gradient=maximum.largest_gradient,
         log_likelihood=log_likelihood,
         n_parameters=n_parameters,
         aic=2 * n_parameters - 2 * log_likelihood,
-        bic=n_parameters * math.log(used.n) - 2 * log_likelihood,
-        n_rows=used.n,
-        scores=_back_in_place(mean, has_answers),
-        scores_se=_back_in_place(spread, has_answers),
+        bic=n_parameters * math.log(usable.n) - 2 * log_likelihood,
+        n_rows=usable.n,
+        scores=_for_rows_given(mean, has_answers),
+        scores_se=_for_rows_given(spread, has_answers),
         problems=(
-            *used.problems,
-            *never_chosen_note(used.names, numbered),
-            *_doubts(found, items, used.n, n_parameters),
-            *_coarse(spread, grid),
+            *usable.problems,
+            *never_chosen_note(usable.names, numbered),
+            *_estimate_notes(maximum, items, usable.n, n_parameters),
+            *_grid_notes(spread, grid),
         ),
     )
 
 
-def _back_in_place(values: Floats, has_answers: Booleans) -> Floats:
+def _for_rows_given(values: Floats, has_answers: Booleans) -> Floats:
     """One value per row given, NaN for a row without answers."""
     placed = np.full(has_answers.shape, np.nan)
     placed[has_answers] = values
     return placed
 
 
-def _doubts(
-    found: Maximum, items: Sequence[GradedItem], n_rows: int, n_parameters: int
+def _estimate_notes(
+    maximum: Maximum, items: Sequence[GradedItem], n_rows: int, n_parameters: int
 ) -> list[str]:
-    """Why the estimates may not be what they seem, in words."""
+    """Sentences on estimates that are doubtful."""
     doubts = []
     if n_rows <= n_parameters:
-        doubts.append(f"{n_parameters} parameters from {n_rows} rows: estimates will not hold up.")
-    if found.ran_away:
-        doubts.append("The search was stopped: a discrimination grew without end.")
-    elif found.largest_gradient > _FLAT:
-        doubts.append(f"No maximum was reached in {found.n_iterations} steps.")
-    elif found.information is None:
+        doubts.append(
+            f"{n_parameters} parameters from {n_rows} rows: the estimates are not stable."
+        )
+    if maximum.ran_away:
+        doubts.append("The search was stopped, because a discrimination grew without limit.")
+    elif maximum.largest_gradient > _GRADIENT_TOLERANCE:
+        doubts.append(f"No maximum was reached in {maximum.n_iterations} steps.")
+    elif maximum.information is None:
         doubts.append("The answers do not determine all parameters; standard errors are missing.")
-    steep = [item.name for item in items if abs(item.discrimination) > _STEEP]
+    steep = [item.name for item in items if abs(item.discrimination) > _STEEP_DISCRIMINATION]
     if steep:
         doubts.append(
-            f"Discrimination above {_STEEP:g}: {', '.join(steep)}. Items that repeat each other, "
-            "or too few rows, look like this."
+            f"Discrimination above {_STEEP_DISCRIMINATION:g}: {', '.join(steep)}. The cause may be "
+            "items that repeat each other, or too few rows."
         )
     falling = [item.name for item in items if item.discrimination < 0]
     if falling:
         doubts.append(
-            f"Answers fall as the trait rises: {', '.join(falling)}; check their keying. "
+            f"Scores fall as the trait rises: {', '.join(falling)}; check their keying. "
             "Thresholds of such an item run from high to low."
         )
     return doubts
 
 
-def _coarse(spread: Floats, grid: TraitGrid) -> list[str]:
-    """Whether the grid is too coarse for how precisely the rows are placed on it."""
+def _grid_notes(spread: Floats, grid: TraitGrid) -> list[str]:
+    """A sentence where the grid is too coarse for the precision of the scores."""
     rows = int((spread < _FEWEST_STEPS * grid.step).sum())
-    return [f"{rows} rows are placed more finely than the grid: use more points."] if rows else []
+    return (
+        [f"The grid is too coarse for the scores of {rows} rows: use more points."] if rows else []
+    )
 
 
 # Where on the trait a graded response model measures well: information and reliability.

@@ -81,13 +81,13 @@ def why_not_ordered(scores: Floats, name: str, offered: Offered = None) -> str:
     """
     different = np.unique(_rounded(scores[np.isfinite(scores)]))
     if offered is not None:
-        strange = np.setdiff1d(different, _rounded(np.asarray(offered, dtype=np.float64)))
-        if strange.size:
-            first = float(strange[0])
-            inside = min(offered) < first < max(offered)
+        unknown = np.setdiff1d(different, _rounded(np.asarray(offered, dtype=np.float64)))
+        if unknown.size:
+            first = float(unknown[0])
+            between = min(offered) < first < max(offered)
             return (
                 f"{name} has the score {first:g}, which is none of its options "
-                f"({score_list(sorted(offered))}){', as averages are' if inside else ''}; only "
+                f"({score_list(sorted(offered))}){', as averages are' if between else ''}; only "
                 "answers on ordered options can be analyzed here."
             )
     if different.size > _MOST_OPTIONS:
@@ -112,8 +112,10 @@ def never_chosen_note(names: Sequence[str], numbered: Sequence[NumberedAnswers])
             items.setdefault(answers.never_chosen, []).append(name)
     if not items:
         return ()
-    said = "; ".join(f"{', '.join(own)} ({score_list(options)})" for options, own in items.items())
-    return (f"Options that nobody chose are closed up: {said}.",)
+    listed = "; ".join(
+        f"{', '.join(own)} ({score_list(options)})" for options, own in items.items()
+    )
+    return (f"Options that nobody chose are closed up: {listed}.",)
 
 
 def numbered_answers(scores: Floats, offered: Offered = None) -> NumberedAnswers:
@@ -142,9 +144,9 @@ def numbered_answers(scores: Floats, offered: Offered = None) -> NumberedAnswers
         if offered is None
         else np.unique(_rounded(np.asarray(offered, dtype=np.float64)))
     )
-    strange = np.setdiff1d(chosen, possible)
-    if offered is not None and strange.size:
-        raise ValueError(f"scores {strange.tolist()} are not among the options {possible.tolist()}")
+    unknown = np.setdiff1d(chosen, possible)
+    if offered is not None and unknown.size:
+        raise ValueError(f"scores {unknown.tolist()} are not among the options {possible.tolist()}")
     return NumberedAnswers(
         codes=codes,
         chosen=tuple(map(float, chosen)),

@@ -245,18 +245,18 @@ def _likeliest_correlations(tables: Floats, first: Floats, second: Floats) -> Fl
         low[active] = np.where(slope > 0, z[active], low[active])
         high[active] = np.where(slope < 0, z[active], high[active])
         step = slope / np.maximum(information * (1 - r**2), 1e-300)
-        wanted = z[active] + step
-        inside = (wanted > low[active]) & (wanted < high[active])
-        moved = np.where(inside, wanted, (low[active] + high[active]) / 2)
+        newton = z[active] + step
+        inside = (newton > low[active]) & (newton < high[active])
+        moved = np.where(inside, newton, (low[active] + high[active]) / 2)
         done = (np.abs(step) < 1e-12) | (high[active] - low[active] < 1e-10)
-        z[active] = np.where(done & inside, wanted, np.where(done, z[active], moved))
+        z[active] = np.where(done & inside, newton, np.where(done, z[active], moved))
         active = active[~done]
         if not active.size:
             break
     return np.tanh(z)
 
 
-# What a reader of polychoric correlations must know about the tables behind them, in words.
+# Cautions on polychoric correlations and the tables they come from.
 
 
 def _pair_notes(answers: OrderedAnswers, tables: Floats, correlations: Floats) -> tuple[str, ...]:
@@ -273,22 +273,22 @@ def _pair_notes(answers: OrderedAnswers, tables: Floats, correlations: Floats) -
     """
     undefined = np.isnan(correlations)
     bound = np.abs(np.nan_to_num(correlations)) > np.tanh(_BOUND - 1e-3)
-    found: list[str] = []
+    notes: list[str] = []
     if undefined.any():
-        found.append(
+        notes.append(
             f"No correlation, as at least one of the two does not vary on the rows that hold "
             f"both: {_pair_names(answers, undefined)}."
         )
     if bound.any():
-        found.append(
+        notes.append(
             f"The correlation is at its bound of +-{np.tanh(_BOUND):.4f}, because both "
             "items order the rows the same way (or the opposite way): "
             f"{_pair_names(answers, bound)}. Keep one of the two."
         )
-    found += _empty_cells(answers, tables, ~undefined)
+    notes += _empty_cells(answers, tables, ~undefined)
     if not undefined.any():
-        found += _not_positive(answers, correlations)
-    return tuple(found)
+        notes += _not_positive(answers, correlations)
+    return tuple(notes)
 
 
 def _empty_cells(answers: OrderedAnswers, tables: Floats, known: Booleans) -> list[str]:
@@ -300,14 +300,15 @@ def _empty_cells(answers: OrderedAnswers, tables: Floats, known: Booleans) -> li
     if not empty.any():
         return []
     return [
-        f"Combinations of answers nobody gave: {empty.sum()} of {cells.sum()} cells, in "
-        f"{np.count_nonzero(empty)} of {len(cells)} pairs of items. Correlations lean on the "
-        "assumed normal variables there; where it is most cells, join rare options."
+        f"Combinations of answers that nobody gave: {empty.sum()} of {cells.sum()} cells, in "
+        f"{np.count_nonzero(empty)} of {len(cells)} pairs of items. There the "
+        "correlations depend on the assumption of normal variables. Where most cells are empty, "
+        "join rare options."
     ]
 
 
 def _not_positive(answers: OrderedAnswers, correlations: Floats) -> list[str]:
-    """A sentence if no set of variables could have these correlations together."""
+    """A sentence where the matrix of correlations is not positive definite."""
     matrix = np.eye(len(answers.names))
     first, second = answers.pairs()
     matrix[first, second] = matrix[second, first] = correlations
@@ -316,7 +317,7 @@ def _not_positive(answers: OrderedAnswers, correlations: Floats) -> list[str]:
         return []
     return [
         f"The matrix of correlations is not positive definite (smallest eigenvalue "
-        f"{smallest:.3g}): the pairs contradict each other. Use more rows or fewer items."
+        f"{smallest:.3g}), because the pairs contradict each other. Use more rows or fewer items."
     ]
 
 
@@ -327,7 +328,7 @@ def _pair_names(answers: OrderedAnswers, chosen: Booleans) -> str:
     return name_list([f"{answers.names[first[k]]} with {answers.names[second[k]]}" for k in places])
 
 
-# Polychoric correlations: how the normal variables behind ordered answers go together.
+# Polychoric correlations: correlations of the normal variables behind ordered answers.
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,8 +397,9 @@ def polychoric(
     -----
     Two steps (Olsson 1979 doi:10.1007/BF02296207): thresholds from each item, then for each pair
     the correlation of greatest likelihood given them; all pairs at once, by scoring with
-    bisection as a safeguard. In a table of two by two, an empty cell gets half an answer, margins
-    kept (as lavaan does). Rows are taken as independent. Checked against lavaan 0.6-19: 1e-6.
+    bisection as a safeguard. In a table of two by two, an empty cell gets half an answer, with the
+    same margins (as lavaan does). Rows are taken as independent. Checked against
+    lavaan 0.6-19: 1e-6.
     """
     answers = _ordered_answers(scores, names, missing=missing, offered=offered)
     fitted, correlations = correlations_of_tables(answers)
@@ -428,7 +430,7 @@ def _both_vary(tables: Floats) -> Booleans:
 
 
 def _half_answer_in_empty_cell(tables: Floats, answers: OrderedAnswers) -> Floats:
-    """The tables, with half an answer in the empty cell of two-by-two ones; margins kept."""
+    """The tables, with half an answer in the empty cell of two-by-two ones; same margins."""
     first, second = answers.pairs()
     two = np.array(answers.n_thresholds) == 1
     small = tables[:, :2, :2]
@@ -440,12 +442,12 @@ def _half_answer_in_empty_cell(tables: Floats, answers: OrderedAnswers) -> Float
     return filled
 
 
-# How far thresholds and polychoric correlations would vary over samples, all jointly.
+# The sampling covariance of thresholds and polychoric correlations.
 
 
 @dataclass(frozen=True, eq=False)
 class OrderedMoments:
-    """What each row contributes to the thresholds and correlations, to first order.
+    """The contribution of each row to the thresholds and correlations, to first order.
 
     `thresholds` is (n, all thresholds, item by item), `correlations` (n, pairs). A statistic of
     the sample is its value in the population plus the mean of its column, so the covariance of
@@ -496,15 +498,15 @@ def ordered_moments(fitted: Polychoric) -> OrderedMoments:
     scores = _pair_scores(answers, slopes)
     # The thresholds were estimated too: what a row moves there, it moves in the correlation.
     items, cuts = answers.thresholds.shape
-    carry = np.zeros((items, cuts, len(r)))
+    threshold_effects = np.zeros((items, cuts, len(r)))
     pair = np.arange(len(r))
-    carry[first, :, pair] = by_first
-    carry[second, :, pair] = by_second
-    carried = per_item.reshape(answers.n, -1) @ carry.reshape(items * cuts, -1)
+    threshold_effects[first, :, pair] = by_first
+    threshold_effects[second, :, pair] = by_second
+    by_thresholds = per_item.reshape(answers.n, -1) @ threshold_effects.reshape(items * cuts, -1)
     real = answers.thresholds < FAR
     # A table whose likelihood does not move with the correlation leaves its variance open.
     information = np.where(information > 0, information, np.nan)
-    return OrderedMoments(per_item[:, real], (scores - carried) / information)
+    return OrderedMoments(per_item[:, real], (scores - by_thresholds) / information)
 
 
 def _threshold_contributions(answers: OrderedAnswers) -> Floats:

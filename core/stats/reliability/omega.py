@@ -449,7 +449,7 @@ def _not_identified(rows: UsableItems, member: Integers, labels: Sequence[Hashab
     if len(labels) < 3:
         return (
             "Undefined: a general factor needs three subscales or more, and there are "
-            f"{len(labels)}. Fewer correlations do not determine the loading of each subscale on it."
+            f"{len(labels)}. Fewer correlations do not determine the loadings of the subscales."
         )
     sizes = np.bincount(member, minlength=len(labels))
     short = [label for label, size in zip(labels, sizes, strict=True) if size < 2]

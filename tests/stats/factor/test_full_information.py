@@ -76,7 +76,7 @@ def test_a_scaling_factor_that_is_not_positive_leaves_the_corrected_indices_unde
         for name in ("chi2", "p", "cfi", "tli", "rmsea", "rmsea_high", "scaling_factor"):
             assert math.isnan(getattr(version, name)), name
     assert any(
-        "scaling factor of the model comes out at -0.196" in problem for problem in fit.problems
+        "scaling factor of the model is -0.196" in problem for problem in fit.problems
     )
 
 

@@ -131,7 +131,7 @@ def test_a_partial_exception_stays_free_in_each_group():
         ("F =~ *x1", "line 1", "nothing before a *"),
         ("F =~ 2.5.1*x1", "line 1", "neither a number nor a name"),
         ("F x1", "line 1", "no =~ or ~~"),
-        ("F =~ x1 + x1", "line 1", "said twice"),
+        ("F =~ x1 + x1", "line 1", "written twice"),
         ("x1 ~ x2", "line 1", "~ is not part"),
         ("F =~ G\nG =~ F", "line 1", "measured by itself"),
         ("F =~ x1 + x2\nF ~~ x1", "line 2", "joins an item and a factor"),
