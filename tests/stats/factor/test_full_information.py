@@ -75,9 +75,7 @@ def test_a_scaling_factor_that_is_not_positive_leaves_the_corrected_indices_unde
         assert version.df == fit.fit.df
         for name in ("chi2", "p", "cfi", "tli", "rmsea", "rmsea_high", "scaling_factor"):
             assert math.isnan(getattr(version, name)), name
-    assert any(
-        "scaling factor of the model is -0.196" in problem for problem in fit.problems
-    )
+    assert any("scaling factor of the model is -0.196" in problem for problem in fit.problems)
 
 
 def test_items_that_determine_each_other_are_refused_with_gaps_too():
