@@ -162,8 +162,8 @@ def _be_patient(seconds: float | None) -> None:
     """How long pages wait for results; None: as long as users see them wait."""
     from pages.shared import analysis_page
 
-    _usual.setdefault("seconds", analysis_page.PATIENCE_S)
-    analysis_page.PATIENCE_S = _usual["seconds"] if seconds is None else seconds
+    _usual.setdefault("seconds", analysis_page.WAIT_S)
+    analysis_page.WAIT_S = _usual["seconds"] if seconds is None else seconds
 
 
 _usual: dict[str, float] = {}

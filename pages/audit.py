@@ -25,7 +25,7 @@ from pages.shared.widgets import plain, table, text_block, workspace
 # Drawing a sample of replies, and choosing among the samples of a study.
 
 _PARAMETER = "audit"
-_WHEN = {False: "after each reply", True: "only when all replies are coded"}
+_WHEN = {False: "After each reply", True: "When all replies are coded"}
 
 
 def choose_audit(study: StudyRecord) -> Audit | None:
@@ -37,25 +37,26 @@ def choose_audit(study: StudyRecord) -> Audit | None:
             query_params={widgets.STUDY_PARAMETER: study.code},
         )  # fmt: skip
         return None
-    found = {
+    by_id = {
         str(audit.audit_id): audit for audit in audits.list_audits(widgets.workspace(), study.code)
     }
-    if not found:
+    if not by_id:
         st.info("No sample has been drawn from this study yet.")
         _draw_form(study)
         return None
-    wished = st.query_params.get(_PARAMETER, "")
-    keys = list(found)
+    in_address = st.query_params.get(_PARAMETER, "")
+    keys = list(by_id)
     chosen = st.selectbox(
-        "Sample", keys, keys.index(wished) if wished in found else 0,
-        format_func=lambda key: _draw_in_words(found[key]),
-        key=f"audit_chooser:{study.code}:{','.join(keys)}:{wished if wished in found else ''}",
+        "Sample", keys, keys.index(in_address) if in_address in by_id else 0,
+        format_func=lambda key: _draw_in_words(by_id[key]),
+        key=f"audit_chooser:{study.code}:{','.join(keys)}:"
+        f"{in_address if in_address in by_id else ''}",
         help="Newest first. The same seed and size always give the same replies.",
     )  # fmt: skip
     st.query_params[_PARAMETER] = chosen
     with st.expander("Draw another sample"):
         _draw_form(study)
-    return found[chosen]
+    return by_id[chosen]
 
 
 def _draw_in_words(audit: Audit) -> str:
@@ -72,18 +73,19 @@ def _draw_form(study: StudyRecord) -> None:
         per_model = st.number_input(
             "Replies per model", 1, audits.MAX_PER_MODEL, audits.DEFAULT_PER_MODEL,
             key="audit_per_model",
-            help="Fewer where a model has fewer. With 100, an observed 97 % means 92 to 99 %.",
+            help="A model with fewer replies gives all of them. With 100 replies, an observed "
+            "success of 97 % has an interval from 92 to 99 %.",
         )  # fmt: skip
     with columns[1]:
         seed = st.number_input(
             "Seed", 0, 2**31 - 1, 1, key="audit_seed",
-            help="Any number. Whoever draws with the same seed gets the same replies.",
+            help="Any number. The same seed draws the same replies again.",
         )  # fmt: skip
     with columns[2]:
         at_end = st.radio(
             "Show what Inkblot read", list(_WHEN), format_func=lambda late: _WHEN[late],
             key="audit_at_end",
-            help="At the end is stricter: you cannot adapt to the parser as you go.",
+            help="The end is stricter: you cannot adapt your coding to Inkblot's readings.",
         )  # fmt: skip
     if study.n_responses < study.n_trials:
         st.caption(
@@ -98,10 +100,10 @@ def _draw_form(study: StudyRecord) -> None:
 
 def _draw(study: str, seed: int, per_model: int, at_end: bool) -> None:
     with widgets.error_box():
-        found = audits.draw_audit(
+        audit = audits.draw_audit(
             widgets.workspace(), study, seed=seed, per_model=per_model, at_end=at_end
         )
-        st.query_params[_PARAMETER] = str(found.audit_id)
+        st.query_params[_PARAMETER] = str(audit.audit_id)
 
 
 # One reply at a time: read it, press the key of what it says.
@@ -119,8 +121,8 @@ _STATUS_HELP = {
     Status.REFUSED: "It says that it will not or cannot answer.",
     Status.NEUTRAL: "It takes no side, and no option says so.",
     Status.OFF_SCALE: "It gives an answer that is none of the options.",
-    Status.AMBIGUOUS: "More than one option, or none that is clear.",
-    Status.NO_ANSWER: "It is empty, or speaks of something else.",
+    Status.AMBIGUOUS: "It names more than one option, or no clear one.",
+    Status.NO_ANSWER: "It is empty, or is about something else.",
     Status.TRUNCATED: "It ends before the answer.",
 }
 _PROMPT_KEY = "P"
@@ -128,29 +130,29 @@ _TAKEN = {*_STATUS_KEYS.values(), _PROMPT_KEY, "C", "R"}
 _SHOWS_PROMPT = "audit_prompt"
 
 
-def coding_desk(audit: Audit) -> None:
+def coding_section(audit: Audit) -> None:
     """The reply to be coded with a button and a key for everything it can say."""
     _progress(audit)
     done = audits.coded_trials(workspace(), audit)
     opened = _opened(audit)
-    found = audits.reply_to_code(workspace(), audit, opened)
+    to_code = audits.reply_to_code(workspace(), audit, opened)
     if done and opened is None:
         _last(audit, done[0])
-    if found is None:
-        st.success("Every reply of this sample is coded. The result stands below.")
+    if to_code is None:
+        st.success("Every reply of this sample is coded. The result is below.")
         _steps(audit, done, opened, None)
         return
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _reply(found)
+        _reply(to_code)
     with right:
         if opened is not None:
             _earlier_coding(audit, opened)
-        _choices(audit, found)
-        _steps(audit, done, opened, found)
+        _choices(audit, to_code)
+        _steps(audit, done, opened, to_code)
     if st.session_state.get(_SHOWS_PROMPT):
         st.markdown("**Prompt as it was sent**")
-        show_messages(found.answer)
+        show_messages(to_code.answer)
 
 
 def keys_of(options: Sequence[ShownOption]) -> dict[str, str]:
@@ -173,13 +175,13 @@ def _progress(audit: Audit) -> None:
             table(shown, alt=f"Replies coded, by model: {len(shown)}")
 
 
-def _reply(found: ReplyToCode) -> None:
-    answer = found.answer
+def _reply(to_code: ReplyToCode) -> None:
+    answer = to_code.answer
     if answer.n_in_call > 1:
         st.markdown(f"**Item {answer.position} of the {answer.n_in_call} that the reply answers**")
     else:
         st.markdown("**Item**")
-    text_block(found.item_text or answer.item, language=answer.language)
+    text_block(to_code.item_text or answer.item, language=answer.language)
     st.markdown("**Reply, to the letter**")
     with st.container(border=True):
         reply = answer.reply or ""
@@ -189,18 +191,18 @@ def _reply(found: ReplyToCode) -> None:
             st.caption(f"The reply is empty ({len(reply)} blank characters).")
 
 
-def _choices(audit: Audit, found: ReplyToCode) -> None:
-    trial = found.answer.trial_id
-    keys = keys_of(found.options)
+def _choices(audit: Audit, to_code: ReplyToCode) -> None:
+    trial = to_code.answer.trial_id
+    keys = keys_of(to_code.options)
     st.markdown("**The reply chooses**")
-    for option in found.options:
+    for option in to_code.options:
         label = f"{option.code} = {option.label}" if option.label else option.code
         # the trial is part of the button's key: a second press cannot fall on the next reply
         st.button(
             plain(label), key=f"audit_option:{trial}:{option.code}", width="stretch",
             shortcut=keys.get(option.code), on_click=_code, args=(audit, trial, option.code, None),
         )  # fmt: skip
-    st.markdown("**It chooses none**")
+    st.markdown("**The reply chooses no option**")
     with st.container(horizontal=True, gap="small"):
         for status in audits.MISSING_KINDS:
             st.button(
@@ -212,23 +214,23 @@ def _choices(audit: Audit, found: ReplyToCode) -> None:
 
 
 def _steps(
-    audit: Audit, done: tuple[int, ...], opened: int | None, found: ReplyToCode | None
+    audit: Audit, done: tuple[int, ...], opened: int | None, to_code: ReplyToCode | None
 ) -> None:
     """Back to what was coded, on to what is not, and the prompt on demand."""
     place = done.index(opened) + 1 if opened in done else 0
     before = done[place] if place < len(done) else None
     with st.container(horizontal=True):
         st.button(
-            "Correct the last one" if opened is None else "The one before", key="audit_back",
+            "Correct the last reply" if opened is None else "Go back one reply", key="audit_back",
             icon=":material/undo:", shortcut="Backspace", disabled=before is None,
             on_click=_open, args=(audit, before),
         )  # fmt: skip
         if opened is not None:
             st.button(
-                "On with the next one", key="audit_on", icon=":material/redo:", shortcut="End",
+                "Go on to the next reply", key="audit_on", icon=":material/redo:", shortcut="End",
                 on_click=_open, args=(audit, None),
             )  # fmt: skip
-        if found is not None:
+        if to_code is not None:
             shows = bool(st.session_state.get(_SHOWS_PROMPT))
             st.button(
                 "Hide the prompt" if shows else "Show the prompt", key="audit_show_prompt",
@@ -237,22 +239,24 @@ def _steps(
 
 
 def _last(audit: Audit, trial: int) -> None:
-    """What was coded last, and, unless it waits for the end, what the parser had read."""
+    """The last coding and, unless it is shown at the end only, Inkblot's reading of that reply."""
     coded = _coding(audit, trial)
     you = browsing.answer_words(coded["person_status"], coded["person_option"])
     if audit.at_end:
-        st.caption(plain(f"Last one: you took {you}."))
+        st.caption(plain(f"Last reply: you read {you}."))
         return
-    parser = browsing.answer_words(coded["parser_status"], coded["parser_option"])
-    said = "the same" if coded["agrees"] else "something else"
+    reading = browsing.answer_words(coded["parser_status"], coded["parser_option"])
+    verdict = "the same" if coded["agrees"] else "something else"
     mark = ":material/check:" if coded["agrees"] else ":material/close:"
-    st.caption(plain(f"Last one: you took {you}. Inkblot read {said}: {parser}.") + f" {mark}")
+    st.caption(
+        plain(f"Last reply: you read {you}. Inkblot read {verdict}: {reading}.") + f" {mark}"
+    )
 
 
 def _earlier_coding(audit: Audit, trial: int) -> None:
     coded = _coding(audit, trial)
     words = browsing.answer_words(coded["person_status"], coded["person_option"])
-    st.info(plain(f"You have coded this one: {words}. Choose again to correct it."))
+    st.info(plain(f"You coded this reply: {words}. Choose again to correct it."))
 
 
 def _coding(audit: Audit, trial: int) -> Mapping[Any, Any]:
@@ -270,8 +274,8 @@ def _open(audit: Audit, trial: int | None) -> None:
 
 
 def _opened(audit: Audit) -> int | None:
-    found: int | None = st.session_state.get(f"audit_open:{audit.audit_id}")
-    return found
+    trial: int | None = st.session_state.get(f"audit_open:{audit.audit_id}")
+    return trial
 
 
 def _flip_prompt() -> None:
@@ -286,7 +290,7 @@ _FORMATS = {"count": "%d"} | {unit: f"%.{decimals}f" for unit, decimals in _DECI
 
 def results_section(study: StudyRecord, audit: Audit) -> None:
     """Success rates with intervals and kappa by model, and the disagreements."""
-    st.header("How often Inkblot read what you read")
+    st.header("How often Inkblot and you agree")
     if audit.n_coded == 0:
         st.info("Code a reply to see a result here.")
         return
@@ -294,36 +298,36 @@ def results_section(study: StudyRecord, audit: Audit) -> None:
         st.info("The result is shown when every reply is coded, as chosen when drawing the sample.")
         return
     stem = f"{downloads.file_stem(study.code)}-audit_{audit.seed}_{audit.per_model}"
-    found = audits.results(widgets.workspace(), audit)
+    agreement = audits.results(widgets.workspace(), audit)
     st.caption(
         f"Of {audit.n_coded:,} replies coded so far ({audit.n - audit.n_coded:,} of the sample are "
-        "missing). Success: Inkblot took the option that you took, or none where you found none. "
-        "Interval: Wilson (1927), 95 %. Kappa: Cohen (1960). Inkblot's reading is the one on file "
-        "now, or the one before your coding took its place."
+        "missing). Success: Inkblot read the same option as you, or no option where you read none. "
+        "Interval: Wilson (1927), 95 %. Kappa: Cohen (1960). Inkblot's reading is the one now in "
+        "the data, or the one that your coding replaced."
     )
     widgets.table(
-        _rounded(found).rename(columns={c.name: c.title for c in found.columns}),
-        alt=f"Agreement of person and parser, by model: {len(found.frame)}",
+        _rounded(agreement).rename(columns={c.name: c.title for c in agreement.columns}),
+        alt=f"Agreement of coder and Inkblot, by model: {len(agreement.frame)}",
         placeholder="undefined",
         column_config={
             c.title: st.column_config.NumberColumn(c.title, format=_FORMATS[c.unit], help=c.help)
-            for c in found.columns
+            for c in agreement.columns
             if c.unit in _FORMATS
         }
         | {"Model": st.column_config.TextColumn("Model")},
     )
     coded = audits.codings(widgets.workspace(), audit)
     with st.container(horizontal=True):
-        data = analyses.export.table_csv(found)
+        data = analyses.export.table_csv(agreement)
         widgets.download("CSV", data, f"{stem}.csv", key="audit_csv")
         data = analyses.export.frame_csv(coded)
         widgets.download("All codings (CSV)", data, f"{stem}-codings.csv", key="audit_codings_csv")
     _disagreements(study, audit, coded[~coded["agrees"].astype(bool)])
 
 
-def _rounded(found: ResultTable) -> pd.DataFrame:
-    frame = found.frame
-    for column in found.columns:
+def _rounded(agreement: ResultTable) -> pd.DataFrame:
+    frame = agreement.frame
+    for column in agreement.columns:
         if column.unit in _DECIMALS:
             frame = round_frame(frame, _DECIMALS[column.unit], [column.name])
     return frame
@@ -332,11 +336,11 @@ def _rounded(found: ResultTable) -> pd.DataFrame:
 def _disagreements(study: StudyRecord, audit: Audit, frame: pd.DataFrame) -> None:
     st.header("Disagreements")
     if frame.empty:
-        st.caption("None: you and Inkblot read all these replies alike.")
+        st.caption("None: you and Inkblot read all these replies the same way.")
         return
     st.caption(
-        f"n = {len(frame):,}. Tick rows to read them in full. Your coding can take the place "
-        "of Inkblot's reading in the data; the old reading is kept and can be brought back."
+        f"n = {len(frame):,}. Tick rows to read them in full. Your coding can replace Inkblot's "
+        "reading in the data; the old reading is kept, and you can restore it."
     )
     shown = pd.DataFrame(
         {
@@ -355,8 +359,9 @@ def _disagreements(study: StudyRecord, audit: Audit, frame: pd.DataFrame) -> Non
         on_select="rerun", selection_mode="multi-row",
         column_config={
             "Counts as": st.column_config.TextColumn(
-                help="A failure is another option, or one where the other found none. Another "
-                "reason for none is a disagreement, but not a failure."
+                help="A failure: one of you read an option, and the other read another option or "
+                "none. If both read no option but give different reasons, you disagree, and it "
+                "still counts as success."
             ),
             "In the data": st.column_config.TextColumn(help="Whose reading is analyzed."),
             **{name: st.column_config.TextColumn() for name in ("Model", "Item", "Reply")},
@@ -376,13 +381,13 @@ def _take_buttons(audit: Audit, frame: pd.DataFrame, ticked: pd.DataFrame) -> No
     taken = chosen["taken"].astype(bool)
     with st.container(horizontal=True):
         st.button(
-            f"Take your coding for {which}", key="audit_take", icon=":material/edit:",
+            f"Use your coding for {which}", key="audit_take", icon=":material/edit:",
             disabled=bool(taken.all()), on_click=_take, args=(audit, _trials(chosen[~taken])),
-            help="The data then hold your coding. An option of yours that Inkblot did not see "
-            "stands as an answer with explanation.",
+            help="The data then hold your coding. An option that only you read gets the status "
+            "answered with explanation.",
         )  # fmt: skip
         st.button(
-            f"Bring Inkblot's reading back for {which}", key="audit_give_back",
+            f"Restore Inkblot's reading for {which}", key="audit_give_back",
             icon=":material/undo:", disabled=not taken.any(), on_click=_give_back,
             args=(audit, _trials(chosen[taken])),
         )  # fmt: skip
@@ -423,8 +428,8 @@ def _give_back(audit: Audit, trials: tuple[int, ...]) -> None:
 def main() -> None:
     st.title("Audit")
     st.caption(
-        "Read a random sample of replies yourself, without seeing what Inkblot read, and learn how "
-        "often it took from a reply what you take from it."
+        "Code a random sample of replies yourself, without seeing how Inkblot read them, and learn "
+        "how often you and Inkblot agree."
     )
     with widgets.error_box():
         study = widgets.study_chooser()
@@ -436,7 +441,7 @@ def main() -> None:
         if audit is None:
             return
         with widgets.error_box():
-            coding_desk(audit)
+            coding_section(audit)
         with widgets.error_box():
             results_section(study, audit)
 

@@ -1,4 +1,4 @@
-"""Import and export: bring answers in from a file, and take studies out as files."""
+"""Import and export: import answers from a file, and export studies as files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages.shared import bank_attachment, downloads, widgets
 from pages.shared.downloads import command
 from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
 
-# The tidy file in words: its columns, and an example of it.
+# The columns of the tidy file, and an example.
 
 _WHY_NOT = ", ".join(status.value for status in Status if not status.usable)
 
@@ -25,29 +25,30 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
     (
         "answer",
         "yes",
-        "Code of the option chosen: a number, a letter or a word of the answer format. Empty where "
+        "Code of the chosen option: a number, a letter or a word of the answer format. Empty if "
         "the status says why there is none.",
         "4",
     ),
-    ("status", "", f"Why there is no answer: {_WHY_NOT}. Empty or answered beside an answer.",
+    ("status", "", f"Why there is no answer: {_WHY_NOT}. Empty or answered if there is one.",
      "refused"),
-    ("study", "", "Name of the study; else the name you type, or the file's.", "pilot_1"),
-    ("instrument", "", "Code of the items' bank; else the bank that holds the items, or a new one.",
+    ("study", "", "Name of the study. Without it, the name you type, or the name of the file.",
+     "pilot_1"),
+    ("instrument", "", "Code of the bank. Without it, a bank that holds the items, or a new one.",
      "attitudes_20"),
-    ("model", "", "Who answered.", "gpt-4o"),
-    ("language", "", "Language the item was asked in.", "en"),
-    ("context", "", "The person who answered, the persona, or whatever was said before the item. "
-     "Without it, a column person, participant, subject, respondent_id or id is taken.", "p07"),
-    ("entity, entity_b", "", "What the item was asked about.", "Brand A"),
+    ("model", "", "The respondent.", "gpt-4o"),
+    ("language", "", "Language of the item.", "en"),
+    ("context", "", "The person who answered, the persona, or the text before the item. Without "
+     "it, Inkblot uses a column person, participant, subject, respondent_id or id.", "p07"),
+    ("entity, entity_b", "", "The entity that the item asks about.", "Brand A"),
     ("form", "", "Wording of the item: original, paraphrase_1, negation ...", "original"),
     ("format", "", "Answer format: yes_no, a_b, likert_4 to likert_7, agree_disagree, "
      "support_oppose or the bank's own.", "likert_5"),
     ("template, label_order, phase", "", "Wording of instructions, order of options, phase.",
      "as_is"),
-    ("repetition", "", "Which time the same was asked, from 1.", "2"),
-    ("call, position", "", "Items asked in one call, and the place in it.", "17"),
-    ("raw", "", "The reply to the letter.", "I would say 4."),
-    ("score", "", "Score after reversing, as the bank gives it; where it differs, you are asked.",
+    ("repetition", "", "Number of the repetition, from 1.", "2"),
+    ("call, position", "", "The call that asked the item, and the item's place in it.", "17"),
+    ("raw", "", "The verbatim reply.", "I would say 4."),
+    ("score", "", "Score after reversal by the bank. If the scores differ, Inkblot asks you.",
      "4"),
     ("latency_s, tokens_in, tokens_out, cost, time", "", "Seconds, tokens, US dollars, and when "
      "(2025-03-31T14:05:00Z).", "0.8"),
@@ -70,15 +71,15 @@ q3,,off_scale,Model B,en,p02,likert_5,1,7
 """
 
 
-# Importing answers: what a file looks like, what would come of it, and keeping it.
+# Importing answers: the format of the file, a preview, and the import.
 
+# Session key that counts imports, so that the next one starts with an empty form.
 _EPOCH = "data_import_epoch"
-"""Session key that counts imports, so that the next one starts with an empty form."""
+# Session key of the studies of the last import.
 _DONE = "data_import_done"
-"""Session key of what the last import made."""
-_FITTING = "The one that the file names or that holds the items"
-_MADE = "A new one, made from the file, without keys"
-_TOLD = 5  # studies whose bank is told in a sentence; all are in the table
+_FITTING = "The bank that the file names or that holds the items"
+_MADE = "A new bank, made from the file, without keys"
+_MOST_SENTENCES = 5  # studies whose bank is described in a sentence; all are in the table
 _ENDINGS = ["csv", "tsv", "txt", "gz", "parquet"]
 
 
@@ -86,8 +87,9 @@ def _format_help() -> None:
     """The columns of a file in a table, and an example to download."""
     with st.expander("What the file looks like"):
         st.write(
-            "One answer a row, with a header. CSV in UTF-8 (also compressed as .csv.gz) or "
-            "Parquet. Only **item** and **answer** are needed; leave out what did not vary."
+            "The file has a header and one answer per row. It is CSV in UTF-8 (also compressed as "
+            ".csv.gz) or Parquet. Only **item** and **answer** are needed; leave out columns that "
+            "do not vary."
         )
         table(
             pd.DataFrame(COLUMNS, columns=["Column", "Needed", "What it holds", "For example"]),
@@ -99,14 +101,14 @@ def _format_help() -> None:
             },
         )
         st.caption(
-            "Columns with other names are kept as tags. A row that cannot be read stops the "
-            "import, and nothing is kept."
+            "Columns with other names become tags. A row that Inkblot cannot read stops the "
+            "import, and nothing is saved."
         )
         download("Example file", EXAMPLE.encode(), "example_answers.csv", key="data_example")
 
 
 def import_section() -> None:
-    """Choose a file, see what would come of it, keep it."""
+    """Choose a file, preview it, import it."""
     _show_done()
     _format_help()
     epoch = st.session_state.setdefault(_EPOCH, 0)
@@ -115,39 +117,39 @@ def import_section() -> None:
         help="Up to 50 MB; compress a larger CSV file (.csv.gz) or use Parquet.",
     )  # fmt: skip
     if uploaded is None:
-        st.caption("Choose a file; you will see what is in it before anything is kept.")
+        st.caption("Choose a file. You see its content before anything is saved.")
         command("import", "answers.csv", "--study", "my_study")
         return
     name = uploaded.name
     study = st.text_input(
-        "Name of the study", key=f"data_study:{epoch}", placeholder="As in the file, or its name",
-        help="Under this name the answers are listed. A file with several studies keeps theirs.",
+        "Name of the study", key=f"data_study:{epoch}", placeholder="as in the file, or its name",
+        help="The name of the study in Inkblot. A file with several studies keeps their names.",
     ).strip()  # fmt: skip
     on_file = {f"{b.title} ({b.code})": b.code for b in _banks()}
     left, right = st.columns(2)
-    wish = left.selectbox(
+    bank_choice = left.selectbox(
         "Bank of the items", [_FITTING, _MADE, *on_file], key=f"data_bank:{epoch}",
         help="The bank says which items are reverse-keyed, and which subscale they belong to.",
     )  # fmt: skip
-    bank = None if wish == _FITTING else on_file.get(wish, imports.NEW_BANK)
+    bank = None if bank_choice == _FITTING else on_file.get(bank_choice, imports.NEW_BANK)
     scores: ScoreMeaning = right.selectbox(
         "Scores in the file", list(imports.SCORE_MEANINGS), key=f"data_scores:{epoch}",
         format_func=lambda name: imports.SCORE_MEANINGS[name].capitalize(),
-        help="Matters only for a file with a column score.",
+        help="This choice matters only for a file with a column score.",
     )  # fmt: skip
     known = (workspace().process, len(studies.list_studies(workspace())), tuple(_banks()))
-    found = _preview((known, uploaded.file_id), name, uploaded.getvalue(), study, bank, scores)
-    _show_preview(found)
-    if st.button("Keep these answers", type="primary", key="data_keep", icon=":material/save:"):
-        with st.spinner("Keeping the answers ..."):
-            done = imports.import_tidy(
+    preview = _preview((known, uploaded.file_id), name, uploaded.getvalue(), study, bank, scores)
+    _show_preview(preview)
+    if st.button("Import these answers", type="primary", key="data_keep", icon=":material/save:"):
+        with st.spinner("Importing the answers ..."):
+            imported = imports.import_tidy(
                 workspace(), name, uploaded.getvalue(), study=study, bank=bank, scores=scores
             )
-        st.session_state[_DONE] = [(one.study, one.n_rows, one.instrument) for one in done]
+        st.session_state[_DONE] = [(one.study, one.n_rows, one.instrument) for one in imported]
         st.session_state[_EPOCH] = epoch + 1
         st.rerun()
     words = ["--study", study] if study else []
-    words += ["--new-bank"] if wish == _MADE else ["--bank", bank] if bank else []
+    words += ["--new-bank"] if bank_choice == _MADE else ["--bank", bank] if bank else []
     command("import", name, *words, *(("--scores", scores) if scores != "bank" else ()))
 
 
@@ -163,17 +165,17 @@ def _preview(
     return imports.preview_tidy(workspace(), name, _data, study=study, bank=bank, scores=scores)
 
 
-def _show_preview(found: TidyPreview) -> None:
-    for remark in found.remarks:
+def _show_preview(preview: TidyPreview) -> None:
+    for remark in preview.remarks:
         st.info(plain(remark))
-    for one in found.studies[:_TOLD]:
+    for one in preview.studies[:_MOST_SENTENCES]:
         if one.is_unkeyed:
             st.warning(f"**{plain(one.study)}**: {plain(one.about_bank)}")
         else:
             st.caption(
                 f"Bank of {plain(one.study)}: {plain(one.instrument)}, {plain(one.about_bank)}"
             )
-    st.markdown("**What would be created**")
+    st.markdown("**Studies to be created**")
     rows = [
         {
             "Study": one.study,
@@ -189,33 +191,35 @@ def _show_preview(found: TidyPreview) -> None:
             else "in the database",
             "About the bank": one.about_bank,
         }
-        for one in found.studies
+        for one in preview.studies
     ]
     texts = {n: st.column_config.TextColumn(n) for n in ("Study", "Bank", "Bank is")}
     texts["About the bank"] = st.column_config.TextColumn(width="large")
     counts: dict[str, Any] = {
         "n": st.column_config.NumberColumn("n", help="Answers that hold an option."),
-        "Missing": st.column_config.NumberColumn(help="Rows whose status says why there is none."),
+        "Missing": st.column_config.NumberColumn(help="Rows without an option."),
         "Respondents": st.column_config.NumberColumn(help="Distinct names in the column model."),
         "Contexts": st.column_config.NumberColumn(help="People, personas or conversations."),
     }
     table(
         pd.DataFrame(rows),
-        alt=f"Studies that would be created: {len(rows)}",
+        alt=f"Studies to be created: {len(rows)}",
         column_config=texts | counts,
     )
-    if found.tags:
-        shown = ", ".join(found.tags[:20]) + (" ..." if len(found.tags) > 20 else "")
-        st.caption(f"Kept as tags, because Inkblot does not know these columns: {plain(shown)}.")
-    st.markdown(f"**The first {len(found.rows)} of {found.n_rows:,} rows as they were read**")
+    if preview.tags:
+        shown = ", ".join(preview.tags[:20]) + (" ..." if len(preview.tags) > 20 else "")
+        st.caption(f"Inkblot does not know these columns and saves them as tags: {plain(shown)}.")
+    st.markdown(
+        f"**The first {len(preview.rows)} of {preview.n_rows:,} rows as Inkblot reads them**"
+    )
     table(
-        found.rows,
-        alt=f"The first {len(found.rows)} rows of the file",
+        preview.rows,
+        alt=f"The first {len(preview.rows)} rows of the file",
         placeholder="",
         column_config={
             name: st.column_config.TextColumn(name)
-            for name in found.rows.columns
-            if not pd.api.types.is_numeric_dtype(found.rows[name])
+            for name in preview.rows.columns
+            if not pd.api.types.is_numeric_dtype(preview.rows[name])
         },
     )
 
@@ -223,7 +227,7 @@ def _show_preview(found: TidyPreview) -> None:
 def _show_done() -> None:
     for study, count, instrument in st.session_state.get(_DONE) or ():
         st.success(
-            f"Study {plain(study)} holds {count:,} imported answers (bank {plain(instrument)})."
+            f"Study {plain(study)} now holds {count:,} imported answers (bank {plain(instrument)})."
         )
         query = {STUDY_PARAMETER: study}
         with st.container(horizontal=True):
@@ -233,14 +237,11 @@ def _show_done() -> None:
             )
 
 
-# Bring answers in from a file, and take studies out as files.
-
-
 def main() -> None:
     st.title("Import and export")
     st.caption(
-        "Bring in answers that were collected elsewhere, and take answers, bank, plan and design "
-        "of a study away as files."
+        "Import answers that were collected elsewhere, and export the answers, bank, plan and "
+        "design of a study as files."
     )
     st.header("Import answers")
     with widgets.error_box():

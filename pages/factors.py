@@ -1,4 +1,4 @@
-"""What the items measure: a factor model proposed, edited, fitted, compared, and explored."""
+"""Factor models: propose, edit, fit, compare and explore them."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ from pages.shared import analysis_page
 
 st.title("Factors")
 st.caption(
-    "Do the items measure what the bank says? Fit its model, edit it, check it with another "
-    "program, compare several, and look without a model where it fails."
+    "Do the items measure what the bank says? Fit the model of the bank, edit it, check it with "
+    "another program, compare several models, or explore the factors without a model."
 )
 analysis_page.show("factors")

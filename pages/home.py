@@ -1,4 +1,4 @@
-"""What Inkblot is for, what is in the database, and the next step."""
+"""Home: the purpose of Inkblot, the content of the database, and the next step."""
 
 from collections.abc import Mapping
 
@@ -19,27 +19,27 @@ STEPS = (
     (
         "pages/design/page.py",
         "3. Design",
-        "Cross bank, models, languages, personas; freeze the plan.",
+        "Combine a bank with models, languages and personas; freeze the plan.",
     ),
-    ("pages/collect/page.py", "4. Collect", "Start the study and watch the answers come in."),
-    ("pages/answers/page.py", "5. Answers", "Read what was said and how it was understood."),
-    ("pages/item_statistics.py", "6. Item statistics", "See how items and scores behave."),
+    ("pages/collect/page.py", "4. Collect", "Start the study and watch the replies arrive."),
+    ("pages/answers/page.py", "5. Answers", "Read the replies and see the answer in each."),
+    ("pages/item_statistics.py", "6. Item statistics", "See the statistics of items and scores."),
     (
         "pages/validation_report.py",
         "7. Validation report",
-        "See whether the answers mean anything: reliable, valid, or neither.",
+        "See whether the scores are reliable and valid.",
     ),
 )
 SAMPLES: tuple[tuple[sample.SampleKind, str, str], ...] = (
     (
         "simulated",
         "Run it on simulated people",
-        "20 items, 25 personas, 500 answers in seconds, from a formula whose truth is known.",
+        "20 items, 25 personas, 500 answers in seconds, from a formula with known parameters.",
     ),
     (
         "local",
         "Run it on the local model",
-        f"20 items, {sample.LOCAL_PERSONAS} personas, on the small language model that came along; "
+        f"20 items, {sample.LOCAL_PERSONAS} personas, on the small language model of Inkblot, in "
         "about a minute.",
     ),
 )
@@ -53,8 +53,8 @@ def how_far(study: StudyRun) -> str:
 def sample_study() -> None:
     st.header("Try it: the sample study")
     st.write(
-        "One button plans a 20-item attitude scale, asks it, and lets you read item statistics. "
-        "No account and no key is needed."
+        "One button plans a study with a 20-item attitude scale and collects the answers. Then you "
+        "can read the item statistics. You need no account and no key."
     )
     for column, (kind, label, explanation) in zip(st.columns(2), SAMPLES, strict=True):
         with column, st.container(border=True):
@@ -69,7 +69,7 @@ def sample_study() -> None:
 
 
 def live_figures() -> None:
-    """The figures, drawn anew each second as long as a study is under way."""
+    """The figures, redrawn each second while a study is running."""
     with widgets.error_box():
         under_way = any(study.under_way for study in collection.list_runs(widgets.workspace()))
         st.fragment(figures, run_every=1.0 if under_way else None)(ends_timer=under_way)
@@ -101,8 +101,8 @@ def sample_progress(now: StudyRun) -> None:
 
 
 def in_the_database(planned: Mapping[str, StudyRun]) -> None:
-    found = widgets.workspace()
-    listed = studies.list_studies(found)
+    workspace = widgets.workspace()
+    listed = studies.list_studies(workspace)
     imported = {study.code: study.n_responses for study in listed if study.kind == "imported"}
     replies = sum(imported.values()) + sum(study.n_done for study in planned.values())
     st.header("In the database")
@@ -111,19 +111,19 @@ def in_the_database(planned: Mapping[str, StudyRun]) -> None:
     asked = sum(study.n_asked for part in counted_in for study in part)
     row = st.container(horizontal=True, gap="large")  # each as wide as its number
     for label, value, explanation in (
-        ("Banks", len([b for b in editing.summaries(found) if not b.archived]), None),
-        ("Respondents", len(catalog.list_respondents(found)), None),
+        ("Banks", len([b for b in editing.summaries(workspace) if not b.archived]), None),
+        ("Respondents", len(catalog.list_respondents(workspace)), None),
         ("Studies", len(listed), None),
         ("Replies", f"{replies:,}", None),
         (
             "Usable answers", f"{usable:,} of {asked:,}",
-            "Answers that are an option, of the questions asked.",
+            "Replies with an option, of the questions asked.",
         ),
     ):  # fmt: skip
         row.metric(label, value, help=explanation, width="content")
     if not listed:
         st.info(
-            "There is no study yet: run the sample study above, or follow the "
+            "There is no study yet. Run the sample study above, or follow the "
             f"{len(STEPS)} steps below."
         )
         return
@@ -148,13 +148,13 @@ def in_the_database(planned: Mapping[str, StudyRun]) -> None:
 def main() -> None:
     st.title("Inkblot")
     st.write(
-        "Give a questionnaire to language models and find out whether the answers mean anything: "
-        "a psychometrics laboratory for people who study people, no programming needed."
+        "Inkblot gives questionnaires to language models and tests whether the scores are reliable "
+        "and valid. It is a psychometrics laboratory for psychologists and needs no programming."
     )
     with widgets.error_box():
         sample_study()
     live_figures()
-    st.header("The way through")
+    st.header("The steps of a study")
     for page, label, explanation in STEPS:
         left, right = st.columns([1, 3], vertical_alignment="center")
         left.page_link(page, label=label)

@@ -1,4 +1,4 @@
-"""How each item and each scale behaves, for any respondents side by side."""
+"""Statistics of each item and each scale, for any respondents side by side."""
 
 import streamlit as st
 
@@ -11,37 +11,41 @@ from pages.shared import analysis_page, widgets
 
 
 @st.cache_data(max_entries=10, show_spinner=False)
-def truth(_found: Workspace, study_id: int) -> tuple[KnownTruth, ...]:
-    """Known truth of a frozen study, which does not change any more."""
-    code = next(s.code for s in studies.list_studies(_found) if s.study_id == study_id)
-    return known_truth(_found, code)
+def truth(_workspace: Workspace, study_id: int) -> tuple[KnownTruth, ...]:
+    """The known parameters of a frozen study, which never change."""
+    code = next(s.code for s in studies.list_studies(_workspace) if s.study_id == study_id)
+    return known_truth(_workspace, code)
 
 
 def show_truth(study: StudyRecord) -> None:
-    """What the statistics should find, where simulated respondents answered."""
+    """The true values behind the answers of simulated respondents."""
     if not any(
         person.simulation for person in studies.respondents_of(widgets.workspace(), study.code)
     ):
         return
-    with st.expander("The known truth behind the simulated answers"):
+    with st.expander("True values of the simulated answers"):
         st.write(
-            "Set it beside the tables above: discriminations should rise with the loadings, and "
-            "alpha should come close to the value to expect, the closer the more administrations."
+            "Compare these values with the tables above. Discriminations should rise with the "
+            "loadings, and alpha should be close to its expected value. With more administrations "
+            "(one respondent answers the bank once), the values agree more closely."
         )
-        for found in truth(widgets.workspace(), study.study_id):
-            st.text(found.respondent)
+        for truth_of_one in truth(widgets.workspace(), study.study_id):
+            st.text(truth_of_one.respondent)
             left, right = st.columns([2, 1])
             with left:
                 widgets.table(
-                    round_frame(found.items, 3), alt="True loading and difficulty of each item"
+                    round_frame(truth_of_one.items, 3),
+                    alt="True loading and difficulty of each item",
                 )
             with right:
-                widgets.table(round_frame(found.alphas, 3), alt="Alpha to expect of each subscale")
+                widgets.table(
+                    round_frame(truth_of_one.alphas, 3), alt="Expected alpha of each subscale"
+                )
 
 
 st.title("Item statistics")
 st.caption(
-    "How each item and each score behaves: means, spread, discrimination, options chosen, and how "
-    "the scores compare with those of people."
+    "Statistics of each item and each score: means, spread, discrimination, chosen options, and a "
+    "comparison with the scores of people."
 )
-analysis_page.show("item_statistics", after=show_truth)
+analysis_page.show("item_statistics", below=show_truth)

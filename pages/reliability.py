@@ -6,7 +6,7 @@ from pages.shared import analysis_page
 
 st.title("Reliability")
 st.caption(
-    "How much of a score is not error: whether items hang together, and whether another form, "
-    "another order of the options or another occasion would give the same."
+    "How precise the scores are: whether the items are consistent with one another, and whether "
+    "another form, another order of the options or another occasion gives the same scores."
 )
 analysis_page.show("reliability")

@@ -26,24 +26,24 @@ _CONDITIONS = ("respondent", "language", "context", "repetition", "item", "statu
 
 def show_counts() -> None:
     """Choose a study and lists of words; the counts, and odds ratios between two groups."""
-    found = widgets.workspace()
-    studies = texts.text_studies(found)
+    workspace = widgets.workspace()
+    studies = texts.text_studies(workspace)
     if not studies:
-        st.info("No study has asked for texts yet. Make prompts, then design and run a study.")
+        st.info("There is no study with texts yet. Make prompts, then design and run a study.")
         return
     left, right = st.columns(2)
     study = left.selectbox("Study", studies[::-1], key="texts_study", persist_state="session")
-    lists = [bank.code for bank in editing.summaries(found) if bank.kind == "words"]
+    lists = [bank.code for bank in editing.summaries(workspace) if bank.kind == "words"]
     if not lists:
-        st.info("There is no list of words yet. Make a bank of words on the page Banks.")
+        st.info("There is no list of words yet. Create a bank of words on the page Banks.")
         return
     chosen = right.selectbox(
         "Lists of words", lists, key="texts_lists", persist_state="session",
-        help="A bank of words; each of its subscales is a list. A word of a text counts where it "
-        "begins with an entry, without regard to case.",
+        help="A bank of words; each of its subscales is a list. A word of a text is counted if it "
+        "begins with an entry of a list, in capital or small letters.",
     )  # fmt: skip
     widgets.notes_of_study(study)
-    counts = _counts((found.process, analyses.revision(found, [study])), study, chosen)
+    counts = _counts((workspace.process, analyses.revision(workspace, [study])), study, chosen)
     st.caption(
         f"{count_text(len(counts), 'usable text')}, {count_text(int(counts[TOTAL].sum()), 'word')}."
     )
@@ -51,15 +51,15 @@ def show_counts() -> None:
     widgets.download(
         "CSV", export.frame_csv(counts), f"{file_stem(study)}-words.csv", key="texts_counts_csv"
     )
-    _ratios(counts, study, list(texts.word_lists_of(editing.load(found, chosen).instrument)))
+    _ratios(counts, study, list(texts.word_lists_of(editing.load(workspace, chosen).instrument)))
 
 
 @st.cache_data(max_entries=5, show_spinner="Counting ...")
 def _counts(revision: object, study: str, bank: str) -> pd.DataFrame:
     """The counts, kept as long as the answers (`revision`) stay the same."""
-    found = widgets.workspace()
+    workspace = widgets.workspace()
     return texts.count_words(
-        found, study, texts.word_lists_of(editing.load(found, bank).instrument)
+        workspace, study, texts.word_lists_of(editing.load(workspace, bank).instrument)
     )
 
 
@@ -69,15 +69,15 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
     pairs = {tag: sorted(counts[tag].dropna().unique()) for tag in tags}
     pairs = {tag: levels for tag, levels in pairs.items() if len(levels) >= 2}
     if not pairs:
-        st.info("The prompts carry no descriptor with two levels, such as a name's gender.")
+        st.info("The prompts have no descriptor with two levels, such as the gender of a name.")
         return
-    group = st.selectbox("Descriptor that tells the groups apart", list(pairs), key="texts_group")
+    group = st.selectbox("Descriptor that defines the groups", list(pairs), key="texts_group")
     first, second = st.columns(2)
     one = first.selectbox("First group", pairs[group], key=f"texts_one_{group}")
     rest = [level for level in pairs[group] if level != one]
     two = second.selectbox("Second group", rest, key=f"texts_two_{group}")
     stands = st.multiselect(
-        "Lists whose words are the stereotype of the first group (the others: of the second)",
+        "Lists with stereotypes of the first group (the others: of the second group)",
         lists, default=lists[: (len(lists) + 1) // 2], key=f"texts_sides_{study}",
     )  # fmt: skip
     sides = {name: 0 if name in stands else 1 for name in lists}
@@ -85,9 +85,9 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
         counts, unit=["respondent", "context"], group=group, levels=(one, two), sides=sides
     )
     st.caption(
-        "For each context the odds of a listed word in the texts of the stereotyped group, over "
-        "those of the other; the score is the mean over the lists (Jung, 2025). 1 means no "
-        "difference. Empty: undefined, because a group has no such word."
+        "Each odds ratio divides the odds of a listed word in the texts of the stereotyped group "
+        "by the odds in the other group, for each context. The score is the mean over the lists "
+        "(Jung, 2025). 1 means no difference. Empty: undefined, because a group has no such word."
     )
     widgets.table(scores, alt="Odds ratio of each list, and their mean, for each context")
     widgets.download(
@@ -96,20 +96,20 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
     )  # fmt: skip
 
 
-# Putting the texts of a study to a judge, and reading its ratings.
+# A judge rates the texts of a study.
 
 _JUDGING_NOTE = "judge_note"
 _SCALES = ", ".join(f"{r.code} {r.low:g}-{r.high:g}" for r in texts.STORY_RATINGS)
 
 
 def show_judging() -> None:
-    """Make a bank that puts texts to a judge; below, what judges said."""
+    """Make a bank that asks a judge to rate texts, and show the ratings."""
     studies = texts.text_studies(widgets.workspace())
     judged = texts.judged_studies(widgets.workspace())
     if not studies and not judged:
-        st.info("No study has asked for texts yet. Make prompts, then design and run a study.")
+        st.info("There is no study with texts yet. Make prompts, then design and run a study.")
         return
-    _judging_told()
+    _show_judging_note()
     if studies:
         with st.container(border=True):
             _make(studies)
@@ -125,33 +125,33 @@ def _parse_ratings(text: str) -> tuple[Rating, ...]:
     BankError
         One of them does not end with a range.
     """
-    found = []
+    ratings = []
     for part in filter(None, (p.strip() for p in text.split(","))):
         match = re.fullmatch(r"(.+?)\s+(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)", part, re.ASCII)
         if match is None:
             raise BankError(
-                f"'{part}' is not a quality with its range.", "Write: tragedy 1-10, comedy 1-10"
+                f"'{part}' is not a quality with its range.", "Type: tragedy 1-10, comedy 1-10"
             )
-        found.append(Rating(match.group(1), float(match.group(2)), float(match.group(3))))
-    return tuple(found)
+        ratings.append(Rating(match.group(1), float(match.group(2)), float(match.group(3))))
+    return tuple(ratings)
 
 
 def _make(studies: tuple[str, ...]) -> None:
-    st.header("Put texts to a judge")
+    st.header("Ask a judge")
     st.selectbox("Study", studies[::-1], key="judge_study", persist_state="session")
     st.text_area(
         "Rubric", texts.STORY_RUBRIC, height=180, key="judge_rubric", persist_state="session",
-        help="What the judge is asked; {text} stands for the text. Ask for a JSON object.",
+        help="The prompt to the judge. {text} stands for the text. Ask for a JSON object.",
     )  # fmt: skip
     st.text_input(
         "Qualities and their ranges", _SCALES, key="judge_scales", persist_state="session",
-        help="The names the JSON object uses, each with its lowest and highest number.",
+        help="The names in the JSON object, each with its lowest and highest number.",
     )  # fmt: skip
-    st.button("Make the judge's bank", key="judge_make", type="primary", on_click=_keep)
+    st.button("Make the judge's bank", key="judge_make", type="primary", on_click=_make_judge_bank)
 
 
-def _keep() -> None:
-    """What is typed is read here: a change may arrive together with the press."""
+def _make_judge_bank() -> None:
+    """Make the bank from the fields as they are now: a change may arrive with the click."""
     typed = st.session_state.to_dict()
     try:
         qualities = _parse_ratings(typed["judge_scales"])
@@ -164,24 +164,24 @@ def _keep() -> None:
         st.session_state[_JUDGING_NOTE] = (bank.code, len(bank.items))
 
 
-def _judging_told() -> None:
+def _show_judging_note() -> None:
     if note := widgets.last_note(_JUDGING_NOTE):
         code, count = note
         st.success(
-            f"The bank {widgets.plain(code)} puts {count_text(count, 'text')} to a judge. "
-            "Choose it on the page Design, with the template for texts and the judge as "
-            "respondent; ask once more where a reply is no valid rating."
+            f"The bank {widgets.plain(code)} asks a judge to rate {count_text(count, 'text')}. "
+            "Choose the bank on the page Design, with the template for texts and the judge as "
+            "respondent. Allow one repeated call for replies that hold no valid rating."
         )
         st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
 
 
 def _results(judged: tuple[str, ...]) -> None:
-    st.header("What judges said")
+    st.header("Ratings of judges")
     study = st.selectbox("Judged study", judged[::-1], key="judge_read", persist_state="session")
     widgets.notes_of_study(study)
     rated = texts.load_ratings(widgets.workspace(), study)
     if rated.empty:
-        st.info("No rating has come in yet. Run the study on the page Collect.")
+        st.info("There is no rating yet. Run the study on the page Collect.")
         return
     conditions = ["respondent", "language", "context", "repetition", "item", "status"]
     qualities = [c for c in rated.columns if rated[c].dtype == "float64"]
@@ -198,15 +198,15 @@ def _results(judged: tuple[str, ...]) -> None:
         widgets.table(rated.head(1000), alt="Every rating")
         return
     left, right = st.columns(2)
-    tag = left.selectbox("For each level of", tags, key="judge_tag")
+    tag = left.selectbox("Descriptor", tags, key="judge_tag")
     quality = right.selectbox("Rating", qualities, key="judge_quality")
     means = texts.ratings_by_level(rated, tag, quality)
     widgets.table(means, alt=f"Mean rating for each level of {tag}")
     correlation, levels = texts.level_correlation(rated, tag, quality)
-    said = number_text(correlation, 2) if correlation == correlation else "undefined"
+    correlation_words = number_text(correlation, 2) if correlation == correlation else "undefined"
     st.caption(
-        f"Pearson correlation of the level with its mean rating: {said} (levels: {levels}). It "
-        "needs three levels that are numbers and some variance."
+        f"Pearson correlation of the level with its mean rating: {correlation_words} (levels: "
+        f"{levels}). The correlation needs three numeric levels and some variance."
     )
 
 
@@ -228,8 +228,8 @@ _LANGUAGES = {
 
 
 def show_prompts() -> None:
-    """Two ways to make prompts; what is made is a bank that the page Design can choose."""
-    _prompts_told()
+    """Two ways to make a bank of prompts."""
+    _show_prompts_note()
     left, right = st.columns(2)
     with left, st.container(border=True):
         _descriptors()
@@ -238,22 +238,23 @@ def show_prompts() -> None:
 
 
 def _parse_levels(text: str) -> dict[str, list[str]]:
-    """Descriptors typed one a line, as 'name: level, level'.
+    """Descriptors typed one per line, as 'name: level, level'.
 
     Raises
     ------
     BankError
         A line has no colon, or a descriptor stands twice.
     """
-    found: dict[str, list[str]] = {}
+    descriptors: dict[str, list[str]] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, colon, levels = (part.strip() for part in line.partition(":"))
-        if not (name.isidentifier() and colon) or name in found:
+        if not (name.isidentifier() and colon) or name in descriptors:
             raise BankError(
-                f"The line '{line}' is no descriptor of its own.", "Write it as: name: Anna, Daniel"
+                f"Inkblot cannot read the descriptor '{line}', or its name is used twice.",
+                "Type: name: Anna, Daniel",
             )
-        found[name] = [level.strip() for level in levels.split(",") if level.strip()]
-    return found
+        descriptors[name] = [level.strip() for level in levels.split(",") if level.strip()]
+    return descriptors
 
 
 def _descriptors() -> None:
@@ -263,12 +264,13 @@ def _descriptors() -> None:
     _language("letters")
     st.text_area(
         "Prompt", _LETTER, key="texts_prompt", persist_state="session",
-        help="Write each descriptor in braces: {name}, {age}.",
+        help="Type each descriptor in braces: {name}, {age}.",
     )  # fmt: skip
     st.text_area(
         "Descriptors", _LEVELS, key="texts_levels", persist_state="session",
-        help="One a line. A level may carry a second mark behind a bar, 'Anna | female': the "
-        "prompt shows the first, and texts can be grouped by the second (as name.2).",
+        help="One descriptor per line. A level may have a second value after a bar, as in "
+        "'Anna | female': the prompt shows the first value, and you can group texts by the second "
+        "(as name.2).",
     )  # fmt: skip
     st.button("Make the prompts", key="texts_make_letters", type="primary", on_click=_make_letters)
 
@@ -276,13 +278,13 @@ def _descriptors() -> None:
 def _stories() -> None:
     st.header("Around words")
     st.caption(
-        "Stories around groups of words, of which 0, 1, 2 ... come from the second list: do words "
-        "that a model took for tragic make its stories tragic?"
+        "Stories around groups of words, of which 0, 1, 2 ... are from the second list. This "
+        "tests, for example, whether words that a model rates as tragic make its stories tragic."
     )
     _name("stories")
     _language("stories")
     for key, label in (("texts_first", "First list"), ("texts_second", "Second list")):
-        st.text_area(label, key=key, persist_state="session", help="One word a line.")
+        st.text_area(label, key=key, persist_state="session", help="One word per line.")
     size, groups, seed = st.columns(3)
     size.number_input("Words in a group", 1, 20, 5, key="texts_size")
     groups.number_input("Groups for each count", 1, 1000, 100, key="texts_groups")
@@ -292,8 +294,8 @@ def _stories() -> None:
     st.button("Make the prompts", key="texts_make_stories", type="primary", on_click=_make_stories)
 
 
-def _name(wish: str) -> None:
-    st.text_input("Name of the bank", wish, key=f"texts_{wish}", persist_state="session")
+def _name(bank_name: str) -> None:
+    st.text_input("Name of the bank", bank_name, key=f"texts_{bank_name}", persist_state="session")
 
 
 def _language(which: str) -> None:
@@ -304,9 +306,9 @@ def _language(which: str) -> None:
 
 
 def _make_letters() -> None:
-    """What is typed is read here: a change may arrive together with the press."""
+    """Make the prompts from the fields as they are now: a change may arrive with the click."""
     typed = st.session_state.to_dict()
-    _note(
+    _make_bank(
         lambda: text_prompts.create_descriptor_prompts(
             widgets.workspace(),
             typed["texts_letters"],
@@ -319,7 +321,7 @@ def _make_letters() -> None:
 
 def _make_stories() -> None:
     typed = st.session_state.to_dict()
-    _note(
+    _make_bank(
         lambda: text_prompts.create_story_prompts(
             widgets.workspace(),
             typed["texts_stories"],
@@ -333,8 +335,8 @@ def _make_stories() -> None:
     )
 
 
-def _note(make: Callable[[], Instrument]) -> None:
-    """Make a bank, and keep for the next drawing what came of it."""
+def _make_bank(make: Callable[[], Instrument]) -> None:
+    """Make a bank, and save its name or the problem for the next run."""
     try:
         bank = make()
     except UserError as error:
@@ -343,39 +345,38 @@ def _note(make: Callable[[], Instrument]) -> None:
         st.session_state[_PROMPTS_NOTE] = (bank.code, len(bank.items))
 
 
-def _prompts_told() -> None:
-    """What came of the last press, and where to go on."""
+def _show_prompts_note() -> None:
+    """The outcome of the last button, and the next step."""
     if note := widgets.last_note(_PROMPTS_NOTE):
         code, count = note
         st.success(
-            f"The bank {widgets.plain(code)} holds {count_text(count, 'prompt')}. Choose it on "
-            "the page Design with the format free text and the template for texts."
+            f"The bank {widgets.plain(code)} holds {count_text(count, 'prompt')}. Choose the bank "
+            "on the page Design, with the format free text and the template for texts."
         )
         st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
     elif not any(bank.kind == "prompts" for bank in editing.summaries(widgets.workspace())):
-        st.info("There are no prompts yet. Make some below; they become a bank of their own.")
+        st.info("There are no prompts yet. Make prompts below. Inkblot saves them as a bank.")
 
-
-# Texts that models write: prompts that ask for them, and how they are scored.
 
 STEP = "step"
 STEPS = {
     "prompts": ("Make prompts", show_prompts),
     "counts": ("Count words", show_counts),
-    "judge": ("Let a judge rate", show_judging),
+    "judge": ("Rate by a judge", show_judging),
 }
 
 
 def main() -> None:
     st.title("Texts")
     st.caption(
-        "Let models write texts (letters, stories), and score them by lists of words or by a judge."
+        "Models write texts, such as letters or stories. You score the texts by lists of words or "
+        "by the ratings of a judge."
     )
-    wished = st.query_params.get(STEP, "prompts")
+    in_address = st.query_params.get(STEP, "prompts")
     chosen = st.segmented_control(
         "Step",
         list(STEPS),
-        default=wished if wished in STEPS else "prompts",
+        default=in_address if in_address in STEPS else "prompts",
         format_func=lambda step: STEPS[step][0],
         key="texts_step",
         required=True,

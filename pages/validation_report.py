@@ -12,12 +12,12 @@ _MOST = 40
 
 def verdicts(result: AnalysisResult) -> None:
     """The verdict of every group in a sentence."""
-    found = analyses.verdicts(result)
+    verdicts_of_groups = analyses.verdicts(result)
     st.header("Verdict")
-    for group, passed, sentence in found[:_MOST]:
+    for group, passed, sentence in verdicts_of_groups[:_MOST]:
         st.markdown(f"{_MARKS[passed]} **{widgets.plain(group)}** {widgets.plain(sentence)}")
-    if len(found) > _MOST:
-        st.caption(f"The other {len(found) - _MOST:,} stand in the table of verdicts.")
+    if len(verdicts_of_groups) > _MOST:
+        st.caption(f"The table of verdicts has the other {len(verdicts_of_groups) - _MOST:,}.")
 
 
 st.title("Validation report")
@@ -25,4 +25,4 @@ st.caption(
     "Is the scale a reliable and valid measure of these models? Six criteria with ratings, for "
     "every model and kind of context; validity is judged only where the scale is reliable."
 )
-analysis_page.show("validation_report", lead=verdicts)
+analysis_page.show("validation_report", above=verdicts)

@@ -1,4 +1,4 @@
-"""What scores go together with, whom they tell apart, and whether they show in texts."""
+"""How scores relate to other variables, to known groups, and to texts."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ from pages.shared import analysis_page
 
 st.title("Validity")
 st.caption(
-    "What a score goes together with, whom it tells apart, and whether it shows in the texts that "
-    "a model writes."
+    "How a score correlates with other variables, whether it distinguishes known groups, and "
+    "whether it is visible in the texts that a model writes."
 )
 analysis_page.show("validity")

@@ -123,7 +123,7 @@ def test_a_new_analysis_is_on_the_command_line(new_analysis, database, tmp_path,
 
 def test_a_new_analysis_is_on_its_page(new_analysis, database, monkeypatch):
     streamlit.cache_data.clear()
-    monkeypatch.setattr(analysis_page, "PATIENCE_S", 60)
+    monkeypatch.setattr(analysis_page, "WAIT_S", 60)
     at = open_page(study="people", analysis="how_high")
     assert new_analysis.question in texts(at)
     assert "Rows are pooled over 2 languages" in texts(at)

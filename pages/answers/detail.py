@@ -18,7 +18,7 @@ from pages.collect.progress import moment
 from pages.shared import widgets
 from pages.shared.widgets import factor_word, plain, table, text_block, workspace
 
-# One answer in full: question, reply, what was read, every try.
+# One answer in full: item, prompt, reply, reading, conditions, attempts.
 
 _ROLES = {
     "system": "Instructions to the model (role: system)",
@@ -28,17 +28,17 @@ _ROLES = {
 _CAUSES = {
     "parser": "reading the reply again",
     "person": "a person's coding",
-    "undo": "taking a person's coding back",
+    "undo": "withdrawal of a person's coding",
 }
-_ALWAYS_TOLD = ("respondent", "language", "context", "entity", "entity_b", "format")
-_TOLD_IF_VARIED = ("model", "form", "template", "label_order", "phase", "repetition")
+_ALWAYS_SHOWN = ("respondent", "language", "context", "entity", "entity_b", "format")
+_SHOWN_IF_VARIED = ("model", "form", "template", "label_order", "phase", "repetition")
 
 
 def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None:
-    """Everything that is kept about one answer. `varied` are the study's varying factors."""
+    """One answer in full. `varied` are the study's varying factors."""
     answer = browsing.detail(workspace(), trial)
     if answer is None or answer.study != study.code:
-        st.info("The answer named in the address is not in this study.")
+        st.info("The study does not hold the answer that the address names.")
         return
     st.header(plain(f"Answer {answer.ordinal:,} of the plan: item {answer.item}"))
     left, right = st.columns(2)
@@ -47,19 +47,19 @@ def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None
     with right:
         _reply(answer)
         _facts(answer, study, varied)
-    _tries(answer.attempts)
+    _attempts(answer.attempts)
 
 
 def _question(answer: AnswerDetail) -> None:
-    st.markdown("**Item as it stands in the bank**")
+    st.markdown("**Item in the bank**")
     if answer.text:
         with st.container(border=True):
             text_block(answer.text, language=answer.language)
     else:
-        st.caption("The bank holds no text for it (the answers were imported).")
-    st.markdown("**Prompt as it was sent**")
+        st.caption("The bank has no text for this item (the answers were imported).")
+    st.markdown("**Prompt as sent**")
     if answer.n_in_call > 1:
-        st.caption(f"Asked as number {answer.position} of {answer.n_in_call} items in one prompt.")
+        st.caption(f"This is item {answer.position} of {answer.n_in_call} in one prompt.")
     show_messages(answer)
 
 
@@ -68,7 +68,7 @@ def show_messages(answer: AnswerDetail) -> None:
     messages = answer.messages
     if not messages:
         st.caption(
-            "Not asked yet." if answer.status == "not_asked" else "Not known: it was not imported."
+            "Not sent yet." if answer.status == "not_asked" else "Unknown: it was not imported."
         )
     for message in messages:
         role = str(message.get("role", ""))
@@ -78,40 +78,40 @@ def show_messages(answer: AnswerDetail) -> None:
 
 
 def _reply(answer: AnswerDetail) -> None:
-    st.markdown("**Reply, to the letter**")
+    st.markdown("**Reply, verbatim**")
     reply = answer.reply
     with st.container(border=True):
         if reply is None:
-            st.caption("There is none.")
+            st.caption("There is no reply.")
         elif reply.strip():
             text_block(reply, monospace=True)
         else:
             st.caption(f"The reply is empty ({len(reply)} blank characters).")
-    st.markdown("**What was read**")
+    st.markdown("**Answer read from the reply**")
     status = STATUS_WORDS.get(answer.status, answer.status)
     if answer.option is None:
         st.text(f"No option ({status})")
     else:
         label = browsing.option_label(workspace(), answer)
         st.text(f"Option {answer.option}" + (f" = {label}" if label else "") + f" ({status})")
-    _read_how(answer)
+    _how_read(answer)
 
 
-def _read_how(answer: AnswerDetail) -> None:
-    """Who read it so, after how many replies, how probable it was, and what was read before."""
+def _how_read(answer: AnswerDetail) -> None:
+    """Who read the reply, the number of replies, the probability, and earlier readings."""
     if answer.withheld_by_filter:
         st.caption(
             "The provider's content filter withheld the reply or cut it off. This counts as a "
-            "refusal and is not asked again."
+            "refusal, and the call is not repeated."
         )
     if answer.set_by_person:
-        st.caption("Set by a person's coding, in place of Inkblot's own reading.")
+        st.caption("A person's coding, which replaces Inkblot's reading.")
     elif answer.parser is not None:
         st.caption(f"Read by version {answer.parser} of Inkblot's rules for reading replies.")
     elif answer.status not in ("not_asked", "error"):
-        st.caption("As it stood in the imported file.")
+        st.caption("The answer of the imported file.")
     if answer.replies_taken is not None and answer.replies_taken > 1:
-        st.caption(f"It took {answer.replies_taken} replies; this is the one that counts.")
+        st.caption(f"There are {answer.replies_taken} replies; this one counts.")
     if answer.chance is not None:
         st.caption(
             f"Probability of this option by the first token of the reply: {answer.chance:.1%} "
@@ -125,11 +125,11 @@ def _read_how(answer: AnswerDetail) -> None:
 
 
 def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) -> None:
-    st.markdown("**Asked under these conditions**")
-    told = (*_ALWAYS_TOLD, *(name for name in _TOLD_IF_VARIED if name in varied))
+    st.markdown("**Conditions**")
+    names = (*_ALWAYS_SHOWN, *(name for name in _SHOWN_IF_VARIED if name in varied))
     rows = [
         (factor_word(name).capitalize(), str(getattr(answer, name)))
-        for name in told
+        for name in names
         if str(getattr(answer, name))
     ]
     if answer.n_in_call > 1:
@@ -138,8 +138,8 @@ def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) ->
     if options and (answer.option_order or answer.label_order == "inverted"):
         rows.append(("Options as shown", ", ".join(option.code for option in options)))
     if answer.opinion:
-        held = next((o.label for o in options if o.code == answer.opinion), "")
-        rows.append(("Opinion put to the model", f"{answer.opinion} {held}".strip()))
+        opinion = next((o.label for o in options if o.code == answer.opinion), "")
+        rows.append(("Opinion put to the model", f"{answer.opinion} {opinion}".strip()))
     table(
         pd.DataFrame(rows, columns=["Condition", "Value"]),
         alt="Conditions under which the item was asked",
@@ -151,23 +151,23 @@ def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) ->
         text_block(persona, language=answer.language)
 
 
-def _tries(tries: tuple[AttemptDetail, ...]) -> None:
-    st.markdown("**Every try**")
+def _attempts(tries: tuple[AttemptDetail, ...]) -> None:
+    st.markdown("**All attempts**")
     if not tries:
-        st.caption("Nothing was sent yet, or the imported file says nothing of it.")
+        st.caption("No call was sent yet, or the imported file does not record the calls.")
         return
     rows = [
         {
-            "Try": one.number,
+            "Attempt": one.number,
             "Sent": "" if one.sent_at is None else moment(one.sent_at),
             "Seconds": one.latency_s,
             "Tokens read": one.tokens_in,
             "Tokens written": one.tokens_out,
-            "of them reasoning": one.tokens_reasoning,
+            "Tokens of reasoning": one.tokens_reasoning,
             "Cost ($)": one.cost,
             "Outcome": "Reply" if one.outcome == "reply" else
             FAILURE_WORDS.get(one.outcome, one.outcome.capitalize()),
-            "In detail": one.message,
+            "Details": one.message,
             "Ended by": one.finish_reason,
             "Model as named by the service": one.model,
         }
@@ -175,20 +175,20 @@ def _tries(tries: tuple[AttemptDetail, ...]) -> None:
     ]  # fmt: skip
     if all(one.tokens_reasoning is None for one in tries):
         for row in rows:
-            del row["of them reasoning"]
+            del row["Tokens of reasoning"]
     number = st.column_config.NumberColumn
     table(
         pd.DataFrame(rows),
-        alt=f"Every try at this question: {len(rows)}",
-        placeholder="not known",
+        alt=f"All attempts at this call: {len(rows)}",
+        placeholder="unknown",
         column_config={
-            **_texts("Sent", "Outcome", "In detail", "Model as named by the service"),
-            "Seconds": number(format="%.2f", help="From sending to the whole reply."),
-            "Cost ($)": number(format="%.6f", help="US dollars, by the prices entered."),
+            **_texts("Sent", "Outcome", "Details", "Model as named by the service"),
+            "Seconds": number(format="%.2f", help="From sending the call to the complete reply."),
+            "Cost ($)": number(format="%.6f", help="US dollars, computed from the prices entered."),
             "Ended by": st.column_config.TextColumn(
-                help="Why the model stopped, in the service's word: stop = it was done, length = "
-                "it reached the limit of tokens, content_filter = the provider's content filter "
-                "withheld the reply."
+                help="Why the model stopped, in the word of the service. stop: the reply was "
+                "complete. length: it reached the limit of tokens. content_filter: the provider's "
+                "content filter withheld it."
             ),
         },
     )
@@ -197,16 +197,16 @@ def _tries(tries: tuple[AttemptDetail, ...]) -> None:
 
 
 def _parts(one: AttemptDetail) -> None:
-    """What came beside the text of a reply, or instead of one; never read as the answer."""
+    """Other parts of a reply, which are never read as the answer."""
     for words, text in (
         ("reasoning before the answer", one.reasoning),
         ("tool calls", one.tool_calls),
-        ("refusal in the field for it", one.refusal),
-        ("what came back instead of a reply", one.body),
+        ("refusal in its own field", one.refusal),
+        ("the service's message, which is no reply", one.body),
     ):
         if text:
-            with st.expander(f"Try {one.number}: {words} ({len(text):,} characters)"):
-                st.caption("To the letter. Kept, and never read as the answer.")
+            with st.expander(f"Attempt {one.number}: {words} ({len(text):,} characters)"):
+                st.caption("Verbatim. Inkblot never reads this as the answer.")
                 text_block(text, monospace=True)
 
 
@@ -214,78 +214,77 @@ def _texts(*names: str) -> dict[str, Any]:
     return {name: st.column_config.TextColumn(name) for name in names}
 
 
-# Reading a study's replies again with the present rules: what would change, and doing it.
+# Reading a study's replies again with the current rules: the changes, and applying them.
 
 _PAGE_SIZE = 50
 
 
 def reading_section(study: StudyRecord) -> None:
-    """Buttons that read the replies again and show what would change, then make the changes."""
+    """Buttons that read the replies again, show the changes, and apply them."""
     with st.expander("Read the replies again"):
         st.caption(
-            "Inkblot's rules for reading replies get better from version to version. Here the "
-            "replies on file are read again with the present rules; no model is asked. You see "
-            "what would change before anything does, and the old readings are kept."
+            "Inkblot's rules for reading replies improve with each version. Here, Inkblot reads "
+            "the saved replies again with the current rules and makes no call. You see the changes "
+            "before they are applied, and the old readings are kept."
         )
         if study.kind == "imported":
-            st.info("These answers were imported; they are as their file has them.")
+            st.info("These answers were imported. They stay as they are in the file.")
             return
         if study.n_responses == 0:
             st.info("There are no replies yet.")
             return
         st.text(_read_by(audits.parser_versions(widgets.workspace(), study.code)))
         persons = st.checkbox(
-            "Also answers that a person has set",
+            "Include answers coded by a person",
             key=f"reread_persons:{study.code}",
-            help="Without this they stay as the person set them.",
+            help="Otherwise, the coding of the person stays.",
         )
-        if st.button("Show what would change", key="reread", icon=":material/find_replace:"):
+        if st.button("Show the changes", key="reread", icon=":material/find_replace:"):
             _read(study.code, persons=persons)
-        found: RereadingPreview | None = st.session_state.get(_name(study.code))
-        if found is not None:
-            _show(found)
+        preview: RereadingPreview | None = st.session_state.get(_name(study.code))
+        if preview is not None:
+            _show(preview)
         done = st.session_state.pop(f"reread_done:{study.code}", None)
         if done is not None:
-            st.success(
-                f"{count_text(done, 'answer')} changed. What was there before is kept with each."
-            )
+            st.success(f"{count_text(done, 'answer')} changed. The earlier readings are kept.")
 
 
 def _read(study: str, *, persons: bool) -> None:
     bar = st.progress(0.0, "Reading the replies ...")
-    found = audits.preview_rereading(
+    preview = audits.preview_rereading(
         widgets.workspace(), study, persons=persons,
         report=lambda share: bar.progress(share, f"Reading the replies: {share:.0%}"),
     )  # fmt: skip
     bar.empty()
-    st.session_state[_name(study)] = found
+    st.session_state[_name(study)] = preview
 
 
-def _show(found: RereadingPreview) -> None:
-    kept = f" {found.n_kept:,} set by a person were left alone." if found.n_kept else ""
+def _show(preview: RereadingPreview) -> None:
+    by_person = f" {preview.n_kept:,} coded by a person are left out." if preview.n_kept else ""
     st.write(
-        f"**{found.n_changed:,}** of {count_text(found.n_read, 'answer')} would change under "
-        "version "
-        f"{found.parser} of the rules.{kept}"
+        f"**{preview.n_changed:,}** of {count_text(preview.n_read, 'answer')} would change with "
+        f"version {preview.parser} of the rules.{by_person}"
     )
-    if found.n_changed:
-        st.markdown("**From what to what**")
-        widgets.table(_kinds(found), alt=f"Kinds of changes: {len(found.kinds)}")
-        _means(found.means)
-        _changes(found)
-    change = f"Change {count_text(found.n_changed, 'answer')}"
+    if preview.n_changed:
+        st.markdown("**Kinds of changes**")
+        widgets.table(_kinds(preview), alt=f"Kinds of changes: {len(preview.kinds)}")
+        _means(preview.means)
+        _changes(preview)
+    change = f"Change {count_text(preview.n_changed, 'answer')}"
     with st.container(horizontal=True):
         st.button(
-            change if found.n_changed else "Note the version",
-            key="reread_apply", type="primary", on_click=_apply, args=(found,),
-            help="Answers that have changed in the meantime stay as they are. All others are noted "
-            "as read by the present version.",
+            change if preview.n_changed else "Record the version",
+            key="reread_apply", type="primary", on_click=_apply, args=(preview,),
+            help="Answers that have changed in the meantime stay as they are. All others are "
+            "recorded as read by the current version.",
         )  # fmt: skip
-        st.button("Leave all as it is", key="reread_drop", on_click=_drop, args=(found.study,))
+        st.button(
+            "Change nothing", key="reread_drop", on_click=_forget_preview, args=(preview.study,)
+        )
 
 
-def _kinds(found: RereadingPreview) -> pd.DataFrame:
-    kinds = found.kinds
+def _kinds(preview: RereadingPreview) -> pd.DataFrame:
+    kinds = preview.kinds
     return pd.DataFrame(
         {
             "Now": _in_words(kinds, "old_status", "old_option"),
@@ -305,8 +304,8 @@ def _means(means: pd.DataFrame) -> None:
         st.caption("None.")
         return
     st.caption(
-        "Means of recoded points over all conditions of a respondent, in one format; n is the "
-        "number of scored answers."
+        "Mean item score over all conditions of a respondent in one format; n is the number of "
+        "scored answers."
     )
     decimals = st.column_config.NumberColumn(format="%.2f")
     shown = round_frame(means, 2).rename(
@@ -321,14 +320,14 @@ def _means(means: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def _changes(found: RereadingPreview) -> None:
+def _changes(preview: RereadingPreview) -> None:
     st.markdown("**Every answer that would change**")
-    last = math.ceil(found.n_changed / _PAGE_SIZE)
+    last = math.ceil(preview.n_changed / _PAGE_SIZE)
     number = 1
     if last > 1:
         number = int(st.number_input(f"Page, 1 to {last:,}", 1, last, key="reread_page", width=160))
     rows = audits.page_of_changes(
-        widgets.workspace(), found, offset=(number - 1) * _PAGE_SIZE, limit=_PAGE_SIZE
+        widgets.workspace(), preview, offset=(number - 1) * _PAGE_SIZE, limit=_PAGE_SIZE
     )
     shown = rows.drop(columns="trial_id").rename(
         columns={
@@ -344,16 +343,16 @@ def _changes(found: RereadingPreview) -> None:
     )  # fmt: skip
 
 
-def _apply(found: RereadingPreview) -> None:
+def _apply(preview: RereadingPreview) -> None:
     with widgets.error_box():
-        st.session_state[f"reread_done:{found.study}"] = audits.apply_rereading(
-            widgets.workspace(), found
+        st.session_state[f"reread_done:{preview.study}"] = audits.apply_rereading(
+            widgets.workspace(), preview
         )
-        st.cache_data.clear()  # numbers on other pages rest on what has just changed
-    _drop(found.study)
+        st.cache_data.clear()  # numbers on other pages use what has just changed
+    _forget_preview(preview.study)
 
 
-def _drop(study: str) -> None:
+def _forget_preview(study: str) -> None:
     st.session_state.pop(_name(study), None)
 
 
@@ -364,7 +363,7 @@ def _name(study: str) -> str:
 def _read_by(versions: dict[int | None, int]) -> str:
     parts = [
         f"{count:,} by version {version}" if version is not None
-        else f"{count:,} set by a person"
+        else f"{count:,} coded by a person"
         for version, count in versions.items()
     ]  # fmt: skip
-    return f"Answers were read: {', '.join(parts)}. Present version: {audits.PARSER_VERSION}."
+    return f"Answers read: {', '.join(parts)}. Current version: {audits.PARSER_VERSION}."

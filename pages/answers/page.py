@@ -1,4 +1,4 @@
-"""Answers: counts by status, and each answer with the way it was read."""
+"""Answers: counts by status, and each answer with its reply and reading."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from pages.answers import detail, table
 from pages.shared import downloads, results, widgets
 from pages.shared.widgets import factor_word
 
-# How many answers of each kind there are under each condition; a number opens the answers.
+# Answers of each status by condition; a click on a number lists these answers.
 
+# Factors of few levels: one count by all of them serves several tables.
 _COARSE = tuple(
     name for name in FACTORS if name not in ("context", "entity", "entity_b", "repetition")
 )
-"""Factors of few levels: one count by all of them serves several tables."""
 _AT_FIRST = ("model", "language", "format", "phase", "form")
 _HELP = {
-    "planned": "Trials: items put once each.",
-    "asked": "Trials that were sent, with or without a reply. Percentages are of these.",
+    "planned": "Trials. A trial asks one respondent one item once.",
+    "asked": "Trials that were sent, with or without a reply. Percentages refer to these.",
     "n": "Answers that can be scored.",
-    "missing": "All others, not asked yet included.",
-    "answered with explanation": "An option with more around it than its code or label.",
-    "neutral, non-committal": "The model declined to take a side without refusing.",
-    "refused": "The model said that it would not or could not answer.",
+    "missing": "All other trials, including those not asked yet.",
+    "answered with explanation": "The reply holds an option and more text than its code or label.",
+    "neutral, non-committal": "The reply takes no side, without refusing.",
+    "refused": "The reply says that the model will not or cannot answer.",
 }
 
 
@@ -51,8 +51,8 @@ def _status_section(study: StudyRecord, revision: object, levels: Iterable[str])
     tally = _tallied(revision, study.code, _COARSE if set(by) <= set(_COARSE) else tuple(by))
     shown = browsing.status_shares(browsing.status_table(tally, by), by)
     st.caption(
-        "Click a number to see the answers behind it in the list below (with the keyboard: "
-        f"move to it with the arrow keys). {count_text(len(shown), 'row')}, "
+        "Click a number to list its answers below (with the keyboard: move to the number with the "
+        f"arrow keys). {count_text(len(shown), 'row')}, "
         f"n = {int(shown['n'].sum()):,} usable of {int(shown['planned'].sum()):,} planned trials."
     )
     _draw(study.code, shown, by)
@@ -66,8 +66,8 @@ def _choose_rows(study: str, offered: list[str]) -> list[str]:
     chosen: list[str] = st.multiselect(
         "Rows", offered, start, format_func=factor_word,
         key=table.name_of(study, "status_rows"), persist_state="session",
-        help="One row for each combination of these factors. Besides the model, those that this "
-        "study varies are offered.",
+        help="The table has one row for each combination of these factors. You can choose the "
+        "model and every factor that varies in this study.",
     )  # fmt: skip
     return chosen
 
@@ -100,7 +100,9 @@ def _column(name: str, by: Sequence[str]) -> Any:
         return st.column_config.TextColumn(title, pinned=True)
     title = name if name == "n" else name[:1].upper() + name[1:]
     if name.endswith("%"):
-        return st.column_config.NumberColumn(title, format="%.1f", help="Of the trials asked.")
+        return st.column_config.NumberColumn(
+            title, format="%.1f", help="Percentage of the trials asked."
+        )
     return st.column_config.NumberColumn(title, format="localized", help=_HELP.get(name))
 
 
@@ -116,22 +118,22 @@ def _open_number(study: str, key: str, shown: pd.DataFrame, by: tuple[str, ...])
     table.show_only(study, chosen)
 
 
-# Read what was said and how it was understood, answer by answer.
+# The page: counts by respondent, statuses by condition, and the answers.
 
 _COUNTS = {
-    "Planned": "Trials: items put once each.",
+    "Planned": "Trials. A trial asks one respondent one item once.",
     "n": "Answers that can be scored.",
-    "Missing": "All others: refused, off the scale, not asked yet and so on. They are counted and "
-    "shown, never scored.",
+    "Missing": "All other trials: refused, off the scale, not asked yet and so on. They are "
+    "counted and shown, but never scored.",
 }
 
 
 def counts(study: StudyRecord, revision: object) -> None:
     """How many answers there are of each kind, by respondent: a table and a chart."""
     overview = browsing.status_table(_tallied(revision, study.code), ["respondent"])
-    st.header("What came back")
+    st.header("Answers by status")
     usable = collection.usable_words(study.n_usable, study.n_asked)
-    st.write(f"Answers: **{usable}** (an option was chosen, of the questions asked).")
+    st.write(f"Answers: **{usable}** (replies with an option, of the questions asked).")
     shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
     widgets.table(
         shown,
@@ -143,20 +145,20 @@ def counts(study: StudyRecord, revision: object) -> None:
         },
     )
     columns = tuple(Column(name, name) for name in shown.columns)
-    data = analyses.export.table_csv(ResultTable("counts", "What came back", shown, columns))
+    data = analyses.export.table_csv(ResultTable("counts", "Answers by status", shown, columns))
     name = f"{downloads.file_stem(study.code)}-what_came_back.csv"
     widgets.download("CSV", data, name, key="answers_counts_csv")
     theme = results.theme()
     chart = browsing.status_chart(overview, theme=theme)
     st.altair_chart(with_theme_ink(chart.spec, theme), alt=chart.alt, key="answers_chart")
-    with st.expander("The data of this chart"):
+    with st.expander("Data of this chart"):
         st.caption(widgets.plain(chart.alt))
         widgets.table(chart.table, alt="Data of the chart: trials by respondent and status")
 
 
 def rows(study: StudyRecord, levels: dict[str, list[Any]]) -> None:
-    """The answers that pass the filters, a page at a time, and the chosen one in full."""
-    st.header("Answers")
+    """The answers that pass the filters, a page at a time, and one answer in full."""
+    st.header("List of answers")
     view = table.choose_view(study, levels)
     trial = table.choose_answer(study, view)
     if trial is not None:
@@ -166,8 +168,8 @@ def rows(study: StudyRecord, levels: dict[str, list[Any]]) -> None:
 def main() -> None:
     st.title("Answers")
     st.caption(
-        "Every answer with the question as it was put, the reply to the letter, and how it was "
-        "read. Counts are of trials: one item put once to one respondent."
+        "See every answer with its prompt and its reply, and how Inkblot read the reply. The "
+        "tables count trials. A trial asks one respondent one item once."
     )
     with widgets.error_box():
         study = widgets.study_chooser()
@@ -191,7 +193,7 @@ def main() -> None:
             _status_section(study, revision, levels)
         with widgets.error_box():
             rows(study, levels)
-        st.header("How far the readings can be trusted")
+        st.header("Check the readings")
         st.page_link(
             "pages/audit.py", label="Code a sample of replies yourself (Audit)",
             icon=":material/fact_check:", query_params={widgets.STUDY_PARAMETER: study.code},
@@ -199,7 +201,7 @@ def main() -> None:
         with widgets.error_box():
             detail.reading_section(study)
         st.header("Download")
-        st.caption("The file holds every answer, not only those that pass the filters above.")
+        st.caption("The file holds all answers of the study; the filters above do not apply.")
         with widgets.error_box():
             downloads.answers_file(study.code, "csv")
 

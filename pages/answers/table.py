@@ -16,18 +16,18 @@ from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.designs.studies import StudyRecord
 from pages.shared.widgets import STUDY_PARAMETER, factor_word, plain, workspace
 
-# Which answers are shown: filters and search, kept in the address so that a reload keeps them.
+# Filters and search, which are saved in the address, so that a reload keeps them.
 
 _WRITTEN = "answers_address"
 _SHOWN_STUDY = "answers_study"
-_WORDS = {"tries": "Replies it took"}
+_WORDS = {"tries": "Number of replies"}
 _LISTED_LEVELS = 1000  # more would make the page heavy; others can be typed
 _LONGEST_ADDRESS = 20  # values of one filter that are kept in the address
 
 
 @dataclass(frozen=True)
 class View:
-    """What the reader wants to see. `factors` are those that vary in the study."""
+    """Filters and search of the list. `factors` are those that vary in the study."""
 
     filters: Mapping[str, Sequence[Any]]
     search: str
@@ -39,11 +39,11 @@ def name_of(study: str, what: str) -> str:
     return f"answers:{study}:{what}"
 
 
-def choose_view(study: StudyRecord, found: Mapping[str, list[Any]]) -> View:
-    """Controls for search, status, item and every factor that varies, as `answers.levels` has."""
+def choose_view(study: StudyRecord, factor_levels: Mapping[str, list[Any]]) -> View:
+    """Controls for search, status, item and the other factors of `answers.levels`."""
     _follow_link(study.code)
     start = _address_at_first(study.code)
-    levels = dict(found)
+    levels = dict(factor_levels)
     columns = st.columns([2, 2, 2])
     with columns[0]:
         search = _search(study.code, start)
@@ -79,7 +79,7 @@ def show_only(study: str, chosen: Mapping[str, Sequence[Any]]) -> None:
 
 
 def _to_address(name: str, values: list[str]) -> None:
-    """Keep something in the page's address; an empty list takes it out."""
+    """Save values in the page's address; an empty list removes them."""
     if values:
         st.query_params[name] = values
     elif name in st.query_params:
@@ -88,13 +88,13 @@ def _to_address(name: str, values: list[str]) -> None:
 
 
 def _from_address(study: str, name: str) -> str:
-    """What the address said when this browser tab came to the study; empty for nothing."""
+    """The value in the address when this browser tab opened the study, or empty."""
     values = _address_at_first(study).get(name)
     return values[0] if values else ""
 
 
 def _follow_link(study: str) -> None:
-    """Take over an address that this page has not written itself: somebody came by a link."""
+    """Apply the filters of an address that this page has not written, such as a link's."""
     address = _address()
     first = name_of(study, "address")
     if first not in st.session_state or not address or address == st.session_state.get(_WRITTEN):
@@ -107,12 +107,12 @@ def _follow_link(study: str) -> None:
 
 
 def _address() -> dict[str, list[str]]:
-    """What the address says beside the study."""
+    """The values of the address, without the study."""
     return {n: st.query_params.get_all(n) for n in st.query_params if n != STUDY_PARAMETER}
 
 
 def _address_at_first(study: str) -> Mapping[str, list[str]]:
-    """The address as this tab found it; what it says of another study does not count."""
+    """The address when this tab opened the page; values for another study are dropped."""
     if st.session_state.get(_SHOWN_STUDY) not in (None, study):
         for name in [name for name in st.query_params if name != STUDY_PARAMETER]:
             del st.query_params[name]
@@ -120,8 +120,8 @@ def _address_at_first(study: str) -> Mapping[str, list[str]]:
     key = name_of(study, "address")
     if key not in st.session_state:
         st.session_state[key] = {n: st.query_params.get_all(n) for n in st.query_params}
-    found: Mapping[str, list[str]] = st.session_state[key]
-    return found
+    address: Mapping[str, list[str]] = st.session_state[key]
+    return address
 
 
 def _search(study: str, start: Mapping[str, list[str]]) -> str:
@@ -134,8 +134,8 @@ def _search(study: str, start: Mapping[str, list[str]]) -> str:
         on_change=_back_to_start,
         args=(study,),
         persist_state="session",
-        help="Finds the text anywhere in a reply or in a question as it was sent, in capital or "
-        "small letters.",
+        help="Finds the text anywhere in a reply or a prompt. Capital and small letters are the "
+        "same.",
     )
     return (typed or "").strip()
 
@@ -160,7 +160,8 @@ def _filter(study: str, name: str, values: list[Any], start: Mapping[str, list[s
         accept_new_options=long,
         placeholder="All",
         persist_state="session",
-        help=f"{len(by_text):,} levels. The first {_LISTED_LEVELS:,} are listed; type another one."
+        help=f"There are {len(by_text):,} levels. The list has the first {_LISTED_LEVELS:,}; type "
+        "any other."
         if long
         else None,
     )
@@ -172,13 +173,13 @@ def _filter(study: str, name: str, values: list[Any], start: Mapping[str, list[s
 
 
 def _heading(study: str, levels: Mapping[str, Any], start: Mapping[str, list[str]]) -> str:
-    """Says what a closed box of filters holds."""
-    held = [
+    """The label of the box of filters, with the filters that are set."""
+    chosen = [
         name
         for name in levels
         if st.session_state.get(name_of(study, f"where:{name}"), start.get(name))
     ]
-    words = [_WORDS.get(name, factor_word(name)) for name in held]
+    words = [_WORDS.get(name, factor_word(name)) for name in chosen]
     return f"More filters (chosen: {', '.join(words)})" if words else "More filters"
 
 
@@ -190,26 +191,26 @@ def _shown_as(name: str) -> Any:
 
 
 def _back_to_start(study: str) -> None:
-    """Other filters, other rows: the first page, and no answer open."""
+    """Go to the first page and close the answer."""
     st.session_state[name_of(study, "page")] = 1
     st.session_state[name_of(study, "answer")] = None
 
 
-# The table of answers, fifty at a time, and which of them is open.
+# The table of answers, a page at a time, and the open answer.
 
 _PAGE_SIZE = 50
 _HEIGHT = 440
 
 
 def choose_answer(study: StudyRecord, view: View) -> int | None:
-    """Show a page of answers and return the trial the reader has open."""
+    """Show a page of answers and return the trial that is open."""
     code = study.code
     number = _restored(code, "page") or 1
     frame, total, number = _page(code, view, number)
     st.session_state[name_of(code, "page")] = number
     _to_address("page", [str(number)] if number > 1 else [])
     if not total:
-        st.info("No answer passes these filters. Take one out.")
+        st.info("No answer passes these filters. Remove a filter.")
         return None
     trials = [int(trial) for trial in frame["trial_id"]]
     opened = _restored(code, "answer")
@@ -221,7 +222,7 @@ def choose_answer(study: StudyRecord, view: View) -> int | None:
 
 
 def _page(code: str, view: View, number: int) -> tuple[pd.DataFrame, int, int]:
-    """The rows of a page, how many there are in all, and the page's number, were it too high."""
+    """The rows of a page, the total number of rows, and the number of the page shown."""
 
     def read(at: int) -> tuple[pd.DataFrame, int]:
         return browsing.page(
@@ -238,13 +239,13 @@ def _page(code: str, view: View, number: int) -> tuple[pd.DataFrame, int, int]:
 
 
 def _restored(code: str, what: str) -> int | None:
-    """A number kept by this tab, or else by the address."""
+    """A number saved in this tab, or else in the address."""
     key = name_of(code, what)
     if key not in st.session_state:
         text = _from_address(code, what)
         st.session_state[key] = int(text) if text.isdecimal() and len(text) < 20 else None
-    found: int | None = st.session_state[key]
-    return max(found, 1) if found is not None else None
+    number: int | None = st.session_state[key]
+    return max(number, 1) if number is not None else None
 
 
 def _table(
@@ -266,8 +267,8 @@ def _table(
         if name not in ("Row", "Repetition")
     }
     st.caption(
-        "Open an answer by ticking its row (with the keyboard: arrow keys to the row, then Shift "
-        "and space), or with the buttons below."
+        "To open an answer, tick its row (with the keyboard: move to the row with the arrow keys, "
+        "then press Shift and space) or use the buttons below."
     )
     st.dataframe(
         shown,
@@ -284,14 +285,14 @@ def _table(
 
 
 _HELP = {
-    "Option": "Code of the answer option that was read; empty where none was.",
-    "Reply": "To the letter. Open the row for all of it.",
-    "Status": "How the reply was understood.",
+    "Option": "Code of the answer option that was read from the reply; empty if there is none.",
+    "Reply": "Verbatim. Open the row to see the whole reply.",
+    "Status": "Whether the reply holds an answer, or why not.",
 }
 
 
 def _table_key(code: str, view: View, number: int) -> str:
-    """Another page, filter or button press is another table, drawn with its own selection."""
+    """A new page, filter or button press makes a new table with its own selection."""
     epoch = st.session_state.get(name_of(code, "epoch"), 0)
     return name_of(code, f"table:{number}:{epoch}:{hash((repr(view.filters), view.search))}")
 

@@ -12,126 +12,136 @@ from core.domain import formats
 from core.domain.instrument import MIDPOINTS, Instrument, ResponseFormat
 from core.workflow.banks import editing
 from core.workflow.banks import grid as bank_grid
-from core.workflow.banks import grid as bank_paste
 from core.workflow.banks.grid import CODE, MOODS, POINTS, POSITION, STANCE, TEXT, GridEdits
+from pages.banks.editor import BankEditor, language_name, moved_words
 from pages.banks.items import show_remarks
-from pages.banks.open_bank import Desk, language_name, moved_words
 
 _BUILT_IN_LANGUAGES = sorted(
     {
         language
-        for found in formats.BUILT_IN.values()
-        for option in found.options
+        for built_in in formats.BUILT_IN.values()
+        for option in built_in.options
         for language in option.labels
     }
 )
 
 
-def options_section(desk: Desk) -> None:
+def options_section(editor: BankEditor) -> None:
     """Choose a set, edit it, replace it by a built-in one, add or remove a set."""
-    bank = desk.bank
+    bank = editor.bank
     if not bank.formats:
         st.info("This bank has no response options yet. Add a set below.")
-        _add_form(desk)
+        _add_form(editor)
         return
     codes = [f.code for f in bank.formats]
     code = codes[0]
     if len(codes) > 1:
         code = st.selectbox(
-            "Set of response options", codes, key=desk.key("set"),
-            help="A study asks with the first set unless its design names another.",
+            "Set of response options", codes, key=editor.key("set"),
+            help="A study uses the first set unless its design names another.",
         )  # fmt: skip
     else:
         st.text(f"Set: {code}")
-    found = bank.format(code)
-    if found is None:
+    response_format = bank.format(code)
+    if response_format is None:
         return
-    if found.is_free_text:
-        st.info("This set has no options: what a model writes is kept as a text.")
-    _rules(desk, found)
-    _grid(desk, code, _label_languages(desk, found))
+    if response_format.is_free_text:
+        st.info("This set has no options: the model's reply is saved as a text.")
+    _rules(editor, response_format)
+    _grid(editor, code, _label_languages(editor, response_format))
     st.caption(
-        "Points are what an answer scores; leave them empty for an option that is not scored, such "
-        "as “don't know”. The stance says whether an answer is for, against, or neither; results "
-        "that make answers 0 or 1 go by it. Everything is saved as you go."
+        "Points are the score of an answer; leave them empty for an option without a score, such "
+        "as “don't know”. The stance says whether an answer is for, against or neither; analyses "
+        "that turn answers into 0 or 1 use it. Every change is saved at once."
     )
     left, middle, right = st.columns(3)
-    with left.popover("Replace by a built-in set", icon=":material/swap_horiz:"):
-        _replace_form(desk, code)
+    with left.popover("Replace with a built-in set", icon=":material/swap_horiz:"):
+        _replace_form(editor, code)
     with middle.popover("Add another set", icon=":material/add:"):
-        _add_form(desk)
+        _add_form(editor)
     with right.popover("Remove this set", icon=":material/delete:"):
-        st.write("Remove this set of response options? Undo brings it back.")
+        st.write("Remove this set of response options? Undo restores it.")
         st.button(
-            "Yes, remove it", key=desk.key(f"remove_set_{code}"), type="primary",
-            on_click=_remove, args=(desk, code),
+            "Yes, remove it", key=editor.key(f"remove_set_{code}"), type="primary",
+            on_click=_remove, args=(editor, code),
         )  # fmt: skip
 
 
-def _rules(desk: Desk, found: ResponseFormat) -> None:
+def _rules(editor: BankEditor, response_format: ResponseFormat) -> None:
     """How a neutral option counts, and which wording of an item this set takes."""
     left, right = st.columns(2)
-    midpoint_key, mood_key = desk.key(f"midpoint_{found.code}"), desk.key(f"mood_{found.code}")
+    midpoint_key, mood_key = (
+        editor.key(f"midpoint_{response_format.code}"),
+        editor.key(f"mood_{response_format.code}"),
+    )
+    midpoints = list(MIDPOINTS)
     left.selectbox(
-        "A neutral answer counts as", list(MIDPOINTS), list(MIDPOINTS).index(found.midpoint),
-        format_func=MIDPOINTS.__getitem__, key=midpoint_key, on_change=_keep_rules,
-        args=(desk, found.code, midpoint_key, mood_key),
-        help="Where answers are made 0 or 1: what becomes of an option whose stance is neutral.",
+        "A neutral answer counts as", midpoints, midpoints.index(response_format.midpoint),
+        format_func=MIDPOINTS.__getitem__, key=midpoint_key, on_change=_save_rules,
+        args=(editor, response_format.code, midpoint_key, mood_key),
+        help="How analyses that turn answers into 0 or 1 count an option with a neutral stance.",
     )  # fmt: skip
     moods = ["", *MOODS]
     right.selectbox(
-        "Takes items worded as", moods, moods.index(found.mood) if found.mood in moods else 0,
-        format_func=lambda mood: mood or "any: the text without a mood", key=mood_key,
-        on_change=_keep_rules, args=(desk, found.code, midpoint_key, mood_key),
-        help="Where an item has a text of that mood, these options are asked with it; where it "
-        "has none, with its text for any.",
+        "Use item texts of mood", moods,
+        moods.index(response_format.mood) if response_format.mood in moods else 0,
+        format_func=lambda mood: mood or "any (the text without a mood)", key=mood_key,
+        on_change=_save_rules, args=(editor, response_format.code, midpoint_key, mood_key),
+        help="An item is asked with its text of this mood. If it has none, it is asked with its "
+        "text without a mood.",
     )  # fmt: skip
 
 
-def _keep_rules(desk: Desk, code: str, midpoint_key: str, mood_key: str) -> None:
+def _save_rules(editor: BankEditor, code: str, midpoint_key: str, mood_key: str) -> None:
     values = st.session_state.to_dict()
     midpoint, mood = str(values.get(midpoint_key)), str(values.get(mood_key) or "")
-    desk.commit(lambda bank: editing.set_rules(bank, code, midpoint=midpoint, mood=mood), "Rules")
+    editor.commit(lambda bank: editing.set_rules(bank, code, midpoint=midpoint, mood=mood), "Rules")
 
 
-def _label_languages(desk: Desk, found: ResponseFormat) -> list[str]:
+def _label_languages(editor: BankEditor, response_format: ResponseFormat) -> list[str]:
     """The languages whose labels are shown: those of the bank until others are chosen."""
-    own = desk.bank.languages
-    labelled = (language for option in found.options for language in option.labels)
+    own = editor.bank.languages
+    labelled = (language for option in response_format.options for language in option.labels)
     known = list(dict.fromkeys([*own, *labelled, *editing.LANGUAGES]))
     return st.multiselect(
         "Labels in", known, list(own), format_func=language_name,
-        key=f"bank_labels_{desk.code}_{hash(own)}",
-        help="Labels can be written in any language, also before the items are translated.",
+        key=f"bank_labels_{editor.code}_{hash(own)}",
+        help="You can write labels in any language, even before the items are translated.",
     )  # fmt: skip
 
 
-def _grid(desk: Desk, code: str, languages: list[str]) -> None:
+def _grid(editor: BankEditor, code: str, languages: list[str]) -> None:
     columns = (CODE, POINTS, STANCE, *(TEXT + language for language in languages))
 
     def frame(bank: Instrument) -> pd.DataFrame:
-        found = bank.format(code)
-        return bank_grid.option_rows(bank, found, languages) if found else pd.DataFrame()
+        response_format = bank.format(code)
+        return (
+            bank_grid.option_rows(bank, response_format, languages)
+            if response_format
+            else pd.DataFrame()
+        )
 
     def apply(bank: Instrument, base: Instrument, edits: GridEdits) -> Instrument:
-        found = base.format(code)
-        if found is None:
+        response_format = base.format(code)
+        if response_format is None:
             return bank
-        options = bank_grid.edit_options(found.options, bank_paste.spread_blocks(edits, columns))
+        options = bank_grid.edit_options(
+            response_format.options, bank_grid.spread_blocks(edits, columns)
+        )
         return editing.with_format(bank, code, options)
 
     def remarks() -> tuple[str, ...]:
         edits = grid.edits(st.session_state.to_dict())
-        return bank_paste.option_remarks(edits, columns, [str(c) for c in grid.frame[CODE]])
+        return bank_grid.option_remarks(edits, columns, [str(c) for c in grid.frame[CODE]])
 
     showing = (code, tuple(languages))
-    grid = desk.grid("options", showing, frame, apply)
+    grid = editor.grid("options", showing, frame, apply)
     edits = grid.edits(st.session_state.to_dict())
-    if bank_paste.has_block(edits, columns) and desk.unsaved is None:
-        told = remarks()
-        desk.redraw()
-        grid = desk.grid("options", showing, frame, apply)
-        grid.told = told
+    if bank_grid.has_block(edits, columns) and editor.unsaved is None:
+        earlier_remarks = remarks()
+        editor.redraw()
+        grid = editor.grid("options", showing, frame, apply)
+        grid.remarks = earlier_remarks
     st.data_editor(
         grid.frame,
         key=grid.key,
@@ -139,17 +149,17 @@ def _grid(desk: Desk, code: str, languages: list[str]) -> None:
         hide_index=True,
         placeholder="",
         column_config=_columns(languages),
-        on_change=desk.catch_up,
+        on_change=editor.catch_up,
         alt="Response options: position, code, points, stance and label in each language",
     )
-    show_remarks((*grid.told, *remarks()))
+    show_remarks((*grid.remarks, *remarks()))
     codes = [[o.code for o in f.options] if (f := bank.format(code)) else []
-             for bank in (grid.base, desk.bank)]  # fmt: skip
+             for bank in (grid.base, editor.bank)]  # fmt: skip
     moved = moved_words(grid.edits(st.session_state.to_dict()), "option", *codes)
     if moved:
         st.caption(moved)
         st.button(
-            "Show the new order and codes", key=desk.key("redraw"), on_click=desk.redraw,
+            "Show the new order and codes", key=editor.key("redraw"), on_click=editor.redraw,
             icon=":material/refresh:",
         )  # fmt: skip
 
@@ -159,22 +169,22 @@ def _columns(languages: Sequence[str]) -> dict[str, Any]:
     columns: dict[str, Any] = {
         POSITION: config.NumberColumn("Position", step=1, min_value=1, width=105),
         CODE: config.TextColumn(
-            "Code", width=90, help="What is stored for this answer, the same in every language."
+            "Code", width=90, help="The code stored for this answer, the same in every language."
         ),
         POINTS: config.NumberColumn(
             "Points", width=80,
-            help="What this answer scores on an item that is not reverse-keyed.",
+            help="The score of this answer on an item that is not reverse-keyed.",
         ),
-        # Not a list to choose from: pasted into one, words it does not know would be dropped.
+        # Not a list to choose from, because that drops pasted words that it does not know.
         STANCE: config.TextColumn(
             "Stance", width=120,
-            help="Whether the answer is for or against what the item says, or neither: +1 or for, "
-            "−1 or against, 0 or neutral; empty where it is none of them.",
+            help="Whether the answer is for or against the item: +1 or for, −1 or against, 0 or "
+            "neutral; empty if no stance fits.",
         ),
     }  # fmt: skip
     for language in languages:
         columns[TEXT + language] = config.TextColumn(
-            f"Label, {language_name(language)}", width=220, help="The words that are shown."
+            f"Label, {language_name(language)}", width=220, help="The words that models read."
         )
     return columns
 
@@ -184,35 +194,37 @@ def _choose_built_in(label: str, key: str, *extra: str) -> None:
     st.selectbox(label, [*formats.BUILT_IN, *extra], format_func=titles.__getitem__, key=key)
 
 
-def _replace_form(desk: Desk, code: str) -> None:
-    key = desk.key("replacement")
-    with st.form(desk.key("replace_form"), border=False):
+def _replace_form(editor: BankEditor, code: str) -> None:
+    key = editor.key("replacement")
+    with st.form(editor.key("replace_form"), border=False):
         _choose_built_in("Built-in set", key)
         named = ", ".join(language_name(language) for language in _BUILT_IN_LANGUAGES)
-        st.caption(f"Labels come along in {named}. Undo brings the old set back.")
-        st.form_submit_button("Replace", type="primary", on_click=_replace, args=(desk, code, key))
+        st.caption(f"The set has labels in {named}. Undo restores the old set.")
+        st.form_submit_button(
+            "Replace", type="primary", on_click=_replace, args=(editor, code, key)
+        )
 
 
-def _add_form(desk: Desk) -> None:
-    key, name_key = desk.key("added"), desk.key("added_name")
-    with st.form(desk.key("add_form"), border=False):
+def _add_form(editor: BankEditor) -> None:
+    key, name_key = editor.key("added"), editor.key("added_name")
+    with st.form(editor.key("add_form"), border=False):
         _choose_built_in("Set", key, "")
-        st.text_input("Name, for options of your own", key=name_key, placeholder="frequency_5")
-        st.form_submit_button("Add set", on_click=_add, args=(desk, key, name_key))
+        st.text_input("Name of your own options", key=name_key, placeholder="frequency_5")
+        st.form_submit_button("Add set", on_click=_add, args=(editor, key, name_key))
 
 
-def _replace(desk: Desk, code: str, key: str) -> None:
+def _replace(editor: BankEditor, code: str, key: str) -> None:
     new = str(st.session_state.to_dict().get(key) or "")
-    desk.commit(
+    editor.commit(
         lambda bank: editing.replace_format(bank, code, new), "Options replaced", redraw=True
     )
 
 
-def _add(desk: Desk, key: str, name_key: str) -> None:
+def _add(editor: BankEditor, key: str, name_key: str) -> None:
     values = st.session_state.to_dict()
     code = str(values.get(key) or values.get(name_key) or "")
-    desk.commit(lambda bank: editing.add_format(bank, code), "Options added", redraw=True)
+    editor.commit(lambda bank: editing.add_format(bank, code), "Options added", redraw=True)
 
 
-def _remove(desk: Desk, code: str) -> None:
-    desk.commit(lambda bank: editing.remove_format(bank, code), "Options removed", redraw=True)
+def _remove(editor: BankEditor, code: str) -> None:
+    editor.commit(lambda bank: editing.remove_format(bank, code), "Options removed", redraw=True)

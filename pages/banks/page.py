@@ -1,4 +1,4 @@
-"""Question banks: list, create, import; edit one with undo, versions and export."""
+"""Banks: list, create, import; edit one with undo, versions and export."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from core.workflow.banks import editing, grid
 from core.workflow.banks.editing import BankSummary, ImportCheck, ImportedBank
 from core.workflow.opening import open_workspace
 from pages.banks import drafting, items, options, versions
-from pages.banks.open_bank import (
+from pages.banks.editor import (
     KIND_WORDS,
-    Desk,
+    BankEditor,
     counted_word,
-    open_desk,
+    open_editor,
     saved_words,
     show_messages,
     titled,
 )
 from pages.shared import widgets
 
-# All banks in a table; new ones typed, or read from a file after a look at what is in it.
+# All banks in a table; a form for a new bank, and the import of a file with a preview.
 
 _BANK_PARAMETER = "bank"
 _CREATE_PROBLEM = "bank_create_problem"
@@ -49,10 +49,12 @@ def _open_bank(code: str | None) -> None:
 
 def _list_section() -> None:
     """The table of banks; choosing one opens it."""
-    found = editing.summaries(widgets.workspace())
-    n_away = sum(bank.archived for bank in found)
-    away = n_away > 0 and st.toggle(f"Show {n_away} put away", key="bank_show_archived")
-    shown = [bank for bank in found if away or not bank.archived]
+    banks = editing.summaries(widgets.workspace())
+    n_archived = sum(bank.archived for bank in banks)
+    show_archived = n_archived > 0 and st.toggle(
+        f"Show {n_archived} archived", key="bank_show_archived"
+    )
+    shown = [bank for bank in banks if show_archived or not bank.archived]
     if not shown:
         st.info("There is no bank yet. Create one, or import one from a file, below.")
         return
@@ -65,8 +67,8 @@ def _list_section() -> None:
         _open_bank(chosen)
         st.rerun()
     event = widgets.table(
-        pd.DataFrame([_row(bank, with_state=away) for bank in shown]),
-        alt=f"Question banks: {count_text(len(shown), 'row')}. Choose one with the box above.",
+        pd.DataFrame([_row(bank, with_state=show_archived) for bank in shown]),
+        alt=f"Banks: {count_text(len(shown), 'row')}. Choose one with the box above.",
         key=f"bank_table_{len(shown)}",
         column_config=_list_columns(),
         on_select="rerun",
@@ -84,12 +86,13 @@ def _list_columns() -> dict[str, Any]:
         "Title": column(width=210),
         "Code": column(width=100),
         "Problems": column(
-            width=80, help="What to look at, unreviewed drafts included; open it to see."
+            width=80,
+            help="Number of problems, unreviewed drafts included. Open the bank to see them.",
         ),
         "Kind": column(
             width=82, help="Questions to answer, words to judge, or prompts to write to."
         ),
-        "Items": column(width=58, help="How many questions, words or prompts."),
+        "Items": column(width=58, help="Number of questions, words or prompts."),
         "Languages": column(width=86),
         "Versions": column(width=74, help="Versions published for studies."),
         "Used in": column(width=100, help="Studies that use a version of the bank."),
@@ -111,7 +114,7 @@ def _row(bank: BankSummary, *, with_state: bool) -> dict[str, object]:
         "Saved": saved_words(bank.saved_at).removeprefix("Saved ").split(" at ")[0],
     }
     if with_state:
-        row["State"] = "put away" if bank.archived else "in use"
+        row["State"] = "archived" if bank.archived else "in use"
     return row
 
 
@@ -125,7 +128,7 @@ def _create_section() -> None:
             "Response options", codes, index=codes.index("likert_5"),
             format_func=formats.TITLES.__getitem__,
             key="bank_new_format",
-            help="How the items are answered. Codes, points and labels can be edited later.",
+            help="The options of an answer. You can edit codes, points and labels later.",
         )  # fmt: skip
         st.form_submit_button("Create bank", icon=":material/add:", on_click=_create)
     problem = st.session_state.pop(_CREATE_PROBLEM, None)
@@ -136,22 +139,22 @@ def _create_section() -> None:
 def _create() -> None:
     values = st.session_state.to_dict()
     try:
-        made = editing.create(
+        draft = editing.create(
             open_workspace(), values.get("bank_new_title") or "",
             response_format=values.get("bank_new_format") or "likert_5",
         )  # fmt: skip
     except UserError as error:
         st.session_state[_CREATE_PROBLEM] = error
     else:
-        _open_bank(made.instrument.code)
+        _open_bank(draft.instrument.code)
 
 
 def _import_section() -> None:
-    """A file, what is in it, what is wrong with it by row; kept only on a click."""
+    """A file, a preview of its content with errors by row, and a button to import it."""
     st.caption(
-        "A CSV file or an Excel workbook: as exported here, or simply a table with the columns "
-        "code and text, and if you like subscale, keyed and text_de, text_es, … "
-        "At most 50 MB and 20,000 rows. Nothing is kept before you say so."
+        "Choose a CSV file or an Excel workbook: a file exported here, or a table with the columns "
+        "code and text and, optionally, subscale, keyed and text_de, text_es, … "
+        "The limit is 50 MB and 20,000 rows. Nothing is saved before you press Import."
     )
     number = st.session_state.setdefault(_UPLOAD_NUMBER, 0)
     upload = st.file_uploader(
@@ -161,22 +164,22 @@ def _import_section() -> None:
         st.session_state.pop(_UPLOAD_READ, None)
         return
     with widgets.error_box():
-        known = st.session_state.get(_UPLOAD_READ)
-        if known is None or known[0] != upload.file_id:
-            known = (upload.file_id, editing.read_instrument(upload.name, upload.getvalue()))
-            st.session_state[_UPLOAD_READ] = known
-        _preview(known[1])
+        last_read = st.session_state.get(_UPLOAD_READ)
+        if last_read is None or last_read[0] != upload.file_id:
+            last_read = (upload.file_id, editing.read_instrument(upload.name, upload.getvalue()))
+            st.session_state[_UPLOAD_READ] = last_read
+        _preview(last_read[1])
 
 
 def _preview(draft: ImportedBank) -> None:
     bank = draft.instrument
     if draft.errors:
         places = count_text(len(draft.errors), "place")
-        st.error(f"To mend in the file first: {places}. Nothing was kept.")
+        st.error(f"Correct the file first: {places}. Nothing was saved.")
         widgets.table(_errors(draft), alt=f"Errors by row: {len(draft.errors)}")
     if draft.warnings:
         st.warning(
-            "The file can be read, but look at this:" if not draft.errors else "Look at this too:"
+            "The file can be read. Please check:" if not draft.errors else "Please also check:"
         )
         for warning in draft.warnings[:50]:
             st.text(f"• {warning}")
@@ -191,8 +194,8 @@ def _preview(draft: ImportedBank) -> None:
     rows = titled(grid.item_rows(bank, range(n_shown)))
     widgets.table(rows, alt=f"Items read: {n_shown} rows")
     if not draft.errors:
-        _warn_of_twins(editing.check_import(widgets.workspace(), draft))
-        _tell_of_answers(draft)
+        _warn_of_similar_banks(editing.check_import(widgets.workspace(), draft))
+        _show_matching_studies(draft)
     problem = st.session_state.pop(_IMPORT_PROBLEM, None)
     if problem is not None:
         widgets.show_problem(problem)
@@ -203,24 +206,24 @@ def _preview(draft: ImportedBank) -> None:
         )  # fmt: skip
 
 
-def _warn_of_twins(arrival: ImportCheck) -> None:
+def _warn_of_similar_banks(arrival: ImportCheck) -> None:
     if not arrival.alike:
         return
     known = ", ".join(f"{bank.title} ({bank.code})" for bank in arrival.alike[:5])
     same = "exactly the same items and response options" if arrival.identical else "other content"
     st.warning(
-        f"You have a bank of this code or title already, with {same}: {widgets.plain(known)}. "
-        f"It stays as it is; this file would become a second bank with the code {arrival.code}."
+        f"A bank with this code or title exists, with {same}: {widgets.plain(known)}. "
+        f"It stays unchanged; this file becomes a second bank with the code {arrival.code}."
     )
 
 
-def _tell_of_answers(draft: ImportedBank) -> None:
+def _show_matching_studies(draft: ImportedBank) -> None:
     """Say which imported answers without a bank this one holds the items of."""
     for study, match in bank_attachment.studies_for_bank(widgets.workspace(), draft.instrument)[:5]:
         st.info(
             f"Study {widgets.plain(study)} holds imported answers to these items and has no bank: "
-            f"{widgets.plain(match.words)}. Once this bank is imported, attach it to the study on "
-            "the page Import and export."
+            f"{widgets.plain(match.words)}. Import this bank, then attach it to the study on the "
+            "page Import and export."
         )
 
 
@@ -235,16 +238,16 @@ def _errors(draft: ImportedBank) -> pd.DataFrame:
 
 def _import(draft: ImportedBank) -> None:
     try:
-        made = editing.import_bank(open_workspace(), draft)
+        state = editing.import_bank(open_workspace(), draft)
     except UserError as error:
         st.session_state[_IMPORT_PROBLEM] = error
     else:
         st.session_state[_UPLOAD_NUMBER] = st.session_state.get(_UPLOAD_NUMBER, 0) + 1
         st.session_state.pop(_UPLOAD_READ, None)
-        _open_bank(made.instrument.code)
+        _open_bank(state.instrument.code)
 
 
-# The head of a bank's page: its title, when it was saved, and what can be done with all of it.
+# One bank: its title, its state, and the parts of its page.
 
 
 def heading(title: str) -> None:
@@ -254,64 +257,64 @@ def heading(title: str) -> None:
     st.html(f'<h2 dir="auto" style="{style}">{escape(title)}</h2>')
 
 
-def header(desk: Desk) -> None:
-    """What the bank is, and undo, redo, a copy, putting it away."""
-    bank = desk.bank
+def header(editor: BankEditor) -> None:
+    """Facts about the bank, and buttons to undo, redo, duplicate and archive."""
+    bank = editor.bank
     n_problems = len(problems(bank))
     parts = (
-        saved_words(desk.saved_at) if desk.revision > 1 else "No changes yet",
+        saved_words(editor.saved_at) if editor.revision > 1 else "No changes yet",
         bank.code, counted_word(bank), ", ".join(bank.languages),
         *((count_text(n_problems, "problem"),) if n_problems else ()),
-        *(("put away",) if desk.state.archived else ()),
+        *(("archived",) if editor.state.archived else ()),
     )  # fmt: skip
     st.text(" · ".join(parts))
     with st.container(horizontal=True):
         st.button(
-            "Undo", key="bank_undo", icon=":material/undo:", disabled=not desk.state.can_undo,
-            on_click=desk.step, args=(editing.undo,), help="Takes back the last change.",
+            "Undo", key="bank_undo", icon=":material/undo:", disabled=not editor.state.can_undo,
+            on_click=editor.step, args=(editing.undo,), help="Takes back the last change.",
         )  # fmt: skip
         st.button(
-            "Redo", key="bank_redo", icon=":material/redo:", disabled=not desk.state.can_redo,
-            on_click=desk.step, args=(editing.redo,), help="Bring back what was undone.",
+            "Redo", key="bank_redo", icon=":material/redo:", disabled=not editor.state.can_redo,
+            on_click=editor.step, args=(editing.redo,), help="Repeats the change that was undone.",
         )  # fmt: skip
         st.button(
             "Duplicate", key="bank_duplicate", icon=":material/content_copy:", on_click=_duplicate,
-            args=(desk,), help="A copy under a new code, free to edit.",
+            args=(editor,), help="A copy under a new code, free to edit.",
         )  # fmt: skip
         st.button(
-            "Bring back" if desk.state.archived else "Put away", key="bank_archive",
-            icon=":material/inventory_2:", on_click=_put_away, args=(desk,),
-            help="A bank that is put away leaves the lists. Nothing is deleted.",
+            "Restore" if editor.state.archived else "Archive", key="bank_archive",
+            icon=":material/inventory_2:", on_click=_toggle_archived, args=(editor,),
+            help="An archived bank is hidden from the lists. Nothing is deleted.",
         )  # fmt: skip
 
 
-def leave(desk: Desk) -> None:
+def leave(editor: BankEditor) -> None:
     """Go back to the list, with everything typed saved."""
-    desk.catch_up()
+    editor.catch_up()
     _open_bank(None)
 
 
-def _duplicate(desk: Desk) -> None:
-    desk.catch_up()
+def _duplicate(editor: BankEditor) -> None:
+    editor.catch_up()
     try:
-        copy = editing.duplicate(open_workspace(), desk.code)
+        copy = editing.duplicate(open_workspace(), editor.code)
     except UserError as error:
-        desk.problem = error
+        editor.problem = error
     else:
         _open_bank(copy.instrument.code)
 
 
-def _put_away(desk: Desk) -> None:
-    desk.catch_up()
+def _toggle_archived(editor: BankEditor) -> None:
+    editor.catch_up()
     try:
-        editing.set_archived(open_workspace(), desk.code, archived=not desk.state.archived)
+        editing.set_archived(open_workspace(), editor.code, archived=not editor.state.archived)
     except UserError as error:
-        desk.problem = error
-    desk.is_fresh = False
+        editor.problem = error
+    editor.is_fresh = False
 
 
 _SECTION = "bank_section"
-_SECTIONS: Mapping[str, Callable[[Desk], None]] = {
+_SECTIONS: Mapping[str, Callable[[BankEditor], None]] = {
     "Items": items.items_section,
     "Response options": options.options_section,
     "Languages": versions.languages_section,
@@ -336,19 +339,19 @@ def _all_banks() -> None:
 
 
 def _one_bank(code: str) -> None:
-    desk = open_desk(code)
+    editor = open_editor(code)
     st.button(
-        "All banks", icon=":material/arrow_back:", key="bank_all", on_click=leave, args=(desk,)
+        "All banks", icon=":material/arrow_back:", key="bank_all", on_click=leave, args=(editor,)
     )
-    heading(desk.bank.title)
-    header(desk)
-    show_messages(desk)
+    heading(editor.bank.title)
+    header(editor)
+    show_messages(editor)
     section = st.segmented_control(
         "Part of the bank", list(_SECTIONS), default="Items", required=True, key=_SECTION,
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     with widgets.error_box():
-        _SECTIONS[section or "Items"](desk)
+        _SECTIONS[section or "Items"](editor)
 
 
 st.title("Banks")

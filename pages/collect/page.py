@@ -1,4 +1,4 @@
-"""Collect: start a study, watch the answers come in, pause, stop, continue, amend it."""
+"""Collect: start a study, watch the replies arrive, pause, stop, continue, amend it."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from pages.shared.widgets import plain, workspace
 
 # Keys, cost cap and the buttons that start, pause and stop a run.
 
+# Session key of the outcome of the last button, shown until the next one.
 _CONTROLS_NOTE = "collect_note"
-"""Session key of what the last button press led to, shown until the next one."""
 _KEY_FIELD = "collect_key:"
 _CAP_FIELD = "collect_cap:"
 
 _STARTS = ("not_started", "paused", "stopped", "interrupted", "finished")
-_CONTINUE_HELP = "Ask what has no answer yet. What is answered stays and is not asked again."
+_CONTINUE_HELP = "Makes the calls that have no reply yet. Saved replies stay."
 
 
 def _show_note(study: str) -> None:
-    """What the last button press led to: an error with its remedy, or a message."""
+    """The outcome of the last button: an error with its remedy, or a message."""
     about, problem, remedy = st.session_state.get(_CONTROLS_NOTE) or ("", "", "")
     if about == study:
         if remedy:
@@ -43,24 +43,24 @@ def _show_note(study: str) -> None:
 
 
 def _missing_keys(study: str) -> list[Respondent]:
-    """Respondents whose service is said to need a key that is not known; one for each service."""
-    found: dict[str, Respondent] = {}
+    """Respondents whose service needs a key that is not set; one for each service."""
+    by_address: dict[str, Respondent] = {}
     for person in studies.respondents_of(workspace(), study):
         if person.kind != "api" or not person.key_variable:
             continue
         if not catalog.has_key(workspace(), person.base_url, person.key_variable):
-            found.setdefault(person.base_url, person)
-    return list(found.values())
+            by_address.setdefault(person.base_url, person)
+    return list(by_address.values())
 
 
 def keys(study: str) -> None:
-    """A password field for every service whose key is not known yet, or was refused."""
+    """A password field for every service whose key is not set or was refused."""
     missing = _missing_keys(study)
     for person in missing:
         st.warning(
-            f"**There is no key for {plain(_host(person))}**, which answers for "
-            f"{plain(person.label)}. Type it below, or set {plain(person.key_variable)} in the "
-            "environment and start Inkblot again.",
+            f"**There is no key for {plain(_host(person))}**, the service of "
+            f"{plain(person.label)}. Type the key below, or set the environment variable "
+            f"{plain(person.key_variable)} and start Inkblot again.",
             icon=":material/key:",
         )
         _key_field(study, person)
@@ -75,8 +75,8 @@ def _key_field(study: str, person: Respondent) -> None:
     st.text_input(
         f"Key for {plain(_host(person))}", key=field, type="password", autocomplete="off",
         on_change=_remember_key, args=(study, person.base_url, field),
-        help="Used by the runs you start in this tab of your browser, sent to this address "
-        "only, and written nowhere.",
+        help="Runs that you start in this browser tab use the key. Inkblot sends it to this "
+        "address only and never writes it down.",
     )  # fmt: skip
 
 
@@ -85,11 +85,11 @@ def _host(person: Respondent) -> str:
 
 
 def cost_cap(study: str) -> None:
-    """An amount the run may not exceed, or none; kept with the study."""
+    """The largest cost of the study, or none; saved with the study."""
     field = f"{_CAP_FIELD}{study}"
-    kept = drafts.load(workspace(), field)
-    if kept and field not in st.session_state:
-        st.session_state[field] = float(kept.value)
+    draft = drafts.load(workspace(), field)
+    if draft and field not in st.session_state:
+        st.session_state[field] = float(draft.value)
     st.number_input(
         "Cost cap in US dollars (optional)",
         min_value=0.0,
@@ -101,13 +101,13 @@ def cost_cap(study: str) -> None:
         on_change=_keep_cap,
         args=(study, field),
         width=320,
-        help="The run pauses before a call that could take the study's whole cost above this. "
-        "It needs the prices of every respondent (page Respondents).",
+        help="The run pauses before a call that could raise the total cost of the study above "
+        "this amount. A cap needs the prices of every respondent (page Respondents).",
     )
 
 
 def _buttons(now: Progress) -> None:
-    """Start or Continue, Pause and Stop, each open when it makes sense."""
+    """Start or Continue, Pause and Stop, each enabled when it makes sense."""
     remaining = now.n_trials - now.n_done
     without_key = now.state in _STARTS and bool(_missing_keys(now.study))
     first = now.state == "not_started"
@@ -117,19 +117,19 @@ def _buttons(now: Progress) -> None:
             icon=":material/play_arrow:", on_click=_start, args=(now.study,),
             disabled=now.state not in _STARTS or remaining == 0 or without_key,
             help="Type the missing key first." if without_key else
-            ("Ask everything the plan holds." if first else _CONTINUE_HELP),
+            ("Makes all calls of the plan." if first else _CONTINUE_HELP),
         )  # fmt: skip
         st.button(
             "Pause", key="collect_pause", icon=":material/pause:",
             on_click=_request, args=(collection.pause, now.study),
             disabled=now.state not in ("queued", "running"),
-            help="Calls under way are finished and kept; no new one is sent.",
+            help="Calls under way are finished and saved; no new call is sent.",
         )  # fmt: skip
         st.button(
             "Stop", key="collect_stop", icon=":material/stop:",
             on_click=_request, args=(collection.stop, now.study),
             disabled=now.state not in ("queued", "running", "pausing", "paused", "interrupted"),
-            help="End the run. All answers stay, and it can still be continued later.",
+            help="Ends the run. All replies stay, and you can continue later.",
         )  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def _start(study: str) -> None:
 
     def begin() -> str:
         started = collection.start(workspace(), study, cost_cap=cap)
-        return "" if started else "It is running already: Start was pressed in another tab."
+        return "" if started else "The study is already running: it was started in another tab."
 
     _act(study, begin)
 
@@ -157,7 +157,7 @@ def _remember_key(study: str, base_url: str, field: str) -> None:
 
     def remember() -> str:
         catalog.remember_key(workspace(), base_url, typed)
-        return "The key is known in this tab of your browser."
+        return "Inkblot uses the key in this browser tab."
 
     if typed.strip():
         _act(study, remember)
@@ -172,7 +172,7 @@ def _keep_cap(study: str, field: str) -> None:
 
 
 def _act(study: str, action: Callable[[], str]) -> None:
-    """Do what a button asks for, and keep its message or its problem for the page to show."""
+    """Do the action of a button, and save its message or its problem for the page."""
     try:
         message = action()
         st.session_state[_CONTROLS_NOTE] = (study, message, "") if message else None
@@ -180,7 +180,7 @@ def _act(study: str, action: Callable[[], str]) -> None:
         st.session_state[_CONTROLS_NOTE] = (study, error.problem, error.remedy)
 
 
-# Amending a frozen study whose service does not take one of its settings.
+# Amending a frozen study whose service does not accept one of its settings.
 
 _AMENDMENTS_NOTE = "amendment_note"
 _RESPONDENT = "amendment_respondent"
@@ -190,39 +190,39 @@ _REASON = "amendment_reason"
 
 
 def _show_amendments(study: StudyRecord) -> None:
-    """The amendments so far, and a form for another where the study asks a service."""
-    found = widgets.workspace()
+    """The amendments so far, and a form for another one if the study asks a service."""
+    workspace = widgets.workspace()
     if note := widgets.last_note(_AMENDMENTS_NOTE):
         st.success(note)
-    for sentence in amendments.sentences(found, study.code):
+    for sentence in amendments.sentences(workspace, study.code):
         st.text(sentence)
-    people = studies.respondents_as_amended(found, study.study_id).values()
+    people = studies.respondents_as_amended(workspace, study.study_id).values()
     services = sorted(person.label for person in people if person.kind == "api")
     if not services or study.n_responses >= study.n_trials:
         return
     rejected = _rejection(study.code)
-    with st.expander("Change a setting that a service does not take", expanded=bool(rejected)):
+    with st.expander("Change a setting that a service does not accept", expanded=bool(rejected)):
         st.write(
-            "Some models refuse settings such as temperature. Leave such a setting out here: the "
-            "plan and its hash stay, the change holds for the calls made from now on, and time and "
-            "reason are told with every result. The page Respondents finds what a service takes: "
-            "press 'Test the connection' there."
+            "Some models reject settings such as temperature. You can leave out such a setting "
+            "here. The plan and its hash stay, the change holds for all later calls, and every "
+            "result reports its time and reason. To find the settings that a service accepts, "
+            "press 'Test the connection' on the page Respondents."
         )
         label = st.selectbox("Respondent", services, key=_RESPONDENT)
-        possible = amendments.settings_to_leave_out(found, study.code, label)
+        possible = amendments.settings_to_leave_out(workspace, study.code, label)
         st.multiselect(
-            "Settings to leave to the service", possible, format_func=PARAMETERS.__getitem__,
+            "Settings to leave out", possible, format_func=PARAMETERS.__getitem__,
             key=f"{_LEAVE_OUT}:{study.code}:{label}",
             default=[name for name in possible if name in rejected],
         )  # fmt: skip
         if "max_tokens" in possible:
             st.checkbox(
                 "Send the longest reply as max_completion_tokens", key=f"{_LIMIT}:{label}",
-                help="Models that think before they answer take the limit under this name only.",
+                help="Models that reason before they answer accept the limit under this name only.",
             )  # fmt: skip
         st.text_input(
             "Reason", key=f"{_REASON}:{study.code}", value=rejected,
-            help="A sentence for the methods section of a paper.",
+            help="A sentence that you could use in the methods section of a paper.",
         )  # fmt: skip
         st.button(
             "Amend the study", key="amendment_keep", icon=":material/edit_note:",
@@ -231,7 +231,7 @@ def _show_amendments(study: StudyRecord) -> None:
 
 
 def _rejection(study: str) -> str:
-    """What the service said where it rejected requests of this study last; empty if it did not."""
+    """The message of a service that rejects calls of this study; empty if none does."""
     words = collection.FAILURE_WORDS["rejected"]
     failures = collection.progress(widgets.workspace(), study).failures
     return next((failure.detail for failure in failures if failure.title == words), "")
@@ -241,7 +241,7 @@ def _amend(study: str) -> None:
     typed = st.session_state.to_dict()
     label = typed[_RESPONDENT]
     try:
-        done = amendments.amend(
+        amendment = amendments.amend(
             widgets.workspace(),
             study,
             label,
@@ -253,7 +253,7 @@ def _amend(study: str) -> None:
         st.session_state[_AMENDMENTS_NOTE] = error
         return
     st.session_state[_AMENDMENTS_NOTE] = (
-        f"{widgets.plain(label)}: {widgets.plain(done.change)}. Press Continue to go on."
+        f"{widgets.plain(label)}: {widgets.plain(amendment.change)}. Press Continue to go on."
     )
 
 
@@ -263,33 +263,34 @@ _PHASES_NOTE = "phase_note"
 
 
 def _show_phases(study: StudyRecord) -> None:
-    """Where the phases stand, and the button that plans the second."""
+    """The state of the phases, and the button that plans the second."""
     if not studies.allows_second_phase(widgets.workspace(), study.code):
         return
     now = studies.phase_state(widgets.workspace(), study.code)
     widgets.last_note(_PHASES_NOTE)
     if now.opposing:
         st.caption(
-            f"Two phases: {now.initial:,} trials without an opinion, {now.opposing:,} with the "
-            f"opposite one. Plan of the second: {now.plan_hash[:12]}, frozen "
+            f"Two phases: {now.initial:,} questions without an opinion, {now.opposing:,} with the "
+            f"opposite opinion. Plan of the second phase: {now.plan_hash[:12]}, frozen "
             f"{now.frozen_at:%Y-%m-%d %H:%M}."
         )
         return
     if now.unanswered:
         return
-    with st.expander("A second phase: does the model give way?"):
+    with st.expander("Add a second phase: does the model change its opinion?"):
         st.write(
-            "Every question is put again, as often and under the same conditions, by a user who "
-            "says the opposite of what the model said: against where its mean reply was in "
-            "favor or neutral, in favor where it was against (Hirose & Uchida, 2025)."
+            "In the second phase, a user with the opposite opinion asks every question again, "
+            "equally often and under the same conditions. The user is against if the model's mean "
+            "answer was in favor or neutral, and in favor if it was against (Hirose & Uchida, "
+            "2025)."
         )
         offered = studies.opinion_templates(widgets.workspace())
         st.selectbox(
             "Prompt template", list(offered), format_func=offered.__getitem__, key="phase_template",
-            help="Templates whose text holds {opinion}, the answer the user is said to hold.",
+            help="Templates whose text holds {opinion}, the opinion of the user.",
         )  # fmt: skip
         st.button(
-            f"Plan {now.initial:,} more trials", key="phase_plan", icon=":material/add_task:",
+            f"Plan {now.initial:,} more questions", key="phase_plan", icon=":material/add_task:",
             on_click=_plan, args=(study.code,),
         )  # fmt: skip
 
@@ -302,32 +303,32 @@ def _plan(study: str) -> None:
         st.session_state[_PHASES_NOTE] = error
 
 
-# Start a study, watch the answers come in, pause it, stop it, continue it.
+# The page: the study, its controls, its progress, and all studies.
 
 _POLL_S = 1.0
 _IDLE_POLL_S = 5.0  # to notice a run that another tab starts
 
 
-def _what_it_asks(study: StudyRecord, *, under_way: bool) -> None:
-    """One sentence: how many calls, to whom, and how many have no reply yet."""
+def _study_sentence(study: StudyRecord, *, under_way: bool) -> None:
+    """The number of questions, the respondents, and the number without a reply."""
     people = studies.respondents_of(widgets.workspace(), study.code)
     names = ", ".join(sorted(person.label for person in people))
-    who = "one respondent" if len(people) == 1 else f"{len(people)} respondents"
+    people_words = "one respondent" if len(people) == 1 else f"{len(people)} respondents"
     remaining = study.n_trials - study.n_responses
-    rest = f"**{remaining:,}** have no reply yet." if remaining else "All have their reply."
+    rest = f"**{remaining:,}** have no reply yet." if remaining else "All have a reply."
     if under_way:
         rest = ""  # the bar below says so, and keeps moving
     block = study.design.items_per_call
     each = (
-        "one call for every item under every condition of the plan"
+        "one call for each item under each condition"
         if block == 1
-        else f"up to {block:,} items in a call"
+        else f"up to {block:,} items in one call"
         if block
         else "all items of a condition in one call"
     )
     st.write(
-        f"This study puts **{count_text(study.n_trials, 'question')}** to {who} "
-        f"({widgets.plain(names)}): {each}. {rest}"
+        f"This study asks {people_words} ({widgets.plain(names)}) "
+        f"**{count_text(study.n_trials, 'question')}**: {each}. {rest}"
     )
 
 
@@ -339,7 +340,7 @@ def _live(code: str, drawn: dict[str, StudyRun]) -> None:
     """Everything that moves while a run goes on."""
     now = _drawn_states()
     if any(collect_progress.changed(state, now[name]) for name, state in drawn.items()):
-        st.rerun()  # a run began or ended: the rest of the page changes, and how often it looks
+        st.rerun()  # a run began or ended: the rest of the page and its polling change
     with widgets.error_box():
         _show_note(code)
         progress = collection.progress(widgets.workspace(), code)
@@ -355,8 +356,8 @@ def _live(code: str, drawn: dict[str, StudyRun]) -> None:
 def main() -> None:
     st.title("Collect")
     st.caption(
-        "Put a planned study to its respondents and watch the answers come in. A run goes on when "
-        "this tab is closed; come back at any time."
+        "Start a frozen study and watch the replies arrive. You can close this tab: the run "
+        "continues, and you can return at any time."
     )
     with widgets.error_box():
         study = widgets.study_chooser(kinds=("planned",))
@@ -365,7 +366,7 @@ def main() -> None:
         widgets.honesty_note(studies.respondents_of(widgets.workspace(), study.code))
         widgets.unreviewed_note(study)
         drawn = _drawn_states()
-        _what_it_asks(study, under_way=drawn[study.code].under_way)
+        _study_sentence(study, under_way=drawn[study.code].under_way)
         if not drawn[study.code].under_way and study.n_responses < study.n_trials:
             keys(study.code)
             cost_cap(study.code)

@@ -1,4 +1,4 @@
-"""How far a run is: bar, rate, time left, tokens, cost, failures, history, all studies."""
+"""The progress of a run: bar, rate, time left, tokens, cost, failures, history, all studies."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from core.workflow.runs.collection import EVENT_WORDS, STATE_WORDS, Progress, St
 from pages.shared.widgets import STUDY_PARAMETER, plain, table, text_block, workspace
 
 _IN_FLIGHT = (
-    "Calls that were under way at that moment had not been saved: they may be asked, and charged, "
-    "a second time."
+    "Calls that were under way were not saved: they may be made, and charged, a second time."
 )
-_ASKED_FOR = ("", "Paused on request.", "Taken out of the queue")
+_REQUESTED = ("", "Paused on request.", "Taken out of the queue")
 _COUNTS = {
-    "Usable": "Answers that are an option.",
-    "Asked": "Questions that were asked, whether or not a reply came.",
+    "Usable": "Questions whose reply holds an option.",
+    "Asked": "Questions that were asked, with or without a reply.",
     "Replied": "Questions with a reply, whatever it says.",
-    "Planned": "Trials: items put once each.",
+    "Planned": "All questions of the plan. Each asks one respondent one item once.",
 }
 _PATIENCE = {
-    "pausing": "Calls under way are being finished and kept; no new one is sent.",
-    "stopping": "Calls under way are being finished and kept; no new one is sent.",
+    "pausing": "Calls under way are being finished and saved; no new call is sent.",
+    "stopping": "Calls under way are being finished and saved; no new call is sent.",
 }
 
 
@@ -47,21 +46,21 @@ def show_progress(now: Progress, place: int | None) -> None:
 
 
 def _figures(now: Progress) -> None:
-    rate = "—" if now.rate is None else f"{now.rate:,.1f} a second"
+    rate = "—" if now.rate is None else f"{now.rate:,.1f} per second"
     left = "—" if now.seconds_left is None else duration_words(now.seconds_left)
     moving = (
-        ("Rate", rate, "Replies a second over the last minute."),
-        ("Time left", left, "If it goes on at this rate."),
+        ("Rate", rate, "Replies per second over the last minute."),
+        ("Time left", left, "An estimate from the current rate."),
     )
     figures = (
         *(moving if now.state == "running" else ()),
-        ("Tokens read", f"{now.tokens_in:,}", "Pieces of text sent to the models, as they count."),
-        ("Tokens written", f"{now.tokens_out:,}", "Pieces of text the models replied with."),
+        ("Tokens read", f"{now.tokens_in:,}", "Tokens of the prompts, as the models count them."),
+        ("Tokens written", f"{now.tokens_out:,}", "Tokens of the replies."),
         ("Cost so far", *cost_words(now)),
         (
             "Calls made",
             f"{now.n_sent:,}",
-            "Tries that failed and were repeated, or whose answer is not kept, are counted too.",
+            "All attempts, including calls that failed and were repeated.",
         ),
     )
     with st.container(horizontal=True):
@@ -72,25 +71,25 @@ def _figures(now: Progress) -> None:
 
 
 def cost_words(now: Progress) -> tuple[str, str]:
-    """The cost so far, and what is to be known about it."""
+    """The cost so far, and a note about it."""
     if now.cost_unknown >= now.n_sent:
         return (
             "unknown",
-            "The prices of the respondents are not known; enter them on the page Respondents.",
+            "The respondents have no prices. Enter them on the page Respondents.",
         )
     amount = f"${now.cost:,.2f}" if now.cost == 0 or now.cost >= 0.01 else f"${now.cost:.4f}"
-    notes = ["From the prices entered for the respondents."]
+    notes = ["Computed from the prices of the respondents."]
     if now.cost_estimated:
         amount = f"about {amount}"
-        notes.append("Partly an estimate: for some calls it is not known what the service counted.")
+        notes.append("Partly an estimate: the service did not report the tokens of some calls.")
     if now.cost_unknown:
         amount = f"{amount} + unknown"
-        notes.append(f"For {count_text(now.cost_unknown, 'call')} no price is known.")
+        notes.append(f"{count_text(now.cost_unknown, 'call')} without a price.")
     return amount, " ".join(notes)
 
 
 def duration_words(seconds: float) -> str:
-    """A time to wait, as one would say it."""
+    """A duration in words."""
     if seconds < 60:
         return "less than a minute"
     sizes = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -100,61 +99,61 @@ def duration_words(seconds: float) -> str:
 
 
 def _next_step(now: Progress) -> None:
-    """What the state means for the reader, and where to go from here."""
+    """The meaning of the state for the user, and the next step."""
     if now.state in _PATIENCE:
         st.info(_PATIENCE[now.state])
     if now.state == "queued":
-        st.info("Another study is being asked; this one starts by itself when its turn comes.")
+        st.info("Another study is running. This study starts automatically after it.")
     elif now.state == "interrupted":
         st.warning(
-            "**The Inkblot that ran this study was closed or stopped.** All answers it had saved "
-            f"are kept; press Continue to ask the rest. {_IN_FLIGHT}"
+            "**Inkblot was closed while it ran this study.** All saved replies are kept. Press "
+            f"Continue to make the other calls. {_IN_FLIGHT}"
         )
     elif now.state == "paused":
         _paused(now)
     elif now.state == "stopped":
-        st.info("Stopped. All answers are kept; Continue asks the rest.")
+        st.info("Stopped. All replies are kept. Press Continue to make the other calls.")
     elif now.state == "finished":
         _finished(now)
     elif now.reason and now.state == "running":
-        st.warning("Something needs attention while the run goes on.")
-        _foreign(now.reason)
+        st.warning("The run continues, but something needs your attention.")
+        _show_reason(now.reason)
     if now.n_done:
         _links(now.study)
 
 
 def _paused(now: Progress) -> None:
     steps = {
-        "key": "**Paused: the service refused the key.** Type another above, or check the "
-        "respondent's address and key on the page Respondents; then press Continue.",
-        "payment": "**Paused: the service asks for payment.** Top up the account there, then press "
+        "key": "**Paused: the service refused the key.** Type another key above, or check the "
+        "respondent's address and key on the page Respondents. Then press Continue.",
+        "payment": "**Paused: the service asks for payment.** Pay into the account of the service, "
+        "then press Continue.",
+        "not_found": "**Paused: the model or the address was not found.** Check both on the page "
+        "Respondents. If the service had a fault, press Continue. If a name is wrong, plan the "
+        "study again with the right name.",
+        "protocol": "**Paused: the address does not reply like a chat service.** Its message is "
+        "below. Check the address on the page Respondents. If the service had a fault, press "
         "Continue.",
-        "not_found": "**Paused: the model or the address was not found.** Compare both with the "
-        "page Respondents. If only the service was at fault, press Continue; if a name is wrong, "
-        "plan the study anew with the right one.",
-        "protocol": "**Paused: the address does not answer as a chat service does.** What came "
-        "back stands below. Compare the address with the page Respondents; if only the service was "
-        "at fault, press Continue.",
-        "rejected": "**Paused: the service rejects the request.** Where it refuses a setting, "
-        "leave the setting out above and press Continue.",
-        "unreadable": "**Paused: the first replies hold no answer that can be read.** Look at them "
-        "before more are paid for. Press Continue to go on all the same.",
+        "rejected": "**Paused: the service rejects the call.** If it does not accept a setting, "
+        "leave out the setting above and press Continue.",
+        "unreadable": "**Paused: Inkblot can read no answer from the first replies.** Read them "
+        "before you pay for more. To go on anyway, press Continue.",
     }
     cause = collection.pause_cause(now)
-    if cause is None and now.reason in _ASKED_FOR:
-        st.info("Paused. All answers are kept; Continue asks the rest.")
+    if cause is None and now.reason in _REQUESTED:
+        st.info("Paused. All replies are kept. Press Continue to make the other calls.")
         return
     step = steps.get(cause or "", "**Paused for the reason below.** Press Continue to go on.")
-    st.warning(f"{step} All answers are kept.")
-    _foreign(now.reason)
+    st.warning(f"{step} All replies are kept.")
+    _show_reason(now.reason)
     if cause:
         st.page_link(
             "pages/respondents/page.py", label="Go to Respondents", icon=":material/smart_toy:"
         )
 
 
-def _foreign(reason: str) -> None:
-    """A reason, which may quote a service: as text, in which no address becomes a link."""
+def _show_reason(reason: str) -> None:
+    """A reason as plain text, because it may quote a service and hold addresses."""
     if reason:
         with st.container(border=True):
             text_block(reason)
@@ -164,18 +163,18 @@ def _finished(now: Progress) -> None:
     missing = now.n_trials - now.n_done
     if missing:
         st.warning(
-            f"**All calls were made, but {missing:,} got no reply.** They count as missing. "
-            "Continue asks them again."
+            f"**All calls were made, but {missing:,} have no reply.** They count as missing. "
+            "Press Continue to repeat these calls."
         )
     elif not now.n_usable:
         st.warning(
-            f"**Every planned call has its reply, and none of {now.n_done:,} holds a usable "
-            f"answer:** {browsing.unusable_words(now.statuses)}. Read some of them below."
+            f"**Every planned call has a reply, but none of the {now.n_done:,} replies holds a "
+            f"usable answer:** {browsing.unusable_words(now.statuses)}. Read some of them below."
         )
     else:
         rest = browsing.unusable_words(now.statuses)
         st.success(
-            "Done: every planned call has its reply. "
+            "Done: every planned call has a reply. "
             f"Usable answers: {collection.usable_words(now.n_usable, now.n_asked)}"
             + (f" ({rest})." if rest else ".")
         )
@@ -195,25 +194,25 @@ def _links(study: str) -> None:
 
 
 def show_failures(now: Progress) -> None:
-    """What went wrong, in plain words, with counts."""
+    """Failed calls by reason, in plain words, with counts."""
     if not now.failures:
         return
     total = sum(failure.count for failure in now.failures)
     st.header("Calls that failed")
     st.caption(
-        f"{total:,} of {now.n_sent:,} calls. Where it can help, a call is repeated after a "
-        "pause; every try is kept."
+        f"{total:,} of {now.n_sent:,} calls. If it can help, a call is repeated after a pause. All "
+        "attempts are saved."
     )
     rows = [(failure.title, failure.detail, failure.count) for failure in now.failures]
     table(
-        pd.DataFrame(rows, columns=["What happened", "In detail", "Calls"]),
+        pd.DataFrame(rows, columns=["What happened", "Details", "Calls"]),
         alt=f"Failed calls by reason: {total} in {len(rows)} rows",
-        column_config=_texts("What happened", "In detail"),
+        column_config=_texts("What happened", "Details"),
     )
 
 
 def show_history(study: str) -> None:
-    """What was asked of the run and what it reported, newest first."""
+    """The commands and reports of the run, newest first."""
     events = collection.history(workspace(), study)
     if not events:
         return
@@ -229,7 +228,7 @@ def show_history(study: str) -> None:
 def _remark(detail: dict[str, Any]) -> str:
     cap, lost = detail.get("cost_cap"), detail.get("no_answer_kept")
     remark = str(detail.get("reason") or (f"cost cap ${cap:,.2f}" if cap is not None else ""))
-    return f"{remark} Sent, no answer kept: {lost:,}." if lost else remark
+    return f"{remark} Sent, reply not saved: {lost:,}." if lost else remark
 
 
 def show_all(states: list[StudyRun]) -> None:
@@ -247,7 +246,7 @@ def show_all(states: list[StudyRun]) -> None:
         )
         for state in reversed(states)
     ]
-    st.caption("Studies run one after the other, in the order in which Start was pressed.")
+    st.caption("Studies run one after the other, in the order in which they were started.")
     columns = ["Study", "State", "Place in queue", "Usable", "Asked", "Replied", "Planned", "Since"]
     table(
         pd.DataFrame(rows, columns=columns),
@@ -261,7 +260,7 @@ def show_all(states: list[StudyRun]) -> None:
 
 
 def changed(drawn: StudyRun, now: StudyRun) -> bool:
-    """Whether a run began or ended since the page was drawn, perhaps both."""
+    """Whether a run began or ended since the page was drawn."""
     if drawn.under_way or now.under_way:
         return drawn.under_way != now.under_way
     return (drawn.state, drawn.n_done) != (now.state, now.n_done)
@@ -273,5 +272,5 @@ def moment(at: datetime) -> str:
 
 
 def _texts(*names: str) -> dict[str, Any]:
-    """Columns whose cells are text, whatever they look like."""
+    """Columns whose cells are always text."""
     return {name: st.column_config.TextColumn(name) for name in names}

@@ -25,23 +25,23 @@ from core.workflow.contexts.sets import (
     language_code,
 )
 from core.workflow.opening import open_workspace
-from pages.contexts.new_sets import beginning, tell
+from pages.contexts.new_sets import beginning, leave_message
 from pages.shared import widgets
 
-# The grid of a set in this browser tab: what it was drawn from, and what of it is saved.
+# The grid of a set: the state it shows, and the state that is saved.
 #
-# The grid keeps being drawn from one base, so that it never loses the cursor or a second edit; each
-# of its reports is applied to that base and saved at once. The database stays the truth.
+# The grid is drawn from one base, so that it never loses the cursor or a second edit. Each of its
+# reports is applied to that base and saved at once. The database is the truth.
 
-_DESK = "contexts_desk"
+_EDITOR = "contexts_desk"
 _NUMBER = "contexts_grid_number"
 _DRAWN_ANEW = -1  # no grid has this number, so that the next run makes a new one
-_NEWER = "This set was changed in another tab or window. The newer state is shown."
+_NEWER = "This set was changed in another tab or window. The page now shows the newer state."
 Apply = Callable[[tuple[Context, ...], GridEdits], tuple[Context, ...]]
 
 
 @dataclass(eq=False)
-class Desk:
+class SetEditor:
     """One grid being edited. Callbacks change it in place."""
 
     name: str
@@ -57,11 +57,11 @@ class Desk:
 
     @property
     def key(self) -> str:
-        """Key of the grid, which lasts until it is drawn from something else."""
+        """Key of the grid; a new base gets a new key."""
         return f"contexts_grid_{self.number}"
 
     def catch_up(self) -> None:
-        """Save what the grid reports and the database does not hold yet."""
+        """Save the edits that the grid reports and the database does not hold yet."""
         edits = GridEdits.of(st.session_state.to_dict().get(self.key) or {})
         if not edits and self.saved == self.base:
             return
@@ -82,62 +82,62 @@ class Desk:
         self.problem, self.unsaved = None, ()
 
 
-def _open_desk(
-    name: str, part: str, found: tuple[Context, ...], frame: pd.DataFrame, apply: Apply
-) -> Desk:
-    """The desk with this grid on it, everything typed saved, and the newest state known."""
-    desk: Desk | None = st.session_state.get(_DESK)
-    if desk is None or (desk.name, desk.part) != (name, part):
-        return _fresh(name, part, found, frame, apply)
-    if desk.key in st.session_state:
-        before = desk.saved
-        desk.catch_up()  # where Streamlit broke the callback off for the next click
-        if desk.saved == found or desk.saved is not before:
-            return desk
-    fresh = _fresh(name, part, found, frame, apply)
-    fresh.problem, fresh.unsaved = desk.problem, desk.unsaved
-    if desk.saved != found:
-        fresh.note = _NEWER
-    return fresh
+def _open_editor(
+    name: str, part: str, context_set: tuple[Context, ...], frame: pd.DataFrame, apply: Apply
+) -> SetEditor:
+    """The editor of this grid, with all edits saved and the newest state of the database."""
+    editor: SetEditor | None = st.session_state.get(_EDITOR)
+    if editor is None or (editor.name, editor.part) != (name, part):
+        return _new_editor(name, part, context_set, frame, apply)
+    if editor.key in st.session_state:
+        before = editor.saved
+        editor.catch_up()  # where Streamlit broke the callback off for the next click
+        if editor.saved == context_set or editor.saved is not before:
+            return editor
+    editor_now = _new_editor(name, part, context_set, frame, apply)
+    editor_now.problem, editor_now.unsaved = editor.problem, editor.unsaved
+    if editor.saved != context_set:
+        editor_now.note = _NEWER
+    return editor_now
 
 
-def _show_messages(desk: Desk) -> None:
-    """What went wrong with the last edit, with what was typed where it could not be kept."""
-    if desk.note:
-        st.info(desk.note, icon=":material/sync:")
-        desk.note = ""
-    if desk.problem is not None:
-        widgets.show_problem(desk.problem)
-        for context in desk.unsaved[:20]:
+def _show_messages(editor: SetEditor) -> None:
+    """The problem of the last edit, with the texts that could not be saved."""
+    if editor.note:
+        st.info(editor.note, icon=":material/sync:")
+        editor.note = ""
+    if editor.problem is not None:
+        widgets.show_problem(editor.problem)
+        for context in editor.unsaved[:20]:
             widgets.text_block(f"Not saved: {context.code}: {beginning(context)}")
-        if desk.unsaved:
-            st.button("I have copied what I need", key="contexts_seen", on_click=desk.forget)
+        if editor.unsaved:
+            st.button("I have copied what I need", key="contexts_seen", on_click=editor.forget)
 
 
 def _save_now(name: str, change: Callable[[tuple[Context, ...]], tuple[Context, ...]]) -> None:
     """Save a change made by a button or a field next to the grid, after what was typed in it."""
-    desk: Desk | None = st.session_state.get(_DESK)
-    if desk is not None and desk.name == name:
-        desk.catch_up()
+    editor: SetEditor | None = st.session_state.get(_EDITOR)
+    if editor is not None and editor.name == name:
+        editor.catch_up()
     try:
         before = sets.load(open_workspace(), name)
         after = change(before)
         sets.save(open_workspace(), name, after, expected=before)
     except UserError as error:
-        tell(error)
+        leave_message(error)
         return
-    if desk is not None and desk.name == name:
-        desk.saved, desk.number = after, _DRAWN_ANEW
+    if editor is not None and editor.name == name:
+        editor.saved, editor.number = after, _DRAWN_ANEW
 
 
-def _fresh(
-    name: str, part: str, found: tuple[Context, ...], frame: pd.DataFrame, apply: Apply
-) -> Desk:
+def _new_editor(
+    name: str, part: str, context_set: tuple[Context, ...], frame: pd.DataFrame, apply: Apply
+) -> SetEditor:
     number = st.session_state.get(_NUMBER, 0) + 1
     st.session_state[_NUMBER] = number
-    desk = Desk(name, part, found, frame, apply, number, found)
-    st.session_state[_DESK] = desk
-    return desk
+    editor = SetEditor(name, part, context_set, frame, apply, number, context_set)
+    st.session_state[_EDITOR] = editor
+    return editor
 
 
 # Reading and editing a set: personas in a grid, conversations one at a time.
@@ -147,60 +147,63 @@ _CHOSEN = "context"
 
 def editor_section(name: str) -> None:
     """The grid of personas, or the conversation that is chosen."""
-    found = sets.load(widgets.workspace(), name)
-    if any(context.messages for context in found):
-        _one_of(name, found)
+    context_set = sets.load(widgets.workspace(), name)
+    if any(context.messages for context in context_set):
+        _one_context(name, context_set)
     else:
-        _personas(name, found)
+        _personas(name, context_set)
 
 
-def _personas(name: str, found: tuple[Context, ...]) -> None:
-    desk = _open_desk(
-        name, "", found, sets.persona_rows(found),
+def _personas(name: str, context_set: tuple[Context, ...]) -> None:
+    editor = _open_editor(
+        name, "", context_set, sets.persona_rows(context_set),
         lambda base, edits: sets.edit_personas(base, edits),
     )  # fmt: skip
-    _show_messages(desk)
+    _show_messages(editor)
     st.caption(
-        "Double-click a cell (or press Enter) to edit it; the last, empty row adds a persona; tick "
-        "rows at the left and press Delete to remove them. Everything is saved as you go. Frozen "
-        "studies keep the texts they were frozen with."
+        "To edit a cell, double-click it or press Enter. To add a persona, type into the last, "
+        "empty row. To remove rows, tick them at the left and press Delete. Every change is saved "
+        "at once. Frozen studies keep their texts."
     )
     _grid(
-        desk,
+        editor,
         {
-            CODE: st.column_config.TextColumn("Code", width="small", help="Empty: the next one."),
+            CODE: st.column_config.TextColumn(
+                "Code", width="small", help="Empty: the next free code."
+            ),
             TEXT: st.column_config.TextColumn("Persona", width="large"),
             LANGUAGE: st.column_config.TextColumn("Language", width="small", help="Such as en."),
             VARIANT_OF: st.column_config.TextColumn("Rewritten from", width="small", disabled=True),
         },
-        f"Personas of the set: {len(found)}",
+        f"Personas of the set: {len(context_set)}",
     )
 
 
-def _one_of(name: str, found: tuple[Context, ...]) -> None:
-    by_code = {context.code: context for context in found}
-    wished = st.query_params.get(_CHOSEN, "")
+def _one_context(name: str, context_set: tuple[Context, ...]) -> None:
+    by_code = {context.code: context for context in context_set}
+    in_address = st.query_params.get(_CHOSEN, "")
     code = st.selectbox(
-        f"Context (one of {len(found):,})", list(by_code),
-        index=list(by_code).index(wished) if wished in by_code else 0,
+        f"Context (one of {len(context_set):,})", list(by_code),
+        index=list(by_code).index(in_address) if in_address in by_code else 0,
         format_func=lambda chosen: f"{chosen}: {beginning(by_code[chosen])[:80]}",
-        key=f"contexts_one:{name}:{len(found)}",
+        key=f"contexts_one:{name}:{len(context_set)}",
     )  # fmt: skip
     st.query_params[_CHOSEN] = code
     context = by_code[code]
-    _about(name, context)
+    _language_field(name, context)
     if context.messages:
-        _messages(name, found, context)
+        _messages(name, context_set, context)
     else:
         _persona(name, context)
     st.button(
-        "Remove it from the set", key=f"contexts_remove:{name}:{code}", icon=":material/delete:",
-        on_click=_save_now, args=(name, partial(sets.remove_context, code=code)),
-        disabled=len(found) == 1, help="Frozen studies keep their copy.",
+        "Remove this context from the set", key=f"contexts_remove:{name}:{code}",
+        icon=":material/delete:", on_click=_save_now,
+        args=(name, partial(sets.remove_context, code=code)),
+        disabled=len(context_set) == 1, help="Frozen studies keep their copy.",
     )  # fmt: skip
 
 
-def _about(name: str, context: Context) -> None:
+def _language_field(name: str, context: Context) -> None:
     key = f"contexts_tongue:{name}:{context.code}"
     if st.session_state.get(key) != context.language:
         st.session_state[key] = context.language
@@ -213,20 +216,20 @@ def _about(name: str, context: Context) -> None:
         st.text(f"Rewritten from {context.variant_of}")
 
 
-def _messages(name: str, found: tuple[Context, ...], context: Context) -> None:
+def _messages(name: str, context_set: tuple[Context, ...], context: Context) -> None:
     def apply(base: tuple[Context, ...], edits: Any) -> tuple[Context, ...]:
         before = next(known for known in base if known.code == context.code)
         edited = sets.edit_messages(before, edits)
         return sets.replace_context(base, context.code, edited)
 
-    desk = _open_desk(name, context.code, found, sets.message_rows(context), apply)
-    _show_messages(desk)
+    editor = _open_editor(name, context.code, context_set, sets.message_rows(context), apply)
+    _show_messages(editor)
     st.caption(
-        "Double-click a cell (or press Enter) to edit it; the last, empty row adds a message. "
-        "Everything is saved as you go."
+        "To edit a cell, double-click it or press Enter. To add a message, type into the last, "
+        "empty row. Every change is saved at once."
     )
     _grid(
-        desk,
+        editor,
         {
             ROLE: st.column_config.SelectboxColumn("Role", options=list(ROLES), width="small"),
             CONTENT: st.column_config.TextColumn("Message", width="large"),
@@ -252,23 +255,23 @@ def _set_field(name: str, code: str, key: str, field: str) -> None:
     typed = st.session_state[key].strip()
     value = language_code(typed) if field == "language" else typed
 
-    def change(found: tuple[Context, ...]) -> tuple[Context, ...]:
-        before = next(known for known in found if known.code == code)
+    def change(context_set: tuple[Context, ...]) -> tuple[Context, ...]:
+        before = next(known for known in context_set if known.code == code)
         changes: dict[str, Any] = {field: value}
-        return sets.replace_context(found, code, replace(before, **changes))
+        return sets.replace_context(context_set, code, replace(before, **changes))
 
     _save_now(name, change)
 
 
-def _grid(desk: Desk, columns: dict[str, Any], alt: str) -> None:
+def _grid(editor: SetEditor, columns: dict[str, Any], alt: str) -> None:
     st.data_editor(
-        desk.frame,
-        key=desk.key,
+        editor.frame,
+        key=editor.key,
         num_rows="dynamic",
         hide_index=True,
-        height=37 + 35 * min(max(len(desk.frame) + 1, 4), 14),
+        height=37 + 35 * min(max(len(editor.frame) + 1, 4), 14),
         placeholder="",
         column_config=columns,
-        on_change=desk.catch_up,
+        on_change=editor.catch_up,
         alt=alt,
     )

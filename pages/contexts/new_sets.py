@@ -23,10 +23,10 @@ from core.workflow.contexts.sets import (
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.opening import open_workspace
 from core.workflow.statistics import analyses
-from pages.banks.open_bank import language_name
+from pages.banks.editor import language_name
 from pages.shared import draft_form, widgets
 
-# Keeping contexts as a set, going to a set, and how contexts look in a table.
+# Saving contexts as a set, opening a set, and the table of contexts.
 
 SET_PARAMETER = "set"
 _DONE = "contexts_done"
@@ -42,50 +42,62 @@ def go_to(name: str | None) -> None:
         st.query_params[SET_PARAMETER] = name
 
 
-def show_done() -> None:
-    """What the last click came to, once."""
-    done = st.session_state.pop(_DONE, None)
-    if isinstance(done, UserError):
-        widgets.show_problem(done)
-    elif done:
-        st.success(done)
+def show_message() -> None:
+    """Show the outcome of the last click, once."""
+    message = st.session_state.pop(_DONE, None)
+    if isinstance(message, UserError):
+        widgets.show_problem(message)
+    elif message:
+        st.success(message)
 
 
-def tell(done: str | UserError) -> None:
-    """Have the next run show what a click came to; text may be Markdown."""
-    st.session_state[_DONE] = done
+def leave_message(message: str | UserError) -> None:
+    """Have the next run show the outcome of a click; text may be Markdown."""
+    st.session_state[_DONE] = message
 
 
-def _keep_as_set(found: tuple[Context, ...], wish: str, *, key: str, made: str) -> None:
-    """A name and a button that keeps the contexts as a set and opens it."""
+def _save_form(
+    context_set: tuple[Context, ...], suggested_name: str, *, key: str, made: str
+) -> None:
+    """A name and a button that saves the contexts as a set and opens it."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
-        "Name of the set", value=wish, key=f"contexts_name:{key}:{wish}",
-        help="Under this name designs offer the set. A frozen study holds its own copy.",
+        "Name of the set", value=suggested_name, key=f"contexts_name:{key}:{suggested_name}",
+        help="The page Design offers the set under this name. A frozen study has its own copy.",
     )  # fmt: skip
     exists = name.strip() in sets.load_all(widgets.workspace())
     if exists:
-        st.warning("There is a set of that name; saving replaces it. Frozen studies keep theirs.")
+        st.warning(
+            "A set with this name exists. Saving replaces it; frozen studies keep their copies."
+        )
     right.button(
         "Replace the set" if exists else "Save as set", key=f"contexts_save:{key}", type="primary",
-        icon=":material/save:", on_click=_save, args=(name, found, made), disabled=not found,
+        icon=":material/save:", on_click=_save, args=(name, context_set, made),
+        disabled=not context_set,
     )  # fmt: skip
 
 
-def preview(found: Sequence[Context], alt: str) -> None:
+def preview(context_set: Sequence[Context], alt: str) -> None:
     """The first contexts in a table, after a line that says how many there are."""
-    st.text(sets.describe_contexts(found)[:1].upper() + sets.describe_contexts(found)[1:])
-    if not found:
+    st.text(
+        sets.describe_contexts(context_set)[:1].upper() + sets.describe_contexts(context_set)[1:]
+    )
+    if not context_set:
         return
-    if len(found) > _SHOWN:
+    if len(context_set) > _SHOWN:
         st.caption(f"The first {_SHOWN}:")
-    widgets.table(rows(found[:_SHOWN]), alt=f"{alt}: {len(found)}", column_config=_COLUMNS)
+    widgets.table(
+        rows(context_set[:_SHOWN]), alt=f"{alt}: {len(context_set)}", column_config=_COLUMNS
+    )
 
 
-def rows(found: Sequence[Context]) -> pd.DataFrame:
+def rows(context_set: Sequence[Context]) -> pd.DataFrame:
     """One row per context: code, language, number of messages, and how it begins."""
     frame = pd.DataFrame(
-        [(c.code, c.language, len(c.messages) or None, beginning(c), c.variant_of) for c in found],
+        [
+            (c.code, c.language, len(c.messages) or None, beginning(c), c.variant_of)
+            for c in context_set
+        ],
         columns=["Code", "Language", "Messages", "Text", "Rewritten from"],
     )
     unused = [
@@ -111,18 +123,18 @@ _COLUMNS = {
 }
 
 
-def _save(name: str, found: tuple[Context, ...], made: str) -> None:
+def _save(name: str, context_set: tuple[Context, ...], made: str) -> None:
     try:
-        sets.save(open_workspace(), name, found, made=made)
+        sets.save(open_workspace(), name, context_set, made=made)
     except UserError as error:
-        tell(error)
+        leave_message(error)
         return
-    kept = count_text(len(found), "context is", "contexts are")
-    tell(f"{kept} kept as {widgets.plain(name.strip())}.")
+    counted_words = count_text(len(context_set), "context is", "contexts are")
+    leave_message(f"{counted_words} saved as {widgets.plain(name.strip())}.")
     go_to(name.strip())
 
 
-# New sets from a file, seen before anything is kept, or typed in.
+# New sets from a file, with a preview, or typed.
 
 _ENDINGS = ["csv", "tsv", "xlsx", "txt", "jsonl", "ndjson", "gz"]
 _TYPED = "contexts:typed"
@@ -130,29 +142,29 @@ _TYPED_DEFAULTS = {"text": "", "language": ""}
 
 
 def file_section() -> None:
-    """A file, what is in it or the line that is wrong, and a button to keep it."""
+    """A file, a preview or the line with an error, and a button to save the set."""
     _help()
     uploaded = st.file_uploader(
         "File with personas or conversations", _ENDINGS, key="contexts_file",
         help="CSV, Excel, text or JSON Lines, up to 50 MB.",
     )  # fmt: skip
     if uploaded is None:
-        st.caption("Choose a file; you will see what is in it before anything is kept.")
+        st.caption("Choose a file. You see its content before anything is saved.")
         return
-    found = _read(uploaded.file_id, uploaded.name, uploaded.getvalue())
-    preview(found, "Contexts in the file")
-    _keep_as_set(
-        found, uploaded.name.split(".")[0], key="file", made=f"Imported from {uploaded.name}"
+    context_set = _read(uploaded.file_id, uploaded.name, uploaded.getvalue())
+    preview(context_set, "Contexts in the file")
+    _save_form(
+        context_set, uploaded.name.split(".")[0], key="file", made=f"Imported from {uploaded.name}"
     )
 
 
 def typed_section() -> None:
-    """Personas, one a line; what is typed is kept until it becomes a set."""
+    """Personas, one per line; the draft is saved until it becomes a set."""
     form = draft_form.open_form(_TYPED, _TYPED_DEFAULTS)
     form.long_text(
-        "text", "Personas, one on each line", height=160,
+        "text", "Personas, one per line", height=160,
         placeholder="You are a 34-year-old nurse in Porto.\nYou are a retired teacher in Oslo.",
-        help="Each line is said to the model before the items, as it stands here.",
+        help="The model reads each line before the items, exactly as you type it.",
     )  # fmt: skip
     form.text(
         "language", "Language (optional)", placeholder="en", width=220,
@@ -163,11 +175,11 @@ def typed_section() -> None:
         st.caption("Type at least one persona, then press Tab or Ctrl+Enter.")
         return
     language = sets.language_code(form.fields["language"])
-    found = tuple(
+    personas = tuple(
         replace(persona, language=language) for persona in sets.parse_personas(form.fields["text"])
     )
-    preview(found, "Personas typed")
-    _keep_as_set(found, "My personas", key="typed", made="Typed in")
+    preview(personas, "Personas typed")
+    _save_form(personas, "My personas", key="typed", made="Typed in")
 
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
@@ -178,15 +190,15 @@ def _read(file_id: str, name: str, _data: bytes) -> tuple[Context, ...]:
 def _help() -> None:
     with st.expander("What the file looks like"):
         st.markdown(
-            "- **Personas**: a text file with one on each line, or a table (CSV, Excel) with the "
-            "columns `code` and `text`.\n"
-            "- **Conversations**: a table with one message a row and the columns `code`, `role` "
-            "(user, assistant, system) and `content`; or with one exchange a row and the columns "
-            "`user` and `assistant`. Or JSON Lines: on each line an object whose `messages` is a "
-            "list of objects with `role` and `content`; `conversation`, `from` and `value` are "
-            "understood as well.\n"
-            "- All may have `language`, and `variant_of` with the code of the context that this "
-            "one was rewritten from. Contexts without a code get one."
+            "- **Personas**: a text file with one persona per line, or a table (CSV, Excel) with "
+            "the columns `code` and `text`.\n"
+            "- **Conversations**: a table with one message per row and the columns `code`, `role` "
+            "(user, assistant, system) and `content`; or a table with one exchange per row and the "
+            "columns `user` and `assistant`; or JSON Lines, where each line is an object whose "
+            "`messages` is a list of objects with `role` and `content` (Inkblot also reads "
+            "`conversation`, `from` and `value`).\n"
+            "- Each file may also have `language`, and `variant_of` with the code of the context "
+            "that this one was rewritten from. Contexts without a code get one."
         )
 
 
@@ -197,27 +209,33 @@ _NOT_STATED = ""
 
 
 def making_section(name: str) -> None:
-    """The choices, what they leave, and a button to keep it under a name that says how."""
-    found = sets.load(widgets.workspace(), name)
-    making = _choices(name, found)
+    """The choices, the contexts they leave, and a button to save these as a set."""
+    context_set = sets.load(widgets.workspace(), name)
+    making = _choices(name, context_set)
     if making == Derivation():
         st.caption(
-            "Choose a language, a number of exchanges or a number to draw. This set stays as it is."
+            "Choose a language, a number of exchanges or a number to draw. This set does not "
+            "change."
         )
         return
-    left = sets.derive(found, making)
-    if not left:
-        st.info("Nothing is left with these choices. Choose another language or a larger number.")
+    selection = sets.derive(context_set, making)
+    if not selection:
+        st.info("These choices leave no context. Choose another language or a larger number.")
         return
-    if making.count is not None and making.count > len(left):
-        st.warning(f"There are only {len(left):,} to draw from; all of them are taken.")
-    preview(left, "Contexts of the new set")
-    wish = sets.suggested_name(name, making)
-    _keep_as_set(left, wish, key="made", made=f"Made from '{name}': {wish.removeprefix(name)[2:]}")
+    if making.count is not None and making.count > len(selection):
+        st.warning(f"Only {len(selection):,} contexts are available, so all of them are taken.")
+    preview(selection, "Contexts of the new set")
+    name_of_new = sets.suggested_name(name, making)
+    _save_form(
+        selection,
+        name_of_new,
+        key="made",
+        made=f"Made from '{name}': {name_of_new.removeprefix(name)[2:]}",
+    )
 
 
-def _choices(name: str, found: Sequence[Context]) -> Derivation:
-    languages = sorted({context.language for context in found})
+def _choices(name: str, context_set: Sequence[Context]) -> Derivation:
+    languages = sorted({context.language for context in context_set})
     columns = [*st.columns(2), *st.columns(2)]  # four in a row are too narrow beside the menu
     language = columns[0].selectbox(
         "Language", [_ALL, *languages], format_func=_language_words,
@@ -225,13 +243,13 @@ def _choices(name: str, found: Sequence[Context]) -> Derivation:
     )  # fmt: skip
     exchanges = columns[1].number_input(
         "First exchanges", 1, None, None, 1, key=f"contexts_exchanges:{name}", placeholder="all",
-        disabled=not any(context.messages for context in found),
-        help="Cut each conversation after so many exchanges of user and assistant. "
-        "Empty: as long as they are.",
+        disabled=not any(context.messages for context in context_set),
+        help="Cut each conversation after this number of exchanges of user and assistant. "
+        "Empty: no cut.",
     )  # fmt: skip
     count = columns[2].number_input(
         "Draw at random", 1, None, None, 1, key=f"contexts_count:{name}", placeholder="all",
-        help="Keep so many, drawn at random. Empty: all.",
+        help="Draw this number of contexts at random. Empty: all.",
     )  # fmt: skip
     seed = columns[3].number_input(
         "Seed", 0, 2**31, 1, 1, key=f"contexts_seed:{name}", disabled=count is None,
@@ -251,37 +269,39 @@ def _language_words(language: str) -> str:
     return "Not stated" if language == _NOT_STATED else language_name(language)
 
 
-# Contexts chosen by a score measured before: so many at random from each quantile group.
+# Contexts chosen by a score: the same number at random from each quantile group.
 
 
 def scores_section() -> None:
-    """The study, the score and the draw; the groups that come of it; a button to keep them."""
+    """The study, the score and the draw; the groups; a button to save the contexts drawn."""
     st.caption(
-        "Take the contexts of a study, order them by the mean item score that a respondent had "
-        "under each, and draw so many from every quantile group: contexts that differ in score, "
-        "for a longer or dearer task than the questionnaire."
+        "Inkblot orders the contexts of a study by the mean item score of a respondent under each "
+        "context, and draws the same number from every quantile group. You get contexts that "
+        "differ in score, for a task that is longer or more expensive than the questionnaire."
     )
     study = widgets.study_chooser(kinds=("planned",))
     if study is None:
         return
-    found = _scores(study)
-    if found is None:
+    scored = _scores(study)
+    if scored is None:
         return
+    description, scores = scored
     n_groups, per_group, seed = _draw_choices()
-    groups = sets.draw_groups(found[1].scores, n_groups=n_groups, per_group=per_group, seed=seed)
-    for remark in sets.draw_remarks(found[1], groups, per_group):
+    groups = sets.draw_groups(scores.scores, n_groups=n_groups, per_group=per_group, seed=seed)
+    for remark in sets.draw_remarks(scores, groups, per_group):
         st.text(f"• {remark}")
-    _show(found[1], groups)
-    made = f"{found[0]}, {per_group} from each of {n_groups} groups, seed {seed}"
-    _keep_as_set(sets.drawn_contexts(found[1], groups), made, key="score", made=f"By score: {made}")
+    _show_groups(scores, groups)
+    made = f"{description}, {per_group} from each of {n_groups} groups, seed {seed}"
+    _save_form(sets.drawn_contexts(scores, groups), made, key="score", made=f"By score: {made}")
 
 
 def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
-    """The scores, and in words whose and on what they are."""
+    """A description of the scores (study, respondent, scale), and the scores."""
     left, right = st.columns(2)
     person = left.selectbox(
         "Respondent", study.design.respondents, key=f"contexts_person:{study.code}",
-        help="A score belongs to one respondent; another may order the contexts otherwise.",
+        help="A score belongs to one respondent. Another respondent may order the contexts "
+        "differently.",
     )  # fmt: skip
     revision = analyses.revision(widgets.workspace(), [study.code])
     known = (widgets.workspace().process, revision)
@@ -290,21 +310,21 @@ def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
     subscale = right.selectbox(
         "Score", [ALL_ITEMS, *(subscales if several else ())],
         format_func=lambda name: name or "All items", key=f"contexts_subscale:{study.code}",
-        help="Mean of the item scores, keyed as the bank says.",
+        help="Mean of the item scores, keyed by the bank.",
     )  # fmt: skip
     rule = st.radio(
         "Missing answers", list(SCORE_RULES), format_func=SCORE_RULES.__getitem__, horizontal=True,
-        key="contexts_rule", help="Which contexts get a score.",
+        key="contexts_rule", help="The rule decides which contexts get a score.",
     )  # fmt: skip
-    found = _computed(known, study.code, person, subscale, rule)
-    return f"{study.code}, {person}, {subscale or 'all items'}", found
+    scores = _computed(known, study.code, person, subscale, rule)
+    return f"{study.code}, {person}, {subscale or 'all items'}", scores
 
 
 def _draw_choices() -> tuple[int, int, int]:
     columns = st.columns(3)
     n_groups = columns[0].number_input(
         "Groups", 2, 20, 4, 1, key="contexts_groups",
-        help="4 makes quartiles. Equal scores are always in one group.",
+        help="4 groups are quartiles. Equal scores are always in the same group.",
     )  # fmt: skip
     per_group = columns[1].number_input("From each group", 1, 10_000, 10, 1, key="contexts_each")
     seed = columns[2].number_input(
@@ -326,7 +346,7 @@ def _subscales(known: object, study: str, respondent: str) -> tuple[str, ...]:
     return sets.subscales(widgets.workspace(), study, respondent)
 
 
-def _show(found: ContextScores, groups: Sequence[ScoreGroup]) -> None:
+def _show_groups(scores: ContextScores, groups: Sequence[ScoreGroup]) -> None:
     rows = [
         {
             "Group": group.number,
@@ -352,11 +372,11 @@ def _show(found: ContextScores, groups: Sequence[ScoreGroup]) -> None:
     with st.expander(
         f"The {count_text(sum(len(group.drawn) for group in groups), 'context')} drawn"
     ):
-        _drawn(found, groups)
+        _drawn_table(scores, groups)
 
 
-def _drawn(found: ContextScores, groups: Sequence[ScoreGroup]) -> None:
-    texts = {context.code: beginning(context) for context in found.contexts}
+def _drawn_table(scores: ContextScores, groups: Sequence[ScoreGroup]) -> None:
+    texts = {context.code: beginning(context) for context in scores.contexts}
     rows = [
         (group.number, member.code, member.score, member.n_missing, texts[member.code])
         for group in groups

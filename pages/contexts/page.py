@@ -12,74 +12,74 @@ from core.domain.numbers import count_text
 from core.domain.study import Context
 from core.workflow.contexts import sets
 from core.workflow.contexts.sets import SetSummary
-from pages.banks.open_bank import saved_words
+from pages.banks.editor import saved_words
 from pages.contexts import editor, new_sets, rewriting
 from pages.contexts.new_sets import go_to
 from pages.shared import widgets
 from pages.shared.downloads import file_stem
 
-# The sets on file in a table, what heads a single one, and its files.
+# The table of sets, the head of one set, and its downloads.
 
-_UNKNOWN = "saved by an Inkblot that did not note the time"
+_UNKNOWN = "saved by an older Inkblot, which did not record the time"
 
 
 def _list_section() -> None:
     """The table of sets; choosing one opens it."""
-    found = sets.summaries(widgets.workspace())
-    if not found:
+    summaries = sets.summaries(widgets.workspace())
+    if not summaries:
         st.info("There is no set yet. Import one from a file, or type personas, below.")
         return
     chosen = st.selectbox(
-        "Open a set", [one.name for one in found], index=None, key="contexts_open",
-        placeholder=f"Choose one of {len(found)}",
+        "Open a set", [one.name for one in summaries], index=None, key="contexts_open",
+        placeholder=f"Choose one of {len(summaries)}",
     )  # fmt: skip
     if chosen:
         go_to(chosen)
         st.rerun()
     event = widgets.table(
-        pd.DataFrame([_row(one) for one in found]),
-        alt=f"Sets of contexts: {count_text(len(found), 'row')}. Choose one with the box above.",
-        key=f"contexts_table_{len(found)}",
+        pd.DataFrame([_row(one) for one in summaries]),
+        alt=f"Sets of contexts: {count_text(len(summaries), 'row')}. Choose one in the box above.",
+        key=f"contexts_table_{len(summaries)}",
         column_config={
             "Set": st.column_config.TextColumn(width=220),
             "n": st.column_config.NumberColumn(help="Contexts in the set.", width=50),
-            "Messages": st.column_config.TextColumn(help="In its conversations.", width=80),
+            "Messages": st.column_config.TextColumn(help="Messages per conversation.", width=80),
             "Languages": st.column_config.TextColumn(width=100),
             "Saved": st.column_config.TextColumn(width=120, help=f"Empty: {_UNKNOWN}."),
-            "Made": st.column_config.TextColumn(help="How the set came about."),
+            "Made": st.column_config.TextColumn(help="How the set was made."),
         },
         on_select="rerun",
         selection_mode="single-row",
     )
     chosen_rows = event["selection"]["rows"]
     if chosen_rows:
-        go_to(found[chosen_rows[0]].name)
+        go_to(summaries[chosen_rows[0]].name)
         st.rerun()
 
 
-def header(name: str, found: tuple[Context, ...]) -> None:
+def header(name: str, context_set: tuple[Context, ...]) -> None:
     """What the set holds, when it was saved and how it was made."""
     about = next(one for one in sets.summaries(widgets.workspace()) if one.name == name)
     saved = saved_words(about.saved_at) if about.saved_at else _UNKNOWN.capitalize()
-    st.text(" · ".join((saved, sets.describe_contexts(found))))
+    st.text(" · ".join((saved, sets.describe_contexts(context_set))))
     if about.made:
         st.text(f"{about.made}.")
 
 
 def _download_section(name: str) -> None:
     """The set as files that read back as the same contexts."""
-    found = sets.load(widgets.workspace(), name)
+    context_set = sets.load(widgets.workspace(), name)
     stem = file_stem(name)
     with widgets.error_box():
         widgets.download(
-            "JSON Lines", sets.contexts_jsonl(found), f"{stem}.jsonl", key="contexts_jsonl"
+            "JSON Lines", sets.contexts_jsonl(context_set), f"{stem}.jsonl", key="contexts_jsonl"
         )
     with widgets.error_box():
-        widgets.download("CSV", sets.contexts_csv(found), f"{stem}.csv", key="contexts_csv")
+        widgets.download("CSV", sets.contexts_csv(context_set), f"{stem}.csv", key="contexts_csv")
     st.caption(
-        "Both hold codes, languages, texts and which context was rewritten from which. In CSV a "
-        "persona is a row and a message of a conversation is a row. Text that a spreadsheet could "
-        "take for a formula has an apostrophe before it, which goes away on import."
+        "Both files hold codes, languages, texts, and the original of each rewritten context. In "
+        "CSV, each persona and each message of a conversation is a row. A text that a spreadsheet "
+        "could read as a formula gets an apostrophe in front; the import removes it."
     )
 
 
@@ -137,9 +137,9 @@ def _one_set(name: str) -> None:
         "All sets", icon=":material/arrow_back:", key="contexts_all",
         on_click=new_sets.go_to, args=(None,),
     )  # fmt: skip
-    found = sets.load(widgets.workspace(), name)
+    context_set = sets.load(widgets.workspace(), name)
     st.header(widgets.plain(name), anchor=False)
-    header(name, found)
+    header(name, context_set)
     words = {part: part for part in _PARTS}
     n_waiting = rewriting.n_waiting(name)
     words["Review rewritings"] += f" ({n_waiting:,})"
@@ -154,10 +154,10 @@ def _one_set(name: str) -> None:
 
 st.title("Contexts")
 st.caption(
-    "What a model is told before the items: sets of personas and of earlier conversations that "
-    "studies can use."
+    "A context is the text that a model reads before the items: a persona or an earlier "
+    "conversation. Studies use sets of contexts."
 )
-new_sets.show_done()
+new_sets.show_message()
 _chosen_set = st.query_params.get(new_sets.SET_PARAMETER)
 with widgets.error_box():
     if _chosen_set:

@@ -1,4 +1,4 @@
-"""Having contexts rewritten by a model, and reviewing the rewritings."""
+"""A model rewrites contexts, and a person reviews the rewritings."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from core.workflow.contexts import rewriting, sets
 from core.workflow.contexts.rewriting import Rewriting, RewritingRun
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
-from pages.contexts.new_sets import SET_PARAMETER, beginning, tell
+from pages.contexts.new_sets import SET_PARAMETER, beginning, leave_message
 from pages.respondents import form as respondent_words
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
-# Having contexts of a set rewritten by a model: the instruction, the choice, the progress.
+# The instruction, the choice of contexts and model, and the progress.
 
 _POLL_S = 1.0
 _MOST_FAILURES = 50
 
 
 def rewriting_section(name: str) -> None:
-    """What is to be done to which contexts by whom, then a button and a bar."""
-    found = sets.load(widgets.workspace(), name)
+    """The contexts, the instruction and the respondent, then a button and a progress bar."""
+    context_set = sets.load(widgets.workspace(), name)
     st.caption(
-        "A model rewrites each context as you say; the rewriting keeps a link to its original, so "
-        "that a study can set the two side by side. Every rewriting is a draft: no study can use "
-        "it before you have read and accepted it under Review rewritings."
+        "A model rewrites each context by your instruction. Each rewriting is linked to its "
+        "original, so that a study can compare the two. Every rewriting is a draft: studies can "
+        "use it after you accept it under Review rewritings."
     )
     form = draft_form.open_form(
         f"contexts:rewrite:{name}",
@@ -44,11 +44,11 @@ def rewriting_section(name: str) -> None:
             "most_tokens": rewriting.MAX_TOKENS,
         },
     )
-    chosen = _contexts(form, name, found)
+    chosen = _contexts(form, name, context_set)
     form.long_text(
         "instruction", "Instruction", height=100,
-        help="What the model is to do with each context. That it must keep the language and the "
-        "layout, and reply with nothing else, is added by Inkblot.",
+        help="The task of the model for each context. Inkblot adds that the model must keep the "
+        "language and the layout, and reply with nothing else.",
     )  # fmt: skip
     person = _respondent(form)
     form.show_notes()
@@ -60,31 +60,33 @@ def rewriting_section(name: str) -> None:
         label, key="contexts_rewrite", type="primary", icon=":material/edit_note:",
         on_click=_start, args=(name, chosen, person, dict(form.fields)),
         disabled=not chosen or (run is not None and run.under_way),
-        help="One call for each, and more where a call fails and is repeated.",
+        help="Each context takes one call, or more if a call fails and is repeated.",
     )  # fmt: skip
     if run is not None:
         every = _POLL_S if run.under_way else None
         st.fragment(_progress, run_every=every)(name, run.under_way)
 
 
-def _contexts(form: DraftForm, name: str, found: tuple[Context, ...]) -> tuple[Context, ...]:
-    by_code = {context.code: context for context in found}
+def _contexts(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> tuple[Context, ...]:
+    by_code = {context.code: context for context in context_set}
     drafted = {
         draft.original.code for draft in rewriting.list_rewritings(widgets.workspace(), name)
     }
-    rest = [c for c in found if c.code not in drafted and not rewriting.rewriting_obstacle(c)]
+    remaining = [
+        c for c in context_set if c.code not in drafted and not rewriting.rewriting_obstacle(c)
+    ]
     form.several(
         "codes", "Contexts", list(by_code),
         lambda code: f"{code}: {beginning(by_code[code])[:60]}",
-        placeholder=f"All {len(rest):,} that have no rewriting yet",
-        help="Empty: all contexts of the set that were not rewritten yet.",
+        placeholder=f"All {len(remaining):,} that have no rewriting yet",
+        help="Empty: all contexts of the set that have no rewriting yet.",
     )  # fmt: skip
-    wished = [by_code[code] for code in form.fields["codes"] if code in by_code]
-    for context in [c for c in wished or found if rewriting.rewriting_obstacle(c)][:10]:
+    selection = [by_code[code] for code in form.fields["codes"] if code in by_code]
+    for context in [c for c in selection or context_set if rewriting.rewriting_obstacle(c)][:10]:
         st.text(f"{context.code} is left out: {rewriting.rewriting_obstacle(context)}.")
-    if wished:
-        return tuple(c for c in wished if not rewriting.rewriting_obstacle(c))
-    return tuple(rest)
+    if selection:
+        return tuple(c for c in selection if not rewriting.rewriting_obstacle(c))
+    return tuple(remaining)
 
 
 def _respondent(form: DraftForm) -> Respondent | None:
@@ -94,18 +96,18 @@ def _respondent(form: DraftForm) -> Respondent | None:
     with left:
         form.select(
             "respondent", "Respondent", list(able), str, placeholder="Choose a model",
-            help="Its settings hold, but for its system prompt, which is left out, and the "
-            "longest reply, which is set here.",
+            help="The call uses the respondent's settings, without its system prompt and with the "
+            "longest reply set here.",
         )  # fmt: skip
     with right:
         form.number(
             "most_tokens", "Longest reply in tokens", 16, 100_000, step=100,
-            help="A reply that reaches this length is cut off and not taken.",
+            help="A reply that reaches this length is cut off and not used.",
         )  # fmt: skip
     if len(able) < len(offered):
-        st.caption(f"{rewriting.SIMULATED_CANNOT} So they are not listed.")
+        st.caption(f"{rewriting.SIMULATED_CANNOT} The list leaves them out.")
     if not able:
-        st.info("No model is on offer. Add one on the page Respondents.")
+        st.info("There is no model yet. Add one on the page Respondents.")
         st.page_link(
             "pages/respondents/page.py", label="Add a respondent", icon=":material/smart_toy:"
         )
@@ -125,7 +127,7 @@ def _start(
             most_tokens=int(str(fields["most_tokens"])),
         )  # fmt: skip
     except UserError as error:
-        tell(error)
+        leave_message(error)
 
 
 def _progress(name: str, was_under_way: bool) -> None:
@@ -139,12 +141,12 @@ def _progress(name: str, was_under_way: bool) -> None:
     st.progress(
         run.done / run.total,
         text=f"**{words}**: {run.done:,} of {run.total:,} done, {count_text(n_drafts, 'draft')}, "
-        f"{len(run.failures):,} without",
+        f"{len(run.failures):,} without a draft",
     )
     if run.under_way:
         st.button(
             "Stop", key="contexts_stop", icon=":material/stop:", on_click=rewriting.stop,
-            args=(widgets.workspace(), name), help="Calls under way are finished and kept.",
+            args=(widgets.workspace(), name), help="Calls under way are finished and saved.",
         )  # fmt: skip
     else:
         _ending(run)
@@ -159,14 +161,16 @@ def _ending(run: RewritingRun) -> None:
 def _failures(run: RewritingRun) -> None:
     if not run.failures:
         return
-    st.warning(f"{len(run.failures):,} gave no draft; nothing of their replies was kept:")
+    st.warning(
+        f"{count_text(len(run.failures), 'context')} without a draft; the replies are not saved:"
+    )
     for code, reason in run.failures[:_MOST_FAILURES]:
         st.text(f"{code}: {reason}")
     if len(run.failures) > _MOST_FAILURES:
         st.text(f"and {len(run.failures) - _MOST_FAILURES:,} more")
 
 
-# Reading rewritings beside their originals: edit, accept into a set, or discard.
+# Reviewing rewritings with their originals: edit, accept into a set, or discard.
 
 
 def n_waiting(name: str) -> int:
@@ -179,44 +183,45 @@ def review_section(name: str) -> None:
     """One waiting rewriting at a time, and a list of those decided on."""
     drafts = rewriting.list_rewritings(widgets.workspace(), name)
     if not drafts:
-        st.info("Nothing of this set was rewritten yet. Start under Rewrite with a model.")
+        st.info("This set has no rewritings yet. Start under Rewrite with a model.")
         return
-    found = sets.load(widgets.workspace(), name)
-    places = {context.code: place for place, context in enumerate(found)}
+    context_set = sets.load(widgets.workspace(), name)
+    places = {context.code: place for place, context in enumerate(context_set)}
     waiting = sorted(  # as they stand in the set; replies arrive in any order
         (draft for draft in drafts if draft.state == "waiting"),
         key=lambda draft: places.get(draft.original.code, len(places)),
     )
     accepted = [draft for draft in drafts if draft.state == "accepted"]
     st.caption(
-        f"{len(drafts):,} rewritings: {len(waiting):,} wait, {len(accepted):,} accepted, "
-        f"{len(drafts) - len(waiting) - len(accepted):,} discarded."
+        f"Rewritings: {len(drafts):,}. Of these, {len(waiting):,} to review, "
+        f"{len(accepted):,} accepted, {len(drafts) - len(waiting) - len(accepted):,} discarded."
     )
     if waiting:
         form = _target(name)
-        _one(name, _choose(waiting), form)
+        _review_form(name, _choose(waiting), form)
     else:
-        st.success("Every rewriting has been decided on.")
+        st.success("You have accepted or discarded every rewriting.")
     for target in dict.fromkeys(draft.set_name for draft in accepted):
         st.page_link(
             "pages/contexts/page.py", label=f"Open the set {widgets.plain(target)}",
             icon=":material/arrow_forward:", query_params={SET_PARAMETER: target},
         )  # fmt: skip
-    _decided(drafts)
+    _decisions_table(drafts)
 
 
 def _target(name: str) -> DraftForm:
-    """Where accepted rewritings go; kept with the set."""
+    """The set for accepted rewritings; the choice is saved with this set."""
     form = draft_form.open_form(
         f"contexts:review:{name}", {"into": f"{name}, rewritten", "with_original": True}
     )
     form.text(
-        "into", "Accepted rewritings go into the set",
-        help="It is made with the first rewriting that you accept. Only accepted ones are in it.",
+        "into", "Set for accepted rewritings",
+        help="The set is made when you accept the first rewriting. Discarded rewritings are not "
+        "in it.",
     )  # fmt: skip
     form.toggle(
-        "with_original", "Put each original beside its rewriting",
-        help="With both in one set a single study can ask under each, and compare them in pairs.",
+        "with_original", "Add each original to the same set",
+        help="One study can then use both, and compare them in pairs.",
     )  # fmt: skip
     return form
 
@@ -224,14 +229,14 @@ def _target(name: str) -> DraftForm:
 def _choose(waiting: Sequence[Rewriting]) -> Rewriting:
     by_code = {draft.variant.code: draft for draft in waiting}
     code = st.selectbox(
-        f"Waiting ({len(waiting):,})", list(by_code),
+        f"Rewriting to review ({len(waiting):,})", list(by_code),
         format_func=lambda chosen: f"{chosen}: {beginning(by_code[chosen].original)[:80]}",
         key="contexts_draft",
     )  # fmt: skip
     return by_code[code]
 
 
-def _one(name: str, draft: Rewriting, form: DraftForm) -> None:
+def _review_form(name: str, draft: Rewriting, form: DraftForm) -> None:
     with st.container(border=True):
         left, right = st.columns(2)
         left.markdown(f"**Original**: {widgets.plain(draft.original.code)}")
@@ -245,11 +250,11 @@ def _one(name: str, draft: Rewriting, form: DraftForm) -> None:
             st.button(
                 "Accept", key="contexts_accept", type="primary", icon=":material/check:",
                 on_click=_accept, args=(name, draft, dict(form.fields)),
-                help="Put it into the set named above; from then on studies can use it.",
+                help="Adds the rewriting to the set named above, so that studies can use it.",
             )  # fmt: skip
             st.button(
                 "Discard", key="contexts_discard", icon=":material/close:",
-                on_click=_discard, args=(name, draft), help="Put it aside; no set gets it.",
+                on_click=_discard, args=(name, draft), help="No set gets this rewriting.",
             )  # fmt: skip
     edited = ", then edited by hand" if draft.edited else ""
     moment = f"{datetime.fromisoformat(draft.written_at).astimezone():%Y-%m-%d %H:%M}"
@@ -286,7 +291,7 @@ def _edit(name: str, code: str, place: int | None, key: str) -> None:
         variant = next(draft.variant for draft in drafts if draft.variant.code == code)
         rewriting.edit(open_workspace(), name, code, _with_text(variant, place, typed))
     except UserError as error:
-        tell(error)
+        leave_message(error)
 
 
 def _with_text(variant: Context, place: int | None, text: str) -> Context:
@@ -304,19 +309,19 @@ def _accept(name: str, draft: Rewriting, fields: dict[str, object]) -> None:
             open_workspace(), name, code, into, with_original=bool(fields["with_original"])
         )
     except UserError as error:
-        tell(error)
+        leave_message(error)
     else:
-        tell(f"{widgets.plain(code)} is now in the set {widgets.plain(into.strip())}.")
+        leave_message(f"{widgets.plain(code)} is now in the set {widgets.plain(into.strip())}.")
 
 
 def _discard(name: str, draft: Rewriting) -> None:
     try:
         rewriting.discard(open_workspace(), name, draft.variant.code)
     except UserError as error:
-        tell(error)
+        leave_message(error)
 
 
-def _decided(drafts: Sequence[Rewriting]) -> None:
+def _decisions_table(drafts: Sequence[Rewriting]) -> None:
     decided = [draft for draft in drafts if draft.state != "waiting"]
     if not decided:
         return

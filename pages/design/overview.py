@@ -1,4 +1,4 @@
-"""What a design comes to: size, cost, example prompts, and freezing it."""
+"""The outcome of a design: size, cost, example prompts, and freezing it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from core.workflow.runs import amendments
 from pages.shared import downloads, draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
-# The prompts of a design as they will be sent, one after the other.
+# The prompts of a design, one at a time.
 
 _NUMBER = "design_example_number"
-_WHO = "design_example_who"
+_RESPONDENT = "design_example_who"
 _ROLES: Mapping[str, str] = {
-    "system": "System message: said before the question",
+    "system": "System message: instructions before the question",
     "user": "User message: earlier in the conversation",
     "assistant": "Assistant message: an earlier reply",
 }
@@ -33,50 +33,52 @@ _QUESTION = "User message: the question itself"
 
 
 def examples(design: Design, size: PlanSize) -> None:
-    """One planned prompt after the other, to the letter."""
+    """One planned prompt at a time, exactly as it will be sent."""
     if not size.prompts or not design.respondents:
         st.info("Choose a bank with items, a language and a respondent to see the prompts.")
         return
-    who, number = _which(design, size)
-    request = studies.example(widgets.workspace(), replace(design, respondents=(who,)), number - 1)
-    asked = request.question
+    respondent, number = _choose_prompt(design, size)
+    request = studies.example(
+        widgets.workspace(), replace(design, respondents=(respondent,)), number - 1
+    )
+    question = request.question
     parts = {
-        "item": asked.item.code if len(asked.items) == 1 else "",
-        "items": f"{len(asked.items):,}" if len(asked.items) > 1 else "",
-        "form": asked.form if asked.form != ORIGINAL else "",
-        "format": asked.response_format.code,
-        "template": asked.template,
-        "language": asked.language,
-        "context": asked.context,
-        "entity": asked.entity,
-        "second entity": asked.entity_b,
+        "item": question.item.code if len(question.items) == 1 else "",
+        "items": f"{len(question.items):,}" if len(question.items) > 1 else "",
+        "form": question.form if question.form != ORIGINAL else "",
+        "format": question.response_format.code,
+        "template": question.template,
+        "language": question.language,
+        "context": question.context,
+        "entity": question.entity,
+        "second entity": question.entity_b,
     }
-    told = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
-    st.caption(f"As it will be sent: {widgets.plain(told)}.")
+    description = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+    st.caption(f"This prompt: {widgets.plain(description)}.")
     if design.item_order == "shuffled" or "random" in design.label_orders:
-        st.caption("What comes in random order is shown here as it stands in the bank.")
+        st.caption("Items and options in random order are shown here in the order of the bank.")
     last = len(request.messages) - 1
     for place, message in enumerate(request.messages):
         role = _QUESTION if place == last else _ROLES.get(message["role"], message["role"])
         with st.container(border=True):
             st.caption(role)
-            widgets.text_block(message["content"], language=asked.language, monospace=True)
+            widgets.text_block(message["content"], language=question.language, monospace=True)
     if request.choices:
-        st.caption(f"The reply is held to: {widgets.plain(', '.join(request.choices))}.")
+        st.caption(f"The reply is restricted to: {widgets.plain(', '.join(request.choices))}.")
 
 
-def _which(design: Design, size: PlanSize) -> tuple[str, int]:
-    """The respondent and the number of the prompt, counted from 1, that the user wants to see."""
+def _choose_prompt(design: Design, size: PlanSize) -> tuple[str, int]:
+    """The respondent and the number of the prompt to show, counted from 1."""
     shown = st.session_state.get(_NUMBER, 1)
     if not 1 <= shown <= size.prompts:
         st.session_state[_NUMBER] = min(max(shown, 1), size.prompts)
     st.session_state.setdefault(_NUMBER, 1)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    who = design.respondents[0]
+    respondent = design.respondents[0]
     if len(design.respondents) > 1:
-        if st.session_state.get(_WHO) not in design.respondents:
-            st.session_state[_WHO] = who
-        who = row.selectbox("To", design.respondents, key=_WHO)
+        if st.session_state.get(_RESPONDENT) not in design.respondents:
+            st.session_state[_RESPONDENT] = respondent
+        respondent = row.selectbox("Prompt to", design.respondents, key=_RESPONDENT)
     row.button(
         "Previous", key="design_previous", icon=":material/chevron_left:", on_click=_step,
         args=(-1, size.prompts),
@@ -88,7 +90,7 @@ def _which(design: Design, size: PlanSize) -> tuple[str, int]:
         "Next", key="design_next", icon=":material/chevron_right:", on_click=_step,
         args=(1, size.prompts),
     )  # fmt: skip
-    return who, number
+    return respondent, number
 
 
 def _step(by: int, last: int) -> None:
@@ -96,7 +98,7 @@ def _step(by: int, last: int) -> None:
     st.session_state[_NUMBER] = (st.session_state.get(_NUMBER, 1) - 1 + by) % last + 1
 
 
-# What a design comes to: trials, calls, tokens, cost, and what should be known beforehand.
+# The size of a design: trials, calls, tokens, cost, and cautions.
 
 _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "respondents x temperatures": ("respondent", "respondents"),
@@ -113,20 +115,22 @@ _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "items": ("item", "items"),
 }
 _ALWAYS = ("respondents x temperatures", "languages", "repetitions", "items")
+_TRIAL = "A trial asks one respondent one item once. A call may hold several trials."
 
 
 def plan_size(design: Design) -> PlanSize:
     """The number of calls as a product, with tokens and cost of each respondent."""
     size = studies.size(widgets.workspace(), design)
-    st.write(f"{_product(design, size)} = {_outcome(size)}")
+    st.markdown(f"{_product(design, size)} = {_outcome(size)}", help=_TRIAL)
     if size.missing:
-        what = "Left out" if design.skip_missing else "Cannot be asked yet"
+        words = "Left out" if design.skip_missing else "Not possible yet"
         st.caption(
-            f"{what}: {size.missing:,}, because an item has no text in a chosen language and form."
+            f"{words}: {size.missing:,}, because an item has no text in a chosen language and form."
         )
     st.caption(
-        f"{count_text(size.administrations, 'administration')}: one respondent answering the bank "
-        f"once under one set of conditions.{_settings(design)}"
+        f"The design has {count_text(size.administrations, 'administration')}. In an "
+        "administration, one respondent answers the bank once under one set of conditions."
+        f"{_settings(design)}"
     )
     rows = [
         (
@@ -139,26 +143,26 @@ def plan_size(design: Design) -> PlanSize:
     if rows:
         frame = pd.DataFrame(rows, columns=["Respondent", "Calls", "Tokens", "Cost"])
         widgets.table(frame, alt="Calls, tokens and cost of each respondent")
-        _altogether(size)
+        _total_cost(size)
     return size
 
 
 def cautions(design: Design, *, also: str = "") -> bool:
-    """What stands in the way and what should be known; whether nothing stands in the way.
+    """Show cautions and obstacles; return whether the design can be frozen.
 
-    `also` is something in the way that the design itself does not show; empty for nothing.
+    `also` is an obstacle that the design itself does not show, or empty.
     """
-    found = widgets.workspace()
-    for caution in studies.cautions(found, design):
+    workspace = widgets.workspace()
+    for caution in studies.cautions(workspace, design):
         st.warning(widgets.plain(caution), icon=":material/info:")
     widgets.honesty_note(
         p for p in catalog.list_respondents(widgets.workspace()) if p.label in design.respondents
     )
-    trouble = [*studies.check(found, design), *([also] if also else [])]
-    if trouble:
-        lines = "\n".join(f"- {widgets.plain(line)}" for line in trouble)
-        st.info(f"Still to do before this design can be frozen:\n\n{lines}")
-    return not trouble
+    to_do = [*studies.check(workspace, design), *([also] if also else [])]
+    if to_do:
+        lines = "\n".join(f"- {widgets.plain(line)}" for line in to_do)
+        st.info(f"To do before you can freeze this design:\n\n{lines}")
+    return not to_do
 
 
 def _product(design: Design, size: PlanSize) -> str:
@@ -166,7 +170,7 @@ def _product(design: Design, size: PlanSize) -> str:
     words = (
         _counted(_named(design, name), count, with_temperatures=bool(design.temperatures))
         for name, count in (size.factors[-1], *size.factors[:-1])
-        if name in _ALWAYS or count > 1 or _given(design, name)
+        if name in _ALWAYS or count > 1 or _has_levels(design, name)
     )
     return " × ".join(words)
 
@@ -177,28 +181,28 @@ def _outcome(size: PlanSize) -> str:
     if size.trials == size.calls and not size.missing:
         return calls
     total = size.trials + size.missing
-    less = f"{total:,}, less {size.missing:,} without a text: " if size.missing else ""
+    less = f"{total:,}, minus {size.missing:,} without a text: " if size.missing else ""
     return f"{less}**{count_text(size.trials, 'trial')}** in {calls}"
 
 
 def _settings(design: Design) -> str:
-    """What holds for every call and is not as usual, as a sentence with a space before it."""
+    """Settings of the calls that differ from the defaults, as a sentence after a space."""
     per_call = f"up to {design.items_per_call:,}" if design.items_per_call else "all"
     words = (
         "" if design.items_per_call == 1 else f"{per_call} items in a call",
         "items shuffled" if design.item_order == "shuffled" else "",
-        "half of the repetitions the other way round" if design.swap_halves else "",
-        f"unusable answers asked again up to {design.ask_again:,} times"
+        "pairs swapped in half of the repetitions" if design.swap_halves else "",
+        f"calls without a usable answer repeated up to {design.ask_again:,} times"
         if design.ask_again
         else "",
-        "replies held to the options" if design.answering == "enforced" else "",
+        "replies restricted to the options" if design.answering == "enforced" else "",
         "probabilities of the first token recorded" if design.first_token else "",
     )
-    told = ", ".join(filter(None, words))
-    return f" Set besides: {told}." if told else ""
+    description = ", ".join(filter(None, words))
+    return f" Other settings: {description}." if description else ""
 
 
-def _given(design: Design, name: str) -> bool:
+def _has_levels(design: Design, name: str) -> bool:
     given = {"contexts": design.contexts, "entities": design.entities, "pairs": design.pairs}
     return bool(given.get(name))
 
@@ -218,17 +222,17 @@ def _counted(name: str, count: int, *, with_temperatures: bool) -> str:
     return f"{count:,} {word}"
 
 
-def _altogether(size: PlanSize) -> None:
+def _total_cost(size: PlanSize) -> None:
     if size.unpriced:
         names = widgets.plain(", ".join(size.unpriced))
         st.caption(
-            f"Cost altogether: unknown, because prices are not entered for {names}. "
-            "Enter them on the page Respondents."
+            f"Total cost: unknown, because there are no prices for {names}. Enter them on the page "
+            "Respondents."
         )
     else:
         st.caption(
-            f"Cost altogether: {widgets.plain(_range(*size.cost))}. An estimate: the upper end "
-            "assumes that every reply is as long as allowed."
+            f"Total cost: {widgets.plain(_range(*size.cost))}. This is an estimate. The upper "
+            "limit assumes that every reply has the largest allowed length."
         )
 
 
@@ -253,10 +257,10 @@ _FILE_NOTE = "design_file_note"
 
 
 def freeze_button(form: DraftForm, design: Design, *, ready: bool) -> None:
-    """The button that turns the design into a plan, with what that means."""
+    """The button that turns the design into a plan, with an explanation."""
     st.write(
-        "Freezing writes down every planned call once and for all, with a hash and the time, so "
-        "that you can register the plan before the first answer. Nothing is asked yet."
+        "Freezing saves the plan of all calls permanently, with a hash and the time, so that you "
+        "can register the plan before the first answer. Freezing makes no call."
     )
     st.button(
         "Freeze the design", key="design_freeze", type="primary", icon=":material/lock:",
@@ -272,7 +276,7 @@ def frozen_studies(form: DraftForm) -> None:
         s for s in reversed(studies.list_studies(widgets.workspace())) if s.kind == "planned"
     ]
     if not records:
-        st.info("No study is frozen yet.")
+        st.info("There is no frozen study yet.")
         return
     rows = [
         (s.code, f"{s.instrument}, version {s.version}", s.n_trials, s.n_responses,
@@ -281,14 +285,18 @@ def frozen_studies(form: DraftForm) -> None:
     ]  # fmt: skip
     columns = ["Study", "Bank", "Trials planned", "Replied", "No reply yet", "Usable", "Frozen at"]
     frame = pd.DataFrame(rows, columns=columns)
-    widgets.table(frame, alt=f"{len(records)} frozen studies, newest first")
+    widgets.table(
+        frame,
+        alt=f"{len(records)} frozen studies, newest first",
+        column_config={"Trials planned": st.column_config.NumberColumn(help=_TRIAL)},
+    )
     codes = [record.code for record in records]
-    wished = st.query_params.get(widgets.STUDY_PARAMETER, codes[0])
-    if st.session_state.get(_CHOSEN) != wished:
-        st.session_state[_CHOSEN] = wished if wished in codes else codes[0]
+    in_address = st.query_params.get(widgets.STUDY_PARAMETER, codes[0])
+    if st.session_state.get(_CHOSEN) != in_address:
+        st.session_state[_CHOSEN] = in_address if in_address in codes else codes[0]
     chosen = st.selectbox(
         "Frozen study", codes, key=_CHOSEN, on_change=_choose,
-        help="Its plan, files and design, newest first.",
+        help="Choose a study to see its plan, files and design. The newest study is first.",
     )  # fmt: skip
     _one(form, next(record for record in records if record.code == chosen))
 
@@ -305,22 +313,25 @@ def start_from_file(form: DraftForm) -> None:
         return
     with widgets.error_box():
         design = studies.design_of_yaml(uploaded.getvalue(), name=uploaded.name)
-        st.caption(f"A design called {widgets.plain(design.study)}. It replaces the choices below.")
+        st.caption(
+            f"The file holds the design {widgets.plain(design.study)}. It will replace the choices "
+            "below."
+        )
         st.button("Use this design", key="design_use_file", on_click=_use, args=(form, design))
 
 
 def _earlier(form: DraftForm) -> None:
-    kept = drafts.load(widgets.workspace(), _BEFORE)
+    draft = drafts.load(widgets.workspace(), _BEFORE)
     row = st.container(horizontal=True)
     row.button(
         "Start with an empty design", key="design_empty", on_click=replace_fields,
         args=(form, None),
     )  # fmt: skip
-    if kept is not None:
+    if draft is not None:
         row.button(
-            "Back to the design before", key="design_back", icon=":material/undo:",
-            on_click=replace_fields, args=(form, kept.value),
-            help="The choices as they were before a design was loaded or emptied.",
+            "Restore the previous design", key="design_back", icon=":material/undo:",
+            on_click=replace_fields, args=(form, draft.value),
+            help="Restores the choices from before a design was loaded or emptied.",
         )  # fmt: skip
 
 
@@ -329,16 +340,17 @@ def _one(form: DraftForm, record: StudyRecord) -> None:
         st.text(
             f"{record.code}: {count_text(record.n_trials, 'trial')} planned, frozen "
             f"{_time(record)}\n"
-            f"Plan hash (SHA-256): {record.plan_hash}"
+            f"Plan hash (SHA-256): {record.plan_hash}",
+            help=_TRIAL,
         )
-        st.caption("The hash changes with any change of the plan: note it in a preregistration.")
-        found, stem = widgets.workspace(), downloads.file_stem(record.code)
-        for sentence in amendments.sentences(found, record.code):
+        st.caption("Any change of the plan changes the hash. Report the hash in a preregistration.")
+        workspace, stem = widgets.workspace(), downloads.file_stem(record.code)
+        for sentence in amendments.sentences(workspace, record.code):
             st.text(sentence)
         row = st.container(horizontal=True)
         with row:
             st.download_button(
-                "Plan (CSV)", lambda: studies.plan_csv(found, record.code),
+                "Plan (CSV)", lambda: studies.plan_csv(workspace, record.code),
                 f"{stem}-plan.csv", "text/csv", key="design_plan_csv",
                 on_click="ignore", icon=":material/download:",
             )  # fmt: skip
@@ -348,22 +360,22 @@ def _one(form: DraftForm, record: StudyRecord) -> None:
             st.button(
                 "Use as a starting point", key="design_use", icon=":material/content_copy:",
                 on_click=_use, args=(form, record.design),
-                help="Takes this design over into the choices above, under a new name.",
+                help="Copies this design into the choices above, under a new name.",
             )  # fmt: skip
         _next_step(record)
 
 
 def _next_step(record: StudyRecord) -> None:
-    """Start it, go on with it, or read what came of it."""
+    """A link to start the study, to follow it, or to read its answers."""
     page, icon, label = (
         "pages/collect/page.py",
         ":material/play_circle:",
-        "Go to Collect to start it",
+        "Go to Collect to start the study",
     )
     if record.n_responses >= record.n_trials:
         page, icon, label = "pages/answers/page.py", ":material/forum:", "Read the answers"
     elif record.n_responses:
-        label = "Go to Collect to see how far it is"
+        label = "Go to Collect to see its progress"
     query = {widgets.STUDY_PARAMETER: record.code}
     st.page_link(page, label=label, icon=icon, query_params=query)
 
@@ -386,28 +398,28 @@ def _freeze(form: DraftForm, design: Design) -> None:
     st.query_params[widgets.STUDY_PARAMETER] = record.code
     st.session_state[_NOTE] = (
         f"{widgets.plain(record.code)} is frozen: {count_text(record.n_trials, 'trial')}. "
-        "Its hash and files are below; start it on the page Collect."
+        "Its hash and files are below. Start the study on the page Collect."
     )
 
 
 def _use(form: DraftForm, design: Design) -> None:
-    found = widgets.workspace()
+    workspace = widgets.workspace()
     try:
-        fields, told = forms.from_design(found, design)
+        fields, notes = forms.from_design(workspace, design)
     except UserError as error:
         st.session_state[_FILE_NOTE] = error
         return
-    fields["study"] = forms.free_name(found, design.study)
+    fields["study"] = forms.free_name(workspace, design.study)
     replace_fields(form, fields)
     st.session_state[_FILE_NOTE] = " ".join(
-        ["The design is loaded.", *(widgets.plain(line) for line in told)]
+        ["The design is loaded.", *(widgets.plain(line) for line in notes)]
     )
 
 
 def replace_fields(form: DraftForm, fields: dict[str, object] | None) -> None:
-    """Put other choices in place of those on the page, which can be brought back."""
-    kept = drafts.load(widgets.workspace(), form.name)
-    before = {**form.defaults, **(kept.value if kept else {})}
+    """Replace the choices on the page; the user can restore them."""
+    draft = drafts.load(widgets.workspace(), form.name)
+    before = {**form.defaults, **(draft.value if draft else {})}
     drafts.save(widgets.workspace(), _BEFORE, before)
-    wanted = fields or forms.empty_fields(widgets.workspace())
-    draft_form.set_fields(form.name, form.defaults, wanted)
+    new_fields = fields or forms.empty_fields(widgets.workspace())
+    draft_form.set_fields(form.name, form.defaults, new_fields)

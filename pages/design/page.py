@@ -18,15 +18,12 @@ from core.workflow.banks import editing
 from core.workflow.designs import forms, presets, studies
 from core.workflow.designs.presets import PublishedDesign
 from core.workflow.respondents import catalog
-from pages.design import overview as design_examples
-from pages.design import overview as design_frozen
-from pages.design import overview as design_overview
-from pages.design import personas
+from pages.design import overview, personas
 from pages.respondents.form import KINDS
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
-# A chooser for the levels of one factor, which tells what was chosen and is gone meanwhile.
+# A chooser for the levels of one factor, which warns about chosen levels that no longer exist.
 
 
 def levels(
@@ -34,21 +31,21 @@ def levels(
 ) -> None:
     """Let the user choose any of `offered` (levels with their words)."""
     form.several(field, label, list(offered), offered.__getitem__, **options)
-    gone = [value for value in form.fields[field] if value not in offered]
-    if gone:
-        st.warning(f"Chosen before, and not on offer now: {widgets.plain(', '.join(gone))}.")
-        kept = [value for value in form.fields[field] if value in offered]
+    unavailable = [value for value in form.fields[field] if value not in offered]
+    if unavailable:
+        st.warning(f"Chosen, but no longer available: {widgets.plain(', '.join(unavailable))}.")
+        available = [value for value in form.fields[field] if value in offered]
         st.button(
-            "Leave them out", key=f"design_drop:{field}", on_click=draft_form.set_fields,
-            args=(form.name, form.defaults, {field: kept}),
+            "Remove them", key=f"design_drop:{field}", on_click=draft_form.set_fields,
+            args=(form.name, form.defaults, {field: available}),
         )  # fmt: skip
 
 
-# Whom or what the items are about: entities, or ordered pairs of them.
+# The entities that the items are about, or ordered pairs of them.
 
 
 def entities(form: DraftForm, bank: Instrument) -> None:
-    """Entities and pairs, where the bank has a place for them or something is typed already."""
+    """Entities and pairs, if the bank has a place for them or the user has typed some."""
     texts = [w.text for item in bank.items for w in item.wordings]
     compares = any("{entity_b}" in text for text in texts)
     names = compares or any("{entity}" in text for text in texts)
@@ -57,10 +54,10 @@ def entities(form: DraftForm, bank: Instrument) -> None:
         return
     with st.expander("Entities", expanded=True):
         form.long_text(
-            "entities_text", "Entities, one on each line", height=100,
+            "entities_text", "Entities, one per line", height=100,
             placeholder="a brand, party or person on each line",
-            help="Each takes the place of {entity} in the items, and all items are asked about "
-            "each." + (" Here they serve to make pairs below." if compares else ""),
+            help="Each entity replaces {entity} in the items. All items are asked about each "
+            "entity." + (" This bank needs pairs: make them below." if compares else ""),
         )  # fmt: skip
         if compares or form.fields["pairs_text"]:
             _pairs(form)
@@ -72,18 +69,19 @@ def _pairs(form: DraftForm) -> None:
     st.button(
         "Make all pairs of these entities", key="design_make_pairs", icon=":material/compare:",
         disabled=len(set(typed)) < 2, on_click=_make_pairs, args=(form,),
-        help="Writes every pair below and empties the list above: "
-        + ("each two once, as both orders are asked anyway." if swaps else "each two both ways."),
+        help="Writes the pairs below and empties the list above: "
+        + ("each pair once, because half of the repetitions swap it."
+           if swaps else "each pair in both orders."),
     )  # fmt: skip
     form.long_text(
-        "pairs_text", "Pairs, one on each line", height=130, placeholder="one | other",
-        help="Written as: one | other. The first takes the place of {entity}, the second that of "
+        "pairs_text", "Pairs, one per line", height=130, placeholder="one | other",
+        help="Type: one | other. The first entity replaces {entity}, the second replaces "
         "{entity_b}.",
     )  # fmt: skip
     form.toggle(
-        "swap_halves", "Ask half of the repetitions the other way round",
-        help="The second half of the repetitions names the second entity first, so that a habit "
-        "of preferring what is named first cancels out. It takes two repetitions or more.",
+        "swap_halves", "Swap the entities in half of the repetitions",
+        help="The second half of the repetitions names the second entity first, so that a "
+        "preference for the first name cancels out. This needs two or more repetitions.",
     )  # fmt: skip
 
 
@@ -94,7 +92,7 @@ def _make_pairs(form: DraftForm) -> None:
     draft_form.set_fields(form.name, form.defaults, changes)
 
 
-# How the calls are put: in which order, how many items at once, and what becomes of replies.
+# The calls: the order of items, items per call, and the handling of replies.
 
 SEVERAL = -1
 _PER_CALL = {1: "One", SEVERAL: "Several", 0: "All of the bank"}
@@ -112,41 +110,41 @@ def order(form: DraftForm) -> None:
             form.radio(
                 "item_order", "Order of the items",
                 {"fixed": "As in the bank", "shuffled": "Shuffled"}, horizontal=True,
-                help="Shuffled: drawn anew for every administration, that is one respondent "
-                "answering the bank once under one set of conditions.",
+                help="Shuffled: each administration gets its own random order. In an "
+                "administration, one respondent answers the bank once under one set of conditions.",
             )  # fmt: skip
         form.number(
             "seed", "Seed of the random orders", -_LARGEST, _LARGEST, step=1, width=240,
-            help="The same number gives the same random orders of items and options again.",
+            help="The same seed gives the same random orders of items and options.",
         )  # fmt: skip
 
 
 def _unusable_answers(form: DraftForm) -> None:
-    """Whether a refusal or another reply without an answer is kept or asked for again."""
-    with st.expander("Answers that cannot be used"):
+    """Whether calls without a usable answer are repeated."""
+    with st.expander("Replies without a usable answer"):
         form.number(
-            "ask_again", "Ask again, at most so many times", 0, None, step=1, width=280,
-            help="0 keeps the first reply, whatever it is. Otherwise a refusal or another reply "
-            "from which no option can be read is asked for again; every attempt is kept and "
-            "counted.",
+            "ask_again", "Largest number of repeated calls", 0, None, step=1, width=280,
+            help="0: the first reply counts, whatever it says. Otherwise, if a reply is a refusal "
+            "or holds no option that Inkblot can read, the call is repeated. Every reply is saved "
+            "and counted.",
         )  # fmt: skip
 
 
 def _structured_answering(form: DraftForm) -> None:
-    """Whether replies are free, and whether the first token's probabilities are recorded."""
+    """Free or restricted replies, and the probabilities of the first token."""
     with st.expander("Structured answering"):
         form.radio(
             "answering", "Replies",
-            {"free": "Free, and read afterwards", "enforced": "Held to the options"},
+            {"free": "Free; Inkblot reads them", "enforced": "Restricted to the options"},
             horizontal=True,
-            help="Held to the options: a schema or grammar lets the model write nothing but an "
-            "option, so that it can neither refuse nor explain. The service or local model must "
-            "know how to do that.",
+            help="Restricted to the options: a schema or grammar lets the model write nothing but "
+            "an option, so that it can neither refuse nor explain. The service or local model must "
+            "support this.",
         )  # fmt: skip
         form.toggle(
             "first_token", "Record the probabilities of the first token",
-            help="How likely each option was, besides the one written. Services that do not tell "
-            "leave it empty.",
+            help="The probability of each option at the first token of the reply. Some services do "
+            "not report it; it is then empty.",
         )  # fmt: skip
 
 
@@ -159,12 +157,12 @@ def _items_per_call(form: DraftForm) -> None:
     st.radio(
         "Items in one call", list(_PER_CALL), format_func=_PER_CALL.__getitem__, key=key,
         horizontal=True, on_change=_take_per_call, args=(form, key),
-        help="One: every item on its own, without the others before it. Several or all: as a "
-        "numbered list, in fewer calls; the reply gets room for 16 tokens an item, if the "
-        "respondent's limit is lower.",
+        help="One: each item has its own call, without other items before it. Several or all: the "
+        "items are a numbered list, in fewer calls. The reply may then have at least 16 tokens per "
+        "item, even if the respondent's limit is lower.",
     )  # fmt: skip
     if shown == SEVERAL:
-        form.number("items_per_call", "How many in a call", 2, None, step=1, width=240)
+        form.number("items_per_call", "Number of items in a call", 2, None, step=1, width=240)
 
 
 def _take_per_call(form: DraftForm, key: str) -> None:
@@ -173,9 +171,11 @@ def _take_per_call(form: DraftForm, key: str) -> None:
     draft_form.set_fields(form.name, form.defaults, changes)
 
 
-# How the items are worded: their forms, the instructions around them, the order of options.
+# The wording of the items: forms, instructions, and the order of options.
 
-_PERSONAL = {True: "asks for its own view", False: "asks for no view of its own"}
+_PERSONAL = {
+    True: "asks for the model's own view", False: "does not ask for the model's own view"
+}  # fmt: skip
 
 
 def wording(form: DraftForm, bank: Instrument) -> None:
@@ -186,30 +186,30 @@ def wording(form: DraftForm, bank: Instrument) -> None:
             levels(
                 form, "forms", "Forms", {name: name for name in bank.forms()},
                 placeholder=ORIGINAL,
-                help="Rewordings of the items that the bank holds, such as a paraphrase or a "
-                "negation. Everything is asked in each of them.",
+                help="Wordings of the items in the bank, such as a paraphrase or a negation. All "
+                "items are asked in each form.",
             )  # fmt: skip
         with right:
             levels(
                 form, "label_orders", "Order of the options",
                 {str(code): words for code, words in LABEL_ORDERS.items()},
                 placeholder=LABEL_ORDERS["as_is"],
-                help="Whether the first option is chosen because it is the first shows when the "
-                "options also come in another order.",
+                help="With several orders, you can test whether a model chooses an option because "
+                "of its place.",
             )  # fmt: skip
         _templates(form)
         form.toggle(
             "skip_missing", "Leave out items without a text",
-            help="Where an item has no text in a chosen language and form, ask the others only. "
-            "Off: the design cannot be frozen until every text is there.",
+            help="On: items without a text in a chosen language and form are left out there. Off: "
+            "you can freeze the design only if every text exists.",
         )  # fmt: skip
 
 
 def _templates(form: DraftForm) -> None:
-    found = widgets.workspace()
-    offered = prompts.load_wordings(found).templates
-    # they tell an opinion, which only the second phase of a study has
-    later = studies.opinion_templates(found)
+    workspace = widgets.workspace()
+    offered = prompts.load_wordings(workspace).templates
+    # these state an opinion, which only the second phase of a study has
+    later = studies.opinion_templates(workspace)
     titles = {
         code: f"{template.title} ({code})"
         for code, template in offered.items()
@@ -218,14 +218,14 @@ def _templates(form: DraftForm) -> None:
     levels(
         form, "templates", "Instructions (prompt templates)", titles,
         placeholder=titles.get(STANDARD, STANDARD),
-        help="The sentences around the item. With several, everything is asked in each of them.",
+        help="The sentences around the item. With several templates, all items are asked in each.",
     )  # fmt: skip
     chosen = [code for code in form.fields["templates"] if code in offered] or [STANDARD]
     language = next(iter(form.fields["languages"]), "en")
     with st.popover("Read the instructions", icon=":material/visibility:"):
         st.caption(
-            "Words in braces are filled in for each call: the item, its options, and the "
-            "sentence that asks for a reply."
+            "Each call replaces the words in braces: the item, its options, and the sentence that "
+            "asks for a reply."
         )
         for code in chosen:
             _preview(offered[code], language, block=form.fields["items_per_call"] != 1)
@@ -238,14 +238,14 @@ def _preview(template: PromptTemplate, language: str, *, block: bool) -> None:
     text = template.text(language)
     with st.container(border=True):
         if block and not text.block:
-            st.caption("This template puts one item at a time.")
+            st.caption("This template asks one item at a time.")
         body = text.block if block and text.block else text.single
         widgets.text_block(body, language=language, monospace=True)
     if text.persona:
         st.caption(f"After a persona: {widgets.plain(text.persona)}")
 
 
-# What a study crosses: the choices nearly every study makes, and the rest in expanders.
+# The factors of a study: the usual ones, and the others in expanders.
 
 _WORKING_COPY = 0  # in place of None, which a chooser takes for "nothing chosen"
 
@@ -254,7 +254,8 @@ def choices(form: DraftForm) -> None:
     """Every factor of the design, autosaved."""
     form.text(
         "study", "Name of the study", placeholder="for example: pilot_2026",
-        help="Stands in every file and table of this study. It cannot be changed after freezing.",
+        help="The name appears in every file and table of the study. You cannot change it after "
+        "freezing.",
     )  # fmt: skip
     bank = _bank(form)
     if bank is None:
@@ -268,18 +269,19 @@ def choices(form: DraftForm) -> None:
     with left:
         levels(
             form, "languages", "Languages", {code: code for code in bank.languages},
-            help="Languages of the bank in which the items are asked.",
+            help="All items are asked in each chosen language of the bank.",
         )  # fmt: skip
     with middle:
         form.number(
             "repetitions", "Repetitions", 1, None, step=1,
-            help="How often everything is asked again, to see whether the answers are stable.",
+            help="The number of times that everything is asked, to see whether answers are stable.",
         )  # fmt: skip
     with right:
         form.text(
             "temperatures_text", "Temperatures", placeholder="each respondent's own",
-            help="Numbers with commas between, such as 0, 0.7, 1. Each respondent is then asked "
-            "at each of them. 0: the likeliest reply every time; higher: more varied.",
+            help="Type numbers with commas between them, such as 0, 0.7, 1. Each respondent "
+            "answers at each temperature. 0: the most likely reply every time; higher: more "
+            "varied replies.",
         )  # fmt: skip
     personas.personas(form)
     entities(form, bank)
@@ -288,15 +290,15 @@ def choices(form: DraftForm) -> None:
     _unusable_answers(form)
     _structured_answering(form)
     form.long_text(
-        "notes", "Notes", height=80, placeholder="hypotheses, reasons, who and why",
-        help="Kept with the design and exported with it.",
+        "notes", "Notes", height=80, placeholder="hypotheses, reasons, authors",
+        help="The notes are saved and exported with the design.",
     )  # fmt: skip
 
 
 def _bank(form: DraftForm) -> Instrument | None:
-    """Choosers of bank and version; the bank chosen, or None."""
-    found = widgets.workspace()
-    shown = {bank.code: bank for bank in editing.summaries(found) if not bank.archived}
+    """The choosers of bank and version; returns the bank, or None."""
+    workspace = widgets.workspace()
+    shown = {bank.code: bank for bank in editing.summaries(workspace) if not bank.archived}
     left, right = st.columns([3, 1])
     with left:
         form.select(
@@ -305,26 +307,26 @@ def _bank(form: DraftForm) -> Instrument | None:
                 f"{code}: {shown[code].title}", count_text(shown[code].n_items, "item")
             ),
             on_change=lambda: _take_bank(form), placeholder="Choose a bank",
-            help="The items to be answered. Write and import them on the page Banks.",
+            help="The bank holds the items. Write and import banks on the page Banks.",
         )  # fmt: skip
     code = form.fields["instrument"]
     if code not in shown:
         st.info("Choose a bank. If there is none, write or import one on the page Banks.")
         st.page_link("pages/banks/page.py", label="Go to Banks", icon=":material/quiz:")
         return None
-    published = {v.version: f"Version {v.version}" for v in editing.versions(found, code)}
+    published = {v.version: f"Version {v.version}" for v in editing.versions(workspace, code)}
     versions = {_WORKING_COPY: "Working copy", **published}
     key = draft_form.key_of(form.name, "version_choice")
-    wanted = form.fields["version"] or _WORKING_COPY
-    if st.session_state.get(key) != wanted:
-        st.session_state[key] = wanted
+    version_choice = form.fields["version"] or _WORKING_COPY
+    if st.session_state.get(key) != version_choice:
+        st.session_state[key] = version_choice
     right.selectbox(
         "Version", list(versions), format_func=lambda v: versions.get(v, str(v)), key=key,
         on_change=_take_version, args=(form, key),
-        help="Freezing publishes the working copy as a version where it has changed, so that "
-        "later edits of the bank do not touch the study.",
+        help="Freezing publishes the working copy as a version if it has changed. Later edits of "
+        "the bank do not change the study.",
     )  # fmt: skip
-    return editing.content(found, code, form.fields["version"])
+    return editing.content(workspace, code, form.fields["version"])
 
 
 def _respondents(form: DraftForm) -> None:
@@ -342,12 +344,15 @@ def _respondents(form: DraftForm) -> None:
 
 
 def _formats(form: DraftForm, bank: Instrument) -> None:
-    offered = {found.code: TITLES.get(found.code, found.code) for found in bank.formats}
+    offered = {
+        response_format.code: TITLES.get(response_format.code, response_format.code)
+        for response_format in bank.formats
+    }
     first = next(iter(offered.values()), "none")
     levels(
         form, "formats", "Answer formats", offered, placeholder=first,
-        help="The answer options shown with every item. With several, everything is asked in "
-        "each of them. Empty: the first of the bank.",
+        help="The answer options of every item. With several formats, all items are asked in each. "
+        "Empty: the first format of the bank.",
     )  # fmt: skip
 
 
@@ -367,7 +372,7 @@ def _take(form: DraftForm, code: str, version: int | None) -> None:
     draft_form.set_fields(form.name, form.defaults, changes)
 
 
-# Starting from a published design, in full or as a short trial run.
+# Starting from a published design, in full or as a short test run.
 
 _CHOSEN = "design_preset"
 _SHORT = "design_preset_short"
@@ -382,44 +387,44 @@ def _start_from_preset(form: DraftForm) -> None:
     code = st.selectbox(
         "Start from a published design", list(titles), index=None, key=_CHOSEN,
         format_func=lambda code: titles.get(code, code), placeholder="Choose a design",
-        help="Fills the choices below with the design of a published study, on question banks "
-        "that come with Inkblot. The respondents stay as you chose them.",
+        help="Fills the choices below with the design of a published study and a bank that comes "
+        "with Inkblot. Your choice of respondents does not change.",
     )  # fmt: skip
     if code is None:
         return
     with widgets.error_box():
         preset = presets.by_code(code)
         with st.container(border=True):
-            _told(preset)
+            _preset_details(preset)
             first_items = _short_variant(preset)
             st.button(
                 "Use this design", key="design_use_preset", on_click=_use,
                 args=(form, preset, first_items), icon=":material/content_copy:",
-                help="Replaces the choices below. 'Back to the design before' undoes it.",
+                help="Replaces the choices below. 'Restore the previous design' undoes this.",
             )  # fmt: skip
 
 
-def _told(preset: PublishedDesign) -> None:
+def _preset_details(preset: PublishedDesign) -> None:
     st.write(widgets.plain(preset.sentence))
     st.caption(f"After {widgets.plain(preset.source)}. Bank: {preset.design.instrument}.")
     differs = "\n".join(f"- {widgets.plain(line)}" for line in preset.differs)
-    st.markdown(f"What differs from the published study:\n\n{differs}")
+    st.markdown(f"Differences from the published study:\n\n{differs}")
 
 
 def _short_variant(preset: PublishedDesign) -> int | None:
-    """How many items a trial run shall have; None for the whole design."""
+    """The number of items of a test run; None for the whole design."""
     short = st.toggle(
-        "Short variant for a trial run", key=_SHORT,
-        help="A copy of the bank with its first items, kept as a bank of its own; at most "
+        "Use a short variant for a test run", key=_SHORT,
+        help="The short variant has a copy of the bank with its first items, at most "
         f"{presets.SMALL_CONTEXTS} personas or conversations, {presets.SMALL_REPETITIONS} "
         "repetitions and two templates.",
     )  # fmt: skip
     if not short:
         return None
     return st.number_input(
-        "Items of the short variant, from the top", 1, None, preset.small, step=1, width=320,
+        "Number of items, from the top", 1, None, preset.small, step=1, width=320,
         key=f"design_preset_items:{preset.code}",
-        help="Where items are linked in pairs, both halves are taken or neither.",
+        help="If two items are partners, the short variant has both or neither.",
     )  # fmt: skip
 
 
@@ -429,47 +434,47 @@ def _use(form: DraftForm, preset: PublishedDesign, first_items: int | None) -> N
     except UserError as error:
         st.session_state[_NOTE] = error
         return
-    design_frozen.replace_fields(form, fields)
+    overview.replace_fields(form, fields)
     st.session_state[_CHOSEN] = None
-    st.session_state[_NOTE] = "The design is filled in below. Look it over before you freeze it."
+    st.session_state[_NOTE] = "The choices below now hold the design. Check them before you freeze."
 
 
-# Cross a bank with respondents and conditions, see what it comes to, and freeze the plan.
+# The page: choices, outcome, and frozen studies.
 
 
 def main() -> None:
     st.title("Design")
     st.caption(
-        "Choose what is asked, who answers and under which conditions; see what that comes to; "
-        "freeze it into a plan."
+        "Choose the bank, the respondents and the conditions; see the size and cost of the study; "
+        "freeze the design into a plan."
     )
     with widgets.error_box():
         form = draft_form.open_form(forms.DRAFT_NAME, forms.default_fields(widgets.workspace()))
         _start_from_preset(form)
-        with st.expander("Start from a file, or from nothing"):
-            design_frozen.start_from_file(form)
+        with st.expander("Start from a file or with an empty design"):
+            overview.start_from_file(form)
         st.header("Choose")
         choices(form)
         form.show_notes()
-        overview(form)
+        outcome_section(form)
         st.header("Frozen studies")
-        design_frozen.frozen_studies(form)
+        overview.frozen_studies(form)
 
 
-def overview(form: DraftForm) -> None:
-    """What the choices come to; an error here leaves the rest of the page as it is."""
-    st.header("What it comes to")
+def outcome_section(form: DraftForm) -> None:
+    """Size, cautions, prompts and the freeze button; an error leaves the rest of the page."""
+    st.header("Size and cost")
     with widgets.error_box():
         without = personas.still_to_choose(form.fields)
         fields = {**form.fields, "personas": "none"} if without else form.fields
         design = forms.to_design(widgets.workspace(), fields)
-        size = design_overview.plan_size(design)
-        ready = design_overview.cautions(design, also=without)
-        st.header("What will be sent")
+        size = overview.plan_size(design)
+        ready = overview.cautions(design, also=without)
+        st.header("Prompts to be sent")
         with widgets.error_box():
-            design_examples.examples(design, size)
+            overview.examples(design, size)
         st.header("Freeze")
-        design_frozen.freeze_button(form, design, ready=ready)
+        overview.freeze_button(form, design, ready=ready)
 
 
 main()

@@ -1,4 +1,4 @@
-"""Contexts of a design, personas or conversations: none, a kept set, typed, or from a file."""
+"""Contexts of a design, personas or conversations: none, a saved set, typed, or from a file."""
 
 from __future__ import annotations
 
@@ -18,38 +18,35 @@ from pages.shared.draft_form import DraftForm
 
 _KINDS: Mapping[str, str] = {
     "none": "None",
-    "set": "A kept set",
+    "set": "A saved set",
     "typed": "Type personas",
     "file": "From a file",
 }
-_OWN = "As in the design loaded"
+_OWN = "Those of the loaded design"
 _SET_NAME = "design_set_name"
 _NOTE = "design_persona_note"
 
 
 def still_to_choose(fields: Mapping[str, Any]) -> str:
-    """What has to be done before the wished personas can take part; empty where they can."""
+    """What the user must do before the chosen personas are part of the design, or empty."""
     kind = fields["personas"]
     if kind == "typed" and not fields["personas_text"].strip():
-        return "No persona is typed yet. What is shown here is without personas."
+        return "Type a persona. The design shown here has no personas yet."
     if kind == "set" and fields["persona_set"] not in contexts.load_all(widgets.workspace()):
-        return "No set is chosen yet. What is shown here is without personas or conversations."
+        return "Choose a set. The design shown here has no personas or conversations yet."
     if kind == "file":
-        return (
-            "What the file holds does not take part yet: save it as a set. What is shown here is "
-            "without it."
-        )
+        return "Save the content of the file as a set. The design shown here does not have it yet."
     return ""
 
 
 def personas(form: DraftForm) -> None:
-    """The choice of personas or conversations, with a look at those that take part."""
+    """The choice of personas or conversations, with a table of those in the design."""
     kinds = {**_KINDS, "own": _OWN} if form.fields["personas_own"] else _KINDS
     form.radio(
         "personas", "Personas or conversations", kinds, horizontal=True,
-        help="A persona is a line said before the item, such as 'You are a nurse of 34'. A "
-        "conversation stands before it as earlier messages. Every item is asked under each of "
-        "them.",
+        help="A persona is a line before the item, such as 'You are a 34-year-old nurse'. A "
+        "conversation is a list of earlier messages before the item. Every item is asked under "
+        "each of them.",
     )  # fmt: skip
     kind = form.fields["personas"]
     if kind == "none":
@@ -61,85 +58,90 @@ def personas(form: DraftForm) -> None:
             _from_file(form)
             return
         if kind == "set":
-            _kept_set(form)
+            _saved_set(form)
         elif kind == "typed":
             form.long_text(
-                "personas_text", "Personas, one on each line", height=140,
+                "personas_text", "Personas, one per line", height=140,
                 placeholder="You are a 34-year-old nurse in Porto.\nYou are a retired teacher.",
             )  # fmt: skip
         if still_to_choose(form.fields):
             return
         with widgets.error_box():
-            found = forms.chosen_personas(widgets.workspace(), form.fields)
-            _how_many(form, found)
+            context_set = forms.chosen_personas(widgets.workspace(), form.fields)
+            _how_many(form, context_set)
             if kind != "set":
-                _save_as_set(form, found)
+                _save_as_set(form, context_set)
 
 
-def _kept_set(form: DraftForm) -> None:
+def _saved_set(form: DraftForm) -> None:
     sets = contexts.load_all(widgets.workspace())
     form.select(
         "persona_set", "Set", list(sets),
         lambda name: name_with_count(name, f"{len(sets[name]):,}"),
         placeholder="Choose a set",
-        help="Sets are read, edited, cut and rewritten on the page Contexts.",
+        help="Read, edit, cut and rewrite sets on the page Contexts.",
     )  # fmt: skip
     st.page_link("pages/contexts/page.py", label="Go to Contexts", icon=":material/theater_comedy:")
 
 
-def _how_many(form: DraftForm, found: tuple[Context, ...]) -> None:
+def _how_many(form: DraftForm, context_set: tuple[Context, ...]) -> None:
     form.number(
-        "persona_count", f"How many of the {len(found):,}, from the top", 1, None, step=1,
-        value=None, placeholder="all", help="Empty: all of them.",
+        "persona_count", f"Number to use (of {len(context_set):,}), from the top", 1, None, step=1,
+        value=None, placeholder="all", help="Empty: all.",
     )  # fmt: skip
-    taken = found[: form.fields["persona_count"] or len(found)]
-    with st.expander(f"The {len(taken):,} that take part"):
-        st.caption(widgets.plain(describe_contexts(taken)))
-        _table(taken, "Personas or conversations that take part")
+    selection = context_set[: form.fields["persona_count"] or len(context_set)]
+    with st.expander(f"Personas or conversations of the design ({len(selection):,})"):
+        st.caption(widgets.plain(describe_contexts(selection)))
+        _table(selection, "Personas or conversations of the design")
 
 
 def _from_file(form: DraftForm) -> None:
     uploaded = st.file_uploader(
-        "Personas: a text file with one on each line, or CSV or Excel with the columns code and "
-        "text. Conversations: JSONL or CSV",
+        "Personas: a text file with one per line, or CSV or Excel with the columns code and text. "
+        "Conversations: JSONL or CSV",
         type=["txt", "csv", "xlsx", "jsonl", "ndjson"], key="design_persona_file",
     )  # fmt: skip
     if uploaded is None:
         return
     with widgets.error_box():
-        found = contexts.read_contexts(uploaded.name, uploaded.getvalue())
-        st.caption(
-            f"{widgets.plain(describe_contexts(found))}. Nothing is kept until you save a set."
-        )
-        _table(found, "Personas or conversations in the file")
-        _save_as_set(form, found, wish=uploaded.name.rsplit(".", 1)[0])
+        context_set = contexts.read_contexts(uploaded.name, uploaded.getvalue())
+        words = widgets.plain(describe_contexts(context_set))
+        st.caption(f"{words}. Nothing is saved until you save a set.")
+        _table(context_set, "Personas or conversations in the file")
+        _save_as_set(form, context_set, suggested_name=uploaded.name.rsplit(".", 1)[0])
 
 
-def _save_as_set(form: DraftForm, found: tuple[Context, ...], wish: str = "") -> None:
+def _save_as_set(
+    form: DraftForm, context_set: tuple[Context, ...], suggested_name: str = ""
+) -> None:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     name = left.text_input(
-        "Keep them as a set called", value=wish, key=f"{_SET_NAME}:{wish}",
-        help="A set can be chosen in other studies. A frozen study holds its own copy.",
+        "Name of the set", value=suggested_name, key=f"{_SET_NAME}:{suggested_name}",
+        help="You can use a set in several studies. A frozen study has its own copy.",
     )  # fmt: skip
     exists = name.strip() in contexts.load_all(widgets.workspace())
     if exists:
-        st.warning("There is a set of that name; saving replaces it. Frozen studies keep theirs.")
+        st.warning(
+            "A set with this name exists. Saving replaces it; frozen studies keep their copies."
+        )
     right.button(
         "Replace the set" if exists else "Save as set", key="design_save_set",
-        icon=":material/save:", on_click=_save, args=(form, name, found),
+        icon=":material/save:", on_click=_save, args=(form, name, context_set),
     )  # fmt: skip
 
 
-def _save(form: DraftForm, name: str, found: tuple[Context, ...]) -> None:
+def _save(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> None:
     try:
-        contexts.save(widgets.workspace(), name, found)
+        contexts.save(widgets.workspace(), name, context_set)
     except UserError as error:
         st.session_state[_NOTE] = error
         return
     changes = {"personas": "set", "persona_set": name.strip()}
     draft_form.set_fields(form.name, form.defaults, changes)
-    kept = count_text(len(found), "persona or conversation is", "personas or conversations are")
-    st.session_state[_NOTE] = f"{kept} kept as {widgets.plain(name.strip())}."
+    counted_words = count_text(
+        len(context_set), "persona or conversation is", "personas or conversations are"
+    )
+    st.session_state[_NOTE] = f"{counted_words} saved as {widgets.plain(name.strip())}."
 
 
 def _table(shown: tuple[Context, ...], alt: str) -> None:
@@ -151,6 +153,6 @@ def _table(shown: tuple[Context, ...], alt: str) -> None:
 
 
 def _text(context: Context) -> str:
-    """A persona as it stands, a conversation with who says what."""
-    said = (f"{message['role']}: {message['content']}" for message in context.messages)
-    return "\n".join(filter(None, (context.text, *said)))
+    """The text of a persona, or the messages of a conversation with their roles."""
+    lines = (f"{message['role']}: {message['content']}" for message in context.messages)
+    return "\n".join(filter(None, (context.text, *lines)))

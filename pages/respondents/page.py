@@ -1,4 +1,4 @@
-"""Respondents: the models on offer and their prices; add, change, test, put away."""
+"""Respondents: the available models and their prices; add, change, test, archive."""
 
 from __future__ import annotations
 
@@ -11,52 +11,51 @@ from core.errors import UserError
 from core.workflow import drafts
 from core.workflow.respondents import catalog, forms
 from core.workflow.respondents.catalog import Price
-from pages.respondents import form as respondent_connection
 from pages.respondents import form as respondent_form
-from pages.respondents import form as respondent_words
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
-# The table of prices: what models cost, and when that was looked up.
+# The table of prices, with the date and source of each.
 
 _NOTE = "price_note"
 _PER_MILLION = "US dollars per million tokens"
 
 
-def _show() -> None:
-    """The prices on file, a form for another one, and a way to forget one."""
+def _price_section() -> None:
+    """The saved prices, a form for a new price, and a button to delete one."""
     st.header("Prices")
     st.caption(
-        "What models cost, for the cost shown on the page Design and for cost caps. Prices that "
-        "stand with a respondent itself come first. Look them up at the service: they change."
+        "The page Design computes costs from these prices, and cost caps use them. Prices in the "
+        "settings of a respondent take precedence. Look prices up at the service: they change."
     )
     widgets.last_note(_NOTE)
-    found = catalog.list_prices(widgets.workspace())
-    if found:
+    prices = catalog.list_prices(widgets.workspace())
+    if prices:
         columns = {
-            "Model": [p.model for p in found],
-            "Read": [p.price_in for p in found],
-            "Written": [p.price_out for p in found],
-            "As of": [p.as_of for p in found],
-            "Source": [p.source for p in found],
+            "Model": [p.model for p in prices],
+            "Read": [p.price_in for p in prices],
+            "Written": [p.price_out for p in prices],
+            "As of": [p.as_of for p in prices],
+            "Source": [p.source for p in prices],
         }
-        widgets.table(pd.DataFrame(columns), alt=f"Prices of {len(found)} models")
+        widgets.table(pd.DataFrame(columns), alt=f"Prices of {len(prices)} models")
     else:
-        st.info("No price is on file yet. Without one, the cost of a study cannot be shown.")
+        st.info("There is no price yet. Without prices, Inkblot cannot show the cost of a study.")
     with st.expander("Enter or change a price"):
-        _form()
-    if found:
-        with st.expander("Forget a price"):
-            st.selectbox("Model", [p.model for p in found], key="price_gone")
-            st.button("Forget it", key="price_forget", on_click=_forget)
+        _price_form()
+    if prices:
+        with st.expander("Delete a price"):
+            st.selectbox("Model", [p.model for p in prices], key="price_gone")
+            st.button("Delete the price", key="price_forget", on_click=_forget_price)
 
 
-def _form() -> None:
+def _price_form() -> None:
     models = {r.model for r in catalog.list_respondents(widgets.workspace()) if r.kind == "api"}
     with st.form("price_form", border=False):
         st.text_input(
             "Model", key="price_model", placeholder=", ".join(sorted(models)) or None,
-            help="As the service calls it; the price counts for every respondent of that model.",
+            help="The service's name for the model. The price holds for every respondent with this "
+            "model.",
         )  # fmt: skip
         left, middle, right = st.columns(3)
         left.number_input("Read", 0.0, None, 0.0, key="price_in", help=f"{_PER_MILLION} read.")
@@ -65,10 +64,10 @@ def _form() -> None:
         )
         right.date_input("As of", catalog.today(), key="price_as_of", help="When you looked it up.")
         st.text_input("Source", key="price_source", placeholder="the service's price list")
-        st.form_submit_button("Save the price", on_click=_prices_save)
+        st.form_submit_button("Save the price", on_click=_save_price)
 
 
-def _prices_save() -> None:
+def _save_price() -> None:
     typed = st.session_state.to_dict()
     try:
         catalog.save_price(
@@ -82,11 +81,11 @@ def _prices_save() -> None:
         st.session_state[_NOTE] = error
 
 
-def _forget() -> None:
+def _forget_price() -> None:
     catalog.forget_price(widgets.workspace(), st.session_state.to_dict()["price_gone"])
 
 
-# Adding and changing a respondent: its form, key, test, and what the buttons do.
+# Adding and changing a respondent: its form, key, test and buttons.
 
 _PARAMETER = "respondent"
 _PROBLEM = "respondents_problem"
@@ -95,7 +94,7 @@ _SAVED = "respondents_saved"
 
 
 def edit(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> None:
-    """The form with its buttons, and a test of what it says now. `before` is None for a new one."""
+    """The form, its buttons, and a test of its settings. `before` is None for a new respondent."""
     with st.container(border=True):
         _honesty(kind, form)
         respondent_form.fields(kind, form, new=before is None)
@@ -105,11 +104,11 @@ def edit(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> No
         _buttons(kind, form, before)
     with widgets.error_box():
         respondent = forms.to_respondent(kind, form.fields)
-        respondent_connection.connection_test(respondent, form)
+        respondent_form.connection_test(respondent, form)
 
 
 def _show_done() -> None:
-    """What the last button did."""
+    """The outcome of the last button."""
     done = st.session_state.pop(_DONE, None)
     if done:
         st.success(done)
@@ -127,11 +126,11 @@ def _go_to(label: str) -> None:
         st.query_params.pop(_PARAMETER, None)
 
 
-def _put_away(label: str, away: bool) -> None:
-    """Take a respondent off the list of choices, or put it back."""
-    catalog.set_archived(widgets.workspace(), label, archived=away)
-    _go_to("" if away else label)
-    words = "put away; bring it back any time" if away else "on offer again"
+def _set_archived(label: str, archived: bool) -> None:
+    """Archive a respondent, or restore it."""
+    catalog.set_archived(widgets.workspace(), label, archived=archived)
+    _go_to("" if archived else label)
+    words = "archived; you can restore it at any time" if archived else "available again"
     st.session_state[_DONE] = f"{widgets.plain(label)} is {words}."
 
 
@@ -145,8 +144,8 @@ def _honesty(kind: RespondentKind, form: DraftForm) -> None:
 def _service(form: DraftForm) -> None:
     address, variable = form.fields["base_url"], form.fields["key_variable"]
     with widgets.error_box():
-        state = respondent_words.key_state_words(address, variable)
-        respondent_connection.key_field(address, variable, state)
+        state = respondent_form.key_state_words(address, variable)
+        respondent_form.key_field(address, variable, state)
     respondent_form.model_chooser(form)
     respondent_form.service_settings(form)
 
@@ -157,34 +156,35 @@ def _buttons(kind: RespondentKind, form: DraftForm, before: Respondent | None) -
         widgets.show_problem(problem)
     row = st.container(horizontal=True)
     row.button(
-        "Add to the list" if before is None else "Save changes", key="respondents_save",
-        type="primary", icon=":material/save:", on_click=_editor_save, args=(kind, form, before),
-        help="For studies yet to be frozen; frozen ones keep theirs." if before else None,
+        "Add the respondent" if before is None else "Save changes", key="respondents_save",
+        type="primary", icon=":material/save:", on_click=_save_respondent,
+        args=(kind, form, before),
+        help="Frozen studies keep the old settings." if before else None,
     )  # fmt: skip
     if form.saved_at:
         row.button(
-            "Discard what I typed", key="respondents_discard", on_click=draft_form.forget,
+            "Discard my changes", key="respondents_discard", on_click=draft_form.forget,
             args=(form.name,),
         )  # fmt: skip
     if before is not None:
         row.button(
-            "Put away", key="respondents_put_away", icon=":material/archive:", on_click=_put_away,
-            args=(before.label, True),
-            help="Takes it off the list of choices. Studies keep it, and you can bring it back.",
+            "Archive", key="respondents_put_away", icon=":material/archive:",
+            on_click=_set_archived, args=(before.label, True),
+            help="Hides it from the lists of choices. Studies keep it, and you can restore it.",
         )  # fmt: skip
 
 
-def _editor_save(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> None:
-    """Keep what the draft in the database says, which may be newer than the form on screen."""
-    found = widgets.workspace()
-    kept = drafts.load(found, form.name)
-    fields = {**form.defaults, **(kept.value if kept else {})}
+def _save_respondent(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> None:
+    """Save the draft of the database, which may be newer than the form on screen."""
+    workspace = widgets.workspace()
+    draft = drafts.load(workspace, form.name)
+    fields = {**form.defaults, **(draft.value if draft else {})}
     try:
         respondent = forms.to_respondent(kind, fields)
         if before is None:
-            catalog.add(found, respondent)
+            catalog.add(workspace, respondent)
         else:
-            catalog.change(found, fields["before_id"], respondent)
+            catalog.change(workspace, fields["before_id"], respondent)
     except UserError as error:
         st.session_state[_PROBLEM] = error
         return
@@ -194,7 +194,7 @@ def _editor_save(kind: RespondentKind, form: DraftForm, before: Respondent | Non
     st.session_state[_SAVED] = True
 
 
-# The models on offer: add, change, test, put away.
+# The list of respondents, and the one that is chosen.
 
 _CHOSEN = "respondents_chosen"
 _NEW_KIND = "respondents:new kind"
@@ -203,62 +203,60 @@ _NEW = ""
 
 def main() -> None:
     st.title("Respondents")
-    st.caption("The models that answer your banks: see what is on offer, add one, try it out.")
+    st.caption("Respondents are the models that answer your banks. Add, test and change them here.")
     with widgets.error_box():
         listed = catalog.list_respondents(widgets.workspace())
         _show_list(listed)
-        _show_put_away()
+        _show_archived()
         chosen = _choose(listed)
         if chosen is None:
             _new_respondent()
         else:
             _one_respondent(chosen)
     with widgets.error_box():
-        _show()
+        _price_section()
 
 
 def _show_list(listed: tuple[Respondent, ...]) -> None:
-    st.header("On offer")
+    st.header("Available respondents")
     if not listed:
-        st.info("No respondent is on offer. Add one below, or bring one back.")
+        st.info("There is no respondent. Add one below, or restore one.")
         return
-    frame = respondent_words.on_offer(listed)
-    widgets.table(
-        frame, alt=f"The {count_text(len(listed), 'respondent')} on offer with model and key"
-    )
+    frame = respondent_form.on_offer(listed)
+    widgets.table(frame, alt=f"{count_text(len(listed), 'respondent')} with kind, model and key")
     with st.expander("Their settings"):
         for respondent in listed:
-            words = respondent_words.settings_words(respondent)
+            words = respondent_form.settings_words(respondent)
             widgets.text_block(f"{respondent.label}: {words}")
     widgets.honesty_note(listed)
 
 
-def _show_put_away() -> None:
-    away = catalog.list_archived(widgets.workspace())
-    if not away:
+def _show_archived() -> None:
+    archived = catalog.list_archived(widgets.workspace())
+    if not archived:
         return
-    with st.expander(f"Put away ({len(away)})"):
-        for number, respondent in enumerate(away):
+    with st.expander(f"Archived ({len(archived)})"):
+        for number, respondent in enumerate(archived):
             left, right = st.columns([4, 1], vertical_alignment="center")
-            left.text(f"{respondent.label} ({respondent_words.KINDS[respondent.kind]})")
+            left.text(f"{respondent.label} ({respondent_form.KINDS[respondent.kind]})")
             right.button(
-                "Bring back", key=f"respondents_back:{number}", on_click=_put_away,
+                "Restore", key=f"respondents_back:{number}", on_click=_set_archived,
                 args=(respondent.label, False),
             )  # fmt: skip
 
 
 def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
-    """The respondent to look at, kept in the address; None for a new one."""
+    """The chosen respondent, which is in the address too; None for a new one."""
     st.header("Add or change")
     by_label = {respondent.label: respondent for respondent in listed}
-    wished = st.query_params.get(_PARAMETER, _NEW)
-    if st.session_state.get(_CHOSEN) != wished:
-        st.session_state[_CHOSEN] = wished if wished in by_label else _NEW
+    in_address = st.query_params.get(_PARAMETER, _NEW)
+    if st.session_state.get(_CHOSEN) != in_address:
+        st.session_state[_CHOSEN] = in_address if in_address in by_label else _NEW
     chosen = st.selectbox(
         "Respondent", [_NEW, *by_label],
         format_func=lambda label: label or "A new respondent",
         key=_CHOSEN, on_change=lambda: _go_to(st.session_state[_CHOSEN]),
-        help="Choose one to test or change it, or add a new one.",
+        help="Choose a respondent to test or change it, or add a new one.",
     )  # fmt: skip
     _show_done()
     return by_label.get(chosen)
@@ -267,8 +265,8 @@ def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
 def _new_respondent() -> None:
     kinds = draft_form.open_form(_NEW_KIND, {"kind": "api"})
     kinds.radio(
-        "kind", "Kind", respondent_words.KINDS, horizontal=True,
-        captions=list(respondent_words.KIND_EXPLANATIONS.values()),
+        "kind", "Kind", respondent_form.KINDS, horizontal=True,
+        captions=list(respondent_form.KIND_EXPLANATIONS.values()),
     )  # fmt: skip
     kind: RespondentKind = kinds.fields["kind"]
     form = draft_form.open_form(f"respondents:new {kind}", forms.empty_fields(kind))
@@ -276,8 +274,8 @@ def _new_respondent() -> None:
 
 
 def _one_respondent(respondent: Respondent) -> None:
-    kind = respondent_words.KINDS[respondent.kind]
-    st.caption(f"{kind}: {widgets.plain(respondent_words.settings_words(respondent))}.")
+    kind = respondent_form.KINDS[respondent.kind]
+    st.caption(f"{kind}: {widgets.plain(respondent_form.settings_words(respondent))}.")
     defaults = forms.fields_of(respondent)
     defaults["before_id"] = respondent.respondent_id
     form = draft_form.open_form(f"respondents:{respondent.label}", defaults)

@@ -1,4 +1,4 @@
-"""The options of an analysis as a form; what is chosen stays with the study, also over a reload."""
+"""The options of an analysis as a form. The choices are saved with the study."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _IN_A_ROW = 4
 
 
 def option_form(analysis: Analysis, study: StudyRecord) -> dict[str, Any]:
-    """Controls for the options of an analysis, read from its signature, and what they hold."""
-    kept = analyses.saved_options(widgets.workspace(), study.code, analysis)
+    """Draw controls for the options of an analysis and return their values."""
+    settings = analyses.saved_options(widgets.workspace(), study.code, analysis)
     edited = [option for option in analysis.options if type(option.kind) in _EDITORS]
     elsewhere = {name for option in edited for name in _EDITORS[type(option.kind)].sets(option)}
     shown = [option for option in analysis.options if option.name not in elsewhere]
     small = [option for option in shown if not _is_wide(option)]
     wide = [option for option in shown if _is_wide(option)]
-    values = _grid(analysis, study.code, small[:_IN_A_ROW], kept)
+    values = _grid(analysis, study.code, small[:_IN_A_ROW], settings)
     for option in wide:
-        values[option.name] = _control(analysis, study.code, option, kept[option.name])
+        values[option.name] = _control(analysis, study.code, option, settings[option.name])
     if small[_IN_A_ROW:]:
-        changed = [o.kind.label for o in small[_IN_A_ROW:] if kept[o.name] != o.initial]
+        changed = [o.kind.label for o in small[_IN_A_ROW:] if settings[o.name] != o.initial]
         with st.expander("More options"):  # another label would close it
-            values |= _grid(analysis, study.code, small[_IN_A_ROW:], kept)
+            values |= _grid(analysis, study.code, small[_IN_A_ROW:], settings)
         if changed:
             st.caption(f"Changed under More options: {widgets.plain(', '.join(changed))}.")
     for option in edited:
@@ -56,7 +56,7 @@ def option_form(analysis: Analysis, study: StudyRecord) -> dict[str, Any]:
 
 
 def chart_options(analysis: Analysis) -> dict[str, Any]:
-    """Controls for the options of the charts of an analysis, and what they hold."""
+    """Draw controls for the chart options of an analysis and return their values."""
     return {
         option.name: _WIDGETS[type(option.kind)](
             option, f"chart_option:{analysis.name}:{option.name}", option.initial
@@ -73,7 +73,7 @@ def _is_wide(option: AnalysisOption) -> bool:
 
 
 def _grid(
-    analysis: Analysis, study: str, options: Sequence[AnalysisOption], kept: Mapping[str, Any]
+    analysis: Analysis, study: str, options: Sequence[AnalysisOption], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Controls side by side, a few in a row."""
     values: dict[str, Any] = {}
@@ -82,15 +82,15 @@ def _grid(
         part = options[start : start + _IN_A_ROW]
         for column, option in zip(columns, part, strict=False):
             with column:
-                values[option.name] = _control(analysis, study, option, kept[option.name])
+                values[option.name] = _control(analysis, study, option, settings[option.name])
     return values
 
 
-def _control(analysis: Analysis, study: str, option: AnalysisOption, kept: Any) -> Any:
-    """The control of one option, holding what was kept; what it holds is kept from then on."""
+def _control(analysis: Analysis, study: str, option: AnalysisOption, setting: Any) -> Any:
+    """The control of one option, which starts from the saved setting and saves every change."""
     key = f"option:{study}:{analysis.name}:{option.name}"
-    value = _WIDGETS[type(option.kind)](option, key, kept)
-    if value != kept:
+    value = _WIDGETS[type(option.kind)](option, key, setting)
+    if value != setting:
         try:
             analyses.save_option(widgets.workspace(), study, analysis, option.name, value)
         except UserError as error:
@@ -98,70 +98,72 @@ def _control(analysis: Analysis, study: str, option: AnalysisOption, kept: Any) 
     return value
 
 
-def _number(option: AnalysisOption, key: str, kept: Any) -> Any:
+def _number(option: AnalysisOption, key: str, setting: Any) -> Any:
     kind: Any = option.kind
     low, high = kind.bounds(option.default)
-    return st.number_input(kind.label, low, high, kept, key=key, help=_tooltip(kind))
+    return st.number_input(kind.label, low, high, setting, key=key, help=_tooltip(kind))
 
 
-def _choice(option: AnalysisOption, key: str, kept: Any) -> Any:
+def _choice(option: AnalysisOption, key: str, setting: Any) -> Any:
     kind: Any = option.kind
     words = dict(kind.choices)
     codes = list(words)
     return st.selectbox(
-        kind.label, codes, codes.index(kept), format_func=words.__getitem__, key=key,
+        kind.label, codes, codes.index(setting), format_func=words.__getitem__, key=key,
         help=_tooltip(kind),
     )  # fmt: skip
 
 
-def _switch(option: AnalysisOption, key: str, kept: Any) -> Any:
-    return st.toggle(option.kind.label, kept, key=key, help=_tooltip(option.kind))
+def _switch(option: AnalysisOption, key: str, setting: Any) -> Any:
+    return st.toggle(option.kind.label, setting, key=key, help=_tooltip(option.kind))
 
 
-def _design_factors(option: AnalysisOption, key: str, kept: Any) -> Any:
+def _design_factors(option: AnalysisOption, key: str, setting: Any) -> Any:
     kind: Any = option.kind
     chosen = st.multiselect(
-        kind.label, GROUPINGS, list(kept), format_func=factor_word, key=key, help=_tooltip(kind)
+        kind.label, GROUPINGS, list(setting), format_func=factor_word, key=key, help=_tooltip(kind)
     )
     return tuple(chosen)
 
 
-def _text(option: AnalysisOption, key: str, kept: Any) -> Any:
+def _text(option: AnalysisOption, key: str, setting: Any) -> Any:
     kind: Any = option.kind
     if kind.lines == 1:
-        return st.text_input(kind.label, kept, key=key, help=_tooltip(kind))
-    return st.text_area(kind.label, kept, key=key, help=_tooltip(kind), height=28 * kind.lines + 20)
+        return st.text_input(kind.label, setting, key=key, help=_tooltip(kind))
+    return st.text_area(
+        kind.label, setting, key=key, help=_tooltip(kind), height=28 * kind.lines + 20
+    )
 
 
-def _numbers(option: AnalysisOption, key: str, kept: Any) -> Any:
-    """Numbers typed in one field; unreadable ones are told and leave what was there."""
+def _numbers(option: AnalysisOption, key: str, setting: Any) -> Any:
+    """Numbers typed in one field; unreadable text is refused and the setting stays."""
     kind: Any = option.kind
-    shown = " ".join(f"{value:g}" for value in kept)
+    shown = " ".join(f"{value:g}" for value in setting)
     typed = st.text_input(kind.label, shown, key=key, help=_tooltip(kind))
     try:
         return kind.parse(typed, option.default)
     except NotAllowed:
         st.error(
-            f"{widgets.plain(typed)} cannot be read. Type numbers from {kind.low:g} to "
+            f"Inkblot cannot read {widgets.plain(typed)}. Type numbers from {kind.low:g} to "
             f"{kind.high:g} with spaces between them, such as {shown or '0.5'}."
         )
-        return kept
+        return setting
 
 
 def _tooltip(kind: Any) -> str | None:
-    """The help of an option to the letter: a * of a model text is no Markdown."""
+    """The help of an option as plain text: the * of a model text is no Markdown."""
     return widgets.plain(kind.help) or None
 
 
-def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
+def _rows(option: AnalysisOption, key: str, setting: Any) -> Any:
     """A small table to fill in; rows that are not complete yet are left out."""
     kind: Any = option.kind
     source = f"source:{key}"
     if key not in st.session_state or source not in st.session_state:
-        # The editor must not be fed its own output, so it starts from what was kept until redrawn.
-        frame = pd.DataFrame(list(kept), columns=[name for name, _, _ in kind.columns])
-        for name, _, what in kind.columns:
-            frame[name] = frame[name].astype("float64" if what == "number" else "object")
+        # The editor must not get its own output, so it keeps the first setting until a redraw.
+        frame = pd.DataFrame(list(setting), columns=[name for name, _, _ in kind.columns])
+        for name, _, cell_kind in kind.columns:
+            frame[name] = frame[name].astype("float64" if cell_kind == "number" else "object")
         st.session_state[source] = frame
     st.caption(widgets.plain(kind.label) + (f". {widgets.plain(kind.help)}" if kind.help else ""))
     edited = st.data_editor(
@@ -170,9 +172,9 @@ def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
         num_rows="dynamic",
         hide_index=True,
         column_config={
-            name: (st.column_config.NumberColumn if what == "number"
+            name: (st.column_config.NumberColumn if cell_kind == "number"
                    else st.column_config.TextColumn)(title)
-            for name, title, what in kind.columns
+            for name, title, cell_kind in kind.columns
         },
     )  # fmt: skip
     complete = edited.dropna()
@@ -185,23 +187,24 @@ def _rows(option: AnalysisOption, key: str, kept: Any) -> Any:
         )
     return tuple(
         tuple(
-            float(cell) if what == "number" else str(cell).strip()
-            for cell, (_, _, what) in zip(row, kind.columns, strict=True)
+            float(cell) if cell_kind == "number" else str(cell).strip()
+            for cell, (_, _, cell_kind) in zip(row, kind.columns, strict=True)
         )
         for row in complete.itertuples(index=False)
     )
 
 
-def _other_data(option: AnalysisOption, key: str, kept: Any) -> Any:
+def _other_data(option: AnalysisOption, key: str, setting: Any) -> Any:
     kind: Any = option.kind
     names = frames.other_data_names(widgets.workspace(), kind)
-    wished = kept if kept in names else ""
+    selected = setting if setting in names else ""
     return st.selectbox(
-        kind.label, ["", *names], ["", *names].index(wished), key=key, help=_tooltip(kind),
+        kind.label, ["", *names], ["", *names].index(selected), key=key, help=_tooltip(kind),
         format_func=lambda name: name or "(none)",
     )  # fmt: skip
 
 
+# The widget of each kind of option: it takes the option, a key and the setting.
 _WIDGETS: Mapping[type, Callable[[AnalysisOption, str, Any], Any]] = {
     Number: _number,
     Choice: _choice,
@@ -212,7 +215,6 @@ _WIDGETS: Mapping[type, Callable[[AnalysisOption, str, Any], Any]] = {
     Rows: _rows,
     OtherData: _other_data,
 }
-"""What draws an option of each kind: from the option, a key and what was kept, what it holds."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ class _Editor:
     draw: Callable[[StudyRecord, Analysis, AnalysisOption], dict[str, Any]]
 
 
+# The kinds of options that take more than a widget; they stand below all others.
 _EDITORS: Mapping[type, _Editor] = {
     FactorModelText: _Editor(factor_model_editor.options_set, factor_model_editor.controls)
 }
-"""The kinds of options that take more than a widget; they stand below all others."""

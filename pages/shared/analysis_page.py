@@ -19,19 +19,17 @@ from core.workflow.statistics.computing import AnalysisRequest, Computation
 from pages.shared import analysis_options, downloads, results, widgets
 from pages.shared.widgets import factor_word
 
-# Results computed in the background: the result if it is there, else how far it is.
-
-PATIENCE_S = 0.4
-"""How long a page waits before it shows progress instead; most results are there by then."""
-_LOOK_EVERY_S = 0.5
+# How long a page waits for a result before it shows progress; most results take less time.
+WAIT_S = 0.4
+_POLL_S = 0.5
 
 
 def _result_of(question: AnalysisRequest) -> AnalysisResult | None:
-    """The result, or None after showing how far it is; raises what kept it from being computed."""
+    """The result, or None while it is being computed; raises the error of the computation."""
     computation = computing.computation_of(widgets.workspace(), question)
-    computation.wait(PATIENCE_S)
+    computation.wait(WAIT_S)
     if computation.state == "cancelled":
-        st.info("Cancelled. Nothing was kept.", icon=":material/cancel:")
+        st.info("The computation is canceled. No result is saved.", icon=":material/cancel:")
         st.button(
             "Compute again", icon=":material/refresh:", key="compute_again",
             on_click=computing.forget, args=(widgets.workspace(), question),
@@ -43,27 +41,25 @@ def _result_of(question: AnalysisRequest) -> AnalysisResult | None:
     return None
 
 
-@st.fragment(run_every=_LOOK_EVERY_S)
+@st.fragment(run_every=_POLL_S)
 def _watch(computation: Computation) -> None:
-    """A bar with how far it is, and a way to stop it; draws the page anew when it has ended."""
+    """A progress bar with a button to cancel; redraws the page at the end."""
     if computation.ended:
         st.rerun()
     waiting = computation.state == "waiting"
-    said = (
-        "Waiting for other analyses ..."
+    text = (
+        "Waiting until other analyses are done ..."
         if waiting
         else f"Computing: {computation.done} of {computation.total} {computation.unit} done ..."
         if computation.total
         else "Computing ..."
     )
-    st.progress(computation.done / computation.total if computation.total else 0.0, text=said)
+    st.progress(computation.done / computation.total if computation.total else 0.0, text=text)
     st.button(
         "Cancel", icon=":material/stop_circle:", key="cancel_computing", on_click=computation.cancel
     )
-    st.caption("You may leave this page; the result will be here when you come back.")
+    st.caption("You can leave this page. The result will be here when you return.")
 
-
-# What every page of statistics has: study, analysis, options, what a row is, and the result.
 
 _ANALYSIS_PARAMETER = "analysis"
 
@@ -71,12 +67,12 @@ _ANALYSIS_PARAMETER = "analysis"
 def show(
     topic: Topic,
     *,
-    lead: Callable[[AnalysisResult], None] | None = None,
-    after: Callable[[StudyRecord], None] | None = None,
+    above: Callable[[AnalysisResult], None] | None = None,
+    below: Callable[[StudyRecord], None] | None = None,
 ) -> None:
     """The page of a topic below its title.
 
-    `lead` is drawn above every result and `after` below it.
+    `above` draws something above every result and `below` something below it.
     """
     with widgets.error_box():
         study = widgets.study_chooser()
@@ -91,22 +87,24 @@ def show(
         widgets.notes_of_study(study.code)
         if study.n_responses < study.n_trials:
             st.warning(
-                f"{study.n_responses:,} of {study.n_trials:,} planned replies are in ("
-                f"{collection.usable_words(study.n_usable, study.n_asked)}); "
-                "the numbers will change as more arrive."
+                f"{study.n_responses:,} of {study.n_trials:,} planned replies have arrived ("
+                f"{collection.usable_words(study.n_usable, study.n_asked)}). "
+                "The numbers change with each new reply."
             )
         analysis = _choose_analysis(topic)
         st.write(widgets.plain(analysis.question))
         options = analysis_options.option_form(analysis, study)
-        beside, over, where = _which_answers(study, analysis)
-        question = AnalysisRequest(analysis.name, (study.code, *beside), options, where, over)
+        other_studies, averaged, filters = _which_answers(study, analysis)
+        question = AnalysisRequest(
+            analysis.name, (study.code, *other_studies), options, filters, averaged
+        )
         result = _result_of(question)
         if result is not None:
-            if lead:
-                lead(result)
+            if above:
+                above(result)
             _show(analysis, question, result)
-            if after:
-                after(study)
+            if below:
+                below(study)
 
 
 def _show(analysis: Analysis, question: AnalysisRequest, result: AnalysisResult) -> None:
@@ -117,19 +115,19 @@ def _show(analysis: Analysis, question: AnalysisRequest, result: AnalysisResult)
 
 def _choose_analysis(topic: Topic) -> Analysis:
     names = [analysis.name for analysis in analyses.all_analyses() if analysis.topic == topic]
-    names.sort(key=lambda name: name != topic)  # what gives the page its name comes first
-    wished = st.query_params.get(_ANALYSIS_PARAMETER, "")
-    default = wished if wished in names else topic if topic in names else names[0]
+    names.sort(key=lambda name: name != topic)  # the analysis with the page's name comes first
+    in_address = st.query_params.get(_ANALYSIS_PARAMETER, "")
+    default = in_address if in_address in names else topic if topic in names else names[0]
     chosen = default
     if len(names) > 1:
         titles = {name: widgets.plain(analyses.by_name(name).title) for name in names}
         key = widgets.analysis_chooser(topic)
-        # Not as a default: what a button of another analysis chooses here would clash with it.
+        # Not as a default: it would clash with a choice made by a button of another analysis.
         st.session_state.setdefault(key, default)
-        taken = st.segmented_control(
+        choice = st.segmented_control(
             "Analysis", names, format_func=titles.__getitem__, key=key, required=True
         )
-        chosen = taken or default
+        chosen = choice or default
     st.query_params[_ANALYSIS_PARAMETER] = chosen
     return analyses.by_name(chosen)
 
@@ -137,19 +135,19 @@ def _choose_analysis(topic: Topic) -> Analysis:
 def _which_answers(
     study: StudyRecord, analysis: Analysis
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, list[object]]]:
-    """Other studies analyzed together, factors averaged over, and filters."""
-    with st.expander("Which answers, and what a row is"):
+    """Other studies of the analysis, the factors to average over, and the filters."""
+    with st.expander("Choose the answers and the unit of analysis"):
         levels = browsing.levels(widgets.workspace(), study.code)
-        beside = _together(study)
-        over = _rows(study, levels) if analysis.needs is ITEM_SCORES else ()
-        where = {
+        other_studies = _together(study)
+        averaged = _rows(study, levels) if analysis.needs is ITEM_SCORES else ()
+        filters = {
             name: st.multiselect(
-                f"Only these: {factor_word(name)}", values,
+                f"Only {factor_word(name)}", values,
                 key=f"where:{study.code}:{name}", persist_state="session",
             )
             for name, values in levels.items()
         }  # fmt: skip
-    return beside, over, {name: values for name, values in where.items() if values}
+    return other_studies, averaged, {name: values for name, values in filters.items() if values}
 
 
 def _together(study: StudyRecord) -> tuple[str, ...]:
@@ -163,24 +161,24 @@ def _together(study: StudyRecord) -> tuple[str, ...]:
     if not others:
         return ()
     chosen = st.multiselect(
-        "Together with the answers of", others, key=f"together:{study.code}",
+        "Add the answers of other studies", others, key=f"together:{study.code}",
         persist_state="session",
-        help="Studies with the same bank. Put them side by side by choosing Study there.",
+        help="Studies with the same bank. To compare the studies, choose Study under Side by side.",
     )  # fmt: skip
     return tuple(chosen)
 
 
 def _rows(study: StudyRecord, levels: Mapping[str, list[Any]]) -> tuple[str, ...]:
-    """What makes a row; administrations that differ in something else only are averaged."""
+    """The factors whose combinations are the rows; returns the factors to average over."""
     factors = [name for name in levels if name != "item"]
     if not factors:
-        st.caption("A row is one administration: the bank answered once.")
+        st.caption("A row is one administration: one respondent answers the whole bank once.")
         return ()
     chosen = st.multiselect(
         "A row is one combination of", factors, factors, format_func=factor_word,
         key=f"rows:{study.code}", persist_state="session",
-        help="The unit of analysis. Take one out, and the scores of rows that differ in nothing "
-        "else are averaged. What is set side by side or compared below is never averaged.",
+        help="The unit of analysis. If you remove a factor, rows that differ only in this factor "
+        "are averaged. Factors that an analysis compares are never averaged.",
     )  # fmt: skip
     for sentence in frames.implications(chosen, brought_in=study.kind == "imported"):
         st.caption(widgets.plain(sentence))

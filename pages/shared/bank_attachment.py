@@ -10,42 +10,42 @@ from core.workflow.opening import open_workspace
 from pages.shared.downloads import command
 from pages.shared.widgets import STUDY_PARAMETER, last_note, plain, workspace
 
+# Session key of what the last press came to.
 _NOTE = "data_attach_note"
-"""Session key of what the last press came to."""
 
 
 def attach_section() -> None:
     """Choose a study without a bank and a bank that holds its items; attach it."""
-    done = last_note(_NOTE)
-    if done is not None:
-        st.success(done)
-    waiting = [record.code for record in bank_attachment.studies_without_bank(workspace())]
-    if not waiting:
+    message = last_note(_NOTE)
+    if message is not None:
+        st.success(message)
+    studies = [record.code for record in bank_attachment.studies_without_bank(workspace())]
+    if not studies:
         return
     st.header("Attach a bank")
     st.write(
-        "The answers of these studies were imported without a bank, so nothing says which items "
-        "are reverse-keyed or which subscale they belong to. The answers stay as they are; their "
-        "scores follow the bank from then on."
+        "The answers of these studies were imported without a bank. Inkblot does not know which "
+        "items are reverse-keyed or which subscale they belong to. Attaching a bank leaves the "
+        "answers unchanged and computes their scores by the bank."
     )
-    wished = st.query_params.get(STUDY_PARAMETER, "")
+    in_address = st.query_params.get(STUDY_PARAMETER, "")
     left, right = st.columns(2)
     study = left.selectbox(
-        "Study without a bank", waiting, key=f"attach_study:{len(waiting)}",
-        index=waiting.index(wished) if wished in waiting else 0,
+        "Study without a bank", studies, key=f"attach_study:{len(studies)}",
+        index=studies.index(in_address) if in_address in studies else 0,
     )  # fmt: skip
-    found = {
+    matches = {
         match.bank.code: match for match in bank_attachment.banks_for_study(workspace(), study)
     }
-    if not found:
-        st.info("No bank holds any of its items. Import the bank on the page Question banks first.")
+    if not matches:
+        st.info("No bank holds items of this study. First import the bank on the page Banks.")
         return
-    bank = right.selectbox("Bank", list(found), key=f"attach_bank:{study}")
-    match = found[bank]
+    bank = right.selectbox("Bank", list(matches), key=f"attach_bank:{study}")
+    match = matches[bank]
     st.write(f"{plain(match.bank.title)}: {plain(match.words)}. {plain(match.problem)}")
     st.button(
         "Attach this bank", key="data_attach", icon=":material/link:", disabled=not match.fits,
-        help=None if match.fits else "The bank must hold every item and every answer.",
+        help=None if match.fits else "The bank must hold every item and every answer option.",
         on_click=_attach, args=(study, bank),
     )  # fmt: skip
     command("attach", study, "--bank", bank)
@@ -53,13 +53,17 @@ def attach_section() -> None:
 
 def _attach(study: str, bank: str) -> None:
     try:
-        done = bank_attachment.attach(open_workspace(), study, bank)
+        attachment = bank_attachment.attach(open_workspace(), study, bank)
     except UserError as error:
         st.session_state[_NOTE] = error
         return
-    st.cache_data.clear()  # numbers on other pages rest on what has just changed
-    replaced = f" {done.n_scores:,} scores of the file are derived now." if done.n_scores else ""
+    st.cache_data.clear()  # numbers on other pages use what has just changed
+    replaced = (
+        f" {attachment.n_scores:,} scores of the file are now computed from the answers."
+        if attachment.n_scores
+        else ""
+    )
     st.session_state[_NOTE] = (
-        f"Study {plain(study)} belongs to bank {plain(done.bank)}, version {done.version}. "
-        f"{plain(done.about_bank)}{replaced}"
+        f"Study {plain(study)} belongs to bank {plain(attachment.bank)}, version "
+        f"{attachment.version}. {plain(attachment.about_bank)}{replaced}"
     )

@@ -1,4 +1,4 @@
-"""Files of a study to take away, made when asked for, with the command that writes the same."""
+"""Downloads of a study, made on request, with the command that writes the same files."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def answers_file(study: str, file_format: FileFormat) -> None:
     revision = (workspace().process, analyses.revision(workspace(), [study]))
     flag = f"prepared:{study}:{file_format}"
     st.caption(
-        f"All answers as one tidy {words} file, one answer a row; it can be imported again without "
-        "loss."
+        f"All answers in one tidy {words} file, one answer per row. You can import the file again "
+        "without loss."
     )
     if st.session_state.get(flag) != revision:
         again = flag in st.session_state
         if again:
-            st.caption("More answers have come in since the file was prepared.")
+            st.caption("The answers have changed since the file was prepared.")
         st.button(
             f"Prepare the file ({words})", key=f"prepare:{file_format}",
             icon=":material/inventory_2:", on_click=_prepare, args=(flag, revision),
-            help="With a million answers this takes some seconds.",
+            help="A file of a million answers takes some seconds.",
         )  # fmt: skip
         return
     data = _answers(revision, study, file_format)
@@ -49,7 +49,7 @@ def _study_files(study: StudyRecord) -> None:
     """Bank, plan, calls and design of a study."""
     stem = file_stem(study.code)
     files: list[tuple[str, str, Callable[[], bytes]]] = [
-        ("Bank as it was asked", f"{stem}-bank.csv", lambda: bank(study.code)),
+        ("Bank of the study", f"{stem}-bank.csv", lambda: bank(study.code)),
         (
             "Counts of usable answers and of all others",
             f"{stem}-counts.csv",
@@ -59,9 +59,9 @@ def _study_files(study: StudyRecord) -> None:
     if study.kind == "planned":
         files += [
             ("Plan with its hash and time", f"{stem}-plan.csv", lambda: plan(study.code)),
-            ("Calls that were sent", f"{stem}-calls.csv", lambda: calls(study.code)),
+            ("All calls", f"{stem}-calls.csv", lambda: calls(study.code)),
             (
-                "Design, to plan it again",
+                "Design, to plan the study again",
                 f"{stem}-design.yaml",
                 lambda: studies.design_yaml(study.design).encode(),
             ),
@@ -69,11 +69,11 @@ def _study_files(study: StudyRecord) -> None:
     for label, name, make in files:
         _download_when_asked(label, make, name)
     if study.kind != "planned":
-        st.caption("The answers were imported, so there is neither plan nor design.")
+        st.caption("The answers were imported, so the study has no plan and no design.")
 
 
 def counts(study: str) -> bytes:
-    """How many answers of a study are usable, and what became of the others, as CSV."""
+    """Counts of usable answers and of all other statuses of a study, as CSV."""
     return exports.counts_csv(workspace(), study)
 
 
@@ -103,34 +103,34 @@ def _download_when_asked(label: str, make: Callable[[], bytes], file_name: str) 
 def command(*words: str) -> None:
     """The equivalent command line, as text to copy."""
     st.caption(
-        "The same from the command line (close Inkblot first: the database is open in one program "
-        "at a time)"
+        "The same on the command line (close Inkblot first: only one program at a time can open "
+        "the database)"
     )
     st.code(f"{_PYTHON} {shlex.join(words)}", language=None, wrap_lines=True)
 
 
 def export_section(study: StudyRecord) -> None:
-    """Everything of one study, and the command that writes the same files into a folder."""
-    come = (
+    """All files of one study, and the command that writes them into a folder."""
+    counts_words = (
         f"**{study.n_responses:,}** of {study.n_trials:,} planned trials have a reply; "
         f"answers: **{collection.usable_words(study.n_usable, study.n_asked)}**."
         if study.kind == "planned"
         else f"Imported answers: **{collection.usable_words(study.n_usable, study.n_asked)}**."
     )
-    st.write(f"{come} Bank: {plain(study.instrument)}, version {study.version}.")
+    st.write(f"{counts_words} Bank: {plain(study.instrument)}, version {study.version}.")
     left, right = st.columns(2)
     with left:
         st.markdown("**Answers**")
         answers_file(study.code, "csv")
         answers_file(study.code, "parquet")
     with right:
-        st.markdown("**What they belong to**")
+        st.markdown("**Bank, plan and design**")
         _study_files(study)
     command("export", study.code, f"{file_stem(study.code)}_files")
     st.caption(
-        "It writes a folder with answers.csv, bank.csv, counts.csv, for planned studies plan.csv, "
-        "calls.csv and design.yaml, and SHA256SUMS with their checksums. Parquet is written by "
-        "this page only."
+        "The command writes a folder with answers.csv, bank.csv, counts.csv, SHA256SUMS with the "
+        "checksums and, for planned studies, plan.csv, calls.csv and design.yaml. Only this page "
+        "writes Parquet."
     )
 
 
@@ -146,5 +146,5 @@ def _answers(revision: object, study: str, file_format: FileFormat) -> bytes:
 
 def file_stem(study: str) -> str:
     """The study's name as a file name any system takes."""
-    kept = "".join(c if c.isalnum() or c in "-_." else "_" for c in study).strip(".")
-    return kept[:80] or "study"
+    stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in study).strip(".")
+    return stem[:80] or "study"

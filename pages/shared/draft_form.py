@@ -1,7 +1,7 @@
-"""A form whose every field is kept in the database as soon as it is left.
+"""A form that saves each field in the database when the user leaves the field.
 
-The draft in the database is the truth; the widgets show it. So a reload, another page or a second
-tab finds what was typed, and a field changed in two tabs is told.
+The draft in the database is the truth, and the widgets show it. So a reload, another page and a
+second tab show the same values, and the form warns if two tabs change the same field.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class DraftForm:
         on_change: Callable[[], None] | None = None,
         **options: Any,
     ) -> None:
-        """A field with one of several choices. A choice no longer there shows as none."""
+        """A field with one of several choices. A choice that no longer exists shows as none."""
         value = self.fields[field]
         there = value in choices
         self._seed(field, value if there else None)
@@ -78,7 +78,7 @@ class DraftForm:
         st.selectbox(label, choices, index=index, format_func=words, **wired, **options)
 
     def radio(self, field: str, label: str, words: Mapping[Any, str], **options: Any) -> None:
-        """A field with one of a few choices, all in sight."""
+        """A field with one of a few choices, all visible."""
         self._seed(field)
         wired = self._wired(field)
         st.radio(label, list(words), format_func=words.__getitem__, **wired, **options)
@@ -93,7 +93,7 @@ class DraftForm:
         st.multiselect(label, choices, format_func=words, wrap=True, **wired, **options)
 
     def show_notes(self) -> None:
-        """What has to be told about the last change, and when the draft was saved."""
+        """A warning about the last change, and the time when the draft was saved."""
         note = st.session_state.pop(_NOTE + self.name, None)
         if note:
             st.warning(note)
@@ -101,11 +101,11 @@ class DraftForm:
             st.caption(f"Saved at {self.saved_at}")
 
     def _seed(self, field: str, value: Any = _MISSING) -> None:
-        """Set a widget to what is kept, unless it shows that already (it may be being typed in)."""
+        """Set a widget to the saved value, unless it shows it (the user may be typing in it)."""
         key = key_of(self.name, field)
-        wanted = self.fields[field] if value is _MISSING else value
-        if st.session_state.get(key, _MISSING) != wanted:
-            st.session_state[key] = wanted
+        stored_value = self.fields[field] if value is _MISSING else value
+        if st.session_state.get(key, _MISSING) != stored_value:
+            st.session_state[key] = stored_value
 
     def _wired(
         self,
@@ -123,18 +123,18 @@ class DraftForm:
 
 def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
     """The form of a draft as it is in the database now."""
-    kept = drafts.load(widgets.workspace(), name)
-    stored = cast("dict[str, Any]", kept.value) if kept else {}
+    draft = drafts.load(widgets.workspace(), name)
+    stored = cast("dict[str, Any]", draft.value) if draft else {}
     fields = {**defaults, **stored}
     seen = st.session_state.get(_SEEN + name)
     if seen is not None and seen != fields and _NOTE + name not in st.session_state:
         changed = [field for field in fields if fields[field] != seen.get(field)]
         st.session_state[_NOTE + name] = (
             f"This was changed in another tab ({count_text(len(changed), 'field')}); "
-            "the newer state is shown."
+            "the page now shows the newer state."
         )
     st.session_state[_SEEN + name] = fields
-    saved_at = kept.saved_at.astimezone().strftime("%H:%M:%S") if kept else ""
+    saved_at = draft.saved_at.astimezone().strftime("%H:%M:%S") if draft else ""
     return DraftForm(name, fields, defaults, saved_at)
 
 
@@ -145,16 +145,16 @@ def key_of(name: str, field: str) -> str:
 
 def set_fields(name: str, defaults: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
     """Change fields of a draft from a button or another field."""
-    found = widgets.workspace()
-    kept = drafts.load(found, name)
-    stored = drafts.update(found, name, changes if kept else {**defaults, **changes})
+    workspace = widgets.workspace()
+    draft = drafts.load(workspace, name)
+    stored = drafts.update(workspace, name, changes if draft else {**defaults, **changes})
     seen = st.session_state.get(_SEEN + name)
-    if seen is not None:  # what this tab changes itself is nothing to be told about
+    if seen is not None:  # no warning about a change of this tab
         st.session_state[_SEEN + name] = {**seen, **{f: stored[f] for f in changes}}
 
 
 def forget(name: str) -> None:
-    """Drop a draft, once it has become something or is no longer wanted."""
+    """Delete a draft that has been used or discarded."""
     drafts.save(widgets.workspace(), name, None)
     st.session_state.pop(_SEEN + name, None)
 
@@ -171,35 +171,35 @@ def _keep(
     if refused:
         st.session_state[_NOTE + name] = refused
         return
-    _tell_conflict(name, field)
+    _note_conflict(name, field)
     set_fields(name, defaults, {field: value})
     if then is not None:
         then()
 
 
 def _refusal(value: Any, shape: tuple[str, str] | None) -> str:
-    """Why what was entered is not kept; empty where it is. It is not repeated: it may be a key."""
+    """Why a value is not saved, or empty. The message never repeats the value: it may be a key."""
     if not isinstance(value, str):
         return ""
     if drafts.looks_like_key(value):
         return (
-            "That looks like the key of a service and was not kept. "
-            "Type it into the field for the key, which is saved nowhere."
+            "Your input looks like the key of a service and was not saved. "
+            "Type it into the field for the key, which is never written down."
         )
     if shape and value and not re.fullmatch(shape[0], value.strip()):
         return shape[1]
     return ""
 
 
-def _tell_conflict(name: str, field: str) -> None:
-    """Say so where another tab has changed the same field since this tab drew it."""
+def _note_conflict(name: str, field: str) -> None:
+    """Warn if another tab has changed the same field since this tab drew it."""
     seen = st.session_state.get(_SEEN + name)
-    kept = drafts.load(widgets.workspace(), name)
-    if seen is None or kept is None or field not in kept.value:
+    draft = drafts.load(widgets.workspace(), name)
+    if seen is None or draft is None or field not in draft.value:
         return
-    other = kept.value[field]
+    other = draft.value[field]
     if other != seen.get(field):
         st.session_state[_NOTE + name] = (
-            f'Another tab had changed the same field to "{widgets.plain(other)}"; '
-            "what you entered last was kept."
+            f'Another tab changed the same field to "{widgets.plain(other)}"; '
+            "your last input was saved."
         )

@@ -1,4 +1,4 @@
-"""The desk where a factor model is edited: a preset, items moved between factors, or the text."""
+"""The editor of a factor model: a preset, items moved between factors, or the text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SYNTAX_HELP = (
 
 @st.cache_data(max_entries=30, show_spinner=False)
 def _proposal(_revision: object, study: str, preset: str) -> Proposal:
-    """The text of a preset, kept as long as the answers (`_revision`) stay the same."""
+    """The text of a preset, cached while the answers (`_revision`) stay the same."""
     return factor_models.proposal(widgets.workspace(), [study], preset)  # type: ignore[arg-type]
 
 
@@ -44,41 +44,41 @@ def controls(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> 
         return {option.name: _comparison(study)}
     if kind.fitted_by:
         return _fitted_model(study, option)
-    return _one_model(study, analysis, option)
+    return _model_form(study, analysis, option)
 
 
-def _one_model(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> dict[str, Any]:
+def _model_form(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> dict[str, Any]:
     """Preset and model text as the user left them."""
     kind: Any = option.kind
-    kept = analyses.saved_options(widgets.workspace(), study.code, analysis)
-    kept_preset, own = kept[kind.preset], kept[option.name]
+    settings = analyses.saved_options(widgets.workspace(), study.code, analysis)
+    preset_setting, edited_text = settings[kind.preset], settings[option.name]
     presets = factor_models.presets()
     key = f"factor_preset:{study.code}"
     preset = st.selectbox(
-        "Model", list(presets), list(presets).index(kept_preset),
-        format_func=presets.__getitem__, key=key, disabled=bool(own),
-        help="What the items are taken to measure. Once a model is edited, its text counts.",
+        "Model", list(presets), list(presets).index(preset_setting),
+        format_func=presets.__getitem__, key=key, disabled=bool(edited_text),
+        help="The factors that the items should measure. An edited model replaces this choice.",
     )  # fmt: skip
-    if preset != kept_preset:
+    if preset != preset_setting:
         _keep(study.code, analysis, kind.preset, preset)
     edit_key = f"factor_edit:{study.code}"
     # Not as the default of the switch, which would change under it with the first edit.
-    st.session_state.setdefault(edit_key, bool(own))
+    st.session_state.setdefault(edit_key, bool(edited_text))
     with st.container(horizontal=True, vertical_alignment="center"):
         edit = st.toggle(
             "Edit the model", key=edit_key,
-            help="Move items between factors, let residuals correlate, or write the text.",
+            help="Move items between factors, let residuals correlate, or edit the text.",
         )  # fmt: skip
-        for other in _with_its_model(analysis):
+        for other in _analyses_of_model(analysis):
             st.button(
                 plain(other.title), icon=":material/compare_arrows:", key=f"open:{other.name}",
                 on_click=_open, args=(other,), help=plain(other.question),
             )  # fmt: skip
     if edit:
-        found = widgets.workspace()
-        revision = (found.process, study.code, analyses.revision(found, [study.code]))
+        workspace = widgets.workspace()
+        revision = (workspace.process, study.code, analyses.revision(workspace, [study.code]))
         with st.container(border=True):
-            with st.container():  # there without a note too, so that nothing below is drawn anew
+            with st.container():  # also without a note, so that nothing below is redrawn
                 note = widgets.last_note(_NOTE)
                 if note:
                     st.success(plain(note))
@@ -87,10 +87,10 @@ def _one_model(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -
             except UserError as error:
                 widgets.show_problem(error)
                 proposed = Proposal("", {})
-            _desk(study, analysis, own, proposed)
-    elif own:
-        st.caption("The model was edited; its text counts. Switch this on to see it.")
-    return {kind.preset: preset, option.name: own}
+            _editing_area(study, analysis, edited_text, proposed)
+    elif edited_text:
+        st.caption("The analysis uses an edited model. Switch on 'Edit the model' to see it.")
+    return {kind.preset: preset, option.name: edited_text}
 
 
 def _fitted_model(study: StudyRecord, option: AnalysisOption) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _fitted_model(study: StudyRecord, option: AnalysisOption) -> dict[str, Any]:
     by = ", ".join(map(factor_word, chosen["by"]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            plain(f"Model: {model}. Side by side: {by or 'nothing'}. As chosen under "
+            plain(f"Model: {model}. Side by side: {by or 'nothing'}. Both are chosen under "
                   f"{fitting.title}."),
             width="content",
         )  # fmt: skip
@@ -117,7 +117,7 @@ def _fitted_model(study: StudyRecord, option: AnalysisOption) -> dict[str, Any]:
     return {name: chosen[name] for name in options_set(option)}
 
 
-def _with_its_model(analysis: Analysis) -> list[Analysis]:
+def _analyses_of_model(analysis: Analysis) -> list[Analysis]:
     """The analyses that take over the model of this one."""
     return [
         other
@@ -133,20 +133,20 @@ def _open(analysis: Analysis) -> None:
 
 
 def _comparison(study: StudyRecord) -> str:
-    """Which models to compare: presets, and those that were kept."""
+    """The models to compare: presets and saved models."""
     own = factor_models.saved_models(widgets.workspace(), study.code)
     presets = factor_models.presets()
     offered = [*presets.values(), *own]
     chosen = st.multiselect(
         "Models to compare", offered, [], key=f"compare_models:{study.code}",
-        persist_state="session", placeholder="All that these items can have",
-        help="Edit a model under Confirmatory factor analysis and keep it, to have it here.",
+        persist_state="session", placeholder="All models that fit these items",
+        help="To add a model of your own, edit and save it under Confirmatory factor analysis.",
     )  # fmt: skip
     if not chosen and not own:
         return ""
     names = chosen or offered
-    found = widgets.workspace()
-    revision = (found.process, study.code, analyses.revision(found, [study.code]))
+    workspace = widgets.workspace()
+    revision = (workspace.process, study.code, analyses.revision(workspace, [study.code]))
     texts: dict[str, str] = {}
     for code, title in presets.items():
         if title in names:
@@ -160,15 +160,15 @@ def _comparison(study: StudyRecord) -> str:
         st.code(factor_models.comparison_text(texts), language=None)
     if own:
         left, right = st.columns([3, 1], vertical_alignment="bottom")
-        dropped = left.selectbox("Kept models", list(own), key=f"kept_models:{study.code}")
+        dropped = left.selectbox("Saved models", list(own), key=f"kept_models:{study.code}")
         right.button(
-            "Forget it", icon=":material/delete:", key="forget_model",
-            on_click=factor_models.delete_model, args=(found, study.code, dropped),
+            "Delete the model", icon=":material/delete:", key="forget_model",
+            on_click=factor_models.delete_model, args=(workspace, study.code, dropped),
         )  # fmt: skip
     return factor_models.comparison_text(texts)
 
 
-def _desk(study: StudyRecord, analysis: Analysis, own: str, proposed: Proposal) -> None:
+def _editing_area(study: StudyRecord, analysis: Analysis, own: str, proposed: Proposal) -> None:
     """Moves on the left, the text on the right."""
     text = own or proposed.text
     left, right = st.columns([2, 3])
@@ -176,17 +176,17 @@ def _desk(study: StudyRecord, analysis: Analysis, own: str, proposed: Proposal) 
         try:
             assigned = factor_models.assignment(text)
         except UserError:
-            st.caption("The text cannot be read, so items cannot be moved; the message is below.")
+            st.caption("Inkblot cannot read the text, so you cannot move items. See the message.")
         else:
             _move_form(study, analysis, text, proposed, assigned)
             _residual_form(study, analysis, text, proposed, list(assigned))
     with right:
         _text_area(study, analysis, text)
         st.button(
-            "Back to the proposal", icon=":material/undo:", key="factor_reset", disabled=not own,
+            "Restore the proposal", icon=":material/undo:", key="factor_reset", disabled=not own,
             on_click=_reset, args=(study.code, analysis),
         )  # fmt: skip
-        _keep_form(study, text)
+        _keep_model_form(study, text)
 
 
 def _move_form(
@@ -207,7 +207,8 @@ def _move_form(
     if len(now) > 1:
         source = st.selectbox(
             "From", now, format_func=proposed.name, key=f"move_from:{place}",
-            help="This item measures several factors. It leaves this one and stays on the others.",
+            help="This item measures several factors. It leaves this factor and stays on the "
+            "others.",
         )  # fmt: skip
     target = st.selectbox(
         "To", [factor for factor in factors if factor not in now], format_func=proposed.name,
@@ -216,15 +217,21 @@ def _move_form(
     )  # fmt: skip
     with st.container(horizontal=True):
         for label, icon, key, is_off, change in (
-            ("Move", "drive_file_move", "factor_move", not target, _moved),
-            ("Add a cross-loading", "add", "factor_cross", not (target and now), _crossed),
-            ("Take off", "remove", "factor_take_off", not now, _taken_off),
+            ("Move", "drive_file_move", "factor_move", not target, _move),
+            (
+                "Add a cross-loading",
+                "add",
+                "factor_cross",
+                not (target and now),
+                _add_cross_loading,
+            ),
+            ("Take off", "remove", "factor_take_off", not now, _take_off),
         ):
             st.button(
                 label, icon=f":material/{icon}:", key=key, disabled=is_off, on_click=change,
                 args=(study.code, analysis, text, proposed, item, source, target or ""),
             )  # fmt: skip
-    st.caption(_what_buttons_do(proposed, item, source, target or ""))
+    st.caption(_button_words(proposed, item, source, target or ""))
     rows = [(proposed.name(name), ", ".join(map(proposed.name, own)))
             for name, own in assigned.items()]  # fmt: skip
     widgets.table(
@@ -240,22 +247,22 @@ def _residual_form(
     st.multiselect(
         "Two items that share more than their factors", items, format_func=proposed.name,
         max_selections=2, key=f"residual_pair:{study.code}",
-        help="Their residuals may then correlate. Large modification indices point at such pairs.",
+        help="Their residuals may then correlate. Large modification indices suggest such pairs.",
     )  # fmt: skip
     st.button(
         "Let their residuals correlate", icon=":material/link:", key="factor_residual",
-        on_click=_related, args=(study.code, analysis, text),
+        on_click=_correlate_residuals, args=(study.code, analysis, text),
     )  # fmt: skip
     present = factor_models.residual_pairs(text)
     if present:
         named = {pair: " with ".join(map(proposed.name, pair)) for pair in present}
         out = st.selectbox(
-            "Correlated now", list(named), format_func=named.__getitem__,
+            "Pairs with correlated residuals", list(named), format_func=named.__getitem__,
             key=f"residual_out:{study.code}",
         )  # fmt: skip
         st.button(
-            "Take out", icon=":material/link_off:", key="factor_residual_out",
-            on_click=_change, args=(study.code, analysis, "The pair was taken out.",
+            "Remove the pair", icon=":material/link_off:", key="factor_residual_out",
+            on_click=_change, args=(study.code, analysis, "The pair was removed.",
                                     lambda: factor_models.without_residual(text, *out)),
         )  # fmt: skip
 
@@ -266,60 +273,60 @@ def _text_area(study: StudyRecord, analysis: Analysis, text: str) -> None:
         st.session_state[key] = st.session_state[f"{key}:shown"] = text
     st.text_area(
         "Model text", key=key, height=340, help=plain(_SYNTAX_HELP),
-        on_change=_typed, args=(study.code, analysis, key),
+        on_change=_save_typed, args=(study.code, analysis, key),
     )  # fmt: skip
 
 
-def _keep_form(study: StudyRecord, text: str) -> None:
+def _keep_model_form(study: StudyRecord, text: str) -> None:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     key = f"keep_model:{study.code}"
-    left.text_input("Keep this model as", key=key, help="To compare it with others.")
-    right.button("Keep", icon=":material/bookmark_add:", key="factor_keep",
-                 on_click=_kept, args=(study.code, key, text))  # fmt: skip
+    left.text_input("Name of this model", key=key, help="Save it to compare it with others.")
+    right.button("Save the model", icon=":material/bookmark_add:", key="factor_keep",
+                 on_click=_keep_model, args=(study.code, key, text))  # fmt: skip
 
 
-def _what_buttons_do(proposed: Proposal, item: str, source: str, target: str) -> str:
-    """What the three buttons would do with the item that is chosen."""
+def _button_words(proposed: Proposal, item: str, source: str, target: str) -> str:
+    """A description of what the three buttons do with the chosen item."""
     one, old, new = (plain(proposed.name(name)) for name in (item, source, target))
     if not source:
         return f"Move puts {one} on {new}." if target else ""
     moves = f"Move takes {one} off {old} and puts it on {new}. " if target else ""
-    adds = f"A cross-loading leaves it on {old} and puts it on {new} as well. " if target else ""
+    adds = f"A cross-loading keeps it on {old} and adds it to {new}. " if target else ""
     return f"{moves}{adds}Take off removes it from {old}."
 
 
-def _moved(
+def _move(
     study: str, analysis: Analysis, text: str, proposed: Proposal,
     item: str, source: str, target: str,
 ) -> None:  # fmt: skip
     one, old, new = map(proposed.name, (item, source, target))
-    said = f"{one} was moved from {old} to {new}." if source else f"{one} was put on {new}."
-    _change(study, analysis, said, lambda: factor_models.move(text, item, source, target))
+    message = f"{one} was moved from {old} to {new}." if source else f"{one} was put on {new}."
+    _change(study, analysis, message, lambda: factor_models.move(text, item, source, target))
 
 
-def _crossed(
+def _add_cross_loading(
     study: str, analysis: Analysis, text: str, proposed: Proposal,
     item: str, _source: str, target: str,
 ) -> None:  # fmt: skip
     now = factor_models.assignment(text)[item]
-    said = (
+    message = (
         f"A cross-loading was added: {proposed.name(item)} measures "
         f"{', '.join(map(proposed.name, now))} and {proposed.name(target)}."
     )
-    _change(study, analysis, said, lambda: factor_models.add_cross_loading(text, item, target))
+    _change(study, analysis, message, lambda: factor_models.add_cross_loading(text, item, target))
 
 
-def _taken_off(
+def _take_off(
     study: str, analysis: Analysis, text: str, proposed: Proposal,
     item: str, source: str, _target: str,
 ) -> None:  # fmt: skip
     is_last = factor_models.assignment(text)[item] == (source,)
-    said = f"{proposed.name(item)} was taken off {proposed.name(source)}"
-    said += ", its only factor, and is out of the model." if is_last else "."
-    _change(study, analysis, said, lambda: factor_models.take_off(text, item, source))
+    message = f"{proposed.name(item)} was taken off {proposed.name(source)}"
+    message += ", its only factor, and is out of the model." if is_last else "."
+    _change(study, analysis, message, lambda: factor_models.take_off(text, item, source))
 
 
-def _related(study: str, analysis: Analysis, text: str) -> None:
+def _correlate_residuals(study: str, analysis: Analysis, text: str) -> None:
     pair = st.session_state.to_dict().get(f"residual_pair:{study}", [])
     if len(pair) == 2:
         _change(
@@ -328,7 +335,7 @@ def _related(study: str, analysis: Analysis, text: str) -> None:
         )  # fmt: skip
 
 
-def _typed(study: str, analysis: Analysis, key: str) -> None:
+def _save_typed(study: str, analysis: Analysis, key: str) -> None:
     typed = str(st.session_state[key])
     st.session_state[f"{key}:shown"] = typed
     _keep_text(study, analysis, typed)
@@ -338,7 +345,7 @@ def _reset(study: str, analysis: Analysis) -> None:
     _keep_text(study, analysis, "")
 
 
-def _kept(study: str, key: str, text: str) -> None:
+def _keep_model(study: str, key: str, text: str) -> None:
     name = str(st.session_state.to_dict().get(key, ""))
     try:
         factor_models.save_model(widgets.workspace(), study, name, text)
@@ -346,18 +353,18 @@ def _kept(study: str, key: str, text: str) -> None:
         st.session_state[_NOTE] = error
     else:
         st.session_state[_NOTE] = (
-            f"The model is kept as {name}; compare it under Comparison of factor models."
+            f"The model is saved as {name}. Compare it under Comparison of factor models."
         )
 
 
-def _change(study: str, analysis: Analysis, said: str, change: Callable[[], str]) -> None:
-    """Take over a changed text, or say why it cannot be."""
+def _change(study: str, analysis: Analysis, message: str, change: Callable[[], str]) -> None:
+    """Save a changed text, or the problem of the change."""
     try:
         _keep_text(study, analysis, change())
     except UserError as error:
         st.session_state[_NOTE] = error
     else:
-        st.session_state[_NOTE] = said
+        st.session_state[_NOTE] = message
 
 
 def _keep_text(study: str, analysis: Analysis, text: str) -> None:

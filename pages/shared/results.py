@@ -1,4 +1,4 @@
-"""Analysis options as a form, and results as charts and tables."""
+"""Results as charts and tables, with their downloads and scripts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LAST_DRAWN = "last_drawn"
 _LINE = 45  # characters in a line of a wide column of text
 _MOST_LINES = 4
 _WIDE = 360  # pixels of a column whose texts take several lines
-_MOST_STYLED = 20_000  # cells; beyond, giving each cell a text of its own makes a page wait
+_MOST_STYLED = 20_000  # cells; styling more makes a page slow
 _FORMATS = {"count": "%d"} | {
     unit: f"%.{decimals}f" for unit, decimals in analyses.export.DECIMALS.items()
 }
 
 
 def theme() -> Literal["light", "dark"]:
-    """The theme the reader has chosen, so that marks keep their contrast."""
+    """The chosen theme, so that marks keep their contrast."""
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
@@ -40,19 +40,19 @@ def show_result(analysis: Analysis, result: AnalysisResult, *, file_stem: str) -
         f"A row of the analysis is {plain(result.unit)}. {_counts(result)} {plain(result.method)}"
     )
     if result.notes:
-        said = [plain(note) for note in result.notes]
-        st.info(said[0] if len(said) == 1 else "\n".join(f"- {note}" for note in said))
+        notes = [plain(note) for note in result.notes]
+        st.info(notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes))
     fit, others = _fit_first(result.tables)
     for shown in fit:
         _show_table(analysis, result, shown, file_stem)
-    drawn = _drawn(analysis, result, analysis_options.chart_options(analysis))
+    drawn = _chart_specs(analysis, result, analysis_options.chart_options(analysis))
     for number, (chart, panels) in enumerate(drawn):
         _show_panels(chart, panels, f"chart:{analysis.name}:{number}")
-        with st.expander("The data of this chart"):
+        with st.expander("Data of this chart"):
             st.caption(plain(chart.alt))
             table(round_frame(chart.data, CHART_DECIMALS), alt=f"Data of the chart {chart.title}")
     for shown in others:
-        if len(shown.frame):  # an empty one, such as correlated residuals of none, is in the ZIP
+        if len(shown.frame):  # an empty table is in the ZIP only
             _show_table(analysis, result, shown, file_stem)
     data = analyses.export.result_zip(result)
     download("All tables (ZIP)", data, f"{file_stem}-{analysis.name}.zip", key="download:all")
@@ -70,13 +70,13 @@ def _fit_first(
 
 
 def show_scripts(analysis: Analysis, question: AnalysisRequest, *, file_stem: str) -> None:
-    """The same computed by other software: scripts to read and to take away, with the data."""
+    """Scripts that compute the same with other software, to read and download with the data."""
     if analysis.scripts is None:
         return
     shown = st.toggle(
-        "Show the same in R and Python", key=f"syntax:{analysis.name}",
-        help="Scripts that compute this with other software, with the data they read, so that a "
-        "reviewer can check it.",
+        "Show R and Python scripts", key=f"syntax:{analysis.name}",
+        help="The scripts compute this analysis with other software and come with their data, so "
+        "that a reviewer can check it.",
     )  # fmt: skip
     if not shown:
         return
@@ -98,7 +98,7 @@ def show_scripts(analysis: Analysis, question: AnalysisRequest, *, file_stem: st
 
 
 def _counts(result: AnalysisResult) -> str:
-    """Scores used, left out and missing, which add up to all that were planned."""
+    """Scores used, left out and missing, which add up to all planned scores."""
     share = result.n_missing / max(result.n_planned, 1)
     left_out = f" Left out by the analysis: **{result.n_left_out:,}**." if result.n_left_out else ""
     return (
@@ -107,24 +107,23 @@ def _counts(result: AnalysisResult) -> str:
     )
 
 
-def _drawn(
+def _chart_specs(
     analysis: Analysis, result: AnalysisResult, options: Mapping[str, Any]
 ) -> list[tuple[Chart, list[dict[str, Any]]]]:
-    """The charts with the specifications of their panels, drawn once for as long as they stand.
+    """The charts with the specifications of their panels, cached until the result changes.
 
-    Altair checks every part of a specification, which takes longer than all else on a page with
-    many panels; a touch of another control must not wait for it.
+    Altair checks every part of a specification, which is slow on a page with many panels.
     """
     if analysis.charts is None:
         return []
-    state, found = st.session_state.get(_LAST_DRAWN), theme()
-    if state and state[0] is result and state[1:3] == (found, options):
+    state, colors = st.session_state.get(_LAST_DRAWN), theme()
+    if state and state[0] is result and state[1:3] == (colors, options):
         return cast("list[tuple[Chart, list[dict[str, Any]]]]", state[3])
     drawn = [
-        (chart, [with_theme_ink(panel, found).to_dict() for panel in chart.panels])
-        for chart in analysis.charts(result, found, **options)
+        (chart, [with_theme_ink(panel, colors).to_dict() for panel in chart.panels])
+        for chart in analysis.charts(result, colors, **options)
     ]
-    st.session_state[_LAST_DRAWN] = (result, found, options, drawn)
+    st.session_state[_LAST_DRAWN] = (result, colors, options, drawn)
     return drawn
 
 
@@ -143,8 +142,8 @@ def _show_table(
     st.header(plain(shown.title))
     apa = st.toggle(
         "APA style", key=f"apa:{analysis.name}:{shown.name}",
-        help="The table as a manuscript prints it: rounded, no leading zeros where a value cannot "
-        "exceed 1, with a note (APA, 7th edition).",
+        help="The table in the style of a manuscript (APA, 7th edition): rounded, with a note, and "
+        "without leading zeros for values that cannot exceed 1.",
     )  # fmt: skip
     columns = shown.columns
     alt = f"{shown.title}: {count_text(len(shown.frame), 'row')}"
@@ -168,7 +167,7 @@ def _show_table(
 
 
 def _format(column: Column, frame: pd.DataFrame) -> str | None:
-    """How the grid writes the numbers of a column; whole ones without a unit as they are."""
+    """The number format of a column; whole numbers without a unit have none."""
     whole = not pd.api.types.is_float_dtype(frame[column.name])
     return None if whole and column.unit == "none" else _FORMATS[column.unit]
 
@@ -182,7 +181,7 @@ def small_p_columns(shown: ResultTable) -> list[Hashable]:
 
 
 def titled(shown: ResultTable) -> pd.DataFrame | Styler:
-    """The table under its titles; a p below .001 is said to be so, for it is never 0."""
+    """The table with column titles; a p below .001 reads '< .001'."""
     small = small_p_columns(shown)
     exact = {c.name: shown.frame[c.name] for c in shown.columns if c.title in small}
     frame = analyses.export.display_frame(shown).assign(**exact)
@@ -204,16 +203,16 @@ def _longest(values: pd.Series) -> int:
 
 
 def row_height(shown: ResultTable) -> int | None:
-    """Pixels of a row that shows texts of a few lines in full; None where all have one, or more.
+    """Pixels of a row that shows texts of a few lines in full; None for the usual height.
 
-    Longer texts stay in one line, and open on a double-click: rows as high as they are would
-    spread a table over several screens.
+    Longer texts stay in one line and open on a double-click, because high rows would spread a
+    table over several screens.
     """
     if shown.frame.size > _MOST_STYLED:
         return None
     longest = max((_longest(shown.frame[column.name]) for column in shown.columns), default=0)
     lines = -(-longest // _LINE)
-    # With less room than for a line more, the table does not break lines.
+    # The table breaks lines only if there is room for one more line.
     return 14 + 21 * (lines + 1) if 1 < lines <= _MOST_LINES else None
 
 

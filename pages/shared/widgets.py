@@ -1,4 +1,4 @@
-"""The few Streamlit helpers every page shares."""
+"""Streamlit helpers that all pages share."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
 from core.workflow.workspace import Workspace, offer_secrets
 
-# What readers call the factors of a design.
-
 _WORDS: Mapping[str, str] = {
     "label_order": "order of options",
     "entity_b": "second entity",
@@ -34,7 +32,7 @@ _WORDS: Mapping[str, str] = {
 
 
 def factor_word(factor: str) -> str:
-    """A factor as a reader calls it."""
+    """The name of a factor on pages."""
     return _WORDS.get(factor, factor.replace("_", " "))
 
 
@@ -54,17 +52,17 @@ def workspace() -> Workspace:
     The database is kept by core.workflow, not by Streamlit's caches, which a menu can clear. The
     keys are kept by the session alone, and end with it.
     """
-    found = open_workspace()
+    shared = open_workspace()
     with suppress(FileNotFoundError):  # a secrets file is not needed
-        offer_secrets(found, {k: v for k, v in st.secrets.items() if isinstance(v, str)})
+        offer_secrets(shared, {k: v for k, v in st.secrets.items() if isinstance(v, str)})
     if _KEYS not in st.session_state:
-        st.session_state[_KEYS] = found.keys.for_session()
-    return found.with_keys(st.session_state[_KEYS])
+        st.session_state[_KEYS] = shared.keys.for_session()
+    return shared.with_keys(st.session_state[_KEYS])
 
 
 @contextmanager
 def error_box() -> Generator[None, None, None]:
-    """Show a failure where the result would have been; the rest of the page still works.
+    """Show an error in place of the result; the rest of the page still works.
 
     Streamlit's own control flow (st.stop, st.rerun) is not an Exception and passes through.
     """
@@ -76,18 +74,18 @@ def error_box() -> Generator[None, None, None]:
         reference = uuid4().hex[:8]
         log.exception("page failed [%s]", reference)
         st.error(
-            "This is a fault in Inkblot, not in your data, which are as they were. "
-            f"Reference: `{reference}` (the log has the details under it)."
+            "This is a fault in Inkblot. Your data are unchanged. "
+            f"Reference: `{reference}` (the log has the details)."
         )
 
 
 def show_problem(error: UserError) -> None:
-    """What is wrong and what to do, as text only."""
+    """The problem and its remedy, as text."""
     st.error(f"**{plain(error.problem)}**\n\n{plain(error.remedy)}")
 
 
 def last_note(key: str) -> Any:
-    """What a press left to be told under `key`, once; a problem is shown and gives None."""
+    """The message that a button saved under `key`, once; a problem is shown and gives None."""
     note = st.session_state.pop(key, None)
     if isinstance(note, UserError):
         show_problem(note)
@@ -102,16 +100,16 @@ def plain(text: object) -> str:
     controls as Markdown, where text from a bank or a model could load an image from another host.
     Options of a selectbox or a multiselect are text and show every backslash: they are not for it.
     """
-    found = str(text).replace("\n", " ")
+    line = str(text).replace("\n", " ")
     # Addresses become links even where Markdown is escaped; an invisible joiner keeps them text.
-    found = _ADDRESS.sub(f"{_JOINER}\\g<0>", found)
-    shown = "".join(f"\\{c}" if c in _MARKDOWN else c for c in found)
+    line = _ADDRESS.sub(f"{_JOINER}\\g<0>", line)
+    shown = "".join(f"\\{c}" if c in _MARKDOWN else c for c in line)
     # Isolated, so that right-to-left text turns nothing around it.
-    return f"\u2068{shown}\u2069" if _TURNS.search(found) else shown
+    return f"\u2068{shown}\u2069" if _TURNS.search(line) else shown
 
 
 def text_block(text: str, *, language: str = "", monospace: bool = False) -> None:
-    """Text from a bank, a file or a model, shown to the letter with its language and direction."""
+    """Text from a bank, a file or a model, shown verbatim with its language and direction."""
     lang = f' lang="{escape(language, quote=True)}"' if language else ""
     family = "font-family:monospace;" if monospace else ""
     st.html(
@@ -121,14 +119,14 @@ def text_block(text: str, *, language: str = "", monospace: bool = False) -> Non
 
 
 def analysis_chooser(topic: str) -> str:
-    """Where the session keeps which analysis of a page of statistics is shown."""
+    """The session key of the chosen analysis of a page of statistics."""
     return f"analysis_chooser:{topic}"
 
 
 def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRecord | None:
     """Let the user choose a study; the choice is kept in the address, so a reload keeps it.
 
-    Without studies it says what to do and returns None.
+    Without studies, the page says what to do, and the function returns None.
     """
     records = [s for s in studies.list_studies(workspace()) if s.kind in kinds]
     if not records:
@@ -137,13 +135,13 @@ def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRec
         st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
         return None
     codes = [record.code for record in reversed(records)]
-    wished = st.query_params.get(STUDY_PARAMETER) or st.session_state.get("chosen_study")
+    preferred = st.query_params.get(STUDY_PARAMETER) or st.session_state.get("chosen_study")
     chosen = st.selectbox(
         "Study",
         codes,
-        index=codes.index(wished) if wished in codes else 0,
+        index=codes.index(preferred) if preferred in codes else 0,
         key=f"study_chooser_{len(codes)}",
-        help="The study whose answers this page shows, newest first.",
+        help="This page shows the study that you choose here. The newest study is first.",
     )
     st.query_params[STUDY_PARAMETER] = chosen
     st.session_state["chosen_study"] = chosen
@@ -151,7 +149,7 @@ def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRec
 
 
 def honesty_note(people: Iterable[Respondent]) -> None:
-    """Say so where simulated respondents or the small model that came along stand behind this."""
+    """A warning if simulated respondents or the small model of Inkblot gave the answers."""
     present = list(people)
     if any(person.kind == "simulated" for person in present):
         st.warning(f"**Simulated.** {catalog.HONESTY_SIMULATED}", icon=":material/science:")
@@ -161,30 +159,30 @@ def honesty_note(people: Iterable[Respondent]) -> None:
 
 @st.cache_data(max_entries=50, show_spinner=False)
 def _unreviewed(process: str, code: str) -> str:
-    """The sentence on unreviewed texts of a frozen study, which does not change any more."""
+    """The sentence on unreviewed texts of a frozen study, which never changes."""
     return editing.unreviewed_texts_of_study(workspace(), code).sentence
 
 
 def unreviewed_note(study: StudyRecord) -> None:
-    """Say so where a study asks texts that a model drafted and nobody reviewed."""
+    """A warning if a study uses texts that a model drafted and nobody reviewed."""
     sentence = _unreviewed(workspace().process, study.code)
     if sentence:
         st.warning(f"**Unreviewed texts.** {plain(sentence)}", icon=":material/edit_note:")
 
 
 def notes_of_study(code: str) -> None:
-    """What a reader of a study's results must know, by the study's code."""
+    """All warnings about the results of a study."""
     honesty_note(studies.respondents_of(workspace(), code))
     unreviewed_note(studies.load(workspace(), code))
     unkeyed_note(code)
 
 
 def unkeyed_note(code: str) -> None:
-    """Say so where nothing says how the items of imported answers are keyed."""
+    """A warning if imported answers have no bank."""
     if bank_attachment.is_unkeyed(workspace(), code):
         st.warning(
-            "**No bank.** These answers were imported without a bank, so they are unkeyed: nothing "
-            "says which items are reversed, or which subscale they belong to.",
+            "**No bank.** These answers were imported without a bank, so they are unkeyed: Inkblot "
+            "does not know which items are reverse-keyed or which subscale they belong to.",
             icon=":material/key_off:",
         )
         st.page_link(
@@ -194,9 +192,9 @@ def unkeyed_note(code: str) -> None:
 
 
 def readable_choices() -> None:
-    """Letter the selected segment or pill in the color of links, readable in either theme.
+    """Write the selected segment or pill in the color of links, readable in both themes.
 
-    Streamlit takes the primary color, which the dark theme keeps dark for white lettering on it.
+    Streamlit uses the primary color, which is dark in the dark theme, for white text on it.
     """
     theme = "dark" if st.context.theme.type == "dark" else "light"
     color = st.get_option(f"theme.{theme}.linkColor")
@@ -205,7 +203,7 @@ def readable_choices() -> None:
 
 
 def table(frame: pd.DataFrame | Styler, *, alt: str, key: str | None = None, **options: Any) -> Any:
-    """A table of text and numbers, read out as `alt` by a screen reader."""
+    """A table of text and numbers; a screen reader reads `alt`."""
     options.setdefault("placeholder", "")
     return st.dataframe(frame, hide_index=True, alt=alt, key=key, **options)
 

@@ -68,10 +68,10 @@ def test_a_hundred_replies_are_coded_with_the_keyboard_alone(page, app, shot):
         coded(page, number)
         if number == BACK_AT:
             page.keyboard.press("Backspace")
-            expect(page.get_by_text("You have coded this one")).to_be_visible()
+            expect(page.get_by_text("You coded this reply")).to_be_visible()
             settled(page)
             page.keyboard.press(keys[trial])
-            expect(page.get_by_text("You have coded this one")).to_be_hidden()
+            expect(page.get_by_text("You coded this reply")).to_be_hidden()
             settled(page)
     expect(page.get_by_text("Every reply of this sample is coded")).to_be_visible()
     shot(page, "2-results")

@@ -32,15 +32,15 @@ def choose(page, label, option, *, several=False):
 def freeze_preset(page, app, shot, title, items, respondent):
     go(page, app, "design")
     choose(page, re.compile("Start from a published design"), title)
-    page.get_by_text("Short variant for a trial run").click()
+    page.get_by_text("Use a short variant for a test run").click()
     settled(page)
-    field = page.get_by_role("spinbutton", name="Items of the short variant, from the top")
+    field = page.get_by_role("spinbutton", name="Number of items, from the top")
     field.fill(str(items))
     field.press("Enter")
     page.wait_for_timeout(500)  # the change is sent a moment later
     settled(page)
     page.get_by_role("button", name="Use this design").click()
-    expect(page.get_by_text("The design is filled in below.")).to_be_visible()
+    expect(page.get_by_text("The choices below now hold the design.")).to_be_visible()
     expect(page.get_by_text(f"{items} items ×").first).to_be_visible()
     choose(page, re.compile("^Respondents"), respondent, several=True)
     shot(page, "1-design")
@@ -76,12 +76,12 @@ def test_opinions_in_six_languages_in_both_phases_by_a_service(page, app, shot):
         freeze_preset(page, app, shot, "Opinions", 3, "Service")
         study = "opinions_six_languages"
         run(page, app, study, "Start", 36)
-        expect(page.get_by_text("All have their reply.")).to_be_visible()  # drawn anew at the end
+        expect(page.get_by_text("All have a reply.")).to_be_visible()  # drawn anew at the end
         settled(page)
-        page.get_by_text("A second phase: does the model give way?").click()
+        page.get_by_text("Add a second phase: does the model change its opinion?").click()
         settled(page)
-        page.get_by_role("button", name="Plan 36 more trials").click()
-        expect(page.get_by_text("36 with the opposite one")).to_be_visible()
+        page.get_by_role("button", name="Plan 36 more questions").click()
+        expect(page.get_by_text("36 with the opposite opinion")).to_be_visible()
         run(page, app, study, "Continue", 72)
         shot(page, "3-both-phases")
         go(page, app, f"answers?study={study}")

@@ -35,7 +35,9 @@ def test_start_in_two_tabs_and_the_death_of_the_app_in_between(browser, app, sho
         app.start()
         for tab in tabs:
             go(tab, app, "collect?study=tabs")
-        expect(tabs[0].get_by_text("was closed or stopped").first).to_be_visible()
+        expect(
+            tabs[0].get_by_text("Inkblot was closed while it ran this study").first
+        ).to_be_visible()
         shot(tabs[0], "interrupted")
         tabs[0].get_by_role("button", name="Continue", exact=True).click()
         go(tabs[1], app, "collect?study=tabs")

@@ -93,7 +93,7 @@ def test_from_answers_to_verdict_factor_model_and_scripts(page, app, shot):
     assert text.input_value() != proposed
     shot(page, "3-moved")
 
-    page.get_by_text("Show the same in R and Python").click()
+    page.get_by_text("Show R and Python scripts").click()
     expect(page.get_by_text("library(lavaan)").first).to_be_visible()
     shot(page, "4-scripts")
     scripts = zipfile.ZipFile(io.BytesIO(download(page, "R and Python scripts with data (ZIP)")))

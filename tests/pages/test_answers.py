@@ -224,16 +224,16 @@ def test_what_came_beside_a_reply_or_instead_of_one_is_shown_to_the_letter(works
     trials, _ = browsing.page(workspace, "study", {}, "", limit=1)
     at = open_page(study="study", answer=str(trials["trial_id"].iloc[0]))
     labels = [expander.label for expander in at.expander]
-    assert "Try 1: what came back instead of a reply (11 characters)" in labels
-    assert "Try 2: reasoning before the answer (13 characters)" in labels
+    assert "Attempt 1: the service's message, which is no reply (11 characters)" in labels
+    assert "Attempt 2: reasoning before the answer (13 characters)" in labels
     said = texts(at)
     assert "&lt;b&gt;4&lt;/b&gt; fits" in said
     assert "&lt;p&gt;busy&lt;/p&gt;" in said
     assert "[{&quot;id&quot;: &quot;c1&quot;}]" in said
     assert "No option (refused)" in said
     assert "The provider's content filter withheld the reply" in said
-    (tries,) = [d.value for d in at.dataframe if "Try" in d.value.columns]
-    assert tries["of them reasoning"].fillna(0).tolist() == [0, 3]
+    (tries,) = [d.value for d in at.dataframe if "Attempt" in d.value.columns]
+    assert tries["Tokens of reasoning"].fillna(0).tolist() == [0, 3]
 
 
 def test_buttons_walk_from_answer_to_answer_without_a_mouse(collected):
@@ -269,8 +269,8 @@ def test_another_study_forgets_page_filter_and_answer_of_the_first(collected):
 def test_an_answer_of_another_study_in_the_address_is_not_shown_as_one_of_this(collected):
     trials, _ = browsing.page(collected, "study", {}, "", limit=1)
     at = open_page(study="other", answer=str(trials["trial_id"].iloc[0]))
-    assert "not in this study" in texts(at)
-    assert "not in this study" in texts(open_page(study="other", answer="12"))
+    assert "does not hold the answer" in texts(at)
+    assert "does not hold the answer" in texts(open_page(study="other", answer="12"))
 
 
 def test_every_try_is_listed_with_its_outcome(workspace, server, monkeypatch):
@@ -278,7 +278,7 @@ def test_every_try_is_listed_with_its_outcome(workspace, server, monkeypatch):
     asked(workspace, server, lambda n, _: Step(status=500) if n < 2 else None, n_personas=1)
     at = press(open_page(study="study"), "answers_next")
     (tries,) = [d.value for d in at.dataframe if "Outcome" in d.value.columns]
-    assert tries["Try"].tolist() == [1, 2, 3]
+    assert tries["Attempt"].tolist() == [1, 2, 3]
     assert tries["Outcome"].tolist() == [
         "The service had a fault of its own", "The service had a fault of its own", "Reply",
     ]  # fmt: skip
@@ -298,7 +298,7 @@ def test_a_trial_whose_calls_all_failed_is_an_error_and_not_unasked(workspace, s
     assert exported.count(b",error") == 1
     at = press(open_page(study="study", status="error"), "answers_next")
     assert "No option (error, no reply)" in texts(at)
-    assert "There is none." in texts(at)
+    assert "There is no reply." in texts(at)
 
 
 def test_replies_stay_beside_their_answers_where_some_are_not_asked_yet(workspace, server):
@@ -352,7 +352,7 @@ def test_an_imported_study_opens_with_what_the_file_said(workspace):
     said = texts(at)
     assert "I say 4" in said
     assert "it was not imported" in said
-    assert "As it stood in the imported file" in said
+    assert "The answer of the imported file" in said
     assert "Option 4 (answered)" in said
 
 
@@ -434,7 +434,7 @@ def test_answers_that_took_several_replies_can_be_found_and_say_so(workspace, se
     assert set(rows(at)["Reply"]) == {"3"}
     assert at.query_params["tries"] == "2"
     at = press(at, "answers_next")
-    assert "It took 2 replies" in texts(at)
+    assert "There are 2 replies" in texts(at)
     bodies = [h.proto.body for h in at.html]
     assert any(">3</div>" in body for body in bodies)
 

@@ -103,7 +103,7 @@ def test_the_verdict_of_the_parser_is_not_on_the_page_before_a_reply_is_coded(wo
     assert not VERDICT.search(said)
     assert not [d for d in at.dataframe if "Inkblot" in d.value.columns]
     at = code(at, "refused")
-    assert "Last one: you took refused" in texts(at)
+    assert "Last reply: you read refused" in texts(at)
     assert VERDICT.search(texts(at))
 
 
@@ -130,7 +130,7 @@ def test_the_last_coding_can_be_corrected_and_the_one_before_it(workspace):
     third = shown_trial(at)
     at = press(at, "audit_back")
     assert shown_trial(at) == second
-    assert "You have coded this one: 2" in texts(at).replace("\\", "")
+    assert "You coded this reply: 2" in texts(at).replace("\\", "")
     at = press(at, "audit_back")
     assert shown_trial(at) == first
     at = code(at, "neutral")

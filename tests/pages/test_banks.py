@@ -100,7 +100,7 @@ def test_an_empty_list_says_what_to_do(workspace):
     at = open_page()
     assert "Create one" in messages(at)
     fine(at.toggle(key="bank_show_archived").set_value(True).run())
-    assert set(at.dataframe[0].value["State"]) == {"put away"}
+    assert set(at.dataframe[0].value["State"]) == {"archived"}
 
 
 def test_choosing_a_bank_puts_it_into_the_address(kept):
@@ -313,10 +313,10 @@ def test_pasted_words_for_reverse_are_kept_and_an_unknown_one_is_told(workspace,
     told = [text.value for text in opened.text if "is not known" in text.value]
     assert len(told) == 1
     assert told[0].startswith("• Item a2: “![](http://x)”")
-    assert "taken as written" in messages(opened)
+    assert "changed or ignored" in messages(opened)
     report(opened, {"0": {"keyed": "R"}, "1": {"keyed": "R"}})
     assert items(workspace)[1].keyed == -1
-    assert "taken as written" not in messages(opened)
+    assert "changed or ignored" not in messages(opened)
 
 
 def test_a_block_pasted_into_the_empty_row_is_spread_and_shown(workspace, opened):
@@ -489,7 +489,7 @@ def test_a_bad_file_is_told_by_row_and_changes_nothing(workspace, data, told):
 def test_a_copy_is_opened_and_a_bank_put_away_can_be_brought_back(workspace, opened):
     fine(opened.button(key="bank_archive").click().run())
     assert editing.load(workspace, "small").archived
-    assert opened.button(key="bank_archive").label == "Bring back"
+    assert opened.button(key="bank_archive").label == "Restore"
     fine(opened.button(key="bank_archive").click().run())
     assert not editing.load(workspace, "small").archived
     fine(opened.button(key="bank_duplicate").click().run())
@@ -580,9 +580,9 @@ def test_a_domain_and_a_party_become_columns_that_take_signs(workspace, opened):
     assert items(workspace)[0].loadings == {"law_and_order": -1}
     assert items(workspace)[0].positions == {"Greens": 1}
     report(opened, {"0": {"party:Greens": "perhaps"}})
-    assert "taken as written" in messages(opened)
+    assert "changed or ignored" in messages(opened)
     assert items(workspace)[0].positions == {}
-    submit(opened, "Remove this party and its positions")
+    submit(opened, "Remove this party with its positions")
     assert editing.load(workspace, "small").instrument.parties == ()
 
 
@@ -638,7 +638,7 @@ def test_the_rules_of_a_set_and_labels_in_any_language_are_kept(workspace, opene
     assert (three.midpoint, three.mood) == ("half", "question")
     assert three.options[0].labels == {"en": "disagree", "de": "nein", "ja": "いいえ"}
     assert [option.stance for option in three.options] == [0, 0, 1]
-    assert "taken as written" in messages(opened)
+    assert "changed or ignored" in messages(opened)
 
 
 def test_every_built_in_set_can_be_chosen(opened):
@@ -675,14 +675,14 @@ def test_missing_texts_are_drafted_and_what_was_not_kept_is_listed(
     with FaultServer(script) as server:
         catalog.save(workspace, service(server.base_url))
         at = go_to(keep(workspace, without_german(small_bank)), "Drafts")
-        assert any("cannot write a text" in caption.value for caption in at.caption)
+        assert any("cannot write texts" in caption.value for caption in at.caption)
         fine(at.selectbox(key="bank_draft_model_small").set_value("Service").run())
         assert any(text.value == "4 items of 4 without this text" for text in at.text)
         fine(at.button(key="bank_draft_small_0").click().run())
     drafted = [w for item in items(workspace) for w in item.wordings if w.drafted_by]
     assert drafted == [Wording("de", "Ein Satz.", drafted_by="Service")] * 3
     assert at.dataframe[0].value.to_numpy().tolist() == [["b1", "the model refused"]]
-    assert any("3 drafted, 1 not kept" in text.value for text in at.text)
+    assert any("3 drafted, 1 failed" in text.value for text in at.text)
 
 
 def test_drafts_are_accepted_discarded_and_edited_on_the_page(workspace, small_bank):
@@ -699,7 +699,7 @@ def test_drafts_are_accepted_discarded_and_edited_on_the_page(workspace, small_b
     ] == ["b2"]
     fine(at.button(key="bank_accept_shown_small_3").click().run())
     assert not drafting.list_drafts(editing.load(workspace, "small").instrument)
-    assert "No draft waits" in messages(at)
+    assert "There is no draft to review" in messages(at)
     fine(at.button(key="bank_undo").click().run())
     assert len(drafting.list_drafts(editing.load(workspace, "small").instrument)) == 1
 

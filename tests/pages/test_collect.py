@@ -66,7 +66,7 @@ def test_an_imported_study_cannot_be_started(workspace):
 def test_a_study_not_started_says_what_it_will_ask(workspace):
     freeze(workspace, simulated(), n_personas=5)
     at = open_page(study="study")
-    assert "**100 questions** to one respondent (Simulated)" in texts(at)
+    assert "asks one respondent (Simulated) **100 questions**" in texts(at)
     assert "Simulated." in texts(at)
     assert buttons(at) == {"Start": True, "Pause": False, "Stop": False}
     assert "Not started" in bar(at)
@@ -79,7 +79,7 @@ def test_start_runs_the_study_and_the_end_leads_to_answers_and_statistics(worksp
     assert ended(workspace).state == "finished"
     at = fine(at.run())
     assert "100 of 100 replied (100%)" in bar(at)
-    assert "every planned call has its reply" in texts(at)
+    assert "every planned call has a reply" in texts(at)
     links = {link.label: link.proto for link in at.get("page_link")}
     for label in ("Read the answers", "See item statistics"):
         assert "study=study" in links[label].query_string
@@ -100,7 +100,7 @@ def test_a_running_study_can_be_paused_and_continued_to_the_end(workspace, serve
     at = press(at, "collect_pause")
     assert ended(workspace).state == "paused"
     at = fine(at.run())
-    assert "Continue asks the rest" in texts(at)
+    assert "Press Continue to make the other calls" in texts(at)
     assert buttons(at) == {"Continue": True, "Pause": False, "Stop": True}
     server.latency_s = 0.0
     press(at, "collect_start")
@@ -114,7 +114,7 @@ def test_pressing_start_in_two_tabs_makes_one_run_and_tells_the_second(workspace
     first, second = open_page(study="study"), open_page(study="study")
     press(first, "collect_start")
     second = press(second, "collect_start")
-    assert "running already" in texts(second)
+    assert "already running" in texts(second)
     assert ended(workspace).n_done == 60
     assert len(server.requests) == 60
 
@@ -211,7 +211,7 @@ def test_calls_without_a_reply_are_no_success(workspace, server, monkeypatch):
     assert done.state == "finished"
     assert done.n_done < 20
     at = open_page(study="study")
-    assert f"{20 - done.n_done} got no reply" in texts(at)
+    assert f"{20 - done.n_done} have no reply" in texts(at)
     assert buttons(at)["Continue"] is True
 
 
@@ -222,7 +222,7 @@ def test_an_interrupted_run_says_that_answers_are_kept_and_what_may_be_asked_aga
     assert "Interrupted" in bar(at)
     said = texts(at)
     assert "are kept" in said
-    assert "asked, and charged, a second time" in said
+    assert "made, and charged, a second time" in said
     press(at, "collect_start")
     assert ended(workspace).n_done == 20
 
@@ -363,7 +363,7 @@ def test_replies_are_called_replies_wherever_a_run_is_shown(workspace):
     collection.start(workspace, "study")
     ended(workspace)
     at = open_page(study="study")
-    assert "All have their reply" in texts(at)
+    assert "All have a reply" in texts(at)
     assert "answered" not in texts(at) + bar(at)
 
 
@@ -375,12 +375,12 @@ def test_replies_without_an_answer_are_not_called_answered_on_any_page(workspace
     assert (paused.state, paused.n_done) == ("paused", 20)
     at = fine(at.run())
     assert "20 of 40 replied (50%), 0 of 20 usable" in bar(at)
-    assert "the first replies hold no answer that can be read" in texts(at)
+    assert "Inkblot can read no answer from the first replies" in texts(at)
     assert "20 empty" in "".join(part.proto.body for part in at.html)
     press(at, "collect_start")  # one click goes on
     assert (ended(workspace).state, len(server.chats)) == ("finished", 40)
     at = open_page(study="study")
-    assert "none of 40 holds a usable answer:** 40 no answer" in texts(at)
+    assert "none of the 40 replies holds a usable answer:** 40 no answer" in texts(at)
     states = at.dataframe[-1].value.iloc[0]
     assert [states[name] for name in ("Usable", "Asked", "Replied")] == [0, 40, 40]
     at = apps.open_page("")
@@ -410,7 +410,7 @@ def test_a_setting_that_the_service_refuses_is_left_out_on_the_page_and_the_run_
     assert ended(workspace).state == "paused"
     at = open_page(study="study")
     assert at.multiselect[0].value == ["temperature"]
-    assert "Where it refuses a setting, leave the setting out above" in texts(at)
+    assert "If it does not accept a setting, leave out the setting above" in texts(at)
     assert "not supported with this model" in at.text_input[0].value
     at = press(at, "amendment_keep")
     assert "temperature left to the service. Press Continue to go on." in texts(at)

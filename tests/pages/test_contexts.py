@@ -116,7 +116,7 @@ def test_a_file_is_seen_before_it_is_kept(workspace, name, text, codes):
     assert field(at, "file").value == name.split(".")[0]
     fine(at.button(key="contexts_save:file").click().run())
     assert [c.code for c in sets.load(workspace, name.split(".")[0])] == codes
-    assert "kept as" in said(at.success)
+    assert "saved as" in said(at.success)
     assert at.query_params["set"] == name.split(".")[0]
 
 
@@ -130,7 +130,7 @@ def test_a_broken_file_is_told_with_its_name_and_line_and_nothing_is_kept(worksp
 def test_saving_under_a_known_name_says_that_it_replaces(workspace):
     at = uploaded("people.txt", "You are A.\n")
     fine(field(at, "file").set_value("Starter personas").run())
-    assert "saving replaces it" in said(at.warning)
+    assert "Saving replaces it" in said(at.warning)
     assert at.button(key="contexts_save:file").label == "Replace the set"
 
 
@@ -225,7 +225,7 @@ def test_a_new_set_is_filtered_cropped_and_drawn_and_says_so_in_its_name(workspa
 def test_more_to_draw_than_there_are_is_told(workspace):
     at = opened("New set from it", set="Starter personas")
     at.number_input(key="contexts_count:Starter personas").set_value(30).run()
-    assert "only 25 to draw from" in said(at.warning)
+    assert "Only 25 contexts are available" in said(at.warning)
 
 
 def test_both_files_are_offered_and_a_mixed_set_says_why_csv_is_not(workspace):
@@ -245,7 +245,7 @@ def test_simulated_respondents_are_not_asked_to_rewrite_and_it_says_why(workspac
     assert "Simulated respondents cannot rewrite" in said(at.caption)
     for person in catalog.list_respondents(workspace):
         catalog.set_archived(workspace, person.label, archived=True)
-    assert "No model is on offer" in said(opened("Rewrite with a model", set="Personas (60)").info)
+    assert "There is no model yet" in said(opened("Rewrite with a model", set="Personas (60)").info)
 
 
 def test_a_model_rewrites_and_a_person_edits_accepts_and_discards(workspace):
@@ -268,21 +268,21 @@ def test_a_model_rewrites_and_a_person_edits_accepts_and_discards(workspace):
         prompts = [seen.body["messages"][0]["content"] for seen in server.chats]
     assert all(prompt.startswith("Be curt.\n") for prompt in prompts)
     at = fine(at.run())
-    assert "1 gave no draft" in said(at.warning)
+    assert "1 context without a draft" in said(at.warning)
     assert "c02: The reply cannot be read" in said(at.text)
     assert at.button(key="contexts_rewrite").label == "Rewrite 1 context"
     assert sets.load(workspace, "Talks") == (TALK, second, third)
     assert "Talks, rewritten" not in sets.load_all(workspace)
 
     at.segmented_control(key="contexts_part").set_value("Review rewritings").run()
-    assert "2 wait, 0 accepted" in said(at.caption)
+    assert "2 to review, 0 accepted" in said(at.caption)
     assert "Can I freeze rice?" in html(at)
     key = "contexts_edit:Talks:c01_v1:{}"
     assert at.text_area(key=key.format(1)).value == "Do."
     at.text_area(key=key.format(1)).set_value("Do so.").run()
     fine(at.button(key="contexts_accept").click().run())
     fine(at.button(key="contexts_discard").click().run())
-    assert "Every rewriting has been decided on" in said(at.success)
+    assert "You have accepted or discarded every rewriting" in said(at.success)
     original, variant = sets.load(workspace, "Talks, rewritten")
     assert original == TALK
     assert (variant.code, variant.variant_of, variant.language) == ("c01_v1", "c01", "en")

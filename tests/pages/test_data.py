@@ -139,7 +139,7 @@ def test_keeping_makes_the_study_and_leads_to_it(workspace):
     assert ".venv/bin/python -m core import x.csv.gz --study pilot" in commands(at)
     at = press(at, "data_keep")
     assert studies.load(workspace, "pilot").n_responses == 4
-    assert "Study pilot holds 4 imported answers" in texts(at)
+    assert "Study pilot now holds 4 imported answers" in texts(at)
     links = {link.label: link.proto.query_string for link in at.get("page_link")}
     assert links["Read the answers"] == links["See item statistics"] == "study=pilot"
     assert at.file_uploader[0].value is None
@@ -220,7 +220,7 @@ def test_a_planned_study_gives_answers_bank_plan_and_design(collected):
     at = open_page(study="study")
     labels = {button.proto.label for button in at.get("download_button")}
     assert {
-        "Bank as it was asked", "Plan with its hash and time", "Design, to plan it again",
+        "Bank of the study", "Plan with its hash and time", "Design, to plan the study again",
     } <= labels  # fmt: skip
     assert ".venv/bin/python -m core export study study_files" in commands(at)
     at = press(press(at, "prepare:csv"), "prepare:parquet")
@@ -240,7 +240,7 @@ def test_a_file_prepared_earlier_is_made_anew_when_answers_have_come_in(workspac
     collection.start(workspace, "study")
     collection.wait(workspace, "study", every_s=0.02)
     at = fine(at.run())
-    assert "More answers have come in" in texts(at)
+    assert "The answers have changed since" in texts(at)
     at = press(at, "prepare:csv")
     (button,) = [b for b in at.get("download_button") if "Download CSV" in b.proto.label]
     assert f"{len(exports.export_tidy(workspace, 'study')):,} bytes" in button.proto.label
@@ -249,10 +249,10 @@ def test_a_file_prepared_earlier_is_made_anew_when_answers_have_come_in(workspac
 def test_an_imported_study_has_no_plan_and_says_so(workspace):
     imports.import_tidy(workspace, "x.csv", PLAIN)
     at = open_page(study="x")
-    assert "neither plan nor design" in texts(at)
+    assert "no plan and no design" in texts(at)
     labels = [button.proto.label for button in at.get("download_button")]
     counts = "Counts of usable answers and of all others"
-    assert labels == ["Example file", "Bank as it was asked", counts]
+    assert labels == ["Example file", "Bank of the study", counts]
 
 
 def test_hostile_files_are_shown_as_text(workspace):

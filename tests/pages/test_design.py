@@ -60,7 +60,7 @@ def test_opens_empty_and_says_what_is_still_to_do(workspace):
     assert not at.error
     assert "The study has no name" in said(at.info)
     assert "No respondent is chosen" in said(at.info)
-    assert "No study is frozen yet" in said(at.info)
+    assert "There is no frozen study yet" in said(at.info)
     assert at.button(key="design_freeze").disabled
 
 
@@ -93,7 +93,7 @@ def test_cost_is_unknown_where_prices_are(workspace):
     cost = at.dataframe[0].value.set_index("Respondent")["Cost"]
     assert cost["Unpriced"] == "unknown"
     assert cost["Priced"].startswith("US$0.")
-    assert "unknown, because prices are not entered for Unpriced" in said(at.caption)
+    assert "unknown, because there are no prices for Unpriced" in said(at.caption)
 
 
 def test_everything_typed_is_there_after_a_reload(workspace):
@@ -198,13 +198,13 @@ def test_a_design_is_frozen_with_hash_files_and_the_way_to_collect(workspace):
 def test_a_finished_study_leads_to_its_answers_and_not_to_a_second_start(workspace):
     freeze(workspace, simulated(), study="pilot", n_personas=1)
     links = [link.proto.label for link in opened().get("page_link")]
-    assert "Go to Collect to start it" in links
+    assert "Go to Collect to start the study" in links
     collection.start(workspace, "pilot")
     collection.wait(workspace, "pilot", every_s=0.02)
     at = opened()
     links = {link.proto.label: link.proto.query_string for link in at.get("page_link")}
     assert links["Read the answers"] == "study=pilot"
-    assert "Go to Collect to start it" not in links
+    assert "Go to Collect to start the study" not in links
     assert at.dataframe[-1].value["Replied"].tolist() == [20]
     assert "Missing" not in at.dataframe[-1].value.columns
 
@@ -215,15 +215,13 @@ def test_files_of_a_study_keep_the_letters_of_its_name():
     assert file_stem("..") == "study"
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"), [("typed", "No persona is typed yet"), ("set", "No set is chosen")]
-)
+@pytest.mark.parametrize(("kind", "words"), [("typed", "Type a persona"), ("set", "Choose a set")])
 def test_personas_still_to_choose_are_a_hint_beside_the_prompts(workspace, kind, words):
     at = planned(opened())
     at.radio(key="design:personas").set_value(kind).run()
     assert not at.error
     assert words in said(at.info)
-    assert "What will be sent" in said(at.header)
+    assert "Prompts to be sent" in said(at.header)
     assert at.number_input(key="design_example_number").value == 1
     assert at.button(key="design_freeze").disabled
     if kind == "typed":
@@ -302,11 +300,11 @@ def test_a_yaml_file_with_an_unknown_bank_is_told(workspace):
 def test_personas_from_a_file_are_previewed_and_kept_as_a_set(workspace):
     at = planned(opened())
     at.radio(key="design:personas").set_value("file").run()
-    assert "does not take part yet" in said(at.info)
+    assert "Save the content of the file as a set" in said(at.info)
     assert not at.error
     data = b"code,text\nx,You are X.\ny,You are Y.\n"
     at.file_uploader(key="design_persona_file").upload("two.csv", data, "text/csv").run()
-    assert "2 personas. Nothing is kept" in said(at.caption)
+    assert "2 personas. Nothing is saved" in said(at.caption)
     at.button(key="design_save_set").click().run()
     assert [c.code for c in sets.load_all(workspace)["two"]] == ["x", "y"]
     assert at.radio(key="design:personas").value == "set"
@@ -348,7 +346,7 @@ def test_choices_that_are_gone_meanwhile_are_told(workspace):
     at = planned(opened(), "pilot", PERSON, "Gone")
     catalog.set_archived(workspace, "Gone", archived=True)
     at.run()
-    assert "not on offer now: Gone" in said(at.warning)
+    assert "no longer available: Gone" in said(at.warning)
     at.button(key="design_drop:respondents").click().run()
     assert not at.error
     assert not at.button(key="design_freeze").disabled
@@ -423,10 +421,11 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
     assert "= **960 trials** in **144 calls**" in said(again.markdown)
     caption = said(again.caption)
     assert (
-        "up to 7 items in a call, items shuffled, unusable answers asked again up to 3" in caption
+        "up to 7 items in a call, items shuffled, calls without a usable answer repeated up to 3"
+        in caption
     )
     assert "replies held to the options, probabilities of the first token recorded" in caption
-    assert "is shown here as it stands in the bank" in caption
+    assert "are shown here in the order of the bank" in caption
     assert "The reply is held to: 1, 2, 3, 4, 5." in caption
 
 
@@ -472,7 +471,7 @@ def test_pairs_are_made_of_typed_entities_and_swapped_in_half_of_the_repetitions
     at.text_area(key="design:entities_text").set_value("Ford\nFiat\nOpel").run()
     at.button(key="design_make_pairs").click().run()
     assert len(at.text_area(key="design:pairs_text").value.splitlines()) == 3
-    assert "half of the repetitions the other way round" in said(at.caption)
+    assert "pairs swapped in half of the repetitions" in said(at.caption)
     assert not at.button(key="design_freeze").disabled
 
 
@@ -522,10 +521,10 @@ def test_items_without_a_text_are_counted_and_can_be_left_out(workspace, small_b
     editing.save(workspace, bank, expected_revision=state.revision)
     at = planned(opened(), bank="small")
     at.multiselect(key="design:languages").set_value(["en", "de"]).run()
-    assert "Cannot be asked yet: 1" in said(at.caption)
+    assert "Not possible yet: 1" in said(at.caption)
     assert at.button(key="design_freeze").disabled
     at.toggle(key="design:skip_missing").set_value(True).run()
-    assert "= 8, less 1 without a text: **7 trials** in **7 calls**" in said(at.markdown)
+    assert "= 8, minus 1 without a text: **7 trials** in **7 calls**" in said(at.markdown)
     assert "Left out: 1" in said(at.caption)
     at.button(key="design_freeze").click().run()
     assert studies.load(workspace, "pilot").n_trials == 7
@@ -535,7 +534,7 @@ def test_a_published_design_fills_the_form_and_can_be_frozen_short(workspace):
     at = planned(opened(), "mine")
     at.selectbox(key="design_preset").set_value("brand_preference").run()
     assert "Sánchez Salazar (2024)" in said(at.caption)
-    assert "What differs from the published study" in said(at.markdown)
+    assert "Differences from the published study" in said(at.markdown)
     at.toggle(key="design_preset_short").set_value(True).run()
     at.number_input(key="design_preset_items:brand_preference").set_value(3).run()
     at.button(key="design_use_preset").click().run()

@@ -28,7 +28,7 @@ def shared(tmp_path_factory):
 @pytest.fixture
 def collected(shared, monkeypatch):
     streamlit.cache_data.clear()
-    monkeypatch.setattr(analysis_page, "PATIENCE_S", 60)
+    monkeypatch.setattr(analysis_page, "WAIT_S", 60)
     monkeypatch.setenv("INKBLOT_DB", shared.database.path)
     analysis = analyses.by_name("cfa")
     for name, value in (("model", "subscales"), ("model_text", "")):
@@ -92,7 +92,7 @@ def test_a_moved_item_is_refitted_and_kept(collected):
     assert f"{item} was moved from {own} to {other}." in said(at)
     assert factor_of(at, item) == [other]
     assert factor_of(open_page(), item) == [other]
-    at = press(at, "Back to the proposal")
+    at = press(at, "Restore the proposal")
     assert factor_of(at, item) == [own]
     assert own_text(collected) == ""
 
@@ -128,7 +128,7 @@ def test_two_residuals_may_correlate_and_be_taken_apart_again(collected):
     at = press(at, "Let their residuals correlate")
     assert factor_models.residual_pairs(own_text(collected)) == (tuple(pair),)
     assert any("residual covariances" in heading.value for heading in at.header)
-    at = press(at, "Take out")
+    at = press(at, "Remove the pair")
     assert factor_models.residual_pairs(own_text(collected)) == ()
 
 
@@ -138,7 +138,7 @@ def test_a_text_that_cannot_be_read_says_where_and_changes_nothing_else(collecte
     assert "natur_02" in texts(at).replace("\\", "")
     assert "Did you mean" in texts(at)
     assert own_text(collected) == "F =~ nature_01 + natur_02 + nature_03"
-    at = press(at, "Back to the proposal")
+    at = press(at, "Restore the proposal")
     assert len(loadings(at)) == 20
 
 
@@ -151,8 +151,8 @@ def test_models_that_were_kept_are_compared(collected):
     at = open_page()
     items = loadings(at)["Item"].tolist()
     at = fine(box(at, "Model text").set_value(f"One =~ {' + '.join(items)}").run())
-    at = fine(box(at, "Keep this model as").set_value("All in one").run())
-    at = press(at, "Keep")
+    at = fine(box(at, "Name of this model").set_value("All in one").run())
+    at = press(at, "Save the model")
     assert factor_models.saved_models(collected, "study") == {
         "All in one": f"One =~ {' + '.join(items)}"
     }
@@ -161,20 +161,20 @@ def test_models_that_were_kept_are_compared(collected):
     at = fine(box(at, "Models to compare").set_value(chosen).run())
     fit = next(d.value for d in at.dataframe if {"Model", "BIC"} <= set(d.value.columns))
     assert fit["Model"].tolist() == chosen
-    at = press(at, "Forget it")
+    at = press(at, "Delete the model")
     assert factor_models.saved_models(collected, "study") == {}
 
 
 def test_a_preset_has_no_name_to_be_kept_under(collected):
     at = open_page()
-    at = fine(box(at, "Keep this model as").set_value("One factor per subscale").run())
-    at = press(at, "Keep")
+    at = fine(box(at, "Name of this model").set_value("One factor per subscale").run())
+    at = press(at, "Save the model")
     assert "cannot be kept under this name" in texts(at)
 
 
 def test_scripts_are_shown_and_offered_with_their_data(collected):
     at = open_page()
-    (toggle,) = [t for t in at.toggle if t.label == "Show the same in R and Python"]
+    (toggle,) = [t for t in at.toggle if t.label == "Show R and Python scripts"]
     at = fine(toggle.set_value(True).run())
     code = "\n".join(block.value for block in at.code)
     assert "library(lavaan)" in code

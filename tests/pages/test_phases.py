@@ -13,7 +13,7 @@ def test_the_second_phase_is_offered_when_the_first_is_complete_and_can_be_run(w
     at = open_page(study="study")
     assert [e.label for e in at.expander if "second phase" in e.label]
     at = press(at, "phase_plan")
-    assert "Two phases: 30 trials without an opinion, 30 with the opposite one" in texts(at)
+    assert "Two phases: 30 questions without an opinion, 30 with the opposite opinion" in texts(at)
     press(at, "collect_start")
     assert ended(workspace).n_done == 60
     open_page(study="study")

@@ -67,7 +67,7 @@ def test_says_what_to_do_where_none_is_on_offer(workspace):
     for person in catalog.list_respondents(workspace):
         catalog.set_archived(workspace, person.label, archived=True)
     at = opened()
-    assert "No respondent is on offer" in said(at.info)
+    assert "There is no respondent" in said(at.info)
     at.button(key="respondents_back:0").click().run()
     assert len(at.dataframe[0].value) == 1
     assert len(catalog.list_respondents(workspace)) == 1
@@ -78,7 +78,7 @@ def test_a_preset_fills_in_address_and_key_variable(workspace, monkeypatch):
     at = opened()
     at.selectbox(key=f"{NEW}:service_choice").set_value("Mistral").run()
     assert at.text_input(key=f"{NEW}:base_url").value == "https://api.mistral.ai/v1"
-    assert "key found in environment MISTRAL_API_KEY" in said(at.caption)
+    assert "key from the environment variable MISTRAL_API_KEY" in said(at.caption)
     at.selectbox(key=f"{NEW}:service_choice").set_value("OpenAI").run()
     assert "key missing (OPENAI_API_KEY)" in said(at.caption)
     at.selectbox(key=f"{NEW}:service_choice").set_value("Ollama").run()
@@ -127,7 +127,7 @@ def test_a_typed_key_is_used_and_stored_nowhere(workspace):
         assert "key" in said(at.error)
         at.text_input(key="respondents_key").set_value(server.key).run()
         assert at.text_input(key="respondents_key").value == ""
-        assert "kept for this tab of your browser" in said(at.success)
+        assert "in this browser tab" in said(at.success)
         assert "key typed" in said(at.caption)
         at.button(key="respondents_list").click().run()
         at.selectbox(key="respondents_model_choice").set_value("model-a").run()
@@ -173,7 +173,7 @@ def test_a_service_without_a_key_lists_models_and_shows_prompt_reply_and_seconds
         at.button(key="respondents_list").click().run()
         assert at.selectbox(key="respondents_model_choice").options == ["model-b", "model-a"]
         at.button(key="respondents_test").click().run()
-        assert "Service: it answered in" in said(at.success)
+        assert "Service: the reply came after" in said(at.success)
         shown = " ".join(element.proto.body for element in at.get("html"))
         assert "I like to go for a walk." in shown
         at.number_input(key=f"{NEW}:max_tokens").set_value(9).run()
@@ -212,7 +212,7 @@ def test_a_simulated_respondent_is_added_tried_and_labelled(workspace):
     kept = catalog.by_label(workspace, "Yes-sayers")
     assert kept.simulation == SimulationSettings(acquiescence=1.5)
     at.button(key="respondents_test").click().run()
-    assert "Simulated: it answered" in said(at.success)
+    assert "Simulated: the reply came" in said(at.success)
 
 
 def test_shares_that_do_not_fit_together_are_refused(workspace):
@@ -255,7 +255,7 @@ def test_a_respondent_is_changed_put_away_and_brought_back(workspace):
     assert catalog.by_label(workspace, "Mine").sampling.temperature == 0.7
     assert any(">Mine: temperature 0.7," in part.proto.body for part in at.get("html"))
     at.button(key="respondents_put_away").click().run()
-    assert "put away" in said(at.success)
+    assert "archived" in said(at.success)
     assert [r.label for r in catalog.list_archived(workspace)] == ["Mine"]
 
 
@@ -365,15 +365,15 @@ def test_the_test_shows_which_settings_are_taken_and_leaves_out_the_others(works
     with FaultServer(refusing("temperature"), key=None) as server:
         at = new_service(opened(), server.base_url, label="Thinker")
         at.button(key="respondents_test").click().run()
-        assert "does not take the request as it is set" in said(at.error)
-        assert "does not take these settings: temperature." in said(at.warning)
+        assert "rejects a call with these settings" in said(at.error)
+        assert "does not accept these settings: temperature." in said(at.warning)
         table = at.dataframe[-1].value.set_index("Setting")
-        assert table.loc["temperature", ["Set here", "Taken"]].tolist() == ["yes", "no"]
-        assert table.loc["seed", ["Set here", "Taken"]].tolist() == ["no", "yes"]
+        assert table.loc["temperature", ["Set here", "Accepted"]].tolist() == ["yes", "no"]
+        assert table.loc["seed", ["Set here", "Accepted"]].tolist() == ["no", "yes"]
         at.button(key="respondents_leave_out").click().run()
         assert at.number_input(key=f"{NEW}:temperature").value is None
         at.button(key="respondents_test").click().run()
-        assert "Service: it answered in" in said(at.success)
+        assert "Service: the reply came after" in said(at.success)
         assert "respondents_leave_out" not in [button.key for button in at.button]
         at.button(key="respondents_save").click().run()
     assert catalog.by_label(workspace, "Thinker").sampling.temperature is None

@@ -88,7 +88,7 @@ def test_page_csv_and_command_line_show_the_same_numbers(both, tmp_path, monkeyp
     monkeypatch.setattr(
         results, "download", lambda _label, data, _file, *, key: downloads.update({key: data})
     )
-    monkeypatch.setattr(analysis_page, "PATIENCE_S", 60)
+    monkeypatch.setattr(analysis_page, "WAIT_S", 60)
     monkeypatch.setenv("INKBLOT_DB", both.database.path)
     files, problem = on_the_command_line(both, name, study, tmp_path)
     page = open_page(study=study, analysis=name)

@@ -36,7 +36,7 @@ ASK_FOR_MORE = (
 @pytest.fixture(autouse=True)
 def no_leftovers(monkeypatch):
     streamlit.cache_data.clear()
-    monkeypatch.setattr(analysis_page, "PATIENCE_S", 60)
+    monkeypatch.setattr(analysis_page, "WAIT_S", 60)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_charts_have_alt_text_and_their_data_in_a_table(collected):
     charts = at.get("vega_lite_chart")
     assert charts
     assert all(chart.proto.alt for chart in charts)
-    assert [e.label for e in at.expander].count("The data of this chart") == len(charts)
+    assert [e.label for e in at.expander].count("Data of this chart") == len(charts)
 
 
 def test_no_chart_has_two_texts_for_screen_readers(collected):
@@ -177,7 +177,7 @@ def test_the_item_column_stays_in_view(collected):
 
 def test_a_filter_leaves_only_the_chosen_items(collected):
     at = open_page(study="study", analysis="item_statistics")
-    (items,) = [m for m in at.multiselect if m.label == "Only these: item"]
+    (items,) = [m for m in at.multiselect if m.label == "Only item"]
     chosen = ["nature_01", "nature_02", "nature_03"]
     at = fine(items.set_value(chosen).run())
     result = analyses.run(collected, "item_statistics", ["study"], {}, {"item": chosen})
@@ -203,7 +203,7 @@ def test_half_a_study_says_that_numbers_will_change(workspace):
             [record.study_id],
         )
     at = open_page(study="study")
-    assert "100 of 200 planned replies are in" in texts(at).replace("\\", "")
+    assert "100 of 200 planned replies have arrived" in texts(at).replace("\\", "")
 
 
 def test_an_imported_study_is_analysed_too(workspace):
@@ -212,7 +212,7 @@ def test_an_imported_study_is_analysed_too(workspace):
     at = open_page(study="old")
     assert first_table(at)["Item"].tolist() == ["q1", "q2", "q3"]
     assert "Scores used: **36**" in texts(at)
-    assert "nothing says which items are reversed" in texts(at)
+    assert "does not know which items are reverse-keyed" in texts(at)
     assert "after reverse-keying" not in texts(at)
     links = {link.label: link.proto.query_string for link in at.get("page_link")}
     assert links["Attach a bank"] == "study=old"
@@ -264,7 +264,7 @@ def test_what_was_chosen_is_there_after_a_reload_and_for_this_study_only(collect
 
 
 def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, monkeypatch):
-    monkeypatch.setattr(analysis_page, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(analysis_page, "WAIT_S", 0.05)
     held = computing.Computation(computing.AnalysisRequest("item_statistics", ("study",)))
     held.state, held.done, held.total, held.unit = "running", 3, 12, "groups"
     monkeypatch.setattr(computing, "computation_of", lambda *_: held)
@@ -278,7 +278,7 @@ def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, mon
     held.state = "cancelled"
     held._ended.set()
     at = open_page(study="study")
-    assert "Cancelled. Nothing was kept." in texts(at)
+    assert "The computation is canceled. No result is saved." in texts(at)
     assert "Compute again" in [button.label for button in at.button]
 
 

@@ -89,7 +89,7 @@ def test_a_descriptor_without_levels_is_named_and_nothing_is_kept(workspace):
     at.text_area(key="texts_levels").set_value("name: Anna\nage")
     at.button(key="texts_make_letters").click()
     fine(at.run())
-    assert "The line 'age' is no descriptor" in said(at).replace("\\", "")
+    assert "Inkblot cannot read the descriptor 'age'" in said(at).replace("\\", "")
     assert "letters" not in {bank.code for bank in editing.summaries(workspace)}
 
 
@@ -119,7 +119,7 @@ def test_a_judge_rates_the_texts_and_its_ratings_are_read(workspace, letters):
     at.text_input(key="judge_scales").set_value("warmth 1-10")
     at.button(key="judge_make").click()
     fine(at.run())
-    assert "puts 2 texts to a judge" in said(at)
+    assert "asks a judge to rate 2 texts" in said(at)
     run(workspace, "judged", "judge_letters", letters)
     at = open_page(step="judge")
     assert "n = 2 valid ratings; missing: 0." in said(at)

@@ -1,4 +1,4 @@
-"""The bank that is open in this browser tab, and the words the page uses."""
+"""The editor of the bank that is open in this browser tab, and the words the page uses."""
 
 from __future__ import annotations
 
@@ -81,21 +81,21 @@ def gaps_words(gaps: tuple[TextGap, ...]) -> str:
         counts += [f"{gap.n_unreviewed:,} unreviewed"] if gap.n_unreviewed else []
         form = "" if gap.form == ORIGINAL else f" {form_word(gap.form).lower()}"
         parts.append(f"{gap.language}{form}: {', '.join(counts)}")
-    return " · ".join(parts) or "No text is missing in the columns shown, none is unreviewed."
+    return " · ".join(parts) or "The columns shown have no missing and no unreviewed texts."
 
 
 def moved_words(edits: GridEdits, kind: str, before: Sequence[str], after: Sequence[str]) -> str:
-    """What is saved otherwise than the grid shows it, by the codes drawn and saved; else empty."""
-    found = []
+    """How the saved order and codes differ from the grid's; empty if they do not."""
+    sentences = []
     if any(POSITION in cells for cells in (*edits.edited.values(), *edits.added)):
-        found.append(f"{kind.capitalize()}s with a new position are saved in the new order.")
-    given = codes_given(edits, before, after)
-    if given:
-        more = f" and {len(given) - _MAX_CODES:,} more" if len(given) > _MAX_CODES else ""
-        which = f"The new {kind} without a code has" if len(given) == 1 else (
-            f"The {len(given):,} new {kind}s without a code have")  # fmt: skip
-        found.append(f"{which} been given {', '.join(given[:_MAX_CODES])}{more}.")
-    return " ".join(found)
+        sentences.append(f"{kind.capitalize()}s with a new position are saved in the new order.")
+    new_codes = codes_given(edits, before, after)
+    if new_codes:
+        more = f" and {len(new_codes) - _MAX_CODES:,} more" if len(new_codes) > _MAX_CODES else ""
+        which = f"The new {kind} without a code has" if len(new_codes) == 1 else (
+            f"The {len(new_codes):,} new {kind}s without a code have")  # fmt: skip
+        sentences.append(f"{which} been given {', '.join(new_codes[:_MAX_CODES])}{more}.")
+    return " ".join(sentences)
 
 
 def texts_words(n_texts: int, n_items: int) -> str:
@@ -115,24 +115,24 @@ def counted_word(bank: Instrument) -> str:
 
 
 def saved_words(saved_at: datetime) -> str:
-    """When the bank was last saved, as read beside the grid."""
+    """When the bank was last saved."""
     local = saved_at.astimezone()
     today = local.date() == datetime.now(local.tzinfo).date()
     return f"Saved at {local:%H:%M:%S}" if today else f"Saved on {local:%Y-%m-%d} at {local:%H:%M}"
 
 
-# The bank on the desk of this browser tab: what its grids were drawn from, and what is saved.
+# The open bank: the state its grids show, and the state that is saved.
 #
-# A grid keeps being drawn from one base frame, so that it never loses the cursor or a second edit;
-# each of its reports is applied to that base and saved at once. The database stays the truth: where
-# it has moved on, the desk says so and starts from the newer state.
+# A grid is drawn from one base frame, so that it never loses the cursor or a second edit. Each of
+# its reports is applied to that base and saved at once. The database is the truth: if it holds a
+# newer state, the editor says so and starts from that state.
 
-_DESK = "bank_desk"
+_EDITOR = "bank_desk"
 _NOT_SAVED = (
-    "The newer state is loaded below. What you typed last was not saved: copy it from here, and "
-    "make the change again."
+    "The page now shows the newer state. Your last change was not saved: copy it from here and "
+    "make it again."
 )
-_NEWER = "This bank was changed in another tab or window. The newer state is shown."
+_NEWER = "This bank was changed in another tab or window. The page now shows the newer state."
 
 Change = Callable[[Instrument], Instrument]
 
@@ -146,23 +146,23 @@ class Grid:
     base: Instrument
     frame: pd.DataFrame
     apply: Callable[[Instrument, Instrument, GridEdits], Instrument]  # bank, base, edits
-    told: tuple[str, ...] = ()  # what of the grid in its place before was not taken as written
+    remarks: tuple[str, ...] = ()  # on edits of the grid that this one replaced
 
     def edits(self, state: Mapping[str, Any]) -> GridEdits:
-        """What was typed into it so far."""
+        """Everything typed into it so far."""
         return GridEdits.of(state.get(self.key) or {})
 
 
 @dataclass(eq=False)
 class Unsaved:
-    """Edits that could not be kept: why, and the rows as they were typed."""
+    """Edits that could not be saved: the error, and the rows as typed."""
 
     error: UserError
     tables: list[tuple[str, pd.DataFrame]]
 
 
 @dataclass(eq=False)
-class Desk:
+class BankEditor:
     """A bank being edited in this tab. Callbacks change it in place."""
 
     code: str
@@ -179,17 +179,17 @@ class Desk:
     is_fresh: bool = True  # the state was read or saved within this run
 
     def key(self, name: str) -> str:
-        """Widget key that lasts until the desk starts anew."""
+        """Widget key that lasts until the editor starts anew."""
         return f"bank_{name}_{self.code}_{self.number}"
 
     def start_from(self, state: DraftState) -> None:
-        """Show another state; whatever the grids held is forgotten."""
-        self._keep(state)
+        """Show another state and forget the edits of the grids."""
+        self._set_state(state)
         self.number += 1
         self.grids.clear()
 
     def catch_up(self) -> None:
-        """Save what the grids report and the database does not hold yet.
+        """Save the edits that the grids report and the database does not hold yet.
 
         It is a callback and reads no st.session_state item: that is where Streamlit may break a
         callback off when the next click is already waiting, and the edit would be gone.
@@ -203,10 +203,10 @@ class Desk:
     def commit(self, change: Change, summary: str = "Edited", *, redraw: bool = False) -> bool:
         """Save a change after everything typed before it. Returns whether that went well."""
         self.catch_up()
-        kept = self._save(change, summary)
-        if kept and redraw:
+        saved = self._save(change, summary)
+        if saved and redraw:
             self.start_from(self.state)
-        return kept
+        return saved
 
     def step(self, move: Callable[..., DraftState]) -> None:
         """Undo or redo."""
@@ -242,30 +242,30 @@ class Desk:
         A grid that was out of sight (another section, another page) has lost its edits in the
         browser; they are saved, so it is drawn from the bank as it is now.
         """
-        found = self.grids.get(name)
-        if found is None or found.showing != showing or found.key not in st.session_state:
+        grid = self.grids.get(name)
+        if grid is None or grid.showing != showing or grid.key not in st.session_state:
             self.n_drawn += 1
-            found = Grid(
+            grid = Grid(
                 self.key(f"{name}_{self.n_drawn}"), showing, self.bank, frame(self.bank), apply
             )
-            self.grids[name] = found
-        return found
+            self.grids[name] = grid
+        return grid
 
     def _save(self, change: Change, summary: str) -> bool:
         changed = self.bank
         try:
             changed = change(self.bank)
             if changed != self.bank:
-                self._keep(
+                self._set_state(
                     editing.save(
                         open_workspace(), changed,
                         expected_revision=self.revision, summary=summary,
                     )
                 )  # fmt: skip
         except ConflictError as error:
-            told = ConflictError(error.problem, _NOT_SAVED)
+            conflict = ConflictError(error.problem, _NOT_SAVED)
             earlier = self.unsaved.tables if self.unsaved else []
-            self.unsaved = Unsaved(told, [*earlier, *_typed(self.bank, changed)])
+            self.unsaved = Unsaved(conflict, [*earlier, *_typed(self.bank, changed)])
             self.start_from(editing.load(open_workspace(), self.code))
             return False
         except UserError as error:
@@ -275,53 +275,53 @@ class Desk:
             return False
         self.problem = None
         if self.unsaved and not isinstance(self.unsaved.error, ConflictError):
-            self.unsaved = None  # kept after all, by trying again
+            self.unsaved = None  # the second attempt saved them
         return True
 
-    def _keep(self, state: DraftState) -> None:
+    def _set_state(self, state: DraftState) -> None:
         self.state, self.bank, self.revision = state, state.instrument, state.revision
         self.saved_at, self.is_fresh = state.saved_at, True
 
 
-def open_desk(code: str) -> Desk:
-    """The desk with that bank on it, everything typed saved, and the newest state known."""
-    desk: Desk | None = st.session_state.get(_DESK)
-    if desk is None or desk.code != code:
-        if desk is not None:
-            desk.catch_up()
+def open_editor(code: str) -> BankEditor:
+    """The editor of that bank, with all edits saved and the newest state of the database."""
+    editor: BankEditor | None = st.session_state.get(_EDITOR)
+    if editor is None or editor.code != code:
+        if editor is not None:
+            editor.catch_up()
         state = editing.load(widgets.workspace(), code)
-        number = desk.number + 1 if desk else 0
-        desk = Desk(code, state.instrument, state.revision, state.saved_at, state, number)
-        st.session_state[_DESK] = desk
-    desk.catch_up()
-    if not desk.is_fresh:
+        number = editor.number + 1 if editor else 0
+        editor = BankEditor(code, state.instrument, state.revision, state.saved_at, state, number)
+        st.session_state[_EDITOR] = editor
+    editor.catch_up()
+    if not editor.is_fresh:
         state = editing.load(widgets.workspace(), code)
-        if state.revision != desk.revision:
-            desk.note = _NEWER
-            desk.start_from(state)
-        desk.state = state
-    desk.is_fresh = False
-    return desk
+        if state.revision != editor.revision:
+            editor.note = _NEWER
+            editor.start_from(state)
+        editor.state = state
+    editor.is_fresh = False
+    return editor
 
 
-def show_messages(desk: Desk) -> None:
-    """What went wrong with the last edit, until it is seen; typed rows can be copied from it."""
-    if desk.note:
-        st.info(desk.note, icon=":material/sync:")
-        desk.note = ""
-    if desk.unsaved is not None:
-        _show_unsaved(desk, desk.unsaved)
-    elif desk.problem is not None:
-        widgets.show_problem(desk.problem)
-        desk.problem = None
+def show_messages(editor: BankEditor) -> None:
+    """The problem of the last edit, with the unsaved rows to copy, until the user has seen it."""
+    if editor.note:
+        st.info(editor.note, icon=":material/sync:")
+        editor.note = ""
+    if editor.unsaved is not None:
+        _show_unsaved(editor, editor.unsaved)
+    elif editor.problem is not None:
+        widgets.show_problem(editor.problem)
+        editor.problem = None
 
 
-def _show_unsaved(desk: Desk, unsaved: Unsaved) -> None:
+def _show_unsaved(editor: BankEditor, unsaved: Unsaved) -> None:
     widgets.show_problem(unsaved.error)
     for title, frame in unsaved.tables:
         st.caption(f"{title} as typed, not saved: {len(frame):,}")
         widgets.table(titled(frame), alt=f"{title} as typed, not saved: {len(frame)} rows")
-    st.button("I have copied what I need", key=desk.key("seen"), on_click=desk.forget_unsaved)
+    st.button("I have copied what I need", key=editor.key("seen"), on_click=editor.forget_unsaved)
 
 
 def _applied(grid: Grid, edits: GridEdits, bank: Instrument) -> Instrument:
