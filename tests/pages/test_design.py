@@ -424,7 +424,7 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
         "up to 7 items in a call, items shuffled, calls without a usable answer repeated up to 3"
         in caption
     )
-    assert "replies held to the options, probabilities of the first token recorded" in caption
+    assert "replies restricted to the options, probabilities of the first token recorded" in caption
     assert "are shown here in the order of the bank" in caption
     assert "The reply is held to: 1, 2, 3, 4, 5." in caption
 
