@@ -100,13 +100,14 @@ def test_a_preview_says_which_bank_and_how_many_codes_match(on_file):
     made = imports.preview_tidy(on_file, "mine.csv", people(), bank=imports.NEW_BANK).studies[0]
     assert made.creates_instrument
     assert made.about_bank.startswith("Made from the file; the answers are unkeyed.")
-    assert "Bank 'trust' may be theirs: 4 of 4 item codes match." in made.about_bank
+    assert "Bank 'trust' may hold these items: 4 of 4 item codes match." in made.about_bank
 
 
 def test_a_bank_that_lacks_an_item_or_an_option_is_proposed_and_not_taken(on_file):
     found = imports.preview_tidy(on_file, "m.csv", people(items=("tr_1", "tr_2", "tr_3", "other")))
     assert found.studies[0].creates_instrument
-    assert "Bank 'trust' may be theirs: 3 of 4 item codes match." in found.studies[0].about_bank
+    words = "Bank 'trust' may hold these items: 3 of 4 item codes match."
+    assert words in found.studies[0].about_bank
     with pytest.raises(FileError, match=r"has no item .other. .3 of 4 item codes match"):
         imports.preview_tidy(
             on_file, "m.csv", people(items=("tr_1", "tr_2", "tr_3", "other")), bank="trust"
