@@ -391,7 +391,7 @@ def _why_undefined(first: Summary, second: Summary) -> str:
     numbers = (first.mean, second.mean, first.sd, second.sd)
     if min(first.n, second.n) < 2 or not all(map(math.isfinite, numbers)):
         return (
-            "Undefined: each group needs at least two members, and a mean and SD that can be "
+            "Undefined: each group needs two members or more, and a mean and SD that can be "
             "computed."
         )
     if first.sd == second.sd == 0:
