@@ -426,7 +426,7 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
     )
     assert "replies restricted to the options, probabilities of the first token recorded" in caption
     assert "are shown here in the order of the bank" in caption
-    assert "The reply is held to: 1, 2, 3, 4, 5." in caption
+    assert "The reply is restricted to: 1, 2, 3, 4, 5." in caption
 
 
 def test_choosers_left_empty_ask_in_the_usual_way(workspace):
