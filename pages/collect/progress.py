@@ -175,7 +175,7 @@ def _finished(now: Progress) -> None:
         rest = browsing.unusable_words(now.statuses)
         st.success(
             "Done: every planned call has a reply. "
-            f"Usable answers: {collection.usable_words(now.n_usable, now.n_asked)}"
+            f"Answers: {collection.usable_words(now.n_usable, now.n_asked)}"
             + (f" ({rest})." if rest else ".")
         )
 
