@@ -42,7 +42,9 @@ st.navigation(
             ),
             st.Page("pages/audit.py", title="Audit", icon=":material/fact_check:"),
             st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
-            st.Page("pages/data.py", title="Import and export", icon=":material/swap_vert:"),
+            st.Page(
+                "pages/import_export.py", title="Import and export", icon=":material/swap_vert:"
+            ),
         ],
         "Statistics": [
             st.Page(

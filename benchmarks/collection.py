@@ -59,7 +59,7 @@ def measure(work: Path, *, quick: bool) -> Section:
 def ours(*, base_url: str, key: str, path: str, calls: int, at_once: int) -> Mapping[str, float]:
     """Collect a frozen study into a new database file."""
     from core.workflow.opening import open_workspace
-    from core.workflow.runs import collection
+    from core.workflow.runs import control
     from tests.workflow.studies import KEY_VARIABLE, freeze
     from tests.workflow.studies import service as respondent
 
@@ -69,11 +69,11 @@ def ours(*, base_url: str, key: str, path: str, calls: int, at_once: int) -> Map
     for study, size in (("warm_up", WARM_UP), ("measured", calls)):
         freeze(workspace, person, study=study, n_personas=size // 20)
         with Stopwatch() as watch:
-            collection.start(workspace, study)
-            progress = collection.wait(workspace, study)
+            control.start(workspace, study)
+            progress = control.wait(workspace, study)
         if (progress.state, progress.n_done, progress.n_attempts) != ("finished", size, size):
             raise RuntimeError(f"not every call was answered: {progress}")
-    events = {kind: at for at, kind, _ in collection.history(workspace, study)}
+    events = {kind: at for at, kind, _ in control.history(workspace, study)}
     workspace.close()
     # Waiting looks twice a second, as a page does; the run itself knows when it ended.
     seconds = (events["finished"] - events["start"]).total_seconds()

@@ -54,7 +54,7 @@ def ours(*, path: str, calls: int, at_once: int, grammar: bool) -> Mapping[str, 
     from core.collect import local_model
     from core.workflow.opening import open_workspace
     from core.workflow.respondents.catalog import LOCAL
-    from core.workflow.runs import collection
+    from core.workflow.runs import control
     from tests.workflow.studies import freeze
 
     sampling = replace(LOCAL.sampling, at_once=at_once, only_options=grammar, max_tokens=MAX_TOKENS)
@@ -64,11 +64,11 @@ def ours(*, path: str, calls: int, at_once: int, grammar: bool) -> Mapping[str, 
     asyncio.run(_ask(model, _prompts(WARM_UP), at_once=at_once, grammar=grammar))
     freeze(workspace, person, study=STUDY, n_personas=calls // 20)
     with Stopwatch() as watch:
-        collection.start(workspace, STUDY)
-        progress = collection.wait(workspace, STUDY)
+        control.start(workspace, STUDY)
+        progress = control.wait(workspace, STUDY)
     if (progress.state, progress.n_done) != ("finished", calls):
         raise RuntimeError(f"not every question was answered: {progress}")
-    events = {kind: at for at, kind, _ in collection.history(workspace, STUDY)}
+    events = {kind: at for at, kind, _ in control.history(workspace, STUDY)}
     workspace.close()
     return {**watch.figures, "seconds": (events["finished"] - events["start"]).total_seconds()}
 

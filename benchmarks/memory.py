@@ -68,15 +68,15 @@ def planned(*, base_url: str, path: str, calls: int) -> None:
 def collected(*, key: str, path: str, calls: int) -> Mapping[str, float]:
     """Collect it."""
     from core.workflow.opening import open_workspace
-    from core.workflow.runs import collection
+    from core.workflow.runs import control
     from tests.workflow.studies import KEY_VARIABLE
 
     os.environ[KEY_VARIABLE] = key
     workspace = open_workspace(path)
     before = machine.memory_peak()
     with Stopwatch() as watch:
-        collection.start(workspace, STUDY)
-        progress = collection.wait(workspace, STUDY, every_s=1.0)
+        control.start(workspace, STUDY)
+        progress = control.wait(workspace, STUDY, every_s=1.0)
     if (progress.state, progress.n_done) != ("finished", calls):
         raise RuntimeError(f"not every call was answered: {progress}")
     held = workspace.database.row("select sum(memory_usage_bytes) from duckdb_memory()")

@@ -25,7 +25,7 @@ from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog, forms
 from core.workflow.respondents.service_settings import PARAMETERS
-from core.workflow.runs import amendments, collection
+from core.workflow.runs import amendments, control
 from core.workflow.statistics import analyses
 from core.workflow.workspace import Workspace
 
@@ -303,7 +303,7 @@ def _test(trial: catalog.TestReply) -> None:
 
 
 def _run(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    collection.start(workspace, parsed.study, cost_cap=parsed.cost_cap)
+    control.start(workspace, parsed.study, cost_cap=parsed.cost_cap)
     _finish(workspace, parsed.study)
 
 
@@ -315,22 +315,22 @@ def _finish(workspace: Workspace, study: str) -> None:
     """Show the run until it ends; raise UserError where it ends before it is finished."""
     shown = -1
 
-    def show(progress: collection.Progress) -> None:
+    def show(progress: control.Progress) -> None:
         nonlocal shown
         if progress.n_done != shown:
             shown = progress.n_done
-            print(f"\r{collection.replied_words(progress)}", end="", file=sys.stderr)
+            print(f"\r{control.replied_words(progress)}", end="", file=sys.stderr)
 
-    ended = collection.wait(workspace, study, report=show)
+    ended = control.wait(workspace, study, report=show)
     print(file=sys.stderr)
-    if unsaved := collection.no_answer_words(ended):
+    if unsaved := control.no_answer_words(ended):
         print(unsaved, file=sys.stderr)
     if ended.n_done < ended.n_trials:
         raise UserError(
-            f"Study '{study}' {ended.state}: {collection.replied_words(ended)}. {ended.reason}",
+            f"Study '{study}' {ended.state}: {control.replied_words(ended)}. {ended.reason}",
             "Remove the cause and run the study again. Collected answers are saved.",
         )
-    print(f"Study '{study}': {collection.replied_words(ended)}.")
+    print(f"Study '{study}': {control.replied_words(ended)}.")
     if unusable := browsing.unusable_words(ended.statuses):
         print(f"Without a usable answer: {unusable}.")
 
@@ -425,7 +425,7 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
             print(f"{bank.code}\t{items}\t{languages}\t{bank.title}")
     else:
         for study in studies.list_studies(workspace):
-            usable = collection.usable_words(study.n_usable, study.n_asked)
+            usable = control.usable_words(study.n_usable, study.n_asked)
             replied = f"{study.n_responses:,} of {study.n_trials:,} replied"
             print(f"{study.code}\t{replied}, {usable}\t{study.instrument}")
 

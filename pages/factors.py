@@ -1,4 +1,4 @@
-"""Factor models: propose, edit, fit, compare and explore them."""
+"""The page of factor models. pages/shared/analysis_page.py draws it; core/analysis/cfa computes."""
 
 import streamlit as st
 

@@ -9,8 +9,8 @@ from core.workflow import sample
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
-from core.workflow.runs.collection import StudyRun
+from core.workflow.runs import control
+from core.workflow.runs.control import StudyRun
 from pages.shared import widgets
 
 STEPS = (
@@ -46,8 +46,8 @@ SAMPLES: tuple[tuple[sample.SampleKind, str, str], ...] = (
 
 
 def how_far(study: StudyRun) -> str:
-    state = collection.STATE_WORDS[study.state]
-    return f"{collection.replied_words(study)}, {state}"
+    state = control.STATE_WORDS[study.state]
+    return f"{control.replied_words(study)}, {state}"
 
 
 def sample_study() -> None:
@@ -71,14 +71,14 @@ def sample_study() -> None:
 def live_figures() -> None:
     """The figures, redrawn each second while a study is running."""
     with widgets.error_box():
-        under_way = any(study.under_way for study in collection.list_runs(widgets.workspace()))
+        under_way = any(study.under_way for study in control.list_runs(widgets.workspace()))
         st.fragment(figures, run_every=1.0 if under_way else None)(ends_timer=under_way)
 
 
 def figures(*, ends_timer: bool = False) -> None:
     """The sample study and the whole database, from one reading, so that the numbers agree."""
     with widgets.error_box():
-        planned = {study.study: study for study in collection.list_runs(widgets.workspace())}
+        planned = {study.study: study for study in control.list_runs(widgets.workspace())}
         sample_now = planned.get(st.session_state.get("sample", ""))
         if sample_now:
             sample_progress(sample_now)
@@ -89,7 +89,7 @@ def figures(*, ends_timer: bool = False) -> None:
 
 def sample_progress(now: StudyRun) -> None:
     st.progress(now.n_done / now.n_trials if now.n_trials else 0.0, text=how_far(now))
-    reason = collection.progress(widgets.workspace(), now.study).reason
+    reason = control.progress(widgets.workspace(), now.study).reason
     if reason and now.state != "finished":
         st.warning(widgets.plain(reason))
     if now.state == "finished":

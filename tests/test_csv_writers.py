@@ -15,7 +15,7 @@ from core.analysis.reliability import reliability_scripts
 from core.analysis.shared.scripts.names import csv_text, group_labels
 from core.domain.results import Column, ResultTable
 from core.domain.study import Context, Design
-from core.files import contexts, tidy
+from core.files import answers, contexts
 from core.files.banks import writing
 from core.workflow.answers import exports, imports
 from core.workflow.designs import studies
@@ -76,7 +76,7 @@ def test_answers_hold_no_formula_in_any_column_or_tag():
     texts = ("study", "instrument", "item", "model", "context", "entity", "answer", "raw")
     rows = [dict.fromkeys(texts, text) | {"status": "answered"} for text in HOSTILE]
     frame = pd.DataFrame(rows).assign(tags='{"=1+1": "=2"}')
-    data = tidy.write_tidy(frame, "csv")
+    data = answers.write_tidy(frame, "csv")
     assert formulas(data) == []
     assert len(cells(data)) == (len(texts) + 2) * (len(HOSTILE) + 1)
 

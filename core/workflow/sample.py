@@ -12,7 +12,7 @@ from core.files import contexts
 from core.store import respondents as respondent_store
 from core.workflow.designs import studies
 from core.workflow.respondents.catalog import LOCAL, SIMULATED
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.workspace import Workspace
 
 SampleKind = Literal["simulated", "local"]
@@ -49,5 +49,5 @@ def start_sample(workspace: Workspace, kind: SampleKind) -> str:
     except DesignError:
         respondent_store.offer(workspace.database, person)
         record = studies.freeze(workspace, replace(design))
-    collection.start(workspace, record.code)
+    control.start(workspace, record.code)
     return record.code

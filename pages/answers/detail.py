@@ -13,7 +13,7 @@ from core.workflow.answers import audits, browsing
 from core.workflow.answers.audits import RereadingPreview
 from core.workflow.answers.browsing import STATUS_WORDS, AnswerDetail, AttemptDetail
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.runs.collection import FAILURE_WORDS
+from core.workflow.runs.control import FAILURE_WORDS
 from pages.collect.progress import moment
 from pages.shared import widgets
 from pages.shared.widgets import factor_word, plain, table, text_block, workspace

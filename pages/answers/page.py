@@ -16,7 +16,7 @@ from core.domain.study import FACTORS
 from core.workflow.answers import browsing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from pages.answers import detail, table
 from pages.shared import downloads, results, widgets
@@ -132,7 +132,7 @@ def counts(study: StudyRecord, revision: object) -> None:
     """How many answers there are of each kind, by respondent: a table and a chart."""
     overview = browsing.status_table(_tallied(revision, study.code), ["respondent"])
     st.header("Answers by status")
-    usable = collection.usable_words(study.n_usable, study.n_asked)
+    usable = control.usable_words(study.n_usable, study.n_asked)
     st.write(f"Answers: **{usable}** (replies with an option, of the questions asked).")
     shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
     widgets.table(

@@ -10,13 +10,13 @@ import streamlit as st
 from core.domain.numbers import count_text
 from core.domain.study import Respondent
 from core.errors import UserError
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.respondents import catalog
 from core.workflow.respondents.service_settings import PARAMETERS
-from core.workflow.runs import amendments, collection
-from core.workflow.runs.collection import Progress, StudyRun
+from core.workflow.runs import amendments, control
+from core.workflow.runs.control import Progress, StudyRun
 from pages.collect import progress as collect_progress
 from pages.shared import widgets
 from pages.shared.widgets import plain, workspace
@@ -64,7 +64,7 @@ def keys(study: str) -> None:
             icon=":material/key:",
         )
         _key_field(study, person)
-    if not missing and collection.pause_cause(collection.progress(workspace(), study)) == "key":
+    if not missing and control.pause_cause(control.progress(workspace(), study)) == "key":
         people = studies.respondents_of(workspace(), study)
         for person in {p.base_url: p for p in people if p.kind == "api"}.values():
             _key_field(study, person)
@@ -87,7 +87,7 @@ def _host(person: Respondent) -> str:
 def cost_cap(study: str) -> None:
     """The largest cost of the study, or none; saved with the study."""
     field = f"{_CAP_FIELD}{study}"
-    draft = drafts.load(workspace(), field)
+    draft = saved_inputs.load(workspace(), field)
     if draft and field not in st.session_state:
         st.session_state[field] = float(draft.value)
     st.number_input(
@@ -121,13 +121,13 @@ def _buttons(now: Progress) -> None:
         )  # fmt: skip
         st.button(
             "Pause", key="collect_pause", icon=":material/pause:",
-            on_click=_request, args=(collection.pause, now.study),
+            on_click=_request, args=(control.pause, now.study),
             disabled=now.state not in ("queued", "running"),
             help="Calls under way are finished and saved; no new call is sent.",
         )  # fmt: skip
         st.button(
             "Stop", key="collect_stop", icon=":material/stop:",
-            on_click=_request, args=(collection.stop, now.study),
+            on_click=_request, args=(control.stop, now.study),
             disabled=now.state not in ("queued", "running", "pausing", "paused", "interrupted"),
             help="Ends the run. All replies stay, and you can continue later.",
         )  # fmt: skip
@@ -137,7 +137,7 @@ def _start(study: str) -> None:
     cap = st.session_state.get(f"{_CAP_FIELD}{study}")
 
     def begin() -> str:
-        started = collection.start(workspace(), study, cost_cap=cap)
+        started = control.start(workspace(), study, cost_cap=cap)
         return "" if started else "The study is already running: it was started in another tab."
 
     _act(study, begin)
@@ -165,7 +165,7 @@ def _remember_key(study: str, base_url: str, field: str) -> None:
 
 def _keep_cap(study: str, field: str) -> None:
     def keep() -> str:
-        drafts.save(workspace(), field, st.session_state.get(field))
+        saved_inputs.save(workspace(), field, st.session_state.get(field))
         return ""
 
     _act(study, keep)
@@ -232,8 +232,8 @@ def _show_amendments(study: StudyRecord) -> None:
 
 def _rejection(study: str) -> str:
     """The message of a service that rejects calls of this study; empty if none does."""
-    words = collection.FAILURE_WORDS["rejected"]
-    failures = collection.progress(widgets.workspace(), study).failures
+    words = control.FAILURE_WORDS["rejected"]
+    failures = control.progress(widgets.workspace(), study).failures
     return next((failure.detail for failure in failures if failure.title == words), "")
 
 
@@ -333,7 +333,7 @@ def _study_sentence(study: StudyRecord, *, under_way: bool) -> None:
 
 
 def _drawn_states() -> dict[str, StudyRun]:
-    return {state.study: state for state in collection.list_runs(widgets.workspace())}
+    return {state.study: state for state in control.list_runs(widgets.workspace())}
 
 
 def _live(code: str, drawn: dict[str, StudyRun]) -> None:
@@ -343,7 +343,7 @@ def _live(code: str, drawn: dict[str, StudyRun]) -> None:
         st.rerun()  # a run began or ended: the rest of the page and its polling change
     with widgets.error_box():
         _show_note(code)
-        progress = collection.progress(widgets.workspace(), code)
+        progress = control.progress(widgets.workspace(), code)
         _buttons(progress)
         collect_progress.show_progress(progress, now[code].place)
         collect_progress.show_failures(progress)

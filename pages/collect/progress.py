@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.domain.numbers import count_text
 from core.workflow.answers import browsing
-from core.workflow.runs import collection
-from core.workflow.runs.collection import EVENT_WORDS, STATE_WORDS, Progress, StudyRun
+from core.workflow.runs import control
+from core.workflow.runs.control import EVENT_WORDS, STATE_WORDS, Progress, StudyRun
 from pages.shared.widgets import STUDY_PARAMETER, plain, table, text_block, workspace
 
 _IN_FLIGHT = (
@@ -38,7 +38,7 @@ def show_progress(now: Progress, place: int | None) -> None:
     st.progress(
         min(now.share, 1.0),
         text=f"**{words}**: {now.n_done:,} of {now.n_trials:,} replied ({now.share:.0%}), "
-        f"{collection.usable_words(now.n_usable, now.n_asked)}",
+        f"{control.usable_words(now.n_usable, now.n_asked)}",
     )
     if now.n_sent:
         _figures(now)
@@ -66,7 +66,7 @@ def _figures(now: Progress) -> None:
     with st.container(horizontal=True):
         for label, value, explanation in figures:
             st.metric(label, plain(value), help=plain(explanation), width="content", border=True)
-    if lost := collection.no_answer_words(now):
+    if lost := control.no_answer_words(now):
         st.caption(plain(lost))
 
 
@@ -139,7 +139,7 @@ def _paused(now: Progress) -> None:
         "unreadable": "**Paused: Inkblot can read no answer from the first replies.** Read them "
         "before you pay for more. To go on anyway, press Continue.",
     }
-    cause = collection.pause_cause(now)
+    cause = control.pause_cause(now)
     if cause is None and now.reason in _REQUESTED:
         st.info("Paused. All replies are kept. Press Continue to make the other calls.")
         return
@@ -175,7 +175,7 @@ def _finished(now: Progress) -> None:
         rest = browsing.unusable_words(now.statuses)
         st.success(
             "Done: every planned call has a reply. "
-            f"Answers: {collection.usable_words(now.n_usable, now.n_asked)}"
+            f"Answers: {control.usable_words(now.n_usable, now.n_asked)}"
             + (f" ({rest})." if rest else ".")
         )
 
@@ -213,7 +213,7 @@ def show_failures(now: Progress) -> None:
 
 def show_history(study: str) -> None:
     """The commands and reports of the run, newest first."""
-    events = collection.history(workspace(), study)
+    events = control.history(workspace(), study)
     if not events:
         return
     with st.expander("History of this run"):

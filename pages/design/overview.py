@@ -12,7 +12,7 @@ from core.domain.instrument import ORIGINAL
 from core.domain.numbers import count_text
 from core.domain.study import Design
 from core.errors import UserError
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from core.workflow.designs import forms, studies
 from core.workflow.designs.studies import PlanSize, StudyRecord
 from core.workflow.respondents import catalog
@@ -321,7 +321,7 @@ def start_from_file(form: DraftForm) -> None:
 
 
 def _earlier(form: DraftForm) -> None:
-    draft = drafts.load(widgets.workspace(), _BEFORE)
+    draft = saved_inputs.load(widgets.workspace(), _BEFORE)
     row = st.container(horizontal=True)
     row.button(
         "Start with an empty design", key="design_empty", on_click=replace_fields,
@@ -418,8 +418,8 @@ def _use(form: DraftForm, design: Design) -> None:
 
 def replace_fields(form: DraftForm, fields: dict[str, object] | None) -> None:
     """Replace the choices on the page; the user can restore them."""
-    draft = drafts.load(widgets.workspace(), form.name)
+    draft = saved_inputs.load(widgets.workspace(), form.name)
     before = {**form.defaults, **(draft.value if draft else {})}
-    drafts.save(widgets.workspace(), _BEFORE, before)
+    saved_inputs.save(widgets.workspace(), _BEFORE, before)
     new_fields = fields or forms.empty_fields(widgets.workspace())
     draft_form.set_fields(form.name, form.defaults, new_fields)

@@ -8,7 +8,7 @@ import streamlit as st
 from core.domain.numbers import count_text
 from core.domain.study import Respondent, RespondentKind
 from core.errors import UserError
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from core.workflow.respondents import catalog, forms
 from core.workflow.respondents.catalog import Price
 from pages.respondents import form as respondent_form
@@ -177,7 +177,7 @@ def _buttons(kind: RespondentKind, form: DraftForm, before: Respondent | None) -
 def _save_respondent(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> None:
     """Save the draft of the database, which may be newer than the form on screen."""
     workspace = widgets.workspace()
-    draft = drafts.load(workspace, form.name)
+    draft = saved_inputs.load(workspace, form.name)
     fields = {**form.defaults, **(draft.value if draft else {})}
     try:
         respondent = forms.to_respondent(kind, fields)

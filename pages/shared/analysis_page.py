@@ -13,7 +13,7 @@ from core.domain.results import AnalysisResult
 from core.workflow.answers import browsing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses, computing, frames
 from core.workflow.statistics.computing import AnalysisRequest, Computation
 from pages.shared import analysis_options, downloads, results, widgets
@@ -88,7 +88,7 @@ def show(
         if study.n_responses < study.n_trials:
             st.warning(
                 f"{study.n_responses:,} of {study.n_trials:,} planned replies have arrived ("
-                f"{collection.usable_words(study.n_usable, study.n_asked)}). "
+                f"{control.usable_words(study.n_usable, study.n_asked)}). "
                 "The numbers change with each new reply."
             )
         analysis = _choose_analysis(topic)

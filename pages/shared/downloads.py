@@ -11,7 +11,7 @@ import streamlit as st
 from core.workflow.answers import exports
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from pages.shared.widgets import download, plain, workspace
 
@@ -89,7 +89,7 @@ def plan(study: str) -> bytes:
 
 def calls(study: str) -> bytes:
     """Every call that was sent for a study as CSV."""
-    return collection.calls_csv(workspace(), study)
+    return control.calls_csv(workspace(), study)
 
 
 def _download_when_asked(label: str, make: Callable[[], bytes], file_name: str) -> None:
@@ -113,9 +113,9 @@ def export_section(study: StudyRecord) -> None:
     """All files of one study, and the command that writes them into a folder."""
     counts_words = (
         f"**{study.n_responses:,}** of {study.n_trials:,} planned trials have a reply; "
-        f"answers: **{collection.usable_words(study.n_usable, study.n_asked)}**."
+        f"answers: **{control.usable_words(study.n_usable, study.n_asked)}**."
         if study.kind == "planned"
-        else f"Imported answers: **{collection.usable_words(study.n_usable, study.n_asked)}**."
+        else f"Imported answers: **{control.usable_words(study.n_usable, study.n_asked)}**."
     )
     st.write(f"{counts_words} Bank: {plain(study.instrument)}, version {study.version}.")
     left, right = st.columns(2)

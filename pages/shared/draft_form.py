@@ -14,7 +14,7 @@ from typing import Any, cast
 import streamlit as st
 
 from core.domain.numbers import count_text
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from pages.shared import widgets
 
 _SEEN = "draft_seen:"
@@ -123,7 +123,7 @@ class DraftForm:
 
 def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
     """The form of a draft as it is in the database now."""
-    draft = drafts.load(widgets.workspace(), name)
+    draft = saved_inputs.load(widgets.workspace(), name)
     stored = cast("dict[str, Any]", draft.value) if draft else {}
     fields = {**defaults, **stored}
     seen = st.session_state.get(_SEEN + name)
@@ -146,8 +146,8 @@ def key_of(name: str, field: str) -> str:
 def set_fields(name: str, defaults: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
     """Change fields of a draft from a button or another field."""
     workspace = widgets.workspace()
-    draft = drafts.load(workspace, name)
-    stored = drafts.update(workspace, name, changes if draft else {**defaults, **changes})
+    draft = saved_inputs.load(workspace, name)
+    stored = saved_inputs.update(workspace, name, changes if draft else {**defaults, **changes})
     seen = st.session_state.get(_SEEN + name)
     if seen is not None:  # no warning about a change of this tab
         st.session_state[_SEEN + name] = {**seen, **{f: stored[f] for f in changes}}
@@ -155,7 +155,7 @@ def set_fields(name: str, defaults: Mapping[str, Any], changes: Mapping[str, Any
 
 def forget(name: str) -> None:
     """Delete a draft that has been used or discarded."""
-    drafts.save(widgets.workspace(), name, None)
+    saved_inputs.save(widgets.workspace(), name, None)
     st.session_state.pop(_SEEN + name, None)
 
 
@@ -181,7 +181,7 @@ def _refusal(value: Any, shape: tuple[str, str] | None) -> str:
     """Why a value is not saved, or empty. The message never repeats the value: it may be a key."""
     if not isinstance(value, str):
         return ""
-    if drafts.looks_like_key(value):
+    if saved_inputs.looks_like_key(value):
         return (
             "Your input looks like the key of a service and was not saved. "
             "Type it into the field for the key, which is never written down."
@@ -194,7 +194,7 @@ def _refusal(value: Any, shape: tuple[str, str] | None) -> str:
 def _note_conflict(name: str, field: str) -> None:
     """Warn if another tab has changed the same field since this tab drew it."""
     seen = st.session_state.get(_SEEN + name)
-    draft = drafts.load(widgets.workspace(), name)
+    draft = saved_inputs.load(widgets.workspace(), name)
     if seen is None or draft is None or field not in draft.value:
         return
     other = draft.value[field]

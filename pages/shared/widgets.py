@@ -186,7 +186,7 @@ def unkeyed_note(code: str) -> None:
             icon=":material/key_off:",
         )
         st.page_link(
-            "pages/data.py", label="Attach a bank", query_params={STUDY_PARAMETER: code},
+            "pages/import_export.py", label="Attach a bank", query_params={STUDY_PARAMETER: code},
             icon=":material/link:",
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from core.workflow.answers import audits, browsing
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.browser.conftest import go, settled
 from tests.browser.test_keyboard import tab_to
 from tests.workflow.studies import freeze, simulated
@@ -26,8 +26,8 @@ def prepare(database):
     workspace = open_workspace(database)
     person = simulated(refusal_rate=0.15, explanation_rate=0.4, seed=8)
     freeze(workspace, person, n_personas=10)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.05)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.05)
     page, _ = browsing.page(workspace, "study", {}, "", limit=200)
     keys = {
         int(trial): option if isinstance(option, str) else STATUS_KEYS[status]

@@ -16,7 +16,7 @@ from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.browser.conftest import go, settled
 from tests.echoes import Echoes
 from tests.fault_server import FaultServer, Step
@@ -62,8 +62,8 @@ def hostile_study(path, server, monkeypatch):
     context_sets.save(workspace, HOSTILE, contexts)
     design = Design("hostile", "hostile", (HOSTILE,), contexts=contexts, notes=HOSTILE)
     studies.freeze(workspace, design)
-    collection.start(workspace, "hostile")
-    assert collection.wait(workspace, "hostile").n_done == 3 * N_CONTEXTS
+    control.start(workspace, "hostile")
+    assert control.wait(workspace, "hostile").n_done == 3 * N_CONTEXTS
     workspace.close()
 
 

@@ -13,7 +13,7 @@ from core.domain.study import Context, Design
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.browser.conftest import go, settled
 from tests.browser.test_way_through import download
 from tests.workflow.studies import simulated
@@ -40,8 +40,8 @@ def answered(path):
         ("companion", "attitude_companion_8", {}),
     ):  # fmt: skip
         studies.freeze(workspace, Design(code, bank, **shared, **factors))
-        collection.start(workspace, code)
-        ended = collection.wait(workspace, code, every_s=0.05)
+        control.start(workspace, code)
+        ended = control.wait(workspace, code, every_s=0.05)
         assert ended.n_done == ended.n_trials
     workspace.close()
 

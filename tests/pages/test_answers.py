@@ -17,7 +17,7 @@ from core.workflow.answers import browsing, exports, imports
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collection, collector
+from core.workflow.runs import collector, control
 from pages.shared import widgets
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
@@ -51,8 +51,8 @@ def press(at, key):
 def asked(workspace, server, script=(), **factors):
     server.script = script
     freeze(workspace, service(server.base_url, at_once=1), **factors)
-    collection.start(workspace, "study")
-    return collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    return control.wait(workspace, "study", every_s=0.02)
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ def server(monkeypatch):
 def collect_simulated(workspace):
     """200 answers of ten simulated people; a tenth refused."""
     freeze(workspace, simulated(refusal_rate=0.1, seed=3), n_personas=10)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     freeze(workspace, simulated(), study="other", n_personas=5)
 
 
@@ -441,8 +441,8 @@ def test_answers_that_took_several_replies_can_be_found_and_say_so(workspace, se
 
 def test_block_position_and_the_order_of_options_shown_are_told(workspace):
     freeze(workspace, simulated(), n_personas=2, items_per_call=5, label_orders=("random",))
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     trials, _ = browsing.page(workspace, "study", {}, "", offset=7, limit=1)
     trial = int(trials["trial_id"].iloc[0])
     at = open_page(study="study", answer=str(trial))

@@ -13,7 +13,7 @@ from core.workflow.answers import audits, browsing, exports
 from core.workflow.answers.browsing import ShownOption
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from pages.audit import keys_of
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
@@ -55,8 +55,8 @@ def collect(workspace, **factors):
     studies.freeze(
         workspace, Design("study", "attitudes_20", ("A", "B"), contexts=personas(3), **factors)
     )
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
 
 
 def draw(at, per_model, *, at_end=False):
@@ -219,8 +219,8 @@ def test_hostile_replies_are_shown_to_the_letter(workspace, monkeypatch):
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         server.script = lambda _n, _b: Step(content=evil)
         freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
-        collection.start(workspace, "study")
-        collection.wait(workspace, "study", every_s=0.02)
+        control.start(workspace, "study")
+        control.wait(workspace, "study", every_s=0.02)
     at = code(draw(open_page(study="study"), 3), "refused")
     assert "<img" not in "".join(h.proto.body for h in at.html)
     marked = [*at.markdown, *at.caption, *at.header, *at.info]

@@ -21,7 +21,7 @@ from core.workflow.answers import imports
 from core.workflow.banks import drafting, editing, grid
 from core.workflow.banks.grid import GridEdits, GridTextColumn, edit_items, edit_options
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
 from tests.pages.apps import fine
@@ -721,8 +721,8 @@ def test_unreviewed_texts_are_said_where_the_results_of_a_study_are(workspace, s
     bank = drafting.add_drafts(without_german(bank), GridTextColumn("de"), words, "Model")
     store.save_draft(workspace.database, bank, expected_revision=None, summary="")
     freeze(workspace, simulated(), bank="small", n_personas=2, languages=("de",))
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     at = apps.open_page(page)
     assert "1 text that a model drafted (Model)" in messages(at).replace("\\", "")
 

@@ -12,7 +12,7 @@ from core.store import runs
 from core.workflow.answers import imports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection, collector
+from core.workflow.runs import collector, control
 from pages.collect.progress import changed, cost_words, duration_words
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
@@ -42,7 +42,7 @@ def press(at, key):
 
 
 def ended(workspace, study="study"):
-    return collection.wait(workspace, study, every_s=0.02)
+    return control.wait(workspace, study, every_s=0.02)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_running_study_can_be_paused_and_continued_to_the_end(workspace, serve
     server.latency_s = 0.05
     freeze(workspace, service(server.base_url, at_once=2), n_personas=10)
     at = press(open_page(study="study"), "collect_start")
-    while collection.progress(workspace, "study").state != "running":
+    while control.progress(workspace, "study").state != "running":
         time.sleep(0.02)
     at = fine(at.run())
     assert buttons(at) == {"Continue": False, "Pause": True, "Stop": True}
@@ -126,7 +126,7 @@ def test_waiting_studies_show_their_place_in_the_queue(workspace, server):
         freeze(workspace, simulated(), study=name, n_personas=1)
     for name in ("first", "second", "third"):
         press(open_page(study=name), "collect_start")
-    while collection.progress(workspace, "first").state != "running":
+    while control.progress(workspace, "first").state != "running":
         time.sleep(0.02)
     at = open_page(study="third")
     assert "place 2" in bar(at)
@@ -135,9 +135,9 @@ def test_waiting_studies_show_their_place_in_the_queue(workspace, server):
     assert listed.loc["first", "State"] == "running"
     at = press(at, "collect_stop")
     assert "Stopped" in bar(at)
-    collection.stop(workspace, "first")
+    control.stop(workspace, "first")
     assert ended(workspace, "second").state == "finished"
-    assert collection.progress(workspace, "third").n_done == 0
+    assert control.progress(workspace, "third").n_done == 0
 
 
 def test_a_missing_key_is_asked_for_before_the_start_and_never_shown_again(workspace, monkeypatch):
@@ -174,7 +174,7 @@ def test_a_typed_key_serves_the_session_that_typed_it_and_the_runs_it_started(
         assert buttons(open_page(study="second"))["Start"] is False
         # Past the button as well: a start without a key of one's own sends none.
         other_workspace = workspace.with_keys(workspace.keys.for_session())
-        assert collection.start(other_workspace, "second")
+        assert control.start(other_workspace, "second")
         del one, field  # the session is gone; its run goes on
         assert ended(workspace, "first").n_done == 20
         assert ended(workspace, "second").state == "paused"
@@ -283,7 +283,7 @@ def _progress(**changes):
         "cost_unknown": 0, "cost_estimated": False, "rate": None, "seconds_left": None,
         "since": None,
     }  # fmt: skip
-    return collection.Progress(**values | changes)
+    return control.Progress(**values | changes)
 
 
 @pytest.mark.parametrize(
@@ -332,10 +332,10 @@ def test_the_page_looks_often_during_a_run_and_seldom_else(workspace, server, mo
     freeze(workspace, simulated(), study="idle", n_personas=1)
     at = open_page(study="idle")
     assert polled[-1] == 5.0
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     fine(at.run())
     assert polled[-1] == 1.0
-    collection.stop(workspace, "study")
+    control.stop(workspace, "study")
     ended(workspace)
     fine(at.run())
     assert polled[-1] == 5.0
@@ -343,11 +343,11 @@ def test_the_page_looks_often_during_a_run_and_seldom_else(workspace, server, mo
 
 def test_a_run_that_began_and_ended_between_two_looks_is_noticed(workspace):
     freeze(workspace, simulated(), n_personas=1)
-    (before,) = collection.list_runs(workspace)
+    (before,) = control.list_runs(workspace)
     assert not changed(before, before)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     ended(workspace)
-    (after,) = collection.list_runs(workspace)
+    (after,) = control.list_runs(workspace)
     assert not after.under_way
     assert changed(before, after)
     running = replace(before, state="running")
@@ -360,7 +360,7 @@ def test_replies_are_called_replies_wherever_a_run_is_shown(workspace):
     at = open_page(study="study")
     assert "**20** have no reply yet" in texts(at)
     assert {"Replied", "Planned"} <= set(at.dataframe[-1].value.columns)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     ended(workspace)
     at = open_page(study="study")
     assert "All have a reply" in texts(at)

@@ -12,7 +12,7 @@ from core.collect.client import Reply
 from core.domain.study import Context
 from core.workflow.contexts import rewriting, sets
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
 from tests.workflow.studies import freeze, personas, service, simulated
@@ -321,8 +321,8 @@ def test_two_tabs_cannot_decide_on_one_draft_twice(workspace):
 
 def test_contexts_are_chosen_by_score_within_quantile_groups(workspace):
     freeze(workspace, simulated("Simulated"), n_personas=24)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study")
+    control.start(workspace, "study")
+    control.wait(workspace, "study")
     at = opened("Choose by a score", study="study")
     at.number_input(key="contexts_each").set_value(2).run()
     at.number_input(key="contexts_groups").set_value(3).run()

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from core.domain.formats import BUILT_IN
 from core.domain.study import Context, Design, as_json_values
 from core.errors import DesignError
-from core.workflow import drafts, prompts
+from core.workflow import prompts, saved_inputs
 from core.workflow.banks import editing
 from core.workflow.contexts import sets
 from core.workflow.designs import forms, studies
 from core.workflow.designs.presets import PUBLISHED_DESIGNS
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from pages.shared.downloads import file_stem
 from tests.pages import apps
 from tests.workflow.studies import freeze, personas, service, simulated
@@ -191,7 +191,7 @@ def test_a_design_is_frozen_with_hash_files_and_the_way_to_collect(workspace):
     assert any("Go to Collect" in link.proto.label for link in at.get("page_link"))
     assert at.dataframe[-1].value["No reply yet"].tolist() == [20]
     assert at.text_input(key="design:study").value == ""
-    assert collection.progress(workspace, "pilot").state == "not_started"
+    assert control.progress(workspace, "pilot").state == "not_started"
     assert f"# plan {record.plan_hash}" in studies.plan_csv(workspace, "pilot").decode()
 
 
@@ -199,8 +199,8 @@ def test_a_finished_study_leads_to_its_answers_and_not_to_a_second_start(workspa
     freeze(workspace, simulated(), study="pilot", n_personas=1)
     links = [link.proto.label for link in opened().get("page_link")]
     assert "Go to Collect to start the study" in links
-    collection.start(workspace, "pilot")
-    collection.wait(workspace, "pilot", every_s=0.02)
+    control.start(workspace, "pilot")
+    control.wait(workspace, "pilot", every_s=0.02)
     at = opened()
     links = {link.proto.label: link.proto.query_string for link in at.get("page_link")}
     assert links["Read the answers"] == "study=pilot"
@@ -264,7 +264,7 @@ def test_a_design_comes_back_from_its_yaml_file(workspace):
     at = opened()
     at.file_uploader(key="design_file").upload("d.yaml", text.encode(), "text/yaml").run()
     at.button(key="design_use_file").click().run()
-    kept = drafts.load(workspace, forms.DRAFT_NAME)
+    kept = saved_inputs.load(workspace, forms.DRAFT_NAME)
     design = forms.to_design(workspace, kept.value)
     assert design == replace(record.design, study="other")
 
@@ -406,7 +406,7 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
     at.number_input(key="design:ask_again").set_value(3).run()
     again = opened()
     assert {f: again.multiselect(key=f"design:{f}").value for f in several} == several
-    kept = drafts.load(workspace, forms.DRAFT_NAME)
+    kept = saved_inputs.load(workspace, forms.DRAFT_NAME)
     expected = Design(
         "pilot", "policy_60", (PERSON,), formats=("likert_5", "support_oppose"),
         forms=("original", "negation"), templates=("personal_1", "impersonal_2"),
@@ -433,7 +433,7 @@ def test_choosers_left_empty_ask_in_the_usual_way(workspace):
     at = planned(opened(), bank="policy_60")
     for field in ("forms", "templates", "label_orders"):
         at.multiselect(key=f"design:{field}").set_value([]).run()
-    kept = drafts.load(workspace, forms.DRAFT_NAME)
+    kept = saved_inputs.load(workspace, forms.DRAFT_NAME)
     design = forms.to_design(workspace, kept.value)
     assert (design.forms, design.templates) == (("original",), ("standard",))
     assert design.label_orders == ("as_is",)

@@ -6,7 +6,7 @@ import pytest
 import streamlit
 
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses, factor_models
 from pages.shared import analysis_page
 from tests.pages import apps
@@ -19,8 +19,8 @@ from tests.workflow.studies import freeze, simulated
 def shared(tmp_path_factory):
     found = open_workspace(tmp_path_factory.mktemp("factors") / "shared.duckdb")
     freeze(found, simulated(seed=3), n_personas=60)
-    collection.start(found, "study")
-    collection.wait(found, "study", every_s=0.02)
+    control.start(found, "study")
+    control.wait(found, "study", every_s=0.02)
     yield found
     found.close()
 

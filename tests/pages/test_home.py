@@ -9,7 +9,7 @@ from streamlit import get_option
 from streamlit.testing.v1 import AppTest
 
 from core.workflow.answers import imports
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.pages import apps
 from tests.pages.apps import fine
 from tests.workflow.studies import freeze, simulated
@@ -56,7 +56,7 @@ def test_an_empty_database_offers_the_sample_study_and_every_step(workspace):
 def test_one_button_runs_the_sample_study_and_leads_to_its_answers(workspace):
     at = fine(open_page().button(key="sample_simulated").click().run())
     deadline = time.monotonic() + 60
-    while collection.progress(workspace, "sample_simulated").state != "finished":
+    while control.progress(workspace, "sample_simulated").state != "finished":
         assert time.monotonic() < deadline
         time.sleep(0.05)
     at = fine(at.run())
@@ -70,7 +70,7 @@ def test_one_button_runs_the_sample_study_and_leads_to_its_answers(workspace):
 def test_pressing_the_sample_button_twice_makes_one_study(workspace):
     at = fine(open_page().button(key="sample_simulated").click().run())
     at = fine(at.button(key="sample_simulated").click().run())
-    assert collection.wait(workspace, "sample_simulated", every_s=0.05).n_done == 500
+    assert control.wait(workspace, "sample_simulated", every_s=0.05).n_done == 500
     assert figures(fine(at.run()))["Studies"] == "1"
 
 

@@ -1,6 +1,6 @@
 """The second phase on the page Collect."""
 
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.pages.test_collect import ended, open_page, press, texts
 from tests.workflow.studies import freeze, simulated
 
@@ -8,7 +8,7 @@ from tests.workflow.studies import freeze, simulated
 def test_the_second_phase_is_offered_when_the_first_is_complete_and_can_be_run(workspace):
     freeze(workspace, simulated(), bank="opinions_30", n_personas=0)
     assert not [e for e in open_page(study="study").expander if "second phase" in e.label]
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     ended(workspace)
     at = open_page(study="study")
     assert [e.label for e in at.expander if "second phase" in e.label]

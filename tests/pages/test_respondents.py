@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.domain.study import Respondent, SamplingSettings, SimulationSettings
 from core.errors import CollectionError, ConflictError, DesignError
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from core.workflow.respondents import catalog, forms
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
@@ -96,7 +96,7 @@ def test_adds_a_service_with_prices_unknown_and_extra_settings(workspace):
     assert (kept.sampling.price_in, kept.sampling.price_out) == (0.5, None)
     assert at.query_params["respondent"] == "Mine"
     assert "Design a study with it" in [link.proto.label for link in at.get("page_link")]
-    assert drafts.load(workspace, NEW) is None
+    assert saved_inputs.load(workspace, NEW) is None
 
 
 def test_what_is_typed_is_there_after_a_reload(workspace):
@@ -117,7 +117,7 @@ def test_a_second_tab_shows_and_tells_what_the_first_changed(workspace):
     assert two.text_input(key=f"{NEW}:label").value == "From tab one"
     type_in(one, model="from-tab-one")
     assert "from-tab-two" in said(one.warning)
-    assert drafts.load(workspace, NEW).value["model"] == "from-tab-one"
+    assert saved_inputs.load(workspace, NEW).value["model"] == "from-tab-one"
 
 
 def test_a_typed_key_is_used_and_stored_nowhere(workspace):
@@ -156,7 +156,7 @@ def test_a_key_pasted_into_another_field_is_not_kept(workspace, field, key, word
     at = type_in(opened(), label="Mine")
     type_in(at, **{field: key})
     assert words in said(at.warning)
-    assert key not in repr(drafts.load(workspace, NEW))
+    assert key not in repr(saved_inputs.load(workspace, NEW))
     assert at.text_input(key=f"{NEW}:{field}").value != key
 
 

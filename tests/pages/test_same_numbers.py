@@ -21,7 +21,7 @@ from core.export import apa_table
 from core.files.writing import unguard
 from core.workflow import sample
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from pages.shared import analysis_page, results
 from tests.pages.test_statistics_pages import open_page, texts
@@ -57,7 +57,7 @@ def both(tmp_path_factory):
     found = open_workspace(tmp_path_factory.mktemp("samples") / "samples.duckdb")
     for kind in ("simulated", "local"):
         study = sample.start_sample(found, kind)
-        ended = collection.wait(found, study, every_s=0.02)
+        ended = control.wait(found, study, every_s=0.02)
         assert ended.n_done == ended.n_trials
     patch.undo()
     yield found

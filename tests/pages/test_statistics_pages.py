@@ -13,7 +13,7 @@ from core.domain.results import Column, ResultTable
 from core.errors import NotEnoughData
 from core.workflow.answers import imports
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses, computing
 from pages.shared import analysis_page, results
 from tests.pages import apps
@@ -44,8 +44,8 @@ def shared(tmp_path_factory):
     """One database with 600 answers for the tests that only read."""
     found = open_workspace(tmp_path_factory.mktemp("statistics") / "shared.duckdb")
     freeze(found, simulated(refusal_rate=0.05, seed=2), n_personas=30)
-    collection.start(found, "study")
-    collection.wait(found, "study", every_s=0.02)
+    control.start(found, "study")
+    control.wait(found, "study", every_s=0.02)
     yield found
     found.close()
 
@@ -194,8 +194,8 @@ def test_the_apa_view_prints_texts(collected):
 
 def test_half_a_study_says_that_numbers_will_change(workspace):
     record = freeze(workspace, simulated(), n_personas=10)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     with workspace.database.transaction() as cursor:
         cursor.execute(
             "delete from response where trial_id in"
@@ -235,8 +235,8 @@ def test_an_unknown_study_in_the_address_shows_one_there_is(collected):
 
 def test_a_damaged_study_leaves_the_page_standing(workspace):
     freeze(workspace, simulated(), n_personas=1)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     with workspace.database.transaction() as cursor:
         cursor.execute("update response set option = 'no such option'")
         cursor.execute("delete from answer_option")
@@ -284,8 +284,8 @@ def test_a_slow_analysis_shows_how_far_it_is_and_can_be_cancelled(collected, mon
 
 def test_a_row_can_be_the_mean_of_repetitions(workspace):
     freeze(workspace, simulated(), n_personas=6, repetitions=2)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     at = open_page(study="study")
     assert "Scores used: **240**" in texts(at)
     (rows,) = [m for m in at.multiselect if m.label == "A row is one combination of"]

@@ -11,7 +11,7 @@ from core.domain.instrument import Instrument, Item, Rating, Wording
 from core.files.banks.reading import ImportedBank
 from core.workflow.answers import texts
 from core.workflow.banks import editing, text_prompts
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
 from tests.pages.apps import fine
@@ -42,8 +42,8 @@ def run(workspace, study, bank, server, **factors):
         workspace, service(server.base_url), study=study, bank=bank, n_personas=0,
         templates=("free",), **factors,
     )  # fmt: skip
-    collection.start(workspace, study)
-    collection.wait(workspace, study, every_s=0.02)
+    control.start(workspace, study)
+    control.wait(workspace, study, every_s=0.02)
 
 
 @pytest.fixture

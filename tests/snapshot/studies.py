@@ -22,7 +22,7 @@ from core.workflow.contexts import sets
 from core.workflow.contexts.sets import Derivation
 from core.workflow.designs import presets, studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.workspace import Workspace
 from tests.workflow.studies import simulated
 
@@ -69,8 +69,8 @@ def ask(workspace: Workspace, design: Design) -> None:
 
 def run(workspace: Workspace, study: str) -> None:
     """Collect every answer that is still missing."""
-    collection.start(workspace, study)
-    ended = collection.wait(workspace, study, every_s=0.02)
+    control.start(workspace, study)
+    ended = control.wait(workspace, study, every_s=0.02)
     if ended.n_done != ended.n_trials:
         raise RuntimeError(f"{study} {ended.state}: {ended.reason}")
 

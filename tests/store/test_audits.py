@@ -7,14 +7,14 @@ import pytest
 from core.store import audits
 from core.store.studies import studies
 from core.workflow.answers import browsing
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.workflow.studies import freeze, simulated
 
 
 def collect(workspace, **factors):
     freeze(workspace, simulated(refusal_rate=0.2, seed=3), **factors)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     (record,) = studies(workspace.database)
     return record.study_id
 

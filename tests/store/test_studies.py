@@ -7,7 +7,7 @@ import pytest
 from core.domain.study import Context, Design, Respondent
 from core.domain.values import stable_id
 from core.errors import DesignError
-from core.files import tidy
+from core.files import answers
 from core.store import banks, imports, respondents, studies
 from core.store.database import Database
 
@@ -89,7 +89,7 @@ def test_without_contexts_and_entities_each_item_is_asked_once(database, small_b
 
 def test_an_import_that_fails_at_its_last_row_keeps_nothing(database, small_bank):
     text = "item,answer,raw,model,language,format\na1,3,Three.,m,en,three\na2,1,One.,m,en,three\n"
-    rows = pa.Table.from_pandas(tidy.read_tidy("x.csv", text.encode()), preserve_index=False)
+    rows = pa.Table.from_pandas(answers.read_tidy("x.csv", text.encode()), preserve_index=False)
     design = Design(study="s", instrument="small", respondents=("m",), languages=("en",))
     version = banks.publish(database, small_bank)
     with pytest.raises(duckdb.ConstraintException):  # the study itself is written last

@@ -18,7 +18,7 @@ from core.errors import StoreError
 from core.store import saved_inputs
 from core.workflow.answers import browsing, imports
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collection, collector
+from core.workflow.runs import collector, control
 from tests.workflow.studies import freeze, simulated
 
 
@@ -31,17 +31,17 @@ def main(path: Path) -> None:
     sizes = [file.stat().st_size for file in path.parent.glob("x.duckdb*")]
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     resource.setrlimit(resource.RLIMIT_FSIZE, (max(sizes) + 150_000, hard))
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     deadline = time.monotonic() + 60
     seen = ""
     while not seen and time.monotonic() < deadline:
         time.sleep(0.05)
         seen = next(iter(collector.write_problems.values()), "")
-    shown = collection.progress(workspace, "study")
+    shown = control.progress(workspace, "study")
     resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    ended = collection.wait(workspace, "study", every_s=0.05)
-    collection.start(workspace, "study")
-    finished = collection.wait(workspace, "study", every_s=0.05)
+    ended = control.wait(workspace, "study", every_s=0.05)
+    control.start(workspace, "study")
+    finished = control.wait(workspace, "study", every_s=0.05)
     counts = browsing.status_counts(workspace, "study", ["respondent"])["count"].sum()
     (attempts,) = workspace.database.row("select count(*) from attempt")
     print(  # noqa: T201

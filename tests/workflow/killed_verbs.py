@@ -22,7 +22,7 @@ from pathlib import Path
 
 from core.workflow.answers import audits, exports, imports
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.workflow.studies import KEY_VARIABLE, freeze, simulated
 
 ROOT = Path(__file__).parents[2]
@@ -83,13 +83,13 @@ def run(path, ready):
     workspace = open_workspace(path)
     count = "select count(*) from sending"
     before = workspace.database.row(count)
-    state = collection.progress(workspace, "study")
+    state = control.progress(workspace, "study")
     if state.n_done < state.n_trials:
-        collection.start(workspace, "study")
+        control.start(workspace, "study")
         while workspace.database.row(count) == before:
             time.sleep(0.005)
     ready()
-    collection.wait(workspace, "study", every_s=0.1)
+    control.wait(workspace, "study", every_s=0.1)
     workspace.close()
 
 

@@ -6,8 +6,8 @@ from core.domain.study import Context, Design, Respondent, SamplingSettings, Sim
 from core.store.studies import StudyRecord
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
-from core.workflow.runs.collection import Progress
+from core.workflow.runs import control
+from core.workflow.runs.control import Progress
 from core.workflow.workspace import Workspace
 
 KEY_VARIABLE = "INKBLOT_KEY_TEST"
@@ -59,4 +59,4 @@ def freeze(
 
 def finished(workspace: Workspace, study: str = "study") -> Progress:
     """Wait until a run has ended; how it ended."""
-    return collection.wait(workspace, study, every_s=0.02)
+    return control.wait(workspace, study, every_s=0.02)

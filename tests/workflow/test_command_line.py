@@ -14,7 +14,7 @@ from core.__main__ import main
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from tests.fault_server import FaultServer
 from tests.workflow.respondents.test_connection import refusing
@@ -151,7 +151,7 @@ def test_a_cost_cap_given_on_the_command_line_holds(run, capfd, monkeypatch):
         assert "cost cap of $" in capfd.readouterr().err
         assert 0 < len(server.chats) < record.n_trials
     workspace = open_workspace(run.path)
-    ended = collection.progress(workspace, "study")
+    ended = control.progress(workspace, "study")
     workspace.close()
     assert (ended.state, ended.n_done) == ("paused", len(server.chats))
     assert 0 < ended.cost <= cap

@@ -17,7 +17,7 @@ import pytest
 from core.workflow.answers import exports
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.workflow.killed_verbs import orders
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -123,7 +123,7 @@ def test_a_run_killed_twenty_times_equals_an_uninterrupted_one(planned, order, s
     )  # fmt: skip
     assert last.returncode == 0, last.stderr
     workspace = open_workspace(broken)
-    now = collection.progress(workspace, "study")
+    now = control.progress(workspace, "study")
     workspace.close()
     # A kill may fall between writing what is about to be sent and sending it.
     assert now.n_attempts == CALLS < received(server) - before

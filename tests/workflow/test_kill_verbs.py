@@ -20,7 +20,7 @@ from core.workflow.contexts import sets
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.workflow.killed_verbs import ROWS, STUDIES, orders
 from tests.workflow.studies import freeze, service, simulated
 from tests.workflow.test_kill import received, served
@@ -126,8 +126,8 @@ def asked(tmp_path_factory, new_database):
     shutil.copyfile(new_database, path)
     workspace = open_workspace(path)
     freeze(workspace, simulated(), n_personas=50)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.05)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.05)
     with workspace.database.transaction() as cursor:
         cursor.execute("update response set status = 'ambiguous', option = null, parser = 1")
     workspace.close()
@@ -200,7 +200,7 @@ def test_what_a_killed_run_sent_is_recorded_or_counted_as_lost(
 def sent(path):
     """Progress, and every attempt on file with its reply and what it came to."""
     workspace = open_workspace(path)
-    now = collection.progress(workspace, "study")
+    now = control.progress(workspace, "study")
     rows = workspace.database.rows(
         "select m.call_id, m.number, x.reply, r.option from attempt m"
         " join attempt_text x using (attempt_id) join response r using (attempt_id)"

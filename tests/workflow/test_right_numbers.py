@@ -15,7 +15,7 @@ from core.domain.instrument import Instrument, Item
 from core.store import banks as bank_store
 from core.workflow.answers import imports
 from core.workflow.designs import studies
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from core.workflow.statistics.analyses import known_truth
 from tests.workflow.studies import freeze, simulated
@@ -67,8 +67,8 @@ def test_the_truth_of_a_simulated_respondent_is_recovered(workspace):
     """
     person = simulated(loading=0.6, loading_spread=0.3, refusal_rate=0.0, seed=11)
     freeze(workspace, person, n_personas=400)
-    collection.start(workspace, "study")
-    assert collection.wait(workspace, "study", every_s=0.05).n_done == 8000
+    control.start(workspace, "study")
+    assert control.wait(workspace, "study", every_s=0.05).n_done == 8000
     bank = studies.frozen_bank(workspace, "study")
     truth = {t.code: t.loading for t in item_truth(person.simulation, bank.items)}
     items = analyses.run(workspace, "item_statistics", ["study"], {}, {}).tables[0].frame
@@ -86,8 +86,8 @@ def test_reverse_scoring_reaches_the_statistics(workspace):
     """A fully reliable respondent: without reverse-scoring its alpha would be far below zero."""
     person = simulated(loading=0.97, loading_spread=0.0, seed=3)
     freeze(workspace, person, n_personas=60)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.05)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.05)
     items = analyses.run(workspace, "item_statistics", ["study"], {}, {}).tables[0].frame
     assert set(items["keyed"]) == {-1, 1}
     assert (items["discrimination"] > 0.8).all()

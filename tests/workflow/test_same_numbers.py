@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from core.workflow import sample
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 
 
 def test_alpha_is_the_same_to_the_last_digit_in_every_analysis(workspace):
     study = sample.start_sample(workspace, "simulated")
-    collection.wait(workspace, study, every_s=0.02)
+    control.wait(workspace, study, every_s=0.02)
 
     def table(name, which=0, **options):
         return analyses.run(workspace, name, [study], options, {}).tables[which].frame

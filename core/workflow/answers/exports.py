@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.errors import FileError
 from core.export import frame_csv
-from core.files import tidy
+from core.files import answers
 from core.files.banks import writing
 from core.files.writing import write_files
 from core.store import answers as store
@@ -19,7 +19,7 @@ from core.store import banks as bank_store
 from core.store import studies
 from core.workflow.answers.browsing import overview, status_shares
 from core.workflow.designs.studies import design_yaml, plan_csv
-from core.workflow.runs.collection import calls_csv
+from core.workflow.runs.control import calls_csv
 from core.workflow.workspace import Workspace
 
 
@@ -32,7 +32,7 @@ def export_tidy(
     if record.kind == "planned":
         # One call a trial: latency, tokens and time differ from run to run, answers need not.
         frame["label_order"] = frame["label_order"].replace("as_is", "")
-    return tidy.write_tidy(frame, file_format)
+    return answers.write_tidy(frame, file_format)
 
 
 def bank_csv(workspace: Workspace, study: str) -> bytes:

@@ -19,7 +19,7 @@ from core.domain.instrument import Instrument, Item, ResponseFormat, keyed_point
 from core.domain.study import Design, Status
 from core.domain.values import name_fault, slug
 from core.errors import FileError
-from core.files import tidy
+from core.files import answers
 from core.store import banks as bank_store
 from core.store import imports, studies
 from core.workflow.answers.bank_attachment import (
@@ -293,7 +293,7 @@ def preview_tidy(
     FileError
         The file would be refused, with the same words.
     """
-    frame = tidy.read_tidy(name, data)
+    frame = answers.read_tidy(name, data)
     tags = sorted({tag for text in frame["tags"].unique() for tag in json.loads(text or "{}")})
     head = frame.head(_SHOWN_ROWS)
     filled = [c for c in head.columns if c != "tags" and _has_values(frame[c])]
@@ -339,7 +339,7 @@ def import_tidy(
         A row cannot be read, no bank fits, the scores contradict it, or a study of that name
         exists. Nothing is kept.
     """
-    frame = tidy.read_tidy(name, data)
+    frame = answers.read_tidy(name, data)
     new_studies = _new_studies(workspace, name, frame, _UserChoices(study, bank, scores))
     for remark in _reading_remarks(frame):
         report(remark)
@@ -348,7 +348,7 @@ def import_tidy(
 
 
 def _reading_remarks(frame: pd.DataFrame) -> tuple[str, ...]:
-    person = frame.attrs.get(tidy.CONTEXT_FROM)
+    person = frame.attrs.get(answers.CONTEXT_FROM)
     if not person:
         return ()
     return (f"The column '{person}' says who answered. It is taken as the context.",)

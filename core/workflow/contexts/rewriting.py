@@ -22,7 +22,7 @@ from core.domain.instrument import Item, ResponseFormat
 from core.domain.study import Context, Message, Respondent, as_json_values
 from core.errors import CollectionError, ConflictError, DesignError, UserError
 from core.files.writing import csv_fault
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from core.workflow.contexts import sets
 from core.workflow.respondents.catalog import client_for
 from core.workflow.workspace import Workspace
@@ -242,7 +242,7 @@ _REWRITINGS_SHAPE = TypeAdapter(tuple[Rewriting, ...])
 
 def list_rewritings(workspace: Workspace, name: str) -> tuple[Rewriting, ...]:
     """Every rewriting of the contexts of a set, oldest first."""
-    draft = drafts.load(workspace, _DRAFT_PREFIX + name)
+    draft = saved_inputs.load(workspace, _DRAFT_PREFIX + name)
     return _REWRITINGS_SHAPE.validate_python(draft.value, strict=False) if draft else ()
 
 
@@ -332,7 +332,7 @@ def _change(workspace: Workspace, name: str, code: str, **changes: Any) -> None:
 
 
 def _save_all(workspace: Workspace, name: str, rewritings: tuple[Rewriting, ...]) -> None:
-    drafts.save(workspace, _DRAFT_PREFIX + name, as_json_values(rewritings))
+    saved_inputs.save(workspace, _DRAFT_PREFIX + name, as_json_values(rewritings))
 
 
 # Having a model rewrite contexts: one thread a run, each reply a draft as soon as it is there.

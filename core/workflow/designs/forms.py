@@ -10,7 +10,7 @@ from typing import Any
 from core.domain.instrument import ORIGINAL
 from core.domain.study import CONTEXTS, STANDARD, Context, Design, as_json_values
 from core.errors import DesignError
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from core.workflow.banks import editing
 from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import studies
@@ -19,7 +19,7 @@ from core.workflow.respondents import catalog
 from core.workflow.workspace import Workspace
 
 DRAFT_NAME = "design"
-"""The name under which the design page keeps its draft (core/workflow/drafts.py)."""
+"""The name under which the design page keeps its draft (core/workflow/saved_inputs.py)."""
 
 _LEVEL_FIELDS = ("respondents", "languages", "formats", "forms", "templates", "label_orders")
 _VALUE_FIELDS = (
@@ -41,7 +41,7 @@ def empty_fields(workspace: Workspace) -> dict[str, Any]:
 
 def default_fields(workspace: Workspace) -> dict[str, Any]:
     """Fields for what the draft does not say; looks at the banks only where there is no draft."""
-    return _blank_fields() if drafts.load(workspace, DRAFT_NAME) else empty_fields(workspace)
+    return _blank_fields() if saved_inputs.load(workspace, DRAFT_NAME) else empty_fields(workspace)
 
 
 def _blank_fields() -> dict[str, Any]:

@@ -15,8 +15,8 @@ from core.collect.endpoints import SERVICES
 from core.domain.study import Respondent, RespondentKind, SamplingSettings, SimulationSettings
 from core.errors import CollectionError, FileError
 from core.files.yaml_files import read_yaml
-from core.workflow.drafts import looks_like_key
 from core.workflow.respondents.catalog import LOCAL, SIMULATED, refuse_key_names
+from core.workflow.saved_inputs import looks_like_key
 
 _EXTRA = "extra_text"
 _SIMULATION = "simulation_"

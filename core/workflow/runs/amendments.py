@@ -21,7 +21,7 @@ from core.workflow.respondents.service_settings import (
     with_completion_limit,
     without_setting,
 )
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.workspace import Workspace
 
 __all__ = ["Amendment"]
@@ -70,7 +70,7 @@ def amend(
     CollectionError
         No longest reply is set that could be sent under another name.
     """
-    if collection.progress(workspace, study).state in collection.UNDER_WAY:
+    if control.progress(workspace, study).state in control.UNDER_WAY:
         raise DesignError(f"'{study}' is being asked.", "Pause it, then amend it.")
     key, person = _service(workspace, study, label)
     if not reason.strip():

@@ -27,7 +27,7 @@ from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.errors import DesignError, NotEnoughData
 from core.store import audits, runs, studies
 from core.store import collection as collection_store
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
@@ -46,7 +46,7 @@ _FACTOR_OPTION = "factor"
 
 def saved_options(workspace: Workspace, study: str, analysis: Analysis) -> dict[str, Any]:
     """Every option with the value last chosen for this study, or its default."""
-    draft = drafts.load(workspace, _draft_name(study, analysis))
+    draft = saved_inputs.load(workspace, _draft_name(study, analysis))
     saved = draft.value if draft and isinstance(draft.value, dict) else {}
     values = {option.name: _restored(option, saved.get(option.name)) for option in analysis.options}
     if _FACTOR_OPTION in values and _FACTOR_OPTION not in saved:
@@ -66,11 +66,11 @@ def save_option(
     DesignError
         A text looks like the key of a service, which must not be stored.
     """
-    if isinstance(value, str) and drafts.looks_like_key(value):
+    if isinstance(value, str) and saved_inputs.looks_like_key(value):
         raise DesignError(
             "This text looks like the key of a service and was not kept.", "Take it out."
         )
-    drafts.update(workspace, _draft_name(study, analysis), {option: value})
+    saved_inputs.update(workspace, _draft_name(study, analysis), {option: value})
 
 
 def _varying_factor(workspace: Workspace, study: str, analysis: Analysis) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.analysis.shared.factor_models import editing
 from core.analysis.shared.factor_models.models import MODELS, ModelKind, proposed_text
 from core.errors import DesignError, NotEnoughData
-from core.workflow import drafts
+from core.workflow import saved_inputs
 from core.workflow.statistics import frames
 from core.workflow.workspace import Workspace
 
@@ -45,7 +45,7 @@ def proposal(workspace: Workspace, studies: Sequence[str], preset: ModelKind) ->
 
 def saved_models(workspace: Workspace, study: str) -> dict[str, str]:
     """The models kept for a study: text by name."""
-    draft = drafts.load(workspace, _draft_name(study))
+    draft = saved_inputs.load(workspace, _draft_name(study))
     return dict(draft.value) if draft else {}
 
 
@@ -60,17 +60,17 @@ def save_model(workspace: Workspace, study: str, name: str, text: str) -> None:
     name = " ".join(name.split())
     if not name or not text.strip():
         raise DesignError("A model to keep needs a name and a text.", "Type a name.")
-    if name in presets().values() or len(name) > _LONGEST_NAME or drafts.looks_like_key(name):
+    if name in presets().values() or len(name) > _LONGEST_NAME or saved_inputs.looks_like_key(name):
         raise DesignError("A model cannot be kept under this name.", "Type another, shorter name.")
-    if drafts.looks_like_key(text):
+    if saved_inputs.looks_like_key(text):
         raise DesignError("The text looks like a key and was not kept.", "Take it out.")
-    drafts.update(workspace, _draft_name(study), {name: text})
+    saved_inputs.update(workspace, _draft_name(study), {name: text})
 
 
 def delete_model(workspace: Workspace, study: str, name: str) -> None:
     """Forget a model that was kept."""
     models = {k: v for k, v in saved_models(workspace, study).items() if k != name}
-    drafts.save(workspace, _draft_name(study), models)
+    saved_inputs.save(workspace, _draft_name(study), models)
 
 
 def presets() -> dict[str, str]:

@@ -13,7 +13,7 @@ from core.store import imports as import_store
 from core.workflow.answers import browsing, exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
@@ -25,8 +25,8 @@ SIMPLE = "item,answer,model,context\n" + "".join(
 
 def collected(workspace, **settings):
     freeze(workspace, simulated(refusal_rate=0.1, **settings), n_personas=10)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
 
 
 def scores(workspace, study):
@@ -55,8 +55,8 @@ def test_export_import_export_gives_the_same_bytes(workspace, file_format):
 
 def test_a_study_in_blocks_goes_out_and_in_again_with_its_calls(workspace):
     freeze(workspace, simulated(), n_personas=3, items_per_call=8, item_order="shuffled")
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     first = exports.export_tidy(workspace, "study")
     frame = pd.read_csv(io.BytesIO(first), dtype={"call": str})
     assert frame.groupby("call", sort=False)["position"].max().tolist() == [8, 8, 4] * 3
@@ -69,12 +69,12 @@ def test_a_study_in_blocks_goes_out_and_in_again_with_its_calls(workspace):
 def _renamed(data, file_format):
     if file_format == "csv":
         return data.replace(b"\nstudy,", b"\nagain,")
-    from core.files import tidy
+    from core.files import answers
 
-    frame = tidy.read_tidy("x.parquet", data)
+    frame = answers.read_tidy("x.parquet", data)
     assert isinstance(frame, pd.DataFrame)
     frame["study"] = "again"
-    return io.BytesIO(tidy.write_tidy(frame, "parquet")).getvalue()
+    return io.BytesIO(answers.write_tidy(frame, "parquet")).getvalue()
 
 
 def test_imported_scores_are_those_of_the_study_that_was_exported(workspace):
@@ -230,8 +230,8 @@ def test_the_chance_of_an_option_is_exported_and_comes_back_as_a_tag(workspace, 
     with FaultServer(script=lambda n, body: Step(extra={"choices": [choice]})) as server:
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         freeze(workspace, service(server.base_url), n_personas=1, first_token=True)
-        collection.start(workspace, "study")
-        collection.wait(workspace, "study", every_s=0.02)
+        control.start(workspace, "study")
+        control.wait(workspace, "study", every_s=0.02)
         assert server.chats[0].body["logprobs"] is True
     exported = exports.export_tidy(workspace, "study", "csv")
     frame = pd.read_csv(io.BytesIO(exported))

@@ -14,7 +14,7 @@ from core.stats.distributions import wilson_interval
 from core.workflow.answers import audits, browsing, exports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from tests.workflow.studies import freeze, personas, simulated
 
@@ -29,8 +29,8 @@ def collect(workspace, **factors):
         workspace,
         Design("study", "attitudes_20", ("A", "B"), contexts=personas(5), **factors),
     )
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
 
 
 def code_as_the_parser(workspace, audit, but=lambda number: None):

@@ -7,7 +7,7 @@ import pytest
 from core.collect.replies.reader import PARSER_VERSION
 from core.errors import NotEnoughData
 from core.workflow.answers import audits, browsing, exports, imports
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from tests.fault_server import Step
 from tests.workflow.studies import freeze, service, simulated
@@ -15,15 +15,15 @@ from tests.workflow.studies import freeze, service, simulated
 
 def collect(workspace, **factors):
     freeze(workspace, simulated(refusal_rate=0.1, explanation_rate=0.3, seed=3), **factors)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
 
 
 def ask(workspace, server, script, **factors):
     server.script = script
     freeze(workspace, service(server.base_url, at_once=1), n_personas=1, **factors)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
 
 
 def as_an_older_parser(workspace, change):

@@ -9,7 +9,7 @@ from core.errors import BankError, NotEnoughData
 from core.files.banks.reading import ImportedBank
 from core.workflow.answers import imports, texts
 from core.workflow.banks import editing, text_prompts
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
@@ -19,8 +19,8 @@ PEOPLE = {"name": ["Ann | female", "Bob | male"], "age": ["25", "40", "55"]}
 
 
 def run(workspace, study):
-    collection.start(workspace, study)
-    return collection.wait(workspace, study, every_s=0.02)
+    control.start(workspace, study)
+    return control.wait(workspace, study, every_s=0.02)
 
 
 def reply(number, body):

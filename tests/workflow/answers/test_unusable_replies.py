@@ -11,7 +11,7 @@ import pytest
 
 from core.workflow.answers import audits, browsing, exports
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.fault_server import AZURE_FILTER, Step, filtered
 from tests.workflow.studies import finished, freeze, service
 
@@ -27,7 +27,7 @@ def first_answer(workspace, study="study"):
 def test_what_a_content_filter_withholds_is_a_refusal_asked_once(workspace, server, step):
     server.script = lambda *_: step
     freeze(workspace, service(server.base_url, at_once=4), n_personas=2, ask_again=2)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     ended = finished(workspace)
     assert (ended.state, ended.n_done, len(server.chats)) == ("finished", 40, 40)
     counts = browsing.status_counts(workspace, "study", ["respondent"])
@@ -44,7 +44,7 @@ def test_a_models_own_refusal_bears_no_mark_of_a_filter(workspace, server):
     choice = {"message": {"content": None, "refusal": "4"}, "finish_reason": "stop"}
     server.script = lambda *_: Step(extra={"choices": [choice]})
     freeze(workspace, service(server.base_url), n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).state == "finished"
     found = first_answer(workspace)
     assert (found.status, found.reply, found.withheld_by_filter) == ("refused", "4", False)
@@ -57,14 +57,14 @@ def test_a_web_page_instead_of_a_reply_pauses_after_one_call_and_continues_once_
     page = "<html><title>Wi-Fi: please sign in</title></html>"
     server.script = lambda *_: Step(body=page)
     freeze(workspace, service(server.base_url, at_once=8), n_personas=10)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     paused = finished(workspace)
     assert (paused.state, len(server.chats), paused.n_done) == ("paused", 1, 0)
     assert page in paused.reason
     assert "most end in /v1" in paused.reason
-    assert collection.pause_cause(paused) == "protocol"
+    assert control.pause_cause(paused) == "protocol"
     server.script = ()
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == 200
 
 
@@ -90,12 +90,12 @@ VAGUE = Step(content="Who can say?")
 def test_replies_without_an_answer_are_not_counted_as_usable(workspace, server, step, status):
     server.script = lambda *_: step
     freeze(workspace, service(server.base_url), bank="attitudes_20", n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     ended = finished(workspace)
     assert (ended.state, ended.n_done, ended.n_asked, ended.n_usable) == ("finished", 20, 20, 0)
     assert ended.statuses == {status: 20}
-    assert collection.replied_words(ended) == "20 of 20 replied, 0 of 20 usable"
-    (state,) = collection.list_runs(workspace)
+    assert control.replied_words(ended) == "20 of 20 replied, 0 of 20 usable"
+    (state,) = control.list_runs(workspace)
     assert (state.n_usable, state.n_asked) == (0, 20)
     counted = exports.counts_csv(workspace, "study").decode().splitlines()
     assert counted[0].startswith("respondent,planned,asked,usable,")
@@ -106,7 +106,7 @@ def test_questions_whose_calls_failed_count_as_asked_and_those_not_sent_do_not(w
     steps = [None, Step(status=400), Step(content="no idea"), Step(status=401)]
     server.script = steps
     freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     ended = finished(workspace)
     assert (ended.state, ended.n_done, ended.n_asked, ended.n_usable) == ("paused", 2, 4, 1)
 
@@ -125,13 +125,13 @@ def test_twenty_replies_without_a_readable_answer_pause_a_run_once(
 ):
     server.script = lambda number, _: steps[number % len(steps)]
     freeze(workspace, service(server.base_url, at_once=2), n_personas=3)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     paused = finished(workspace)
-    assert (paused.state, collection.pause_cause(paused)) == ("paused", "unreadable")
+    assert (paused.state, control.pause_cause(paused)) == ("paused", "unreadable")
     assert f"The first 20 replies hold no answer that can be read: {counted}." in paused.reason
     assert 20 <= len(server.chats) <= 22
     assert paused.n_done == len(server.chats)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     ended = finished(workspace)
     assert (ended.state, ended.n_done, ended.n_usable) == ("finished", 60, 0)
 
@@ -140,14 +140,14 @@ def test_twenty_replies_without_a_readable_answer_pause_a_run_once(
 def test_a_refusal_or_an_answer_among_the_first_twenty_pauses_nothing(workspace, server, first):
     server.script = lambda number, _: first if number == 19 else VAGUE
     freeze(workspace, service(server.base_url, at_once=1), n_personas=2)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).state == "finished"
 
 
 def test_refusals_pause_nothing(workspace, server):
     server.script = lambda *_: REFUSED
     freeze(workspace, service(server.base_url), n_personas=2)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     ended = finished(workspace)
     assert (ended.state, ended.statuses) == ("finished", {"refused": 40})
 
@@ -157,7 +157,7 @@ def test_one_of_two_respondents_whose_replies_cannot_be_read_pauses_the_run(work
     mute = replace(service(server.base_url, "Mute", at_once=1), model="mute")
     catalog.save(workspace, mute)
     freeze(workspace, service(server.base_url, at_once=1), n_personas=2, also=("Mute",))
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     paused = finished(workspace)
     assert paused.state == "paused"
     assert "The first 20 replies of 'Mute' hold no answer" in paused.reason
@@ -172,7 +172,7 @@ def test_what_comes_beside_a_reply_is_kept_and_exported_and_is_never_the_answer(
     full = Step(extra=reasoned.extra | {"usage": usage})
     server.script = lambda number, _: page if number == 0 else full
     freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).statuses == {"truncated": 20}
     found = first_answer(workspace)
     assert (found.status, found.option, found.reply) == ("truncated", None, "")
@@ -180,7 +180,7 @@ def test_what_comes_beside_a_reply_is_kept_and_exported_and_is_never_the_answer(
     assert (failed.outcome, failed.body) == ("server", "<html>[key] is busy</html>")
     assert (replied.reasoning, replied.tokens_reasoning) == ("=4 it is", 64)
     assert json.loads(replied.tool_calls) == [CALL]
-    calls = pd.read_csv(io.BytesIO(collection.calls_csv(workspace, "study")))
+    calls = pd.read_csv(io.BytesIO(control.calls_csv(workspace, "study")))
     assert calls["body"].tolist()[:1] == ["<html>[key] is busy</html>"]
     assert calls["reasoning"].tolist()[1:] == ["'=4 it is"] * 20
     assert calls["tokens_reasoning"].tolist()[1:] == [64] * 20

@@ -16,7 +16,7 @@ from core.workflow.banks.grid import GridEdits
 from core.workflow.contexts import rewriting, sets
 from core.workflow.contexts.sets import ContextScore, Derivation
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import freeze, personas, service, simulated
 
@@ -259,8 +259,8 @@ def test_a_study_without_contexts_is_refused(workspace):
 
 
 def collect(workspace, study):
-    collection.start(workspace, study)
-    collection.wait(workspace, study)
+    control.start(workspace, study)
+    control.wait(workspace, study)
 
 
 def wait_until(done, seconds=30):

@@ -13,7 +13,7 @@ from core.workflow.contexts import sets
 from core.workflow.designs import presets, studies
 from core.workflow.designs.presets import CONVERSATIONS, PERSONAS
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.workflow.studies import simulated
 
 CODES = [preset.code for preset in presets.PUBLISHED_DESIGNS]
@@ -33,8 +33,8 @@ def test_every_trial_of_a_short_published_study_is_asked_and_coded(workspace, co
     record = studies.freeze(workspace, design)
     size = studies.size(workspace, replace(design, version=record.version))
     assert (record.n_trials, size.missing) == (size.trials, 0)
-    assert collection.start(workspace, record.code)
-    progress = collection.wait(workspace, record.code, every_s=0.02)
+    assert control.start(workspace, record.code)
+    progress = control.wait(workspace, record.code, every_s=0.02)
     assert (progress.state, progress.n_done) == ("finished", record.n_trials)
     counted = browsing.overview(workspace, record.code).loc[0]
     # these people refuse and explain nothing

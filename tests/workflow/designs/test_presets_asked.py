@@ -13,7 +13,7 @@ from core.workflow.answers import browsing
 from core.workflow.designs import presets, studies
 from core.workflow.respondents import catalog
 from core.workflow.respondents.catalog import LOCAL
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.fault_server import NUMBERED, FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, service
 
@@ -65,11 +65,11 @@ def asked(workspace, code, person, first_items, **smaller):
     design = presets.design(workspace, presets.by_code(code), first_items=first_items)
     design = replace(design, respondents=(person.label,), temperatures=(), **smaller)
     record = studies.freeze(workspace, design)
-    collection.start(workspace, record.code)
-    progress = collection.wait(workspace, record.code, every_s=0.05)
-    if collection.pause_cause(progress) == "unreadable":  # the smallest of models: go on once
-        collection.start(workspace, record.code)
-        progress = collection.wait(workspace, record.code, every_s=0.05)
+    control.start(workspace, record.code)
+    progress = control.wait(workspace, record.code, every_s=0.05)
+    if control.pause_cause(progress) == "unreadable":  # the smallest of models: go on once
+        control.start(workspace, record.code)
+        progress = control.wait(workspace, record.code, every_s=0.05)
     assert (progress.state, progress.n_done) == ("finished", record.n_trials)
     return browsing.overview(workspace, record.code).loc[0]
 

@@ -9,7 +9,7 @@ from core.errors import CollectionError
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
 from core.workflow.respondents.catalog import Price
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.fault_server import FaultServer
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
@@ -54,13 +54,13 @@ def test_a_price_entered_after_freezing_gives_the_cost_and_lets_a_cap_hold(works
         monkeypatch.setenv(KEY_VARIABLE, server.key)
         record = freeze(workspace, service(server.base_url), n_personas=1)
         with pytest.raises(CollectionError, match="not known"):
-            collection.start(workspace, "study", cost_cap=1.0)
+            control.start(workspace, "study", cost_cap=1.0)
         assert studies.size(workspace, record.design).unpriced == ("Service",)
         catalog.save_price(workspace, Price("test-model", 1.0, 2.0, DAY))
         low, high = studies.size(workspace, record.design).cost
         assert 0 < low < high
-        collection.start(workspace, "study", cost_cap=1.0)
-        done = collection.wait(workspace, "study", every_s=0.02)
+        control.start(workspace, "study", cost_cap=1.0)
+        done = control.wait(workspace, "study", every_s=0.02)
     assert (done.state, done.cost_unknown) == ("finished", 0)
     assert 0 < done.cost < high
     assert catalog.by_label(workspace, "Service").sampling.price_in is None

@@ -11,7 +11,7 @@ from core.errors import CollectionError, DesignError
 from core.workflow.answers import exports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import amendments, collection
+from core.workflow.runs import amendments, control
 from core.workflow.statistics import analyses
 from tests.fault_server import FaultServer
 from tests.workflow.respondents.test_connection import refusing
@@ -28,7 +28,7 @@ def server(monkeypatch):
 
 
 def asked_to_the_end(workspace):
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     return finished(workspace)
 
 

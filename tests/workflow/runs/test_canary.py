@@ -14,7 +14,7 @@ from core.errors import CollectionError
 from core.workflow.answers import exports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection, collector
+from core.workflow.runs import collector, control
 from tests.echoes import Echoes
 from tests.fault_server import FaultServer
 from tests.workflow.studies import KEY_VARIABLE, freeze, service
@@ -66,8 +66,8 @@ def test_a_key_that_a_service_echoes_is_in_no_table_file_export_log_or_message(
     freeze(workspace, person, n_personas=3, first_token=True, ask_again=1)
     n_places = len(server.script.steps("x"))
     shown = []
-    while len(server.chats) < 2 * n_places and collection.start(workspace, "study"):
-        shown.append(repr(collection.wait(workspace, "study", every_s=0.01)))  # many echoes pause
+    while len(server.chats) < 2 * n_places and control.start(workspace, "study"):
+        shown.append(repr(control.wait(workspace, "study", every_s=0.01)))  # many echoes pause
     assert len(server.chats) >= 2 * n_places
     for _ in range(n_places):
         try:
@@ -82,7 +82,7 @@ def test_a_key_that_a_service_echoes_is_in_no_table_file_export_log_or_message(
     tokens = [token for (body,) in lists for token, _ in json.loads(body)]
     assert "[key]" in tokens
     assert not [token for token in tokens if len(token) > 1 and token in CANARY]
-    shown += [repr(workspace), repr(collection.history(workspace, "study")), *cells]
+    shown += [repr(workspace), repr(control.history(workspace, "study")), *cells]
     shown += [record.getMessage() + str(record.args) for record in caplog.records]
     assert [text for text in shown if TELLING in text] == []
 

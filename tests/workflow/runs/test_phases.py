@@ -4,14 +4,14 @@ import pytest
 
 from core.errors import DesignError
 from core.workflow.designs import studies
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
 from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
 
 def run(workspace, study="study"):
-    collection.start(workspace, study)
-    return collection.wait(workspace, study, every_s=0.02)
+    control.start(workspace, study)
+    return control.wait(workspace, study, every_s=0.02)
 
 
 def opinions(workspace):

@@ -6,7 +6,7 @@ from core.domain.study import Context, Design
 from core.errors import NotEnoughData
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from tests.workflow.studies import freeze, personas, simulated
 
@@ -17,8 +17,8 @@ def analyzed(workspace, name, **options):
 
 def collected(workspace, **factors):
     freeze(workspace, simulated(), **factors)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
 
 
 def test_answers_in_different_formats_are_never_pooled(workspace):
@@ -92,8 +92,8 @@ def test_missing_answers_are_counted_by_kind_of_context_and_every_factor_of_the_
     forms = ("original", "alternate")
     design = Design("study", "attitude_22", (person.label,), contexts=contexts, forms=forms)
     studies.freeze(workspace, design)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     counted = workspace.database.rows(
         "select case when starts_with(a.context, 'talk') then 'conversations' else 'personas' end,"
         " a.form, count(*), count(*) filter (r.option is null) from trial t"

@@ -8,7 +8,7 @@ import pytest
 
 from core.analysis.shared import progress
 from core.errors import NotEnoughData
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses, computing
 from core.workflow.statistics.computing import AnalysisRequest
 from tests.workflow.studies import freeze, simulated
@@ -19,8 +19,8 @@ ITEMS = AnalysisRequest("item_statistics", ("study",))
 @pytest.fixture
 def asked(workspace):
     freeze(workspace, simulated(), n_personas=12)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     return workspace
 
 

@@ -15,7 +15,7 @@ from core.store import frames
 from core.workflow.answers import imports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from core.workflow.statistics import frames as analysis_frames
 from core.workflow.statistics import frames as units
@@ -26,8 +26,8 @@ COLD = "Rows are repetitions at temperature 0"
 
 def ask(workspace, person=None, **factors):
     freeze(workspace, person or simulated(), n_personas=4, **factors)
-    collection.start(workspace, factors.get("study", "study"))
-    collection.wait(workspace, factors.get("study", "study"), every_s=0.02)
+    control.start(workspace, factors.get("study", "study"))
+    control.wait(workspace, factors.get("study", "study"), every_s=0.02)
 
 
 def items(workspace, name="item_statistics", over=(), **options):
@@ -75,8 +75,8 @@ def test_repetitions_without_contexts_are_chance_not_individuals(workspace):
     person = simulated()
     catalog.save(workspace, person)
     freeze(workspace, person, n_personas=0, repetitions=3)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     assert any("chance in sampling, not individuals" in note for note in items(workspace).notes)
 
 

@@ -14,8 +14,8 @@ from pandas.testing import assert_frame_equal
 
 from core.domain.study import Status
 from core.errors import FileError
-from core.files import tidy
-from core.files.tidy import DECIMALS, INTEGERS, TIDY_COLUMNS, read_tidy, write_tidy
+from core.files import answers
+from core.files.answers import DECIMALS, INTEGERS, TIDY_COLUMNS, read_tidy, write_tidy
 
 DATA = Path(__file__).parent / "data"
 UNUSABLE = [status.value for status in Status if not status.usable]
@@ -266,7 +266,7 @@ def test_stray_quotation_marks_never_swallow_rows():
 def test_the_exact_reader_and_the_fast_one_agree(monkeypatch):
     data = csv("item,answer,raw,word", 'q,1,"a\r\n""b""",\'=x', "r,2,'',", ",,,", "s,3,é, y ")
     fast = read_tidy("a.csv", data)
-    monkeypatch.setattr(tidy, "_arrow_table", lambda *_: None)
+    monkeypatch.setattr(answers, "_arrow_table", lambda *_: None)
     assert_frame_equal(read_tidy("a.csv", data), fast)
     assert len(read_tidy("a.csv", csv("item,answer"))) == 0
 
@@ -276,7 +276,7 @@ def test_text_that_is_not_utf_8_is_placed():
 
 
 def test_too_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr(tidy, "MAX_ROWS_TIDY", 2)
+    monkeypatch.setattr(answers, "MAX_ROWS_TIDY", 2)
     assert "more than 2 rows" in problem("a.csv", csv("item,answer", "q,a", "r,a", "s,a"))
     assert "more than 2 rows" in problem("a.parquet", parquet(item=list("qrs"), answer=list("aaa")))
 
@@ -323,7 +323,7 @@ def test_parquet_that_cannot_be_used_is_refused(data, says):
 
 
 def test_parquet_that_unpacks_to_far_more_is_refused(monkeypatch):
-    monkeypatch.setattr(tidy, "MAX_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(answers, "MAX_UNPACKED_BYTES", 1_000_000)
     data = parquet(item=[f"q{i}" for i in range(2000)], answer=["x" * 1000] * 2000)
     assert len(data) < 100_000
     assert "larger than" in problem("a.parquet", data)
@@ -338,13 +338,13 @@ def test_repeated_text_of_every_kind_counts_before_it_is_unpacked(monkeypatch, k
         texts = pa.array(texts.to_pylist(), kind)
     data = parquet(item=[f"q{i}" for i in range(2000)], answer=texts)
     assert len(read_tidy("a.parquet", data)) == 2000
-    monkeypatch.setattr(tidy, "MAX_UNPACKED_BYTES", 1_000_000)
-    monkeypatch.setattr(tidy, "_as_text", lambda _: pytest.fail("unpacked"))
+    monkeypatch.setattr(answers, "MAX_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr(answers, "_as_text", lambda _: pytest.fail("unpacked"))
     assert "larger than" in problem("a.parquet", data)
 
 
 def test_parquet_of_far_too_many_cells_is_refused(monkeypatch):
-    monkeypatch.setattr(tidy, "MAX_PARQUET_CELLS", 3)
+    monkeypatch.setattr(answers, "MAX_PARQUET_CELLS", 3)
     assert "more than 3 cells" in problem("a.parquet", parquet(item=["q", "r"], answer=["a", "b"]))
 
 
@@ -353,7 +353,7 @@ def test_parquet_that_fills_the_memory_is_told(monkeypatch, error):
     def full(_):
         raise error
 
-    monkeypatch.setattr(tidy, "_as_text", full)
+    monkeypatch.setattr(answers, "_as_text", full)
     assert "not enough memory" in problem("a.parquet", parquet(item=["q"], answer=["a"]))
 
 

@@ -14,9 +14,9 @@ from core.errors import FileError
 from core.workflow.answers import exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
-from core.workflow.runs import collection
+from core.workflow.runs import control
 from core.workflow.statistics import analyses
-from pages.data import COLUMNS, EXAMPLE
+from pages.import_export import COLUMNS, EXAMPLE
 from pages.shared.downloads import plan
 from tests.pages import apps
 from tests.pages.apps import fine
@@ -30,7 +30,7 @@ def no_leftovers():
     streamlit.cache_data.clear()
 
 
-open_page = partial(apps.open_page, "data")
+open_page = partial(apps.open_page, "import_export")
 
 
 def upload(at, name, data):
@@ -58,8 +58,8 @@ def commands(at):
 @pytest.fixture
 def collected(workspace):
     freeze(workspace, simulated(refusal_rate=0.1), n_personas=2)
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     return workspace
 
 
@@ -237,8 +237,8 @@ def test_a_planned_study_gives_answers_bank_plan_and_design(collected):
 def test_a_file_prepared_earlier_is_made_anew_when_answers_have_come_in(workspace):
     freeze(workspace, simulated(), n_personas=1)
     at = press(open_page(study="study"), "prepare:csv")
-    collection.start(workspace, "study")
-    collection.wait(workspace, "study", every_s=0.02)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
     at = fine(at.run())
     assert "The answers have changed since" in texts(at)
     at = press(at, "prepare:csv")

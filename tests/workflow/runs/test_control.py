@@ -18,7 +18,7 @@ from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
-from core.workflow.runs import collection, collector
+from core.workflow.runs import collector, control
 from tests.fault_server import Blocks, Step, digit, patience
 from tests.workflow.studies import finished, freeze, service, simulated
 
@@ -32,7 +32,7 @@ def wait_until(true, seconds=20.0):
 
 def test_every_planned_trial_is_asked_once_and_answered(workspace, server):
     freeze(workspace, service(server.base_url), n_personas=10)
-    assert collection.start(workspace, "study")
+    assert control.start(workspace, "study")
     progress = finished(workspace)
     assert (progress.state, progress.n_done, progress.n_trials) == ("finished", 200, 200)
     assert len(server.requests) == 200
@@ -46,7 +46,7 @@ def test_two_tabs_pressing_start_make_one_run(workspace, server):
 
     def press():
         barrier.wait()
-        started.append(collection.start(workspace, "study"))
+        started.append(control.start(workspace, "study"))
 
     tabs = [threading.Thread(target=press) for _ in range(12)]
     for tab in tabs:
@@ -63,17 +63,17 @@ def test_two_tabs_pressing_start_make_one_run(workspace, server):
 def test_a_paused_run_sends_nothing_more_and_continues_where_it_was(workspace, server):
     server.latency_s = 0.02
     freeze(workspace, service(server.base_url, at_once=2), n_personas=10)
-    collection.start(workspace, "study")
-    while collection.progress(workspace, "study").n_done < 5:
+    control.start(workspace, "study")
+    while control.progress(workspace, "study").n_done < 5:
         time.sleep(0.02)
-    collection.pause(workspace, "study")
+    control.pause(workspace, "study")
     progress = finished(workspace)
     assert progress.state == "paused"
     sent = len(server.requests)
     assert progress.n_done == sent < 200
     time.sleep(0.3)
     assert len(server.requests) == sent
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).state == "finished"
     assert len(server.requests) == 200
 
@@ -81,11 +81,11 @@ def test_a_paused_run_sends_nothing_more_and_continues_where_it_was(workspace, s
 def test_a_stopped_study_can_be_continued(workspace, server):
     server.latency_s = 0.02
     freeze(workspace, service(server.base_url, at_once=1), n_personas=3)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     time.sleep(0.4)
-    collection.stop(workspace, "study")
+    control.stop(workspace, "study")
     assert finished(workspace).state == "stopped"
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == 60
     assert len(server.requests) == 60
 
@@ -94,7 +94,7 @@ def test_studies_queue_and_run_one_after_the_other(workspace):
     for name in ("one", "two", "three"):
         freeze(workspace, simulated(), study=name, n_personas=3)
     for name in ("one", "two", "three"):
-        collection.start(workspace, name)
+        control.start(workspace, name)
     ends = [finished(workspace, name) for name in ("one", "two", "three")]
     assert [end.state for end in ends] == ["finished"] * 3
     assert ends[0].since < ends[1].since < ends[2].since
@@ -106,21 +106,21 @@ def test_studies_queue_and_run_one_after_the_other(workspace):
 def test_a_refused_key_payment_or_model_pauses_with_the_reason(workspace, server, status, words):
     server.script = lambda number, _: Step(status=status) if number >= 5 else None
     freeze(workspace, service(server.base_url, at_once=2), n_personas=10)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     progress = finished(workspace)
     assert progress.state == "paused"
     assert str(status) in progress.reason
     assert len(server.requests) < 20
     assert sum(f.count for f in progress.failures) >= 1
     server.script = ()
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == 200
 
 
 def test_the_key_is_nowhere_but_in_the_request(workspace, server, caplog, tmp_path):
     server.script = lambda number, _: Step(status=401) if number == 3 else None
     freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     progress = finished(workspace)
     assert server.key not in repr(progress)
     assert server.key not in caplog.text
@@ -142,12 +142,12 @@ def quotes_another_key(workspace, server):
 def test_a_key_that_a_failure_quotes_is_not_in_the_report_of_the_run(workspace, server):
     other = quotes_another_key(workspace, server)
     freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     progress = finished(workspace)
     assert progress.state == "paused"
     assert "unlike [key]" in progress.reason
     assert other not in progress.reason
-    assert other not in repr(collection.history(workspace, "study"))
+    assert other not in repr(control.history(workspace, "study"))
 
 
 def test_a_key_that_a_failure_quotes_is_not_shown_when_a_respondent_is_tried_out(workspace, server):
@@ -163,21 +163,21 @@ def test_the_cost_cap_holds_with_calls_in_flight(workspace, server):
     freeze(workspace, person, n_personas=20)
     size = studies.size(workspace, studies.load(workspace, "study").design)
     cap = size.respondents[0].cost_low / 2
-    collection.start(workspace, "study", cost_cap=cap)
+    control.start(workspace, "study", cost_cap=cap)
     progress = finished(workspace)
     assert progress.state == "paused"
     assert "cap" in progress.reason
     assert 0 < progress.cost <= cap
     assert 0 < progress.n_done < 400
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == 400
 
 
 def test_a_cap_without_prices_is_refused_before_anything_is_sent(workspace, server):
     freeze(workspace, service(server.base_url), n_personas=1)
     with pytest.raises(CollectionError, match="prices of 'Service' are not known"):
-        collection.start(workspace, "study", cost_cap=1.0)
-    assert collection.progress(workspace, "study").state == "not_started"
+        control.start(workspace, "study", cost_cap=1.0)
+    assert control.progress(workspace, "study").state == "not_started"
     assert server.requests == []
 
 
@@ -185,7 +185,7 @@ def test_every_attempt_is_kept_and_the_answer_is_that_of_the_last(workspace, ser
     monkeypatch.setattr(collector, "RETRY_POLICY", collector.RetryPolicy(base_s=0.01))
     server.script = lambda number, _: Step(status=500) if number < 2 else None
     freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == 20
     page, _ = browsing.page(workspace, "study", {}, "", limit=1)
     detail = browsing.detail(workspace, int(page["trial_id"].iloc[0]))
@@ -198,7 +198,7 @@ def test_every_attempt_is_kept_and_the_answer_is_that_of_the_last(workspace, ser
 def test_lone_surrogates_from_a_service_are_kept_and_do_not_stop_the_run(workspace, server):
     server.script = lambda number, _: Step(content="4 \ud800") if number == 2 else None
     freeze(workspace, service(server.base_url, at_once=1), n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == 20
 
 
@@ -206,9 +206,9 @@ def test_a_clients_fault_pauses_with_a_message_and_the_collector_lives_on(worksp
     freeze(workspace, service("http://127.0.0.1:9"), study="nobody_there", n_personas=1)
     freeze(workspace, simulated(), study="after", n_personas=1)
     catalog.remember_key(workspace, "http://127.0.0.1:9", "k")
-    collection.start(workspace, "nobody_there")
-    collection.start(workspace, "after")
-    collection.pause(workspace, "nobody_there")
+    control.start(workspace, "nobody_there")
+    control.start(workspace, "after")
+    control.pause(workspace, "nobody_there")
     assert finished(workspace, "nobody_there").state == "paused"
     assert finished(workspace, "after").state == "finished"
 
@@ -220,7 +220,7 @@ def test_editing_the_bank_changes_no_frozen_study(workspace):
 
     fewer = replace(state.instrument, items=state.instrument.items[:3])
     editing.save(workspace, fewer, expected_revision=state.revision)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == 20
     assert len(studies.frozen_bank(workspace, "study").items) == 20
     assert (
@@ -242,7 +242,7 @@ def test_a_write_still_under_way_when_the_run_ends_is_not_made_twice(workspace, 
     monkeypatch.setattr(collector, "FLUSH_S", 0.02)
     for number in range(3):
         freeze(workspace, simulated(), study=f"s{number}", n_personas=20)
-        collection.start(workspace, f"s{number}")
+        control.start(workspace, f"s{number}")
         progress = finished(workspace, f"s{number}")
         assert (progress.state, progress.n_done) == ("finished", 400), progress.reason
 
@@ -253,9 +253,9 @@ def test_what_earlier_runs_cost_counts_towards_the_cap(workspace, server):
     cap = (
         studies.size(workspace, studies.load(workspace, "study").design).respondents[0].cost_low / 2
     )
-    collection.start(workspace, "study", cost_cap=cap)
+    control.start(workspace, "study", cost_cap=cap)
     first = finished(workspace)
-    collection.start(workspace, "study", cost_cap=cap)
+    control.start(workspace, "study", cost_cap=cap)
     second = finished(workspace)
     assert second.state == "paused"
     assert second.cost <= cap
@@ -282,7 +282,7 @@ def test_a_batch_the_full_disk_refused_pauses_the_run_and_is_written_later_in_or
     monkeypatch.setattr(collector, "RETRY_WRITING_S", 0.05)
     server.latency_s = 0.01
     freeze(workspace, service(server.base_url, at_once=2), n_personas=10)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     progress = finished(workspace)
     assert progress.state == "paused"
     assert len(refused[0]) < len(refused[1]) <= len(written) < 200
@@ -290,7 +290,7 @@ def test_a_batch_the_full_disk_refused_pauses_the_run_and_is_written_later_in_or
     assert written[: len(refused[1])] == refused[1]
     assert progress.n_done == len(written) == len(server.chats)
     server.latency_s = 0.0
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == len(server.chats) == 200
 
 
@@ -320,7 +320,7 @@ def test_a_study_in_blocks_asks_again_for_what_was_unusable_and_codes_every_tria
 ):
     server.script = Blocks()
     record = freeze(workspace, service(server.base_url), n_personas=6, **IN_BLOCKS)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     progress = finished(workspace)
     assert (progress.state, progress.n_done, progress.n_trials) == ("finished", 120, 120)
     rows = coded(workspace, record)
@@ -346,14 +346,14 @@ def test_blocks_that_fail_in_between_are_tried_again_and_come_to_the_same(
     person = service(server.base_url)
     server.script = Blocks()
     calm = freeze(workspace, person, study="calm", n_personas=4, **IN_BLOCKS)
-    collection.start(workspace, "calm")
+    control.start(workspace, "calm")
     assert finished(workspace, "calm").n_done == 80
     blocks, before = Blocks(), server.total
     server.script = lambda n, body: Step(status=500) if n % 3 == 1 else blocks(n, body)
     # The same name makes the same plan, which is shuffled by it, in a database of its own.
     other = open_workspace(":memory:")
     rough = freeze(other, person, study="calm", n_personas=4, **IN_BLOCKS)
-    collection.start(other, "calm")
+    control.start(other, "calm")
     progress = finished(other, "calm")
     assert (progress.state, progress.n_done) == ("finished", 80)
     assert [row[:5] for row in coded(other, rough)] == [row[:5] for row in coded(workspace, calm)]
@@ -374,7 +374,7 @@ def test_a_study_in_blocks_paused_in_the_middle_of_calls_ends_as_an_uninterrupte
     person = service(server.base_url, at_once=1)
     server.script = Blocks()
     whole = freeze(workspace, person, n_personas=4, **IN_BLOCKS)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == 80
     blocks, slow = Blocks(), set()
 
@@ -389,17 +389,17 @@ def test_a_study_in_blocks_paused_in_the_middle_of_calls_ends_as_an_uninterrupte
     for _ in range(4):
         slow.add(server.total + 1)
         begun = server.total + 2  # the slow call is under way, and the pause will be seen before
-        collection.start(other, "study")
+        control.start(other, "study")
         wait_until(lambda begun=begun: server.total >= begun)
-        collection.pause(other, "study")
+        control.pause(other, "study")
         assert finished(other).state == "paused"
-        left = collection.store.remaining(
+        left = control.store.remaining(
             other.database, record.study_id, [person.respondent_id], after=0, limit=1000
         )
         open_calls += sum(call.replies > 0 for call in left)
     assert open_calls > 0
-    assert 0 < collection.progress(other, "study").n_done < 80
-    collection.start(other, "study")
+    assert 0 < control.progress(other, "study").n_done < 80
+    control.start(other, "study")
     assert finished(other).state == "finished"
     assert coded(other, record) == coded(workspace, whole)
     assert attempts_of(other) == attempts_of(workspace)
@@ -416,7 +416,7 @@ def data_set(workspace, study="study"):
 def killed_with(workspace, record, person, n_calls, cost):
     """As a process leaves it that is killed when it has just sent the first calls."""
     number = runs.report_event(workspace.database, record.study_id, "running", "a process gone", {})
-    found = collection.store.remaining(
+    found = control.store.remaining(
         workspace.database, record.study_id, [person.respondent_id], after=0, limit=n_calls
     )
     sent = [runs.Sending(call.call_id, 1, cost) for call in found]
@@ -427,24 +427,24 @@ def test_calls_sent_before_a_kill_count_in_cost_and_cap_and_are_asked_again(work
     person = service(server.base_url, at_once=1, price_in=1.0, price_out=2.0, max_tokens=50)
     record = freeze(workspace, person, n_personas=1)
     killed_with(workspace, record, person, 3, 0.25)
-    now = collection.progress(workspace, "study")
+    now = control.progress(workspace, "study")
     assert (now.state, now.n_sent, now.no_answer_kept) == ("interrupted", 3, 3)
     assert (now.cost, now.cost_estimated) == (0.75, True)
-    collection.start(workspace, "study", cost_cap=0.75)
+    control.start(workspace, "study", cost_cap=0.75)
     capped = finished(workspace)
     assert (capped.state, capped.n_done, len(server.chats)) == ("paused", 0, 0)
     assert "cap of $0.75 is reached" in capped.reason
-    collection.start(workspace, "study", cost_cap=0.8)
+    control.start(workspace, "study", cost_cap=0.8)
     done = finished(workspace)
     assert (done.state, done.n_done, len(server.chats)) == ("finished", 20, 20)
     assert (done.n_sent, done.n_attempts, done.no_answer_kept) == (23, 20, 3)
     replies = workspace.database.row("select sum(cost) from attempt")[0]
     assert done.cost == pytest.approx(0.75 + replies, abs=1e-12)
-    listed = pd.read_csv(io.BytesIO(collection.calls_csv(workspace, "study")))
+    listed = pd.read_csv(io.BytesIO(control.calls_csv(workspace, "study")))
     assert listed["outcome"].value_counts().to_dict() == {"reply": 20, "no_answer_kept": 3}
     assert listed["cost"].sum() == pytest.approx(done.cost, abs=1e-12)
     assert listed["try"].tolist() == [1, 2] * 3 + [1] * 17
-    assert collection.history(workspace, "study")[0][2]["no_answer_kept"] == 3
+    assert control.history(workspace, "study")[0][2]["no_answer_kept"] == 3
 
 
 def test_every_call_is_on_file_before_the_service_receives_it(workspace, server):
@@ -456,7 +456,7 @@ def test_every_call_is_on_file_before_the_service_receives_it(workspace, server)
         on_file.append((number + 1, count))
 
     server.script = script
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == len(on_file) == record.n_trials == 100
     assert all(received <= count <= received + 8 for received, count in on_file)
     assert workspace.database.row("select count(distinct written_at) from sending")[0] < 100
@@ -475,13 +475,13 @@ def test_a_call_that_cannot_be_written_down_is_not_sent_and_the_run_says_why(
 
     monkeypatch.setattr(runs, "save_sendings", full_at_times)
     freeze(workspace, service(server.base_url, at_once=4), n_personas=5)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     progress = finished(workspace)
     assert (progress.state, progress.no_answer_kept) == ("paused", 0)
     assert "not sent" in progress.reason
     assert "disk is full" in progress.reason
     assert progress.n_done == len(server.chats) < 20
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).n_done == len(server.chats) == 100
 
 
@@ -497,7 +497,7 @@ def test_the_end_of_a_run_is_written_as_soon_as_the_disk_takes_it(workspace, mon
     monkeypatch.setattr(runs, "report_event", full_at_first)
     monkeypatch.setattr(collector, "RETRY_WRITING_S", 0.05)
     freeze(workspace, simulated(), n_personas=1)
-    collection.start(workspace, "study")
+    control.start(workspace, "study")
     assert finished(workspace).state == "finished"
     assert "disk is full" in refused[1]
     assert collector.write_problems == {}
