@@ -2,14 +2,14 @@
 
 workspace    the open database and the keys of this process
 opening      opens a database file, and fills a new one with what comes with Inkblot
-drafts       typed input of the pages, saved until it is used
+saved_inputs typed input of the pages, saved until it is used
 prompts      prompt templates, and the request of each planned call
 sample       the sample study
 banks        editing (save, undo, publish, import, export), grid, drafting by a model, text_prompts
 respondents  catalog (add, test, keys, prices), forms, service_settings
 contexts     sets of personas and conversations, rewriting them with a model
 designs      forms, checks, presets of published designs, studies (freeze, second phase)
-runs         collection (start, pause, stop, progress), collector, reading of replies, amendments
+runs         control (start, pause, stop, progress), collector, reading of replies, amendments
 answers      browsing, imports, exports, bank_attachment, audits (and reading again), texts
 statistics   analyses (run one), computing in the background, frames, factor_models
 """

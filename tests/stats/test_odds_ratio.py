@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import Table2x2
 
-from core.stats.distributions import odds_ratio, woolf_odds_ratio
+from core.stats.groups import odds_ratio, woolf_odds_ratio
 
 
 def test_odds_ratio_by_hand():
