@@ -2,16 +2,16 @@
 
 UserError
 ├── BankError         a question bank cannot be used as written
-├── FileError         a file cannot be read as written; nothing of it was kept
+├── FileError         a file cannot be read as written; nothing was imported
 ├── DesignError       a study cannot be planned as designed
-├── ConflictError     somebody else (another tab) changed the same thing first
+├── ConflictError     another tab changed the same thing first
 ├── CollectionError   the model service refused or could not be reached
 ├── NotEnoughData     an analysis cannot be computed from these responses
 ├── TooLarge          an analysis needs more memory than it may take
 ├── ModelTextError    the text of a factor model cannot be read (stats/factor/model_text.py)
 └── StoreError        the database file cannot be opened, read or written
 
-Anything else that escapes is a fault in Inkblot and is shown as one.
+Every other exception is a fault in Inkblot and is shown as one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class UserError(Exception):
 
     Parameters
     ----------
-    problem : what is wrong and where, naming the item, bank, respondent, file or line.
-    remedy : one thing the user can do now, in the imperative.
+    problem : the fault and its place: the item, bank, respondent, file or line.
+    remedy : one thing that the user can do now, in the imperative.
     """
 
     def __init__(self, problem: str, remedy: str) -> None:
@@ -49,7 +49,7 @@ class DesignError(UserError):
 
 
 class ConflictError(UserError):
-    """The same thing was changed elsewhere first; the newer state was kept."""
+    """Another tab changed the same thing first; the newer state stays."""
 
 
 class CollectionError(UserError):

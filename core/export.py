@@ -15,7 +15,7 @@ import pandas as pd
 from core.domain.numbers import number_text, percent_text, round_half_away
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.values import slug
-from core.files.writing import Cell, csv_line
+from core.files.writing import Cell, csv_bytes
 
 _UNDEFINED = "—"
 DECIMALS: Mapping[str, int] = {
@@ -24,14 +24,12 @@ DECIMALS: Mapping[str, int] = {
 }  # fmt: skip
 """Decimals that are shown of a number, by the unit of its column."""
 _LEADING_ZERO_DROPPED = frozenset({"proportion", "correlation", "p"})
-_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # a file's bytes shall depend on its content only
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # so that the bytes depend on the content only
 
 
 def frame_csv(frame: pd.DataFrame) -> bytes:
-    """A plain table as CSV; cells that a spreadsheet would take for formulas are guarded."""
-    head = csv_line(map(str, frame.columns))
-    rows = (csv_line(map(_cell, row)) for row in _rows(frame))
-    return "".join([head, *rows]).encode("utf-8", "surrogatepass")
+    """A table as CSV in UTF-8: every digit, empty where undefined, safe in a spreadsheet."""
+    return csv_bytes([map(str, frame.columns), *(map(_cell, row) for row in _rows(frame))])
 
 
 def table_csv(table: ResultTable) -> bytes:
@@ -39,9 +37,7 @@ def table_csv(table: ResultTable) -> bytes:
 
     Texts that a spreadsheet would take for a formula start with ' (core/files/writing.py).
     """
-    lines = [csv_line(str(name) for name in table.frame.columns)]
-    lines += [csv_line(_cell(value) for value in row) for row in _rows(table.frame)]
-    return "".join(lines).encode("utf-8")
+    return frame_csv(table.frame)
 
 
 def result_zip(result: AnalysisResult) -> bytes:
@@ -57,7 +53,7 @@ def files_zip(files: Mapping[str, bytes]) -> bytes:
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, body in files.items():
             entry = zipfile.ZipInfo(name, _ZIP_TIME)
-            entry.create_system = 3  # else it tells the machine it was made on
+            entry.create_system = 3  # else the file names the system that made it
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, body)
     return buffer.getvalue()
@@ -89,7 +85,7 @@ def result_json(result: AnalysisResult) -> bytes:
 
 
 def display_frame(table: ResultTable) -> pd.DataFrame:
-    """The table with its numbers rounded as they are shown; a p below .001 keeps its digits."""
+    """The table with numbers rounded as on a page; a p below .001 keeps its digits."""
     frame = table.frame.copy()
     for column in table.columns:
         values = frame[column.name]
@@ -102,7 +98,7 @@ def display_frame(table: ResultTable) -> pd.DataFrame:
 
 
 def apa_table(table: ResultTable) -> pd.DataFrame:
-    """The table as printed in APA style: texts only, rounded, intervals as [.12, .34].
+    """The table in APA style: texts only, rounded, intervals as [.12, .34].
 
     Two decimals, three for p; no leading zero where a value cannot exceed 1; a dash where
     undefined. A pair of columns ending in `_low` and `_high` becomes one.
@@ -131,9 +127,9 @@ def apa_table(table: ResultTable) -> pd.DataFrame:
 def apa_note(
     result: AnalysisResult, table: ResultTable, versions: Mapping[str, str] | None = None
 ) -> str:
-    """What stands under an APA table: unit, n, missing, method with interval level, software."""
+    """The note under an APA table: unit, n, missing, method with interval level, software."""
     parts = [f"Note. Unit of analysis: {result.unit}.",
-             f"Answers used: {result.n_used:,} ({_lost(result)}).",
+             f"Answers used: {result.n_used:,} ({_missing_words(result)}).",
              result.method]  # fmt: skip
     if any(_is_undefined(value) for row in _rows(table.frame) for value in row):
         parts.append(f"{_UNDEFINED} = undefined or not applicable; see the notes of the result.")
@@ -143,8 +139,8 @@ def apa_note(
     return " ".join(part if part.endswith(".") else f"{part}." for part in parts)
 
 
-def _lost(result: AnalysisResult) -> str:
-    """How many scores were left out and how many are missing, in words."""
+def _missing_words(result: AnalysisResult) -> str:
+    """The numbers of scores left out and missing, in words."""
     if not result.n_missing:
         missing = "none missing"
     else:
@@ -173,7 +169,7 @@ def _cell(value: Any) -> Cell:
 
 
 def _json_value(value: Any) -> Any:
-    """One JSON value; what JSON has no number for is null or text."""
+    """One JSON value; null or text for a number that JSON does not have."""
     if _is_undefined(value):
         return None
     if isinstance(value, bool | int | str):
@@ -225,7 +221,7 @@ def _interval_title(column: Column) -> str:
 
 
 def _distinct(titles: list[str]) -> list[str]:
-    """Titles with a number behind repeats, which a table on a page cannot show twice."""
+    """Titles with a number after repeats; a table on a page needs distinct titles."""
     seen: dict[str, int] = {}
     distinct = []
     for title in titles:

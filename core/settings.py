@@ -1,4 +1,4 @@
-"""What the environment says, read once into one frozen value. Only workflow reads it."""
+"""The settings from environment variables, as one frozen value. Only workflow reads them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AMOUNT = re.compile(r"\d+(\.\d+)?\s*[KMGT]i?B", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the database lies and how much memory it may take."""
+    """The place of the database and the memory it may take."""
 
     database: Path
     memory_limit: str

@@ -36,10 +36,7 @@ from core.files.tables import (
 )
 from core.files.writing import csv_fault, csv_line, unguard
 
-__all__ = ["CONTEXT_FROM", "KEY", "TIDY_COLUMNS", "read_tidy", "write_tidy"]
-
-
-# The columns of the tidy response file, and how they are held as Arrow text.
+# The columns of the file, as Arrow text.
 
 _REQUIRED = ("item", "answer")
 INTEGERS = ("repetition", "position", "tokens_in", "tokens_out")
@@ -51,20 +48,20 @@ TIDY_COLUMNS = (
 )  # fmt: skip
 """Columns of the frame. `tags` is JSON of the file's other columns that hold something, or ""."""
 KEY = TIDY_COLUMNS[: TIDY_COLUMNS.index("repetition") + 1]
-"""What makes a row unique: which item was asked under which conditions."""
+"""The key of a row: the item and its conditions."""
 
 _FILE_COLUMNS = TIDY_COLUMNS[:-1]
 _PERSON_COLUMNS = (
     "respondentid", "participantid", "subjectid", "personid", "respondent", "participant",
     "subject", "person", "id",
 )  # fmt: skip
-"""Columns that say who answered, the surest first, without case and separators."""
+"""Names of columns that identify the respondent, the surest first, without case and separators."""
 
 Texts = dict[str, Any]  # column -> pyarrow array of text without nulls
 
 
 def _large_text(text: str) -> Any:
-    """A scalar of the one text type used throughout, whose columns may pass 2 GB."""
+    """A scalar of large_string, whose columns may exceed 2 GB."""
     return pa.scalar(text, pa.large_string())
 
 
@@ -80,24 +77,22 @@ def _one_chunk(column: Any) -> Any:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-# Answers that name a thing instead of an option: `Apple` where the entity is Apple.
-#
-# Where a question asks which of two things, files hold the name that was chosen. Answers are kept
-# by option, so that the same choice has one code whatever the two things are called.
+# Answers by name: where a question asks for one of two entities, files hold the chosen name. The
+# store has the option instead, so that the same choice has one code whatever the names are.
 
 _NAMING = "name_entity"
-"""The format whose options are the two things themselves."""
+"""The format whose options are the two entities."""
 _CODES = ("entity", "entity_b")
 _COLUMNS = ("format", "answer", *_CODES)
 
 
 def _names_to_codes(frame: pd.DataFrame) -> pd.DataFrame:
-    """The answers with the code of the option in place of the name of a row's thing."""
+    """The answers with the code of the option in place of the entity's name."""
     return _replaced(frame, to_names=False)
 
 
 def _codes_to_names(frame: pd.DataFrame) -> pd.DataFrame:
-    """The answers with the name of a row's thing in place of the code of the option."""
+    """The answers with the entity's name in place of the code of the option."""
     return _replaced(frame, to_names=True)
 
 
@@ -108,7 +103,7 @@ def _replaced(frame: pd.DataFrame, *, to_names: bool) -> pd.DataFrame:
     if not rows.any():
         return frame
     first, second = (_texts(frame[column]) for column in _CODES)
-    # only names of two different things say which of them was chosen
+    # only two different names identify the chosen one
     rows = rows & (first != second) & (first != "") & (second != "")
     answers = _texts(frame["answer"])
     replaced = answers.copy()
@@ -122,7 +117,7 @@ def _texts(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
     return column.astype("str").fillna("").to_numpy(object)
 
 
-# A file of answers taken apart into columns of text: CSV by Arrow where it can, and Parquet.
+# The columns of a file as text: of CSV by Arrow where possible, and of Parquet.
 
 MAX_PARQUET_CELLS = 100_000_000  # a repeated value takes no place in the file, but in memory
 _GUARDED_PATTERN = r"\A'([=+\-@\t\r'])"
@@ -130,7 +125,7 @@ _GUARDED_PATTERN = r"\A'([=+\-@\t\r'])"
 
 @dataclass(frozen=True, eq=False)
 class AnswerFile:
-    """A file taken apart into columns of text. `place` names the row of an index."""
+    """The columns of a file as text. `place` names the line or row of an index."""
 
     name: str
     columns: Texts
@@ -157,7 +152,7 @@ def _csv_source(name: str, content: bytes) -> AnswerFile:
 
 
 def _arrow_table(name: str, text: str) -> Any:
-    """The file as a table of text, or None where only the exact reader can tell what it says."""
+    """The file as a table of text, or None where only the exact reader reads it right."""
     delimiter = sniff_delimiter(text)
     line, header = next(csv_records(name, text[:HEADER_CHARACTERS], delimiter), (0, []))
     if not header:
@@ -176,7 +171,7 @@ def _arrow_table(name: str, text: str) -> Any:
         )
     except pa.ArrowInvalid:
         return None
-    table = table.filter(_holds_something(table))
+    table = table.filter(_rows_not_empty(table))
     if table.num_rows > MAX_ROWS_TIDY:
         raise too_many_rows_error(name, MAX_ROWS_TIDY)
     too_long = any(_longest(column) > MAX_CELL_CHARACTERS for column in table.columns)
@@ -186,7 +181,7 @@ def _arrow_table(name: str, text: str) -> Any:
     return pa.table([_unguarded(column) for column in table.columns], names=names)
 
 
-def _holds_something(table: Any) -> Any:
+def _rows_not_empty(table: Any) -> Any:
     empty = pc.equal(table.column(0), "")
     for column in table.columns[1:]:
         if not pc.any(empty).as_py():
@@ -236,7 +231,7 @@ def _parquet_source(name: str, content: bytes) -> AnswerFile:
 
 
 def _text_columns(name: str, schema: Any) -> list[str]:
-    """Columns of text, which are kept as dictionaries until their size is known."""
+    """Names of the text columns, which stay dictionaries until their size is known."""
     texts = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
@@ -267,7 +262,9 @@ def _check_texts(name: str, column: str, texts: Any) -> None:
             )
             if length <= MAX_CELL_CHARACTERS:
                 what = "the cell has a NUL byte, which no text holds"
-            raise FileError(f"{name}, row {before + row + 1}, column {column}: {what}.", "Mend it.")
+            raise FileError(
+                f"{name}, row {before + row + 1}, column {column}: {what}.", "Correct it."
+            )
         before += len(chunk)
 
 
@@ -301,16 +298,16 @@ def _as_text(column: Any) -> Any:
     return pc.fill_null(pc.cast(column, pa.large_string()), "")
 
 
-# What is wrong with the rows of a file of answers, and the error that names the first.
+# Faults of rows, and the error that names the first one.
 
-_WHY_NOT = tuple(status.value for status in Status if not status.usable)
+_UNUSABLE_STATUSES = tuple(status.value for status in Status if not status.usable)
 _STATUSES = tuple(status.value for status in Status)
 _TIME = r"\A[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ][0-9:.,]+ ?(Z|[+-][0-9:]+)?)?)?\z"
 
 
 @dataclass(frozen=True, eq=False)
 class Fault:
-    """Rows in which a column is wrong, and the reason for one of them."""
+    """The rows with a fault in a column, and the reason for one of them."""
 
     column: str
     rows: np.ndarray[Any, np.dtype[np.bool_]]
@@ -318,7 +315,7 @@ class Fault:
 
 
 def _time_fault(times: pd.Series[str]) -> Fault:
-    """Rows whose time is none, in one of the forms of ISO 8601."""
+    """Rows whose time is not one of the forms of ISO 8601."""
     filled = times != ""
     formed = times.str.fullmatch(_TIME)
     parsed = pd.to_datetime(times.where(formed), format="ISO8601", errors="coerce", utc=True)
@@ -339,20 +336,22 @@ def _answer_faults(frame: pd.DataFrame) -> Iterator[Fault]:
         unknown.to_numpy(bool),
         lambda i: f"{_quoted(status[i])} is not one of {', '.join(_STATUSES)}",
     )
-    unusable = status.isin(_WHY_NOT)
+    unusable = status.isin(_UNUSABLE_STATUSES)
     yield Fault(
         "answer",
         ((answer == "") & ~unusable & ~unknown).to_numpy(bool),
-        lambda _: f"it is empty, and the status does not say why ({', '.join(_WHY_NOT)})",
+        lambda _: (
+            f"the answer is empty, but the status is not one of {', '.join(_UNUSABLE_STATUSES)}"
+        ),
     )
     yield Fault(
         "status",
         ((answer != "") & unusable).to_numpy(bool),
-        lambda i: f"'{status[i]}' cannot stand beside the answer {_quoted(answer[i])}",
+        lambda i: f"'{status[i]}' contradicts the answer {_quoted(answer[i])}",
     )
 
 
-def repeats(source: AnswerFile, frame: pd.DataFrame) -> list[Fault]:
+def _repeated_rows(source: AnswerFile, frame: pd.DataFrame) -> list[Fault]:
     """Rows that answer the same item under the same conditions as an earlier one."""
     if frame.empty:
         return []
@@ -362,7 +361,7 @@ def repeats(source: AnswerFile, frame: pd.DataFrame) -> list[Fault]:
     def reason(index: int) -> str:
         same = np.logical_and.reduce([frame[c] == frame[c].iloc[index] for c in KEY])
         return (
-            f"{_quoted(frame['item'].iloc[index])} was answered under the same conditions in "
+            f"{_quoted(frame['item'].iloc[index])} has an answer under the same conditions in "
             f"{source.place(int(same.argmax()))} already"
         )
 
@@ -378,7 +377,7 @@ def _first_fault(source: AnswerFile, faults: list[Fault]) -> FileError:
     where = f"{source.name}, {source.place(index)}, column {first.column}"
     return FileError(
         f"{where}: {first.reason(index)}.{more}",
-        "Nothing was kept. Correct the file and choose it again.",
+        "Nothing was imported. Correct the file and choose it again.",
     )
 
 
@@ -387,13 +386,13 @@ def _quoted(text: str) -> str:
     return f"'{text}'" if len(text) <= 60 else f"'{text[:60]}…'"
 
 
-# The answers of a frame as the columns and the bytes of a tidy file.
+# Writing: the columns and the bytes of a file.
 
 _RISKY_PATTERN = r"\A([=+\-@\t\r'])"
 
 
 def _columns_to_write(frame: pd.DataFrame) -> Texts:
-    """Arrow columns of text and numbers that are required or hold something."""
+    """Arrow columns of text and numbers that are required or not empty."""
     columns: Texts = {}
     for column in (name for name in _FILE_COLUMNS if name in frame.columns):
         if column in INTEGERS or column in DECIMALS:
@@ -460,8 +459,9 @@ def _csv_cells(name: str, column: Any) -> Any:
     )
     if (row := pc.index(impossible, value=True).as_py()) >= 0:
         raise FileError(
-            f"Row {row + 1}, column {name}: {csv_fault(column[row].as_py())} cannot stand in CSV.",
-            "Choose Parquet instead, which can hold it.",
+            f"Row {row + 1}, column {name}: {csv_fault(column[row].as_py())} cannot be in a CSV "
+            "file.",
+            "Choose Parquet instead.",
         )
     guarded = pc.replace_substring_regex(column, _RISKY_PATTERN, r"'\1")
     quotable = pc.match_substring_regex(guarded, '[,;\t"\r\n]')
@@ -471,13 +471,11 @@ def _csv_cells(name: str, column: Any) -> Any:
     return pc.if_else(quotable, _enclose('"', doubled, '"'), guarded)
 
 
-# The tidy response file: one answer a row, as CSV or Parquet, read and written without loss.
-#
-# Files may hold a million rows, so columns are read, checked and written as a whole. Only to say in
-# which line something is wrong is a CSV file gone through row by row.
+# Reading and writing a file. Files may hold a million rows, so columns are read, checked and
+# written as a whole. Only the line of a fault needs a pass over the rows of a CSV file.
 
 CONTEXT_FROM = "context_from"
-"""Attribute of a frame that was read: the file's own name of the column taken as the context."""
+"""Attribute of a frame: the file's name of the column that became the context."""
 
 _NUMBER = r"\A[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
@@ -493,16 +491,16 @@ _NOT_NEGATIVE = ("latency_s", "cost")
 def read_tidy(name: str, data: bytes) -> pd.DataFrame:
     """Every answer of a .csv, .csv.gz or .parquet file, in the columns TIDY_COLUMNS.
 
-    Text that is missing is "", a number that is missing is NaN or NA. A repetition that is missing
-    is 1; a status that is missing beside an answer is "answered". In the format name_entity, an
-    answer that names the row's entity or entity_b becomes the code of that option. In a file
-    without contexts, a column that says who answered (PERSON_COLUMNS) is the context; its name
-    stands in the frame's attribute CONTEXT_FROM.
+    Missing text is "", a missing number NaN or NA. A missing repetition is 1; a missing status of
+    an answer is "answered". In the format name_entity, an answer that names the row's entity or
+    entity_b becomes the code of that option. In a file
+    without contexts, a column that identifies the respondent is the context; its name is the
+    frame's attribute CONTEXT_FROM.
 
     Raises
     ------
     FileError
-        Anything at all is wrong; names the file, line, column and reason. Nothing is kept.
+        The file has any fault; names the file, line, column and reason. Nothing is imported.
     """
     inner, content = unpack(name, data)
     if inner.lower().endswith(".parquet"):
@@ -520,7 +518,7 @@ def read_tidy(name: str, data: bytes) -> pd.DataFrame:
         source = replace(source, columns={**others, "context": source.columns[person]})
     frame, faults = _frame(source)
     faults = [fault for fault in (*faults, *_answer_faults(frame)) if fault.rows.any()]
-    faults += repeats(source, frame) if not faults else []
+    faults += _repeated_rows(source, frame) if not faults else []
     if faults:
         raise _first_fault(source, faults)
     frame = _names_to_codes(frame)
@@ -544,13 +542,13 @@ def write_tidy(frame: pd.DataFrame, fmt: Literal["csv", "parquet"]) -> bytes:
 
 
 def _frame(source: AnswerFile) -> tuple[pd.DataFrame, list[Fault]]:
-    """The columns TIDY_COLUMNS, and where a number or a time is none."""
+    """The columns TIDY_COLUMNS, and the faults of numbers and times."""
     missing = [column for column in _REQUIRED if column not in source.columns]
     if missing:
         raise FileError(
             f"{source.name}: there is no column {' and no column '.join(map(repr, missing))}; "
             f"the file has {', '.join(map(repr, source.columns))}.",
-            "Name the columns as the page on files says.",
+            "Rename the columns; docs/files.md lists their names.",
         )
     columns: dict[str, Any] = {}
     faults: list[Fault] = []
@@ -571,9 +569,9 @@ def _frame(source: AnswerFile) -> tuple[pd.DataFrame, list[Fault]]:
 
 
 def _person_column(source: AnswerFile) -> str:
-    """The column that says who answered, in a file without contexts; empty where there is none.
+    """The column that identifies the respondent, in a file without contexts; empty: there is none.
 
-    A column `id` with another number in every row numbers the rows, unless there is one item only.
+    A column `id` with a different value in every row numbers the rows, unless there is one item.
     """
     if _filled(source.columns.get("context")) or "item" not in source.columns:
         return ""
@@ -621,7 +619,7 @@ def _numbers(column: str, texts: Any) -> tuple[pd.Series[Any], Fault]:
 
 
 def _tags(source: AnswerFile) -> Any:
-    """JSON of every cell in a column we do not know; "" where there is none in the row."""
+    """JSON of the filled cells in all other columns; "" where a row has none."""
     pieces = []
     for name in sorted(set(source.columns) - set(_FILE_COLUMNS)):
         coded = _one_chunk(source.columns[name]).dictionary_encode()

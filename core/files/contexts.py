@@ -12,7 +12,7 @@ from core.domain.study import Context, Message
 from core.domain.values import language_code
 from core.errors import FileError
 from core.files.tables import MAX_ROWS_BANK, Table, decode, read_table, too_many_rows_error, unpack
-from core.files.writing import csv_fault, csv_line
+from core.files.writing import csv_bytes, csv_fault
 
 # Common to every list of contexts: codes, repeats, and errors by line.
 
@@ -131,9 +131,9 @@ def contexts_csv(contexts: Sequence[Context]) -> bytes:
     for record in records:
         for column, cell in record.items():
             if fault := csv_fault(cell):
-                raise _csv_error(f"{record['code']}, {column}: {fault} cannot stand in CSV")
+                raise _csv_error(f"{record['code']}, {column}: {fault} cannot be in a CSV file")
     rows = ([record.get(column, "") for column in header] for record in records)
-    return "".join(csv_line(row) for row in (header, *rows)).encode("utf-8")
+    return csv_bytes([header, *rows])
 
 
 def _body(context: Context) -> dict[str, object]:

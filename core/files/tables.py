@@ -1,7 +1,7 @@
 """A table of text cells from the bytes of a CSV or Excel file, or an error that names the place.
 
-Nothing is guessed: a cell is the text that stands in it. Files are limited in size before they
-are unpacked, because a small file can unpack to one that fills the memory.
+A cell is its text; nothing is guessed. Files are limited in size before they are unpacked, because
+a small file can unpack to one that fills the memory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SAVE_AS_UTF8 = 'In Excel choose File, Save As and the type "CSV UTF-8 (Comma de
 
 @dataclass(frozen=True)
 class Table:
-    """Text cells below a header. `name` says where they stand, for messages."""
+    """Text cells below a header. `name` is their place, for messages."""
 
     name: str
     header: tuple[str, ...]
@@ -61,7 +61,7 @@ def read_table(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> Tabl
         return next(iter(read_sheets(name, content, max_rows=max_rows).values()))
     if not inner.lower().endswith(TEXT_ENDINGS):
         raise FileError(
-            f"{name}: files of this kind cannot be read.",
+            f"{name}: Inkblot cannot read files of this kind.",
             "Save it as CSV UTF-8 (.csv) or as an Excel workbook (.xlsx).",
         )
     return read_text(name, decode(name, content), max_rows=max_rows)
@@ -73,7 +73,7 @@ def read_text(name: str, text: str, *, max_rows: int) -> Table:
 
 
 def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dict[str, Table]:
-    """Every sheet of an Excel workbook that holds something, by its title."""
+    """Every sheet of an Excel workbook that is not empty, by its title."""
     check_size(name, len(data))
     tables: dict[str, Table] = {}
     try:
@@ -86,8 +86,7 @@ def read_sheets(name: str, data: bytes, *, max_rows: int = MAX_ROWS_BANK) -> dic
                 tables[sheet.title] = table
     except _BROKEN_WORKBOOK as broken:
         raise FileError(
-            f"{name}: this is not an Excel workbook that can be read "
-            "(damaged, or protected by a password).",
+            f"{name}: this is not an Excel workbook, or it is damaged or protected by a password.",
             "Open it in Excel and save it again as .xlsx, without a password.",
         ) from broken
     if not tables:
@@ -126,7 +125,7 @@ def unpack(name: str, data: bytes) -> tuple[str, bytes]:
 
 
 def decode(name: str, data: bytes) -> str:
-    """The text of a UTF-8 file, or of a UTF-16 file that says so at its beginning."""
+    """The text of a UTF-8 file, or of a UTF-16 file with its mark at the beginning."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -145,7 +144,7 @@ def decode(name: str, data: bytes) -> str:
 
 
 def sniff_delimiter(text: str) -> str:
-    """Comma, semicolon or tab, whichever stands most often in the header line."""
+    """Comma, semicolon or tab: the most frequent one in the header line."""
     counts = Counter({",": 0, ";": 0, "\t": 0})
     quoted = False
     for character in text[:HEADER_CHARACTERS].lstrip("\r\n"):
@@ -159,7 +158,7 @@ def sniff_delimiter(text: str) -> str:
 
 
 def csv_records(name: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows that hold something, header included, each with the line on which it begins."""
+    """Rows that are not empty, header included, each with the line on which it begins."""
     # not StringIO, which takes four bytes a character
     lines = io.TextIOWrapper(io.BytesIO(text.encode("utf-8")), "utf-8", newline="")
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -174,7 +173,7 @@ def csv_records(name: str, text: str, delimiter: str) -> Iterator[tuple[int, lis
                 raise FileError(
                     f"{name}, line {line}: a cell has more than {csv.field_size_limit():,} "
                     f"characters; at most {MAX_CELL_CHARACTERS:,} can be read.",
-                    "Shorten it, or look for a quotation mark that makes one cell of many.",
+                    "Shorten it, or look for a missing quotation mark that joins several cells.",
                 ) from None
             raise FileError(
                 f"{name}, line {line}: a quotation mark is opened and never closed, or is "
@@ -187,7 +186,7 @@ def csv_records(name: str, text: str, delimiter: str) -> Iterator[tuple[int, lis
 
 
 def check_header(name: str, header: Iterable[str]) -> tuple[str, ...]:
-    """The column names, or an error where one is empty or stands twice."""
+    """The column names, or an error where one is empty or repeated."""
     names = tuple(header)
     if len(names) > MAX_COLUMNS:
         raise FileError(
@@ -214,7 +213,7 @@ def _table(
     *,
     may_be_empty: bool = False,
 ) -> Table:
-    """Header and rows, each checked as it comes, so that a huge file stops early."""
+    """Header and rows, each checked at once, so that a huge file stops early."""
     header: tuple[str, ...] = ()
     rows: list[tuple[int, tuple[str, ...]]] = []
     for line, cells in records:
@@ -241,7 +240,7 @@ def _checked_cells(
         raise FileError(
             f"{name}, line {line}: there are {len(cells)} cells, but the header line has "
             f"{len(header)}.",
-            "Put text that contains the delimiter in quotation marks, or fill the row up.",
+            "Put text that contains the delimiter in quotation marks, or add the missing cells.",
         )
     texts = tuple(unguard(cell) for cell in cells)
     for column, text in zip(header, texts, strict=True):
@@ -255,7 +254,7 @@ def _checked_cells(
 
 
 def empty_file_error(name: str) -> FileError:
-    """The error for a file without so much as a header line."""
+    """The error for a file without a header line."""
     return FileError(f"{name}: the file is empty.", "Choose a file with a header line and rows.")
 
 
@@ -276,8 +275,8 @@ def _check_archive(name: str, data: bytes) -> None:
 
 
 def _sheet_records(where: str, sheet: Any) -> Iterator[tuple[int, list[str]]]:
-    """Rows of a sheet that hold something, all filled up to the width of the header."""
-    sheet.reset_dimensions()  # what a file says of its own dimensions is often wrong
+    """Rows of a sheet that are not empty, padded to the width of the header."""
+    sheet.reset_dimensions()  # the dimensions stated in a file are often wrong
     width = last = 0
     # one column too many is enough to refuse them; a row can name 16,384, all of them blank
     for number, cells in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS + 1), start=1):
@@ -299,9 +298,9 @@ def _sheet_records(where: str, sheet: Any) -> Iterator[tuple[int, list[str]]]:
 def _cell_text(where: str, cell: Any) -> str:
     value = cell.value
     if cell.data_type in ("f", "e"):
-        what = "a formula" if cell.data_type == "f" else f"the Excel error {value}"
+        content = "a formula" if cell.data_type == "f" else f"the Excel error {value}"
         raise FileError(
-            f"{where}, cell {cell.coordinate}: there is {what} instead of text.",
+            f"{where}, cell {cell.coordinate}: there is {content} instead of text.",
             "Copy the cells and paste them as values, then save again.",
         )
     if isinstance(value, bool):

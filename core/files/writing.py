@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and text that is safe in a spreadsheet."""
+"""Text that is safe in a spreadsheet, CSV and workbooks, and files written whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from pathlib import Path
 import openpyxl
 from openpyxl.cell import WriteOnlyCell
 
-# Text as it may safely stand in a file that somebody will open in a spreadsheet.
-#
-# A spreadsheet takes a cell that starts with one of a few characters for a formula. Such text is
-# written with an apostrophe before it, and read without. Text that starts with an apostrophe gets
-# one too, so that reading never takes away what somebody wrote.
+# Safe cells. A spreadsheet takes a cell that starts with one of a few characters for a formula.
+# Such text is written with an apostrophe before it, and read without. Text that starts with an
+# apostrophe gets another one, so that reading restores the text.
 
 Cell = str | float | None
 
 _RISKY = "=+-@\t\r'"
-_NEEDS_QUOTES = frozenset(',;\t"\r\n')  # every delimiter we may meet, not only our own
+_NEEDS_QUOTES = frozenset(',;\t"\r\n')  # the delimiters of all CSV files, not only of ours
 _NOT_IN_CSV = re.compile("[\0\ud800-\udfff]")
 _NOT_IN_XLSX = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CSV_CHARACTERS = 100_000
@@ -39,7 +37,7 @@ def guard(text: str) -> str:
 
 
 def unguard(text: str) -> str:
-    """What `guard` was given; other text is returned as it is."""
+    """The text before `guard`; other text stays as it is."""
     return text[1:] if text[:1] == "'" and text[1:2] and text[1] in _RISKY else text
 
 
@@ -54,13 +52,21 @@ def csv_line(cells: Iterable[Cell]) -> str:
     return ",".join(_csv_cell(cell) for cell in cells) + "\n"
 
 
+def csv_bytes(rows: Iterable[Iterable[Cell]]) -> bytes:
+    """A CSV file of these rows, the first of them the header. Every table is written by it.
+
+    Answers alone have a writer of their own in `tidy`, by column, because of their number.
+    """
+    return "".join(map(csv_line, rows)).encode("utf-8", "surrogatepass")
+
+
 def csv_fault(text: str) -> str:
-    """Why `text` cannot stand in a CSV file, or nothing."""
+    """The reason why `text` cannot be in a CSV file; empty: it can."""
     return _fault(text, len(text), _NOT_IN_CSV, _CSV_CHARACTERS)
 
 
 def xlsx_fault(text: str) -> str:
-    """Why `text` cannot stand in an Excel cell, or nothing."""
+    """The reason why `text` cannot be in an Excel cell; empty: it can."""
     return _fault(text, len(_escaped(guard(text))), _NOT_IN_XLSX, _XLSX_CHARACTERS)
 
 
@@ -99,7 +105,7 @@ def _fault(text: str, length: int, forbidden: re.Pattern[str], limit: int) -> st
 def _xlsx_cell(sheet: object, cell: Cell) -> object:
     if cell is None or cell == "":
         return None
-    # openpyxl writes 16 digits of a number; where that is not all of it, text keeps the rest
+    # openpyxl writes 16 digits; a number with more is written as text
     if not isinstance(cell, str) and float(f"{cell:.16g}") == cell:
         return cell
     written = WriteOnlyCell(
@@ -132,11 +138,11 @@ def _without_dates(data: bytes) -> bytes:
     return fixed.getvalue()
 
 
-# Writing files so that each is there whole, or as it was before.
+# Files on disk: each is whole, or as it was before.
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:
-    """Write all files, or none: each is written as a draft beside its place and then moved there.
+    """Write all files or none: each is written to a draft in its folder and then moved.
 
     Raises
     ------

@@ -1,4 +1,8 @@
-"""Reading YAML: the one place, because a few lines of it can take minutes or gigabytes."""
+"""Reads YAML of a declared shape, safely: a few lines of YAML can take minutes or gigabytes.
+
+The shape is a pydantic type; it describes all keys and values. A reader adds only checks that need
+more than one place of the file. Texts of pydantic never reach a user.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,12 @@ _LONGEST_NUMBER = 100  # digits; reading one takes the square of its length
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is seven times as fast
 _NO_TEXTS = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:null")
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-_MEND = "Mend it and try again."
+_MEND = "Correct it and try again."
 _WRITE_OUT = "Write every part out, and put texts in quotation marks."
 
 
 def read_yaml(name: str, text: str, *, longest: int = _LONGEST) -> Any:
-    """What a YAML text says; None if it is empty.
+    """The value of a YAML text; None if it is empty.
 
     Raises
     ------
@@ -73,8 +77,8 @@ def _refuse_traps(name: str, text: str) -> None:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
             raise FileError(
-                f"{name}, line {line}: there are too many brackets inside each other; "
-                f"at most {_DEEPEST} can be read.",
+                f"{name}, line {line}: too many lists or mappings are nested; "
+                f"at most {_DEEPEST} levels can be read.",
                 _MEND,
             )
 
@@ -98,12 +102,12 @@ def _check_node(name: str, node: yaml.Node) -> None:
             if key.tag in _NO_TEXTS:
                 raise FileError(
                     f"{name}, line {key.start_mark.line + 1}: the key '{key.value}' is not a text.",
-                    "Put it in quotation marks; without them, YAML reads no as 'false'.",
+                    "Put it in quotation marks; without them, YAML reads 'no' as false.",
                 )
             if key.value in seen:
                 line = key.start_mark.line + 1
                 raise FileError(
-                    f"{name}, line {line}: the key '{key.value}' stands twice.", "Remove one."
+                    f"{name}, line {line}: the key '{key.value}' is there twice.", "Remove one."
                 )
             seen.add(key.value)
 
@@ -116,7 +120,7 @@ def _not_yaml(name: str, text: str, error: yaml.YAMLError) -> FileError:
     what = getattr(error, "problem", None) or "it is not finished"
     if "Unicode character escape" in what:
         return FileError(
-            f"{name}{where}: there is half a character (such as \\ud800), which cannot be kept.",
+            f"{name}{where}: half a character (such as \\ud800) cannot be saved.",
             "Write the character itself.",
         )
     return FileError(f"{name}{where}: this is not valid YAML ({what}).", _WRITE_OUT)
@@ -130,8 +134,8 @@ def _not_yaml(name: str, text: str, error: yaml.YAMLError) -> FileError:
 _Value = TypeVar("_Value")
 _NO_NOUNS: Mapping[str, str] = MappingProxyType({})
 
-_KEYS = ("there should be keys with a value each", "")
-_OTHER = ("this cannot stand here", "")
+_KEYS = ("this is not a list of keys with values", "")
+_OTHER = ("this value is not possible here", "")
 _UNKNOWN = ("the key {key} is unknown", "Known are {known}.")
 _LIST = ("this is not a list", "Write it as [one, other].")
 _NUMBER = ("this is not a number", "Write it in digits, without quotation marks.")
@@ -174,7 +178,7 @@ def read_shape(
     compare: str,
     nouns: Mapping[str, str] = _NO_NOUNS,
 ) -> _Value:
-    """What a YAML file holds, as a value of its shape.
+    """The content of a YAML file, as a value of its shape.
 
     `compare` says what to do about a fault that does not say it itself. Where things stand under a
     key by names of their own, `nouns` has the word for one of them, by that key.
@@ -194,12 +198,12 @@ def read_shape(
         return shape.validate_json(text)
     except UnicodeEncodeError as error:
         raise FileError(
-            f"{name}: there is half a character (such as \\ud800), which cannot be kept.",
+            f"{name}: half a character (such as \\ud800) cannot be saved.",
             "Write the character itself.",
         ) from error
     except TypeError as error:
         raise FileError(
-            f"{name}: a date or a list stands in the place of a key.", "Put it in quotation marks."
+            f"{name}: a key is a date or a list.", "Put it in quotation marks."
         ) from error
     except ValidationError as error:
         faults = error.errors(include_url=False)

@@ -169,9 +169,12 @@ def test_a_status_that_we_do_not_know_is_refused_by_line():
         (["item,model", "q,m"], "there is no column 'answer'; the file has 'item', 'model'"),
         (["Item,reply", "q,m"], "no column 'item' and no column 'answer'"),
         (["item,answer", "q,a", " ,a"], "line 3, column item: the item is missing"),
-        (["item,answer", "q,a", "r,"], "line 3, column answer: it is empty, and the status does"),
-        (["item,answer,status", "q,,answered"], "line 2, column answer: it is empty"),
-        (["item,answer,status", "q,a,refused"], "'refused' cannot stand beside the answer 'a'"),
+        (
+            ["item,answer", "q,a", "r,"],
+            "line 3, column answer: the answer is empty, but the status",
+        ),
+        (["item,answer,status", "q,,answered"], "line 2, column answer: the answer is empty"),
+        (["item,answer,status", "q,a,refused"], "'refused' contradicts the answer 'a'"),
         (
             ["item,answer,status", "q,,unrelated"],
             "'unrelated' is not one of answered, answered_with",
@@ -219,7 +222,7 @@ def test_the_first_bad_row_is_named_and_the_others_are_counted():
 def test_a_row_that_repeats_another_names_both_lines():
     lines = ["item,model,repetition,answer,raw", "q,m,,a,x", "q,n,1,a,x", "r,m,1,a,x", "q,m,1,b,y"]
     message = problem("a.csv", csv(*lines))
-    assert "line 5, column item: 'q' was answered under the same conditions in line 2" in message
+    assert "line 5, column item: 'q' has an answer under the same conditions in line 2" in message
 
 
 CONDITIONS = (
@@ -315,7 +318,7 @@ def test_parquet_of_other_programs_is_read_by_its_values():
             parquet(item=list("qrs"), answer=["a", None, "x" * 100_001]),
             "row 3, column answer: the cell has 100,001 characters",
         ),
-        (parquet(item=["q", "r"], answer=["a", ""]), "row 2, column answer: it is empty"),
+        (parquet(item=["q", "r"], answer=["a", ""]), "row 2, column answer: the answer is empty"),
     ],
 )
 def test_parquet_that_cannot_be_used_is_refused(data, says):

@@ -268,7 +268,7 @@ def test_contexts_come_back_from_csv_as_they_were(contexts):
     ("contexts", "says"),
     [
         ((Context("c", messages=TEA), Context("p", "A nurse")), "p is a persona, which cannot"),
-        ((Context("c", "a\0b"),), "c, text: the character U+0000 cannot stand in CSV"),
+        ((Context("c", "a\0b"),), "c, text: the character U+0000 cannot be in a CSV file"),
         ((Context("a", "A nurse"), Context("b", "A nurse")), "a and b are the same persona"),
         ((Context("c", messages=TEA * 10_001),), "There are 20,002 rows, more than 20,000"),
     ],

@@ -45,9 +45,9 @@ def refusal(text: str) -> str:
         ("{text: t, both: [a, b, c]}", "part 'p', both: there are 3 entries. Write 2 of them."),
         ("{text: t, both: [a, 2]}", "part 'p', both, entry 2: this is not a text."),
         ("{txt: t}", "part 'p': the key 'txt' is unknown. Known are 'text', 'size', 'share', "),
-        ("t", "f.yaml, part 'p': there should be keys with a value each. Compare it."),
+        ("t", "f.yaml, part 'p': this is not a list of keys with values. Compare it."),
         ("{no: t}", "f.yaml, line 1: the key 'no' is not a text."),
-        ("{2024-01-05: t}", "f.yaml: a date or a list stands in the place of a key."),
+        ("{2024-01-05: t}", "f.yaml: a key is a date or a list."),
         ('{text: "\\ud800"}', "half a character"),
     ],
 )
@@ -57,7 +57,7 @@ def test_a_fault_is_told_with_its_place_and_what_to_do(part, said):
 
 @pytest.mark.parametrize("text", ["", "- a", "a"])
 def test_a_file_without_keys_is_told(text):
-    assert refusal(text) == "f.yaml: there should be keys with a value each. Compare it."
+    assert refusal(text) == "f.yaml: this is not a list of keys with values. Compare it."
 
 
 def test_a_design_of_an_earlier_inkblot_still_has_its_one_format():

@@ -222,7 +222,7 @@ BLOCK = '\n        block: "{reply} {items}"'
         (lambda t: t.replace("templates:", "templates: {}\nreplies:"), "replies, language 'mine'"),
         (lambda t: t + "replies:\n  en:\n    or: x", "language 'en': 'with_code' is missing"),
         (lambda t: t + RULES.replace("THE RULE", "Say {item}."), "with_code: {item} has no place"),
-        (lambda t: t + t, "line 9: the key 'templates' stands twice"),
+        (lambda t: t + t, "line 9: the key 'templates' is there twice"),
         (lambda t: t.replace('"{reply} {item}"', "[a, b]"), "single: this is not a text"),
     ],
 )  # fmt: skip
@@ -237,13 +237,13 @@ def test_a_bad_file_is_refused_with_the_place_of_the_fault(
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("", "there should be keys"),
-        ("- a\n- b", "there should be keys"),
+        ("", "this is not a list of keys"),
+        ("- a\n- b", "this is not a list of keys"),
         ("templates: {}", "there are no templates"),
         ("a: [1, 2", "mine.yaml, line 1"),
         ("templates: &a\n  x: *a", "mine.yaml, line 2: an earlier part is repeated with '*a'"),
         ("templates: !!python/object/apply:os.getcwd []", "mine.yaml, line 1"),
-        ("templates: " + "[" * 3000, "too many brackets"),
+        ("templates: " + "[" * 3000, "nested"),
         ('templates: {"a\\ud800": {}}', "half a character"),
         ("templates: 2020-13-45", "a value cannot be read"),
         ("templates: {? [a] : b}", "mine.yaml"),

@@ -236,7 +236,7 @@ def test_errors_are_one_line_that_says_what_to_do(shared, capfd, arguments, word
     ("text", "words"),
     [
         ("study: [", "not valid YAML"),
-        ("- 1", "there should be keys"),
+        ("- 1", "this is not a list of keys"),
         ("study: x\ninstrument: attitudes_20\n", "'respondents' is missing"),
         (
             "study: x\ninstrument: attitudes_20\nrespondents: [a]\nrepetition: 2",
@@ -290,7 +290,7 @@ BOMB = "entities:\n- &a [x, x]\n" + "".join(
         (BASE + "entities: [[a], {b: c}]", "entities, entry 1: this is not a text"),
         (BASE + "languages: [no]", "languages, entry 1: this is not a text"),
         (BASE + 'notes: "\\ud800"', "half a character"),
-        (BASE + "study: y", "line 4: the key 'study' stands twice"),
+        (BASE + "study: y", "line 4: the key 'study' is there twice"),
         ((BASE + "notes: Käse").encode("latin-1"), "line 4: byte"),
         ((BASE + "notes: a\0b"), "NUL"),
     ],

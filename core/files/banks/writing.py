@@ -27,7 +27,7 @@ from core.files.banks.reading import (
     text_name,
 )
 from core.files.tables import MAX_COLUMNS
-from core.files.writing import Cell, csv_fault, csv_line, plain_number, workbook, xlsx_fault
+from core.files.writing import Cell, csv_bytes, csv_fault, plain_number, workbook, xlsx_fault
 
 Record = dict[str, Cell]
 _DIRECTION_WORDS = {sign: word for word, sign in DIRECTIONS.items()}
@@ -229,7 +229,7 @@ def instrument_to_csv(instrument: Instrument) -> bytes:
         *_text_names(instrument, rows_of_bank),
     )
     rows = ([record.get(column) for column in header] for record in rows_of_bank)
-    return "".join(csv_line(row) for row in (header, *rows)).encode("utf-8")
+    return csv_bytes([header, *rows])
 
 
 def instrument_to_xlsx(instrument: Instrument) -> bytes:

@@ -450,7 +450,7 @@ def _refuse_names(name: str, column: str, names: pd.Series[str]) -> None:
             row = int((names == one).to_numpy().argmax()) + 1
             raise FileError(
                 f"{name}, answer {row:,}, column {column}: the name {str(one)[:60]!r} {fault}.",
-                "Nothing was kept. Correct the file and choose it again.",
+                "Nothing was imported. Correct the file and choose it again.",
             )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from core.collect.client import PAUSES, FailureKind
 from core.domain.study import Status
 from core.errors import CollectionError
-from core.files.writing import csv_line
+from core.files.writing import csv_bytes
 from core.store import collection as store
 from core.store import respondents as respondent_store
 from core.store import runs, studies
@@ -253,7 +253,7 @@ def calls_csv(workspace: Workspace, study: str) -> bytes:
     state = _state(runs.last_event(workspace.database, record.study_id), workspace.process)
     calls = runs.call_table(workspace.database, record.study_id, ended=state not in _ASKING)
     rows = zip(*(column.to_pylist() for column in calls.columns), strict=True)
-    return "".join(map(csv_line, [calls.column_names, *rows])).encode("utf-8", "surrogatepass")
+    return csv_bytes([calls.column_names, *rows])
 
 
 def no_answer_words(now: Progress) -> str:
