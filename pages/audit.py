@@ -89,7 +89,7 @@ def _draw_form(study: StudyRecord) -> None:
         )  # fmt: skip
     if study.n_responses < study.n_trials:
         st.caption(
-            f"{study.n_responses:,} of {study.n_trials:,} trials have a reply so far; the sample "
+            f"{study.n_responses:,} of {study.n_trials:,} questions have a reply so far; the sample "
             "is drawn from these and does not change when more come in."
         )
     st.button(

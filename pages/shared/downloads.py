@@ -112,7 +112,7 @@ def command(*words: str) -> None:
 def export_section(study: StudyRecord) -> None:
     """All files of one study, and the command that writes them into a folder."""
     counts_words = (
-        f"**{study.n_responses:,}** of {study.n_trials:,} planned trials have a reply; "
+        f"**{study.n_responses:,}** of {study.n_trials:,} planned questions have a reply; "
         f"answers: **{control.usable_words(study.n_usable, study.n_asked)}**."
         if study.kind == "planned"
         else f"Imported answers: **{control.usable_words(study.n_usable, study.n_asked)}**."
