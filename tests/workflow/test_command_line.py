@@ -284,7 +284,7 @@ BOMB = "entities:\n- &a [x, x]\n" + "".join(
         (BASE + "repetitions: " + "9" * 90, "repetitions: this number is too large"),
         (BASE + "notes: 2024-13-99", "a value cannot be read"),
         (BASE + "repetitions: !!int abc", "a value cannot be read"),
-        (BASE + "entities: " + "[" * 3000, "brackets inside each other"),
+        (BASE + "entities: " + "[" * 3000, "are nested"),
         (BASE + "7: x\nzeta: y", "the key '7' is unknown"),
         (BASE + BOMB, "an earlier part is repeated with '*a'"),
         (BASE + "entities: [[a], {b: c}]", "entities, entry 1: this is not a text"),

@@ -230,7 +230,7 @@ def test_editing_the_bank_changes_no_frozen_study(workspace):
 
 def test_a_write_still_under_way_when_the_run_ends_is_not_made_twice(workspace, monkeypatch):
     """A slow disk: the last batch is being written by the flusher when the last reply comes."""
-    append = collector.store.append
+    append = collector.store.save_attempts
 
     def slow(database, batch):
         with database.transaction() as cursor:  # the snapshot is taken before the wait
@@ -238,7 +238,7 @@ def test_a_write_still_under_way_when_the_run_ends_is_not_made_twice(workspace, 
             time.sleep(0.2 if batch else 0)
         append(database, batch)
 
-    monkeypatch.setattr(collector.store, "append", slow)
+    monkeypatch.setattr(collector.store, "save_attempts", slow)
     monkeypatch.setattr(collector, "FLUSH_S", 0.02)
     for number in range(3):
         freeze(workspace, simulated(), study=f"s{number}", n_personas=20)
@@ -265,7 +265,7 @@ def test_what_earlier_runs_cost_counts_towards_the_cap(workspace, server):
 def test_a_batch_the_full_disk_refused_pauses_the_run_and_is_written_later_in_order(
     workspace, server, monkeypatch
 ):
-    append, refused, written = collector.store.append, [], []
+    append, refused, written = collector.store.save_attempts, [], []
 
     def full_at_first(database, batch):
         if batch and len(refused) < 2:
@@ -277,7 +277,7 @@ def test_a_batch_the_full_disk_refused_pauses_the_run_and_is_written_later_in_or
         append(database, batch)
         written.extend(row.call_id for row in batch)
 
-    monkeypatch.setattr(collector.store, "append", full_at_first)
+    monkeypatch.setattr(collector.store, "save_attempts", full_at_first)
     monkeypatch.setattr(collector, "FLUSH_S", 0.05)
     monkeypatch.setattr(collector, "RETRY_WRITING_S", 0.05)
     server.latency_s = 0.01
@@ -393,7 +393,7 @@ def test_a_study_in_blocks_paused_in_the_middle_of_calls_ends_as_an_uninterrupte
         wait_until(lambda begun=begun: server.total >= begun)
         control.pause(other, "study")
         assert finished(other).state == "paused"
-        left = control.store.remaining(
+        left = control.store.remaining_calls(
             other.database, record.study_id, [person.respondent_id], after=0, limit=1000
         )
         open_calls += sum(call.replies > 0 for call in left)
@@ -416,7 +416,7 @@ def data_set(workspace, study="study"):
 def killed_with(workspace, record, person, n_calls, cost):
     """As a process leaves it that is killed when it has just sent the first calls."""
     number = runs.report_event(workspace.database, record.study_id, "running", "a process gone", {})
-    found = control.store.remaining(
+    found = control.store.remaining_calls(
         workspace.database, record.study_id, [person.respondent_id], after=0, limit=n_calls
     )
     sent = [runs.Sending(call.call_id, 1, cost) for call in found]
