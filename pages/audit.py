@@ -89,8 +89,8 @@ def _draw_form(study: StudyRecord) -> None:
         )  # fmt: skip
     if study.n_responses < study.n_trials:
         st.caption(
-            f"{study.n_responses:,} of {study.n_trials:,} questions have a reply so far; the sample "
-            "is drawn from these and does not change when more come in."
+            f"{study.n_responses:,} of {study.n_trials:,} questions have a reply so far; the "
+            "sample is drawn from these and does not change when more come in."
         )
     st.button(
         "Draw the sample", key="audit_draw", type="primary", icon=":material/casino:",
