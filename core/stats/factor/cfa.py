@@ -138,7 +138,7 @@ def _score_tests(
 def modification_index(
     parameter: Parameter, index: float, change: float, scale: Standardizer
 ) -> ModificationIndex:
-    """The index of one parameter with its p, and its expected change raw and standardised."""
+    """The index of one parameter with its p, and its expected change raw and standardized."""
     return ModificationIndex(
         group=parameter.group,
         left=parameter.left,
@@ -371,7 +371,7 @@ def fit_cfa(
     Returns
     -------
     CfaResult
-        Chi-square is n times the discrepancy. Items that cannot be analysed are left out of data
+        Chi-square is n times the discrepancy. Items that cannot be analyzed are left out of data
         and model and named; what is undefined is NaN with a sentence in `problems`.
 
     Raises
@@ -435,7 +435,7 @@ def _usable(
     missing: LikelihoodRule,
     names: list[str],
 ) -> tuple[ParsedModel, PreparedData]:
-    """The model without items that cannot be analysed, and the data in the order of its items."""
+    """The model without items that cannot be analyzed, and the data in the order of its items."""
     own = [model_scores(group, items, model) for group in groups]
     data = prepare_groups(own, model.items, missing=missing, names=names)
     usable = model.without(frozenset(data.dropped))

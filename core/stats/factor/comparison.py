@@ -221,7 +221,7 @@ def invariance(
     Returns
     -------
     Invariance
-        An item that cannot be analysed in one group is left out of all.
+        An item that cannot be analyzed in one group is left out of all.
 
     Raises
     ------

@@ -86,9 +86,9 @@ def _group(matrix: Floats, items: tuple[str, ...], name: str) -> GroupData:
     for number, kind in enumerate(kinds):
         block = matrix[np.ix_(which.ravel() == number, kind)]
         mean = block.mean(axis=0)
-        centred = block - mean
+        centered = block - mean
         patterns.append(
-            Pattern(np.flatnonzero(kind), block, mean, centred.T @ centred / len(block))
+            Pattern(np.flatnonzero(kind), block, mean, centered.T @ centered / len(block))
         )
     means, variances = np.nanmean(matrix, axis=0), np.nanvar(matrix, axis=0)
     where = f" in group {name}" if name else ""

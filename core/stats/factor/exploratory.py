@@ -183,7 +183,7 @@ def oblimin(loadings: Floats, seed: int = 1) -> Rotation:
     -------
     Rotation
         Factors in order of the variance they explain, each turned so that its loadings sum to
-        more than 0. Without Kaiser's normalisation.
+        more than 0. Without Kaiser's normalization.
 
     Notes
     -----
@@ -491,7 +491,7 @@ def factors_of_correlations(
     Notes
     -----
     Harman & Jones (1966) extraction, Jennrich & Sampson (1966) rotation (direct quartimin, no
-    Kaiser normalisation): the defaults of psych::fa. Signs and order of factors are ours.
+    Kaiser normalization): the defaults of psych::fa. Signs and order of factors are ours.
     Checked by recovery of known loadings, by invariants, and against statsmodels.
     """
     _check(correlations, names, n_factors)

@@ -49,7 +49,7 @@ class GroupData:
     name : label of the group.
     patterns : one if no answer is missing.
     means, covariance : maximum-likelihood moments, shapes (p,) and (p, p); with missing answers by
-        expectation-maximisation (Dempster, Laird & Rubin 1977).
+        expectation-maximization (Dempster, Laird & Rubin 1977).
     item_means, item_variances : of each item by itself over its answers, shape (p,).
     has_maximum : False where too many answers are missing for a likeliest covariance matrix; means
         and covariance are then only where a search may start.
@@ -110,7 +110,7 @@ class PreparedData:
     Parameters
     ----------
     items : names of the items used. dropped : names left out, both in the order given.
-    n_given : rows given. problems : in words, what was left out and why.
+    n_given : rows given. problems : sentences on what is left out, and why.
     """
 
     items: tuple[str, ...]
@@ -180,7 +180,7 @@ def deviance(group: GroupData, means: Floats, covariance: Floats) -> float:
 
 
 def _expected_changes(group: GroupData, means: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """What one step of expectation-maximisation is made of: (p,) and (p, p), per row.
+    """What one step of expectation-maximization is made of: (p,) and (p, p), per row.
 
     With Sigma the covariance, means move by Sigma times the first; the covariance about the old
     means moves by Sigma times the second times Sigma.
@@ -359,8 +359,8 @@ class NormalLikelihood:
 # The two models every measurement model is judged against: saturated and unrelated items.
 #
 # With missing answers the moments of the saturated model have to be searched for. Expectation-
-# maximisation (Dempster, Laird & Rubin 1977) finds the way, and Newton's steps end the search,
-# since the former slows down the more answers are missing. Checked against lavaan 0.6-14.
+# maximization (Dempster, Laird & Rubin 1977) comes near the maximum, and Newton's steps end the
+# search, since the former is slow where many answers are missing. Checked against lavaan 0.6-14.
 
 _EM_STEPS = 50  # before each try of Newton's steps
 _EM_SETTLED = 1e-7  # change in the metric of correlations
@@ -462,14 +462,14 @@ def unrestricted_moments(group: GroupData) -> UnrestrictedMoments:
     """
     at = UnrestrictedMoments(group.means, group.covariance)
     for _ in range(_ROUNDS):
-        at = _newton(group, _expectation_maximisation(group, at))
+        at = _newton(group, _expectation_maximization(group, at))
         if at.settled or _smallest_eigenvalue(at.covariance) < _SINGULAR:
             break
     return at
 
 
-def _expectation_maximisation(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
-    """Some steps of expectation-maximisation, for all patterns at once."""
+def _expectation_maximization(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
+    """Some steps of expectation-maximization, for all patterns at once."""
     means, covariance = at.means, at.covariance
     for _ in range(_EM_STEPS):
         slope, curve = _expected_changes(group, means, covariance)
@@ -484,7 +484,7 @@ def _expectation_maximisation(group: GroupData, at: UnrestrictedMoments) -> Unre
 
 
 def _newton(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
-    """Newton's steps up to the maximum; where they lead nowhere, what they reached."""
+    """Newton's steps up to the maximum; else the moments where they stopped."""
     cells = _all_cells(len(at.means), means=True)
     derivatives = cells.derivatives
     means, covariance = at.means, at.covariance

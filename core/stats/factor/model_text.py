@@ -44,10 +44,10 @@ class _Place:
     text: str
     line: int
 
-    def error(self, what: str, remedy: str = _REMEDY) -> ModelTextError:
+    def error(self, problem: str, remedy: str = _REMEDY) -> ModelTextError:
         """The message for a problem here."""
         return ModelTextError(
-            f'The model text cannot be read in line {self.line} ("{self.text.strip()}"): {what}',
+            f'The model text cannot be read in line {self.line} ("{self.text.strip()}"): {problem}',
             remedy,
         )
 

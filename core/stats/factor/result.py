@@ -155,7 +155,7 @@ class CfaResult:
     estimator : "ML", "MLR" or "WLSMV".
     missing : "listwise", "fiml" or "pairwise".
     items, factors : names, in the order of every matrix.
-    dropped_items : items left out because they cannot be analysed (all answers equal or missing).
+    dropped_items : items left out because they cannot be analyzed (all answers equal or missing).
     n, n_given : rows used, rows given.
     n_free : number of free parameters.
     converged : whether the search ended at a maximum.
@@ -512,7 +512,7 @@ def standardized_estimates(
         columns.append(change / (2 * step[position]))
     slopes = np.array(columns).T.reshape(len(values), len(theta))
     errors = _roots(np.einsum("ij,jk,ik->i", slopes, covariance, slopes))
-    # a fixed variance of 1 standardises to exactly 1, its error is rounding
+    # a fixed variance of 1 standardizes to exactly 1, its error is rounding
     errors = np.where(np.abs(slopes * steps / _STEP).max(axis=1, initial=0.0) < 1e-9, 0.0, errors)
     return tuple(
         _estimate(p, float(value), float(error), ci_level)

@@ -39,7 +39,7 @@ class TraitGrid:
 
     @property
     def step(self) -> float:
-        """Distance of two neighbouring points, in standard deviations of the trait."""
+        """Distance of two neighboring points, in standard deviations of the trait."""
         return float(self.points[1] - self.points[0])
 
 

@@ -9,7 +9,7 @@ from scipy.special import expit, log_expit, logit
 
 from core.stats.inputs import Floats, Integers
 
-# The chance of an ordered category between two logits, with what a maximiser needs of it.
+# The chance of an ordered category between two logits, with what a maximizer needs of it.
 #
 # Shared by the graded response model and the proportional-odds regression: both say that the chance
 # of a category or a higher one is logistic, so one category lies between two logistic curves.

@@ -90,7 +90,7 @@ def _row_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
 
 
 def _cells(corners: Any) -> Floats:
-    """Differences between neighbouring corners, in both directions."""
+    """Differences between neighboring corners, in both directions."""
     return np.asarray(np.diff(np.diff(corners, axis=1), axis=2))
 
 
@@ -202,7 +202,7 @@ def _thresholds(codes: Integers, most: int) -> Floats:
     return np.asarray(np.minimum(ndtri(shares), FAR))
 
 
-# The likelihood of two-way tables of ordered answers, and the correlation that maximises it.
+# The likelihood of two-way tables of ordered answers, and the correlation that maximizes it.
 
 _BOUND = 3.2  # of Fisher's z: correlations are sought within +- .9967
 _LEAST_PROBABILITY = 1e-12
