@@ -1,4 +1,6 @@
-"""Reads YAML of a declared shape, safely: a few lines of YAML can take minutes or gigabytes.
+"""Writes YAML, and reads it in a declared shape, safely.
+
+A few lines of YAML can take minutes or gigabytes.
 
 The shape is a pydantic type; it describes all keys and values. A reader adds only checks that need
 more than one place of the file. Texts of pydantic never reach a user.
@@ -26,8 +28,26 @@ _LONGEST_NUMBER = 100  # digits; reading one takes the square of its length
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is seven times as fast
 _NO_TEXTS = ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:null")
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_LINE_ENDS = "\x85\u2028\u2029"
 _MEND = "Correct it and try again."
 _WRITE_OUT = "Write every part out, and put texts in quotation marks."
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes texts with line ends of Unicode: PyYAML writes them so that they read as spaces."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    quoted = '"' if any(mark in text for mark in _LINE_ENDS) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=quoted)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def write_yaml(value: Any) -> str:
+    """A value as YAML in its own order and letters; `read_yaml` reads the same value back."""
+    return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False)
 
 
 def read_yaml(name: str, text: str, *, longest: int = _LONGEST) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import FileError
-from core.files.yaml_files import read_yaml
+from core.files.yaml_files import read_yaml, write_yaml
 
 ROOT = Path(__file__).parents[2]
 BOMB = "a: &a [x, x]\n" + "".join(
@@ -24,6 +24,14 @@ def test_values_are_those_of_yaml():
         "a": 1, "b": ["x", 2.5, None, "yes"], "c": {"d": "two\nlines\n"},
     }  # fmt: skip
     assert read_yaml("f", "# nothing") is None
+
+
+def test_texts_with_any_line_end_come_back_as_they_were():
+    values = {"b": [f"one{end}two{end}" for end in "\n\r\x85\u2028\u2029"], "a": "día 🙂"}
+    text = write_yaml(values)
+    assert read_yaml("f", text) == values
+    assert "día 🙂" in text
+    assert text.startswith("b:")
 
 
 @pytest.mark.parametrize(

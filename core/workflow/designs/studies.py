@@ -7,8 +7,6 @@ import json
 import threading
 from dataclasses import replace
 
-import yaml
-
 from core.collect.client import ChatRequest
 from core.domain.instrument import Instrument
 from core.domain.study import DESIGN, Design, Respondent, as_json_values
@@ -16,7 +14,7 @@ from core.domain.templates import placeholders
 from core.domain.values import json_value
 from core.errors import DesignError
 from core.files.writing import csv_line
-from core.files.yaml_files import read_shape
+from core.files.yaml_files import read_shape, write_yaml
 from core.store import banks as bank_store
 from core.store import plans, respondents
 from core.store import studies as store
@@ -38,7 +36,7 @@ __all__ = ["Phases", "PlanSize", "StudyRecord", "design_of_yaml", "design_yaml"]
 
 def design_yaml(design: Design) -> str:
     """A design as YAML, readable and editable; `design_of_yaml` reads it back."""
-    return yaml.safe_dump(as_json_values(design), allow_unicode=True, sort_keys=False)
+    return write_yaml(as_json_values(design))
 
 
 def design_of_yaml(data: bytes | str, *, name: str = "the design") -> Design:

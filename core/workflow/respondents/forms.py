@@ -9,12 +9,10 @@ from dataclasses import asdict, replace
 from pathlib import PurePath
 from typing import Any
 
-import yaml
-
 from core.collect.endpoints import SERVICES
 from core.domain.study import Respondent, RespondentKind, SamplingSettings, SimulationSettings
 from core.errors import CollectionError, FileError
-from core.files.yaml_files import read_yaml
+from core.files.yaml_files import read_yaml, write_yaml
 from core.workflow.respondents.catalog import LOCAL, SIMULATED, refuse_key_names
 from core.workflow.saved_inputs import looks_like_key
 
@@ -54,7 +52,7 @@ def fields_of(respondent: Respondent) -> dict[str, Any]:
         "base_url": respondent.base_url,
         "key_variable": respondent.key_variable,
         **sampling,
-        _EXTRA: yaml.safe_dump(dict(extra), allow_unicode=True, sort_keys=False) if extra else "",
+        _EXTRA: write_yaml(dict(extra)) if extra else "",
     }
     if respondent.simulation:
         truth = asdict(respondent.simulation)
