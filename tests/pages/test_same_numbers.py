@@ -74,7 +74,7 @@ def on_the_command_line(workspace, name, study, folder):
         wanted += ["--option", f"factor={factor}"]
     parsed = _parser().parse_args(wanted)
     try:
-        parsed.verb(workspace, parsed)
+        parsed.run(workspace, parsed)
     except NotEnoughData as refused:
         return None, refused.problem
     with zipfile.ZipFile(out) as archive:
