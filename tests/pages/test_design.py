@@ -279,7 +279,7 @@ def test_a_broken_yaml_file_is_told_and_changes_nothing(workspace):
         ("study: s\ninstrument: b\nrespondents: [A]\nrepetitions: many", "a whole number"),
         (
             "study: s\ninstrument: b\nrespondents: [A]\ncontexts: [x]",
-            "contexts, entry 1: there",
+            "contexts, entry 1: this is not a list of keys",
         ),
         ("study: s\ninstrument: b\nrespondents: [A]\nsecret: x", "the key 'secret' is unknown"),
     ):
