@@ -98,5 +98,5 @@ def test_only_unusable_answers_are_still_a_table():
 def test_no_trials_and_factors_not_counted_by_are_said_plainly():
     with pytest.raises(NotEnoughData, match="no answers yet"):
         option_distribution(option_counts(ROWS).iloc[:0])
-    with pytest.raises(NotEnoughData, match="not counted by context"):
+    with pytest.raises(NotEnoughData, match="have no factor context"):
         option_distribution(option_counts(ROWS), by=("context",))

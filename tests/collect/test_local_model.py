@@ -204,7 +204,8 @@ def test_it_ends_when_the_program_that_started_it_is_killed() -> None:
 
 def test_it_ends_with_a_program_that_forgot_to_stop_it() -> None:
     program = (
-        "from core.collect.local_model import shared;print(shared(slots=1).process_id, flush=True)"
+        "from core.collect.local_model import shared_model;"
+        "print(shared_model(slots=1).process_id, flush=True)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=True
