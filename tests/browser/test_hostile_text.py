@@ -32,7 +32,7 @@ HOSTILE = (
 )
 PAGES = (
     "", "banks?bank=hostile", "respondents", "design", "collect?study=hostile",
-    "answers?study=hostile", "item_statistics?study=hostile", "data",
+    "answers?study=hostile", "item_statistics?study=hostile", "import_export",
 )  # fmt: skip
 ANALYSES = (
     "item_statistics?analysis=option_distribution", "item_statistics?analysis=score_distribution",
@@ -127,7 +127,7 @@ def test_a_typed_key_is_in_no_page_frame_file_or_log(page, app, tmp_path):
             page.wait_for_timeout(200)
         keyed = [seen for seen in server.chats if seen.headers.get("Authorization")]
         assert len(keyed) >= script.n_places
-        for place in ("collect?study=study", "answers?study=study", "data"):
+        for place in ("collect?study=study", "answers?study=study", "import_export"):
             go(page, app, place)
             settled(page)
             assert canary not in page.content()

@@ -714,7 +714,7 @@ def test_a_draft_edited_in_the_grid_is_a_text_of_a_person(workspace, small_bank)
     assert any(text.value == "de: 3 unreviewed" for text in at.text)
 
 
-@pytest.mark.parametrize("page", ["item_statistics", "answers", "collect", "data"])
+@pytest.mark.parametrize("page", ["item_statistics", "answers", "collect", "import_export"])
 def test_unreviewed_texts_are_said_where_the_results_of_a_study_are(workspace, small_bank, page):
     words = {"a1": "Entwurf."}
     bank = replace(small_bank, items=small_bank.items[:1])

@@ -386,7 +386,7 @@ def test_replies_without_an_answer_are_not_called_answered_on_any_page(workspace
     at = apps.open_page("")
     assert {m.label: m.value for m in at.metric}["Usable answers"] == "0 of 40"
     assert any("0 of 40 usable" in link.label for link in at.get("page_link"))
-    for page in ("answers", "data"):
+    for page in ("answers", "import_export"):
         assert "**0 of 40 usable**" in texts(apps.open_page(page, study="study"))
 
 
