@@ -148,7 +148,10 @@ def test_keeping_makes_the_study_and_leads_to_it(workspace):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"item,answer\nq1,4\nq2,\n", ("bad\\.csv", "line 3", "column answer", "it is empty")),
+        (
+            b"item,answer\nq1,4\nq2,\n",
+            ("bad\\.csv", "line 3", "column answer", "the answer is empty"),
+        ),
         (b"item,answer,repetition\nq1,4,often\n", ("line 2", "column repetition", "'often'")),
         (b"item\nq1\n", ("no column 'answer'",)),
         (b"item,answer,format\nq1,9,likert_5\n", ("'9' is not an option",)),
