@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks import validation_study
-from benchmarks.processes import ROOT
 
 TIMEOUT_S = 300
 COMPUTING = "inkblot-analysis"  # threads of core.workflow.statistics.computing
@@ -171,13 +170,12 @@ _usual: dict[str, float] = {}
 
 def _opened(database: str, page: str, **parameters: str) -> Any:
     """A page in a new session, not drawn yet."""
-    from streamlit.testing.v1 import AppTest
+    from tests.pages import apps
 
     os.environ["INKBLOT_DB"] = database
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=TIMEOUT_S)
-    app.switch_page(f"pages/{page}.py")
-    app.query_params.update({name: value for name, value in parameters.items() if value})
-    return app
+    address = "" if page == "home" else page
+    given = {name: value for name, value in parameters.items() if value}
+    return apps.new_session(address, timeout=TIMEOUT_S, **given)
 
 
 def _clocked(app: Any) -> View:

@@ -86,7 +86,10 @@ def _views() -> list[tuple[str, str]]:
     from core.workflow.statistics import analyses
 
     found: list[tuple[str, str]] = []
-    for page in sorted(path.stem for path in (ROOT / "pages").glob("[!_]*.py")):
+    folder = ROOT / "pages"
+    pages = {path.stem for path in folder.glob("[!_]*.py")}
+    pages |= {path.parent.name for path in folder.glob("*/page.py")}
+    for page in sorted(pages):
         own = [analysis.name for analysis in analyses.all_analyses() if analysis.topic == page]
         found += [(page, name) for name in own or [""]]
     return found

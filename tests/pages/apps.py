@@ -36,13 +36,18 @@ def _components() -> BidiComponentManager:
     return manager
 
 
-def run_page(name: str, *, timeout: float = 30, **parameters: str) -> AppTest:
-    """The page at the address /name?parameters, whatever it shows."""
+def new_session(name: str, *, timeout: float = 30, **parameters: str) -> AppTest:
+    """A session at the address /name?parameters, whose page is not drawn yet."""
     at = AppTest.from_file(APP, default_timeout=timeout)
     at._bidi_component_manager = _components()
     at._page_hash = calc_hash(name)  # switch_page knows no addresses before a first run
     at.query_params.update(parameters)
-    return at.run()
+    return at
+
+
+def run_page(name: str, *, timeout: float = 30, **parameters: str) -> AppTest:
+    """The page at the address /name?parameters, whatever it shows."""
+    return new_session(name, timeout=timeout, **parameters).run()
 
 
 def open_page(name: str, *, timeout: float = 30, **parameters: str) -> AppTest:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from streamlit.testing.v1 import AppTest
-
 from core.workflow import glossary
+from tests.pages import apps
 
 ROOT = Path(__file__).parents[2]
 NEEDED = {
@@ -20,9 +19,9 @@ NEEDED = {
 
 
 def open_page(words=""):
-    at = AppTest.from_file(ROOT / "app.py", default_timeout=30)
+    at = apps.new_session("glossary")
     at.session_state["glossary_search"] = words
-    return fine(at.switch_page("pages/glossary.py").run())
+    return fine(at.run())
 
 
 def fine(at):
