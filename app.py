@@ -1,65 +1,118 @@
-"""Entry point: page order and page settings, nothing else."""
+"""Entry point: the pages by what people look for, in their order, and page settings."""
+
+from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.widgets import readable_choices
+from pages.shared import navigation
+from pages.shared.navigation import PageEntry
 
-st.set_page_config(page_title="Inkblot", page_icon="pages/shared/icon.png", layout="wide")
-readable_choices()
-st.navigation(
-    {
-        "": [st.Page("pages/home.py", title="Home", icon=":material/home:", default=True)],
-        "Prepare": [
-            st.Page("pages/banks/page.py", url_path="banks", title="Banks", icon=":material/quiz:"),
-            st.Page(
-                "pages/contexts/page.py",
-                url_path="contexts",
-                title="Contexts",
-                icon=":material/theater_comedy:",
-            ),
-            st.Page(
-                "pages/respondents/page.py",
-                url_path="respondents",
-                title="Respondents",
-                icon=":material/smart_toy:",
-            ),
-            st.Page(
-                "pages/design/page.py", url_path="design", title="Design", icon=":material/grid_on:"
-            ),
-        ],
-        "Collect": [
-            st.Page(
-                "pages/collect/page.py",
-                url_path="collect",
-                title="Collect",
-                icon=":material/play_circle:",
-            ),
-            st.Page(
-                "pages/answers/page.py",
-                url_path="answers",
-                title="Answers",
-                icon=":material/forum:",
-            ),
-            st.Page("pages/audit.py", title="Audit", icon=":material/fact_check:"),
-            st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
-            st.Page(
-                "pages/import_export.py", title="Import and export", icon=":material/swap_vert:"
-            ),
-        ],
-        "Statistics": [
-            st.Page(
-                "pages/item_statistics.py", title="Item statistics", icon=":material/bar_chart:"
-            ),
-            st.Page("pages/reliability.py", title="Reliability", icon=":material/repeat:"),
-            st.Page("pages/factors.py", title="Factors", icon=":material/account_tree:"),
-            st.Page("pages/comparability.py", title="Comparability", icon=":material/balance:"),
-            st.Page("pages/validity.py", title="Validity", icon=":material/target:"),
-            st.Page(
-                "pages/validation_report.py", title="Validation report", icon=":material/traffic:"
-            ),
-        ],
-        "Help": [
-            st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:"),
-        ],
-    }
-).run()
+PAGES = (
+    PageEntry(
+        "pages/home.py", "", "Home", "home",
+        "The steps of a study, all studies with their next step, and the sample study.",
+        ("start", "overview", "list of studies", "next step", "sample study", "example"),
+    ),
+    PageEntry(
+        "pages/banks/page.py", "Prepare", "Banks", "quiz",
+        "Write or import items and answer options, and translate them.",
+        ("questionnaire", "instrument", "items", "scale", "translation", "answer options",
+         "response format", "import a questionnaire", "reverse-keyed items", "paraphrase"),
+    ),
+    PageEntry(
+        "pages/contexts/page.py", "Prepare", "Contexts", "theater_comedy",
+        "Write or import the personas and conversations that come before the items.",
+        ("persona", "conversation", "system message", "role", "import personas"),
+    ),
+    PageEntry(
+        "pages/respondents/page.py", "Prepare", "Respondents", "smart_toy",
+        "Choose the models that answer, and their settings.",
+        ("model", "language model, LLM", "API key", "temperature", "price of a model",
+         "OpenAI, service, provider", "simulated people", "connection"),
+    ),
+    PageEntry(
+        "pages/design/page.py", "Prepare", "Design", "grid_on",
+        "Cross a bank with models, languages and contexts; see calls and cost; freeze the plan.",
+        ("new study", "plan a study", "number of calls", "cost of a study", "freeze",
+         "preset", "repetitions", "prompt", "instructions", "languages", "order of options"),
+    ),
+    PageEntry(
+        "pages/collect/page.py", "Data", "Collect", "play_circle",
+        "Start, pause and watch the asking.",
+        ("run a study", "start", "progress", "pause or stop", "cost cap", "failed calls",
+         "second phase", "queue"),
+    ),
+    PageEntry(
+        "pages/answers/page.py", "Data", "Answers", "forum",
+        "Read every reply beside the answer it was read as.",
+        ("replies", "responses", "refusals", "refused", "replies word for word",
+         "raw data", "statuses of answers", "unreadable replies", "unexpected outputs"),
+    ),
+    PageEntry(
+        "pages/audit/page.py", "Data", "Audit", "fact_check",
+        "Code replies by hand, and see how well two coders agree.",
+        ("kappa", "Cohen's kappa", "agreement of coders", "inter-rater agreement",
+         "check how replies were read", "code by hand", "adjudication"),
+    ),
+    PageEntry(
+        "pages/texts.py", "Data", "Texts", "article",
+        "Let models write texts, such as stories or letters, under the contexts of a study.",
+        ("stories", "reference letters", "essays", "writing task", "downstream task",
+         "generated texts", "word lists"),
+    ),
+    PageEntry(
+        "pages/import_export.py", "Data", "Import and export", "swap_vert",
+        "Bring in answers collected elsewhere; take data and tables out.",
+        ("import answers", "upload", "download", "export data", "CSV, Excel, SPSS, Parquet",
+         "attach a bank", "answers of people", "data package"),
+    ),
+    PageEntry(
+        "pages/explore.py", "Results", "Explore", "explore",
+        "Cross any measure with up to three factors: scores, options, refusals, entropy, cost.",
+        ("pivot table", "cross tabulation", "chart of means", "share of an option",
+         "refusal rate", "entropy", "latency", "tokens", "cost by model"),
+    ),
+    PageEntry(
+        "pages/item_statistics.py", "Results", "Item statistics", "bar_chart",
+        "Means, spread and discrimination of items; distributions of options and scores; norms.",
+        ("items", "descriptive statistics"),
+    ),
+    PageEntry(
+        "pages/reliability.py", "Results", "Reliability", "repeat",
+        "Alpha, omega, and correlations between languages, forms and repetitions.",
+        ("consistency", "agreement of repetitions"),
+    ),
+    PageEntry(
+        "pages/factors/page.py", "Results", "Factor models", "account_tree",
+        "Fit the bank's factor model, edit it, compare models, or explore factors.",
+        ("factor analysis", "factors", "model editor", "move an item to another factor"),
+    ),
+    PageEntry(
+        "pages/comparability.py", "Results", "Invariance and DIF", "balance",
+        "See whether items measure the same in all languages, models or groups.",
+        ("comparability", "equivalence", "bias of items"),
+    ),
+    PageEntry(
+        "pages/validity.py", "Results", "Validity and groups", "target",
+        "Compare groups and scales, and count words of stereotypes in texts.",
+        ("validity", "compare groups", "other scales"),
+    ),
+    PageEntry(
+        "pages/validation_report.py", "Results", "Validation report", "traffic",
+        "Six criteria and a verdict for every model and kind of context.",
+        ("verdict", "report"),
+    ),
+    PageEntry(
+        "pages/glossary.py", "Help", "Glossary", "dictionary",
+        "The words of Inkblot, with examples and the pages that use them.",
+        ("help", "definitions", "meaning of a word", "terms"),
+    ),
+)  # fmt: skip
+
+if __name__ == "__main__":
+    st.set_page_config(
+        page_title="Inkblot", page_icon="pages/shared/icon.png", layout="wide",
+        initial_sidebar_state=navigation.SIDEBAR_WIDTH,
+    )  # fmt: skip
+    st.html(Path("pages/shared/style.css"))
+    navigation.show(PAGES)

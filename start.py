@@ -31,7 +31,10 @@ OLDEST_PYTHON = (3, 11)
 DEFAULT_PORT = 8501
 # Streamlit would take the files of pages/ for pages by themselves until app.py has run once, and
 # show the first person who opens a link to one of them no menu; app.py declares the pages.
+# Packages are loaded from the start on, before the first page needs them.
 SERVE = (
+    "from core.workflow import preloading\n"
+    "preloading.start()\n"
     "from streamlit.runtime.pages_manager import PagesManager\n"
     "from streamlit.web.cli import main\n"
     "PagesManager.uses_pages_directory = False\n"

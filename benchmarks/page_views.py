@@ -93,18 +93,16 @@ def model_views(*, small: str, large: str, patience: float | None) -> Mapping[st
         def changed() -> None:
             app.selectbox(key=_option("cfa", "estimator")).set_value("ml")
 
-        def opened() -> None:
-            app.toggle(key=f"factor_edit:{validation_study.SCALE}").set_value(True)
+        def moved() -> None:
+            from core.analysis.shared.factor_models import editing
 
-        def moved() -> None:  # the item on show goes to the factor on show
-            app.button(key="factor_move").click()
+            area = app.text_area(key=f"factor_text:{validation_study.SCALE}")
+            item, (source, *_) = next(iter(editing.assignment(area.value).items()))
+            factors = {own for own, *_ in editing.assignment(area.value).values()}
+            target = min(factors - {source})
+            area.set_value(editing.move_item(area.value, item, source, target))
 
-        return {
-            "first view": _nothing,
-            "an option changed": changed,
-            "the model opened": opened,
-            "an item moved": moved,
-        }
+        return {"first view": _nothing, "an option changed": changed, "an item moved": moved}
 
     return _used(small, large, patience, "factors", "cfa", steps)
 

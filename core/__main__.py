@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core import export
+from core.analysis.shared.sentences import merge_notes
 from core.collect.endpoints import SERVICES
 from core.domain.frames import GROUPINGS
 from core.domain.numbers import count_text
@@ -372,8 +373,12 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
         else ()
     )
     result = analyses.run(workspace, parsed.name, parsed.study, options, where, over)
-    for group, sentence in analysis.answer(result):
-        print(f"{group}: {sentence}", file=sys.stderr)
+    answers = analysis.answer(result)
+    for one in answers:
+        named = "" if one.names_group else f"{one.group}: "
+        print(f"{named}{one.sentence}", file=sys.stderr)
+    if analysis.verdict:
+        print(analysis.verdict, file=sys.stderr)
     suffix = parsed.out.suffix.lower() if parsed.out else ".csv"
     if suffix == ".json":
         data = export.result_json(result)
@@ -384,7 +389,7 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
     _write(parsed.out, data)
     if parsed.syntax:
         _write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
-    for note in result.notes:
+    for note in merge_notes(result.all_notes, (one.group for one in answers)):
         print(note, file=sys.stderr)
 
 

@@ -6,6 +6,7 @@ UserError
 ├── DesignError       a study cannot be planned as designed
 ├── ConflictError     another tab changed the same thing first
 ├── CollectionError   the model service refused or could not be reached
+├── CodingError       a coding of a reply, a note or a coder's name cannot be saved
 ├── NotEnoughData     an analysis cannot be computed from these responses
 ├── TooLarge          an analysis needs more memory than it may take
 ├── ModelTextError    the text of a factor model cannot be read (stats/factor/model_text.py)
@@ -54,6 +55,10 @@ class ConflictError(UserError):
 
 class CollectionError(UserError):
     """The model service refused the request or could not be reached."""
+
+
+class CodingError(UserError):
+    """A coding of a reply, a note about it or a coder's name cannot be saved."""
 
 
 class NotEnoughData(UserError):

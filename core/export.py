@@ -67,7 +67,7 @@ def result_json(result: AnalysisResult) -> bytes:
         "n_used": result.n_used,
         "n_left_out": result.n_left_out,
         "n_missing": result.n_missing,
-        "notes": list(result.notes),
+        "notes": list(result.all_notes),
         "tables": [
             {
                 "name": table.name,

@@ -1,115 +1,141 @@
-"""Home: the purpose of Inkblot, the content of the database, and the next step."""
+"""Home: the purpose of Inkblot, every study with its next step, and the steps of a study."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from core.domain.numbers import count_text
-from core.workflow import sample
+from core.workflow import next_steps, sample
 from core.workflow.banks import editing
 from core.workflow.designs import studies
+from core.workflow.designs.studies import StudyRecord
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
 from core.workflow.runs.control import StudyRun
-from pages.shared import widgets
+from pages.shared import navigation, study_bar, widgets
 
 STEPS = (
-    ("pages/banks/page.py", "1. Banks", "Write or import the items and their answer options."),
-    ("pages/respondents/page.py", "2. Respondents", "Choose the models that will answer."),
-    (
-        "pages/design/page.py",
-        "3. Design",
-        "Combine a bank with models, languages and personas; freeze the plan.",
-    ),
-    ("pages/collect/page.py", "4. Collect", "Start the study and watch the replies arrive."),
-    ("pages/answers/page.py", "5. Answers", "Read the replies and see the answer in each."),
-    ("pages/item_statistics.py", "6. Item statistics", "See the statistics of items and scores."),
-    (
-        "pages/validation_report.py",
-        "7. Validation report",
-        "See whether the scores are reliable and valid.",
-    ),
+    ("pages/banks/page.py", "1. Banks", "Write or import items and answer options."),
+    ("pages/respondents/page.py", "2. Respondents", "Choose the models that answer."),
+    ("pages/design/page.py", "3. Design", "Cross bank, models, languages and personas."),
+    ("pages/collect/page.py", "4. Collect", "Start the study; watch the replies."),
+    ("pages/answers/page.py", "5. Answers", "Read each reply and its answer."),
+    ("pages/item_statistics.py", "6. Item statistics", "See how items and scores behave."),
+    ("pages/validation_report.py", "7. Validation report", "Is the scale reliable and valid?"),
 )
-SAMPLES: tuple[tuple[sample.SampleKind, str, str], ...] = (
+SAMPLES: tuple[tuple[sample.SampleKind, str, str, str], ...] = (
     (
         "simulated",
         "Run it on simulated people",
         "20 items, 25 personas, 500 answers in seconds, from a formula with known parameters.",
+        catalog.HONESTY_SIMULATED,
     ),
     (
         "local",
         "Run it on the local model",
         f"20 items, {sample.LOCAL_PERSONAS} personas, on the small language model of Inkblot, in "
         "about a minute.",
+        catalog.HONESTY_LOCAL,
     ),
 )
-
-
-def how_far(study: StudyRun) -> str:
-    state = control.STATE_WORDS[study.state]
-    return f"{control.replied_words(study)}, {state}"
+_LISTED = 6
 
 
 def sample_study() -> None:
-    st.header("Try it: the sample study")
-    st.write(
-        "One button plans a study with a 20-item attitude scale and collects the answers. Then you "
-        "can read the item statistics. You need no account and no key."
-    )
-    for column, (kind, label, explanation) in zip(st.columns(2), SAMPLES, strict=True):
-        with column, st.container(border=True):
-            st.write(explanation)
-            if kind == "simulated":
-                st.caption(catalog.HONESTY_SIMULATED)
-            else:
-                st.caption(catalog.HONESTY_LOCAL)
-            with widgets.error_box():
-                if st.button(label, key=f"sample_{kind}", icon=":material/play_arrow:"):
-                    st.session_state["sample"] = sample.start_sample(widgets.workspace(), kind)
+    st.header("Try the sample study")
+    st.caption("One button plans a study with a 20-item attitude scale and collects the answers. "
+               "You need no account and no key.")  # fmt: skip
+    for kind, label, explanation, honesty in SAMPLES:
+        with widgets.error_box():
+            if st.button(
+                label, key=f"sample_{kind}", icon=":material/play_arrow:", width="stretch",
+                help=widgets.plain(f"{explanation} {honesty}"),
+            ):  # fmt: skip
+                st.session_state["sample"] = sample.start_sample(widgets.workspace(), kind)
+        st.caption(explanation)
 
 
 def live_figures() -> None:
-    """The figures, redrawn each second while a study is running."""
+    """The studies and figures, redrawn each second while a study is running."""
     with widgets.error_box():
         under_way = any(study.under_way for study in control.list_runs(widgets.workspace()))
         st.fragment(figures, run_every=1.0 if under_way else None)(ends_timer=under_way)
 
 
 def figures(*, ends_timer: bool = False) -> None:
-    """The sample study and the whole database, from one reading, so that the numbers agree."""
+    """The studies and the whole database, from one reading, so that the numbers agree."""
     with widgets.error_box():
         planned = {study.study: study for study in control.list_runs(widgets.workspace())}
+        listed = studies.list_studies(widgets.workspace())
+        newest_first = listed[::-1]
+        st.header("Studies")
         sample_now = planned.get(st.session_state.get("sample", ""))
         if sample_now:
             sample_progress(sample_now)
-        in_the_database(planned)
+        if not listed:
+            st.info(
+                f"There is no study yet. Run the sample study, or follow the {len(STEPS)} steps "
+                "above."
+            )
+        else:
+            with st.container(key="studies", border=True, gap="xsmall"):
+                study_rows(newest_first[:_LISTED], planned)
+        if newest_first[_LISTED:]:
+            older = st.expander(
+                f"{count_text(len(newest_first) - _LISTED, 'older study', 'older studies')}",
+                on_change="rerun", key="older_studies",
+            )  # fmt: skip
+            if older.open:
+                with older:
+                    study_rows(newest_first[_LISTED:], planned)
+        in_the_database(listed, planned)
         if ends_timer and not any(study.under_way for study in planned.values()):
             st.rerun()
 
 
 def sample_progress(now: StudyRun) -> None:
-    st.progress(now.n_done / now.n_trials if now.n_trials else 0.0, text=how_far(now))
-    reason = control.progress(widgets.workspace(), now.study).reason
-    if reason and now.state != "finished":
-        st.warning(widgets.plain(reason))
+    """How far the sample study is, which was started here."""
     if now.state == "finished":
-        st.success("The sample study is done. Read the answers, then the item statistics.")
-    query = {widgets.STUDY_PARAMETER: now.study}
-    st.page_link("pages/collect/page.py", label="Watch it on Collect", query_params=query)
-    st.page_link("pages/answers/page.py", label="Read the answers", query_params=query)
-    st.page_link("pages/item_statistics.py", label="See item statistics", query_params=query)
+        st.success("The sample study is done. Read the item statistics.")
+    elif now.under_way:
+        words = f"The sample study: {control.replied_words(now)}"
+        st.progress(now.n_done / now.n_trials, text=words)
 
 
-def in_the_database(planned: Mapping[str, StudyRun]) -> None:
+def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -> None:
+    """Each study with its state, and its next steps as links."""
+    pages = {page.name: page for page in navigation.all_pages()}
+    for study in listed:
+        run = planned.get(study.code)
+        query = {widgets.STUDY_PARAMETER: study.code}
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            with st.container(gap=None, width="stretch"):
+                st.page_link(
+                    "pages/answers/page.py", label=f"**{widgets.plain(study.code)}**",
+                    query_params=query, help="Read the answers of this study.",
+                )  # fmt: skip
+                st.caption(widgets.plain(next_steps.state_words(study, run)))
+            for step in next_steps.next_steps(widgets.workspace(), study, run):
+                page = pages[step.page]
+                st.page_link(
+                    page.script, label=step.action, icon=page.icon_name, width="content",
+                    query_params=query,
+                )  # fmt: skip
+        if run and run.state in ("paused", "interrupted"):
+            reason = control.progress(widgets.workspace(), study.code).reason
+            if reason:
+                st.caption(f":material/warning: {widgets.plain(reason)}")
+
+
+def in_the_database(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -> None:
+    """Counts of all that is on file."""
+    imported = [study for study in listed if study.kind == "imported"]
+    replies = sum(study.n_responses for study in imported)
+    replies += sum(run.n_done for run in planned.values())
+    usable = sum(study.n_usable for part in (imported, planned.values()) for study in part)
+    asked = sum(study.n_asked for part in (imported, planned.values()) for study in part)
+    row = st.container(key="figures", horizontal=True, gap="medium")  # each as wide as its number
     workspace = widgets.workspace()
-    listed = studies.list_studies(workspace)
-    imported = {study.code: study.n_responses for study in listed if study.kind == "imported"}
-    replies = sum(imported.values()) + sum(study.n_done for study in planned.values())
-    st.header("In the database")
-    counted_in = [study for study in listed if study.kind == "imported"], planned.values()
-    usable = sum(study.n_usable for part in counted_in for study in part)
-    asked = sum(study.n_asked for part in counted_in for study in part)
-    row = st.container(horizontal=True, gap="large")  # each as wide as its number
     for label, value, explanation in (
         ("Banks", len([b for b in editing.summaries(workspace) if not b.archived]), None),
         ("Respondents", len(catalog.list_respondents(workspace)), None),
@@ -121,22 +147,7 @@ def in_the_database(planned: Mapping[str, StudyRun]) -> None:
         ),
     ):  # fmt: skip
         row.metric(label, value, help=explanation, width="content")
-    if not listed:
-        st.info(
-            "There is no study yet. Run the sample study above, or follow the "
-            f"{len(STEPS)} steps below."
-        )
-        return
-    for study in list(reversed(listed))[:5]:
-        now = planned.get(study.code)
-        far = how_far(now) if now else f"{count_text(study.n_responses, 'answer')}, imported"
-        st.page_link(
-            "pages/answers/page.py",
-            label=widgets.plain(f"{study.code}: {far}"),
-            icon=":material/forum:",
-            query_params={widgets.STUDY_PARAMETER: study.code},
-        )
-    without = sum(study.n_trials - study.n_done for study in planned.values())
+    without = sum(run.n_trials - run.n_done for run in planned.values())
     if without:
         st.caption(
             count_text(
@@ -145,20 +156,28 @@ def in_the_database(planned: Mapping[str, StudyRun]) -> None:
         )
 
 
-def main() -> None:
-    st.title("Inkblot")
-    st.write(
-        "Inkblot gives questionnaires to language models and tests whether the scores are reliable "
-        "and valid. It is a psychometrics laboratory for psychologists and needs no programming."
-    )
-    with widgets.error_box():
-        sample_study()
-    live_figures()
+def steps_of_a_study() -> None:
     st.header("The steps of a study")
-    for page, label, explanation in STEPS:
-        left, right = st.columns([1, 3], vertical_alignment="center")
-        left.page_link(page, label=label)
-        right.write(explanation)
+    with st.container(key="steps"):
+        columns = st.columns(len(STEPS))
+    for column, (page, label, explanation) in zip(columns, STEPS, strict=True):
+        with column, st.container(gap=None):
+            st.page_link(page, label=f"**{label}**")
+            st.caption(explanation)
+
+
+def main() -> None:
+    study_bar.page_header(
+        "Inkblot",
+        "Inkblot gives questionnaires to language models and tests whether the scores are reliable "
+        "and valid. No programming is needed.",
+    )
+    steps_of_a_study()
+    left, right = st.columns([5, 2], gap="large")
+    with right, widgets.error_box():
+        sample_study()
+    with left:
+        live_figures()
 
 
 main()

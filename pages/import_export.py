@@ -12,7 +12,7 @@ from core.workflow.answers import imports
 from core.workflow.answers.imports import ScoreMeaning, TidyPreview
 from core.workflow.banks import editing
 from core.workflow.designs import studies
-from pages.shared import bank_attachment, downloads, widgets
+from pages.shared import bank_attachment, downloads, study_bar, widgets
 from pages.shared.downloads import command
 from pages.shared.widgets import STUDY_PARAMETER, download, plain, table, workspace
 
@@ -105,6 +105,7 @@ def _format_help() -> None:
             "import, and nothing is saved."
         )
         download("Example file", EXAMPLE.encode(), "example_answers.csv", key="data_example")
+        command("import", "answers.csv", "--study", "my_study")
 
 
 def import_section() -> None:
@@ -118,7 +119,6 @@ def import_section() -> None:
     )  # fmt: skip
     if uploaded is None:
         st.caption("Choose a file. You see its content before anything is saved.")
-        command("import", "answers.csv", "--study", "my_study")
         return
     name = uploaded.name
     study = st.text_input(
@@ -238,10 +238,10 @@ def _show_done() -> None:
 
 
 def main() -> None:
-    st.title("Import and export")
-    st.caption(
+    study_bar.page_header(
+        "Import and export",
         "Import answers that were collected elsewhere, and export the answers, bank, plan and "
-        "design of a study as files."
+        "design of a study as files.",
     )
     st.header("Import answers")
     with widgets.error_box():

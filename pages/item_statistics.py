@@ -1,13 +1,18 @@
 """Statistics of each item and each scale, for any respondents side by side."""
 
+from functools import partial
+
 import streamlit as st
 
 from core.domain.numbers import round_frame
+from core.domain.results import AnalysisResult
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics.analyses import KnownTruth, known_truth
+from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.workspace import Workspace
 from pages.shared import analysis_page, widgets
+from pages.shared.analysis_page import Tabs
 
 
 @st.cache_data(max_entries=10, show_spinner=False)
@@ -17,35 +22,33 @@ def truth(_workspace: Workspace, study_id: int) -> tuple[KnownTruth, ...]:
     return known_truth(_workspace, code)
 
 
+def truth_tab(study: StudyRecord, _request: AnalysisRequest, _result: AnalysisResult) -> Tabs:
+    """A tab with the true values behind the answers of simulated respondents."""
+    people = studies.respondents_of(widgets.workspace(), study.code)
+    if not any(person.simulation for person in people):
+        return {}
+    return {"True values": partial(show_truth, study)}
+
+
 def show_truth(study: StudyRecord) -> None:
     """The true values behind the answers of simulated respondents."""
-    if not any(
-        person.simulation for person in studies.respondents_of(widgets.workspace(), study.code)
-    ):
-        return
-    with st.expander("True values of the simulated answers"):
-        st.write(
-            "Compare these values with the tables above. Discriminations should rise with the "
-            "loadings, and alpha should be close to its expected value. With more administrations "
-            "(one respondent answers the bank once), the values agree more closely."
+    st.write(
+        "Compare these values with the other tables. Discriminations should rise with the "
+        "loadings, and alpha should be close to its expected value. With more administrations "
+        "(one respondent answers the bank once), the values agree more closely."
+    )
+    for truth_of_one in truth(widgets.workspace(), study.study_id):
+        st.text(truth_of_one.respondent)
+        widgets.table(
+            round_frame(truth_of_one.items, 3), alt="True loading and difficulty of each item"
         )
-        for truth_of_one in truth(widgets.workspace(), study.study_id):
-            st.text(truth_of_one.respondent)
-            left, right = st.columns([2, 1])
-            with left:
-                widgets.table(
-                    round_frame(truth_of_one.items, 3),
-                    alt="True loading and difficulty of each item",
-                )
-            with right:
-                widgets.table(
-                    round_frame(truth_of_one.alphas, 3), alt="Expected alpha of each subscale"
-                )
+        widgets.table(round_frame(truth_of_one.alphas, 3), alt="Expected alpha of each subscale")
 
 
-st.title("Item statistics")
-st.caption(
+analysis_page.show(
+    "item_statistics",
+    "Item statistics",
     "Statistics of each item and each score: means, spread, discrimination, chosen options, and a "
-    "comparison with the scores of people."
+    "comparison with the scores of people.",
+    tabs=truth_tab,
 )
-analysis_page.show("item_statistics", below=show_truth)

@@ -1,12 +1,10 @@
 """How reliable scores are: internal consistency, forms, orders of options, repetitions."""
 
-import streamlit as st
-
 from pages.shared import analysis_page
 
-st.title("Reliability")
-st.caption(
+analysis_page.show(
+    "reliability",
+    "Reliability",
     "How precise the scores are: whether the items are consistent with one another, and whether "
-    "another form, another order of the options or another occasion gives the same scores."
+    "another form, another order of the options or another occasion gives the same scores.",
 )
-analysis_page.show("reliability")

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from core import export
 from core.analysis.shared.word_lists import TOTAL, stereotype_scores
+from core.domain import formats
 from core.domain.instrument import Instrument, Rating
+from core.domain.languages import language_name
 from core.domain.numbers import count_text, number_text
 from core.errors import BankError, UserError
 from core.workflow.answers import texts
 from core.workflow.banks import editing, text_prompts
 from core.workflow.statistics import analyses
-from pages.shared import widgets
+from pages.shared import study_bar, widgets
 from pages.shared.downloads import file_stem
 
 # Counting the words of lists in the texts of a study.
 
+_SHOWN_STUDY = "texts_shown_study"
 _CONDITIONS = ("respondent", "language", "context", "repetition", "item", "status")
 
 
@@ -32,7 +35,8 @@ def show_counts() -> None:
         st.info("There is no study with texts yet. Make prompts, then design and run a study.")
         return
     left, right = st.columns(2)
-    study = left.selectbox("Study", studies[::-1], key="texts_study", persist_state="session")
+    with left:
+        study = _choose_study("Study", studies, "texts_study")
     lists = [bank.code for bank in editing.summaries(workspace) if bank.kind == "words"]
     if not lists:
         st.info("There is no list of words yet. Create a bank of words on the page Banks.")
@@ -43,6 +47,7 @@ def show_counts() -> None:
         "begins with an entry of a list, in capital or small letters.",
     )  # fmt: skip
     widgets.notes_of_study(study)
+    _answers_link(study)
     counts = _counts((workspace.process, analyses.revision(workspace, [study])), study, chosen)
     st.caption(
         f"{count_text(len(counts), 'usable text')}, {count_text(int(counts[TOTAL].sum()), 'word')}."
@@ -52,6 +57,24 @@ def show_counts() -> None:
         "CSV", export.frame_csv(counts), f"{file_stem(study)}-words.csv", key="texts_counts_csv"
     )
     _ratios(counts, study, list(texts.word_lists_of(editing.load(workspace, chosen).instrument)))
+
+
+def _choose_study(label: str, studies: Sequence[str], key: str) -> str:
+    """The study of the address or the chosen one, which the address then has."""
+    asked = st.query_params.get(widgets.STUDY_PARAMETER)
+    if asked in studies and asked != st.session_state.get(_SHOWN_STUDY):
+        st.session_state[key] = asked
+    study = st.selectbox(label, studies[::-1], key=key, persist_state="session")
+    st.query_params[widgets.STUDY_PARAMETER] = study
+    st.session_state[_SHOWN_STUDY] = st.session_state["chosen_study"] = study
+    return study
+
+
+def _answers_link(study: str) -> None:
+    st.page_link(
+        "pages/answers/page.py", label="Answers of this study", icon=":material/forum:",
+        query_params={widgets.STUDY_PARAMETER: study},
+    )  # fmt: skip
 
 
 @st.cache_data(max_entries=5, show_spinner="Counting ...")
@@ -177,8 +200,9 @@ def _show_judging_note() -> None:
 
 def _results(judged: tuple[str, ...]) -> None:
     st.header("Ratings of judges")
-    study = st.selectbox("Judged study", judged[::-1], key="judge_read", persist_state="session")
+    study = _choose_study("Judged study", judged, "judge_read")
     widgets.notes_of_study(study)
+    _answers_link(study)
     rated = texts.load_ratings(widgets.workspace(), study)
     if rated.empty:
         st.info("There is no rating yet. Run the study on the page Collect.")
@@ -221,10 +245,6 @@ _LEVELS = (
     "name: Anna | female, Daniel | male\nage: 25, 40, 55\n"
     "occupation: nurse, engineer, teacher, chef"
 )
-_LANGUAGES = {
-    "en": "English", "es": "Spanish", "fr": "French", "de": "German", "ja": "Japanese",
-    "zh": "Chinese",
-}  # fmt: skip
 
 
 def show_prompts() -> None:
@@ -300,7 +320,7 @@ def _name(bank_name: str) -> None:
 
 def _language(which: str) -> None:
     st.selectbox(
-        "Language", list(_LANGUAGES), format_func=_LANGUAGES.__getitem__,
+        "Language", formats.LANGUAGES, format_func=language_name,
         key=f"texts_{which}_language", persist_state="session",
     )  # fmt: skip
 
@@ -367,10 +387,10 @@ STEPS = {
 
 
 def main() -> None:
-    st.title("Texts")
-    st.caption(
+    study_bar.page_header(
+        "Texts",
         "Models write texts, such as letters or stories. You score the texts by lists of words or "
-        "by the ratings of a judge."
+        "by the ratings of a judge.",
     )
     in_address = st.query_params.get(STEP, "prompts")
     chosen = st.segmented_control(

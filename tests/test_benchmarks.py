@@ -21,6 +21,7 @@ TITLES = {
     "statistics": "Item statistics",
     "psychometrics": "Psychometrics",
     "pages": "Pages",
+    "browser": "Pages in a browser",
     "local_model": "Local model",
 }
 

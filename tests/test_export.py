@@ -83,7 +83,7 @@ def test_json_keeps_every_number_and_undefined_is_null():
     assert first["discrimination"] is None
     assert first["zero_variance"] is False
     assert (body["n_used"], body["n_missing"]) == (5, 0)
-    assert body["notes"] == list(result.notes)
+    assert body["notes"] == [*result.cautions, *result.notes]
     assert json.loads(result_json(result_of(table(a=[math.inf]))))["tables"][0]["rows"] == [["inf"]]
 
 

@@ -24,6 +24,7 @@ from typing import Annotated
 import pandas as pd
 
 from core.analysis.how_high.chart import high_charts
+from core.analysis.shared.sentences import GroupAnswer
 from core.analysis.shared.registry import Number, analysis
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -36,7 +37,11 @@ from core.domain.results import AnalysisResult, Column, ResultTable
     needs=ITEM_SCORES,
     references=("None",),
     pooled_rows_need_caution=True,
-    answer=lambda result: (("everyone", f"{result.tables[0].frame.at[0, 'high']} do."),),
+    answer=lambda result: (
+        GroupAnswer("everyone", f"{result.tables[0].frame.at[0, 'high']} do.", "green"),
+    ),
+    verdict="Green: somebody was asked.",
+    keywords=("topmost",),
     charts=high_charts,
 )
 def how_high(
@@ -49,7 +54,10 @@ def how_high(
         (Column("high", "High scores", "count"),),
     )
     missing = len(item_scores) - len(scores)
-    return AnalysisResult((table,), "one answer", len(scores), missing, "Counting.")
+    return AnalysisResult(
+        (table,), "one answer", len(scores), missing, "Counting.",
+        notes=("everyone: counted once.",), cautions=("everyone: ties count.",),
+    )
 '''
 CHART = '''"""A bar as long as the count."""
 
@@ -117,8 +125,9 @@ def test_a_new_analysis_is_on_the_command_line(new_analysis, database, tmp_path,
     assert main([*analyze, "--option", "least=5"]) == 0
     assert out.read_text(encoding="utf-8-sig").split() == ["high", "4"]  # once in each language
     said = capfd.readouterr().err
-    assert said.startswith("everyone: 4 do.\n")
+    assert said.startswith("everyone: 4 do.\nGreen: somebody was asked.\n")
     assert "Rows are pooled over 2 languages" in said
+    assert said.endswith("everyone: ties count.\neveryone: counted once.\n")
 
 
 def test_a_new_analysis_is_on_its_page(new_analysis, database, monkeypatch):
@@ -127,8 +136,11 @@ def test_a_new_analysis_is_on_its_page(new_analysis, database, monkeypatch):
     at = open_page(study="people", analysis="how_high")
     assert new_analysis.question in texts(at)
     assert "Rows are pooled over 2 languages" in texts(at)
+    assert "somebody was asked" in texts(at)
+    assert "These change how to read the numbers" in texts(at)
     (least,) = [widget for widget in at.number_input if widget.label == "Least score"]
-    assert [frame.value["High scores"].tolist() for frame in at.dataframe[1:2]] == [[8]]
+    assert [frame.value["High scores"].tolist() for frame in at.dataframe] == [[8]]
+    assert "everyone:** 8 do" in texts(at)
     (chart,) = at.get("vega_lite_chart")
     assert "A bar of 8." in str(chart.proto)
     (thin,) = [widget for widget in at.toggle if widget.label == "Thin bar"]

@@ -18,6 +18,7 @@ PROGRAMS = {"import-linter": "lint-imports"}
 # Packages that neither an import nor a command names, and what needs them.
 USED_BY_OTHERS = {
     "pytz": "DuckDB gives times with a zone to Python only with it",
+    "axe-playwright-python": "tests/browser/test_accessibility.py reads axe-core in it, by name",
     "pytest-timeout": "pytest ends tests that hang, by `timeout` in pyproject.toml",
     "pytest-cov": "pytest counts the lines reached, by `--cov` in the Makefile",
     "pandas-stubs": "mypy reads the types of pandas there",

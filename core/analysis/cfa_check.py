@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import combinations
@@ -18,6 +18,7 @@ from core.analysis.shared.factor_models.groups import (
     PreparedGroup,
     Row,
     fit_model,
+    fit_remarks,
     n_scores_used,
     prepare_groups,
 )
@@ -27,13 +28,20 @@ from core.analysis.shared.factor_models.models import (
     FactorModelText,
     WrittenModel,
 )
-from core.analysis.shared.matrices import by_columns, data_notes, distinct, result_table
+from core.analysis.shared.matrices import (
+    by_columns,
+    data_cautions,
+    data_notes,
+    distinct,
+    result_table,
+)
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import step
 from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import Floats, analysis_unit
 from core.analysis.shared.scripts.factor_models import semopy_lines, semopy_starts
 from core.analysis.shared.sentences import (
+    GroupAnswer,
     GroupAnswers,
     TableRow,
     coefficient_text,
@@ -42,8 +50,7 @@ from core.analysis.shared.sentences import (
     table_of,
 )
 from core.domain.frames import ITEM_SCORES
-from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.stats.factor.model import COVARIANCE, LOADING, Scaling
 from core.stats.factor.model_text import parse_model
@@ -114,6 +121,7 @@ class _GroupCheck:
     theirs: SemopyFit
     notes: tuple[str, ...] = ()
     own_indices: SemopyIndices = field(default_factory=SemopyIndices)
+    cautions: tuple[str, ...] = ()
 
     @property
     def group(self) -> Row:
@@ -133,26 +141,44 @@ def _cfa_check_scripts(
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The fit by both programs in each group, and the largest difference of a loading."""
+    """Whether both programs agree in each group, and the largest difference of a loading."""
     loadings = rows_by_group(table_of(result, "loadings"), "factor")
+    correlations = rows_by_group(table_of(result, "factor_correlations"), "factor_1")
 
-    def sentence(group: str, rows: Sequence[TableRow]) -> str:
+    def answer(group: str, rows: Sequence[TableRow]) -> GroupAnswer:
+        left = {row["index"]: abs(row["left"]) for row in rows}
         chi2 = next(row for row in rows if row["index"] == "χ²")
-        own = [abs(row["standardized_difference"]) for row in loadings.get(group, [])]
-        known = [difference for difference in own if math.isfinite(difference)]
-        if not math.isfinite(chi2["left"]) or not known:
-            return "The comparison is undefined (a program has no solution or no test)."
-        alike = abs(chi2["left"]) <= _AGREE_CHI2 and max(known) <= _AGREE
-        return (
+        own = _known(row["standardized_difference"] for row in loadings.get(group, []))
+        if not math.isfinite(left["χ²"]) or not own:
+            sentence = "The comparison is undefined (a program has no solution or no test)."
+            return GroupAnswer(group, sentence, "grey")
+        others = _known(left.get(name, math.nan) for name in ("CFI", "TLI", "RMSEA"))
+        others += own + _known(row["difference"] for row in correlations.get(group, []))
+        alike = left["χ²"] <= _AGREE_CHI2 and max(others) <= _AGREE
+        return GroupAnswer(
+            group,
             f"Both programs {'agree' if alike else 'differ'}: χ² is "
-            f"{decimal_text(chi2['program'])} "
-            f"here and {decimal_text(chi2['semopy'])} in semopy, and standardized loadings "
-            f"differ by "
-            f"{coefficient_text(max(known), 4)} at most."
+            f"{decimal_text(chi2['program'])} here and {decimal_text(chi2['semopy'])} in semopy, "
+            f"and standardized loadings differ by {coefficient_text(max(own), 4)} at most.",
+            "green" if alike else "red",
         )
 
     groups = rows_by_group(table_of(result, "fit"), "index")
-    return tuple((group, sentence(group, rows)) for group, rows in groups.items())
+    return tuple(answer(group, rows) for group, rows in groups.items())
+
+
+def _known(differences: Iterable[float]) -> list[float]:
+    """The sizes of the differences that are defined."""
+    return [abs(one) for one in differences if math.isfinite(one)]
+
+
+_TABS = {
+    "fit": "Fit",
+    "loadings": "Loadings",
+    "factor_correlations": "Loadings",
+    "variances": "Variances",
+    "definitions": "Definitions",
+}
 
 
 @analysis(
@@ -170,7 +196,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Bentler (1990) doi:10.1037/0033-2909.107.2.238",
     ),
     scripts=_cfa_check_scripts,
-)
+    keywords=(
+        "semopy", "second opinion", "other program", "CFA", "CFI", "RMSEA", "chi-square",
+        "verification", "check of a factor model",
+    ),
+    verdict="Green: χ² differs by .01 at most, and CFI, TLI, RMSEA, standardized loadings and "
+    "correlations of factors by .001, all by semopy's definitions. Red: something differs more. "
+    "Grey: a program has no solution or no test.",
+)  # fmt: skip
 def cfa_check(
     item_scores: pd.DataFrame,
     *,
@@ -215,10 +248,11 @@ def cfa_check(
     groups = prepared.groups
     checked = [_check_group(group, place, len(groups)) for place, group in enumerate(groups)]
     notes = [*prepared.notes, *(note for one in checked for note in one.notes)]
+    cautions = [caution for one in checked for caution in one.cautions]
     usable = [one for one in checked if _has_solution(one) or one.theirs.estimates]
     if not usable:
         raise NotEnoughData(
-            f"Neither program can fit the model. {' '.join(notes[:3])}",
+            f"Neither program can fit the model. {' '.join([*cautions, *notes][:3])}",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
         )
@@ -226,7 +260,7 @@ def cfa_check(
     matrices = prepared.matrices
     model_title = "The model of the text" if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
-        tables=_tables(checked, by_columns(names)),
+        tables=with_tabs(_tables(checked, by_columns(names)), _TABS),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in matrices),
@@ -235,7 +269,12 @@ def cfa_check(
         "same complete administrations by maximum likelihood (ML), whatever estimator the "
         "confirmatory factor analysis uses: numbers of WLSMV, corrected tests of MLR, and full "
         "information are others. Scores are after reverse-keying.",
-        notes=(*_agreement_notes(checked), *data_notes(item_scores, matrices), *notes),
+        cautions=(
+            *_disagreements(checked),
+            *data_cautions(item_scores, matrices),
+            *cautions,
+        ),
+        notes=(*data_notes(item_scores), *notes),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
@@ -245,26 +284,28 @@ def _check_group(group: PreparedGroup, place: int, n_groups: int) -> _GroupCheck
     step(place, n_groups, "groups")
     model = group.model
     if model is None:
-        return _GroupCheck(group, None, SemopyFit(), group.notes)
-    notes = list(group.notes)
+        return _GroupCheck(group, None, SemopyFit(), group.notes, cautions=group.cautions)
+    notes, cautions = list(group.notes), list(group.cautions)
     own: CfaResult | None = None
     try:
         own = fit_model(group.scores, model, "ml", _CI_LEVEL)
-        notes += [f"{group.name}: {model.sentence(problem)}" for problem in own.problems]
+        own_notes, own_cautions = fit_remarks(group, own)
+        notes, cautions = list(own_notes), list(own_cautions)
     except TooLarge:
         raise
     except UserError as error:
         problem = model.sentence(error.problem)
         return _GroupCheck(
-            group, None, SemopyFit(), (*notes, f"{group.name}: not fitted. {problem}")
-        )
+            group, None, SemopyFit(), tuple(notes),
+            cautions=(*cautions, f"{group.name}: not fitted. {problem}"),
+        )  # fmt: skip
     theirs = fit_semopy(
         *_complete(group.scores, model),
         *_semopy_model(model, own),
         after_step=lambda: step(place, n_groups, "groups"),
     )
     if theirs.problem:
-        notes.append(f"{group.name}: semopy has no solution. {model.sentence(theirs.problem)}")
+        cautions.append(f"{group.name}: semopy has no solution. {model.sentence(theirs.problem)}")
     turned: tuple[str, ...] = ()
     if own.converged and theirs.estimates:
         theirs, turned = align_factors(theirs, own)
@@ -274,7 +315,7 @@ def _check_group(group: PreparedGroup, place: int, n_groups: int) -> _GroupCheck
             f"{group.name}: semopy's solution has all signs of {named} reversed, which fits as "
             "well; they are turned here."
         )
-    return _GroupCheck(group, own, theirs, tuple(notes), semopy_indices(own))
+    return _GroupCheck(group, own, theirs, tuple(notes), semopy_indices(own), tuple(cautions))
 
 
 def _has_solution(one: _GroupCheck) -> bool:
@@ -294,18 +335,11 @@ def _semopy_model(model: WrittenModel, own: CfaResult) -> tuple[list[str], dict[
     return semopy_lines(parsed, scaling=scaling), semopy_starts(parsed, scaling=scaling)
 
 
-def _agreement_notes(checked: Sequence[_GroupCheck]) -> tuple[str, ...]:
-    """Whether both programs find the same, and where not, by how much and why."""
+def _disagreements(checked: Sequence[_GroupCheck]) -> tuple[str, ...]:
+    """Where the programs do not find the same, by how much and why."""
     both = [one for one in checked if _has_solution(one) and one.theirs.estimates]
     disagreements = {one.prepared.name: _disagreement_sentence(one) for one in both}
-    differing = [f"{name}: {sentence}" for name, sentence in disagreements.items() if sentence]
-    n_alike = len(both) - len(differing)
-    where = "" if len(checked) == 1 else f" in {n_alike} of {count_text(len(checked), 'group')}"
-    alike = (
-        f"Both programs find the same solution{where}: χ² within .01; CFI, TLI, RMSEA, "
-        "standardized loadings and correlations of factors within .001, by semopy's definitions."
-    )
-    return (*((alike,) if n_alike else ()), *differing)
+    return tuple(f"{name}: {sentence}" for name, sentence in disagreements.items() if sentence)
 
 
 def _disagreement_sentence(one: _GroupCheck) -> str:

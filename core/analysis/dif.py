@@ -16,6 +16,7 @@ from core.analysis.invariance.levels import levels_by_administration
 from core.analysis.shared.matrices import (
     ScoreMatrix,
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -25,7 +26,13 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
-from core.analysis.shared.rows import Floats, analysis_unit, caution_notes, varying_factors
+from core.analysis.shared.rows import (
+    Floats,
+    analysis_unit,
+    row_cautions,
+    row_notes,
+    varying_factors,
+)
 from core.analysis.shared.sentences import GroupAnswers, TableRow, answers_by_group, table_of
 from core.charts.dots import dif_charts
 from core.domain.frames import ITEM_SCORES
@@ -111,6 +118,7 @@ class SubscaleTests:
     result: DifResult | None
     levels: tuple[tuple[Any, ...], ...]
     notes: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
 
     @property
     def tested(self) -> list[ItemDif]:
@@ -280,7 +288,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
-)
+    keywords=(
+        "DIF", "differential item functioning", "item bias", "bias", "fairness",
+        "ordinal logistic regression", "Jodoin and Gierl", "items that differ between models",
+        "items that differ between languages", "items differ", "comparability",
+    ),
+)  # fmt: skip
 def dif(
     item_scores: pd.DataFrame,
     *,
@@ -342,9 +355,10 @@ def dif(
         levels = np.array([level_of[int(one)] for one in matrix.administrations], dtype=object)
         subscales.append(_test_subscale(matrix, levels, fewest, matching, flag_level, adjust))
     notes = [note for one in subscales for note in one.notes]
+    cautions = [caution for one in subscales for caution in one.cautions]
     if not any(one.tested for one in subscales):
         raise NotEnoughData(
-            f"No levels of {factor} can be compared. {' '.join(notes[:3])}",
+            f"No levels of {factor} can be compared. {' '.join([*cautions, *notes][:3])}",
             _remedy(item_scores, fewest),
         )
     n_used = sum(item.n for one in subscales for item in one.tested)
@@ -358,12 +372,13 @@ def dif(
         f"the other items{' that are not flagged' if matching == 'purified' else ''}; likelihood-"
         f"ratio tests, p adjusted over items ({adjust.title()}), flagged below {flag_level:g}. "
         "Scores are after reverse-keying.",
-        notes=(
-            *data_notes(item_scores, matrices),
-            *notes,
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *cautions,
             *_CAUTIONS,
-            *caution_notes(item_scores, *_INDEPENDENT_TESTS),
+            *row_cautions(item_scores, *_INDEPENDENT_TESTS),
         ),
+        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *_INDEPENDENT_TESTS)),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
@@ -389,8 +404,8 @@ def _test_subscale(
             f"{where}: left out, with fewer than {fewest} administrations: {name_list(too_small)}."
         )
     if len(compared) < 2:
-        notes.append(f"{where}: not compared, as fewer than two levels are left.")
-        return SubscaleTests(lead, None, (), tuple(notes))
+        caution = f"{where}: not compared, as fewer than two levels are left."
+        return SubscaleTests(lead, None, (), tuple(notes), (caution,))
     in_all = np.asarray(
         np.all([answered[levels == level].any(axis=0) for level in compared], axis=0)
     )
@@ -409,10 +424,14 @@ def _test_subscale(
             scores, items, levels[rows].tolist(), offered=offered, alpha=flag_level, adjust=adjust
         )
     except NotEnoughData as error:
-        return SubscaleTests(lead, None, (), (*notes, f"{where}: not compared. {error.problem}"))
-    notes.extend(f"{where}: {problem}" for problem in (*result.problems, *_problems(result)))
+        caution = f"{where}: not compared. {error.problem}"
+        return SubscaleTests(lead, None, (), tuple(notes), (caution,))
     return SubscaleTests(
-        lead, result, _level_rows(scores, levels[rows], result.groups), tuple(notes)
+        lead,
+        result,
+        _level_rows(scores, levels[rows], result.groups),
+        tuple(notes),
+        tuple(f"{where}: {problem}" for problem in (*result.problems, *_problems(result))),
     )
 
 

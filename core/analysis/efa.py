@@ -12,6 +12,7 @@ from core.analysis.shared.factor_models.groups import NormalityScores, normality
 from core.analysis.shared.factor_models.models import subscales_of_items
 from core.analysis.shared.matrices import (
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -21,11 +22,17 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Number, analysis
-from core.analysis.shared.sentences import GroupAnswers, TableRow, rows_by_group, table_of
+from core.analysis.shared.sentences import (
+    GroupAnswer,
+    GroupAnswers,
+    TableRow,
+    rows_by_group,
+    table_of,
+)
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text, percent_text
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData
 from core.stats.factor.exploratory import (
     SALIENT,
@@ -89,7 +96,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         )
 
     groups = rows_by_group(table_of(result, "eigenvalues"), "number")
-    return tuple((group, sentence(group, rows)) for group, rows in groups.items())
+    return tuple(GroupAnswer(group, sentence(group, rows)) for group, rows in groups.items())
+
+
+_TABS = {
+    "eigenvalues": "Eigenvalues",
+    "loadings": "Loadings",
+    "factors": "Factors",
+    "normality": "Normality",
+}
 
 
 @analysis(
@@ -106,7 +121,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Jennrich & Sampson (1966) doi:10.1007/BF02289465",
         "Mardia (1970) doi:10.1093/biomet/57.3.519",
     ),
-)
+    keywords=(
+        "EFA", "exploratory factor analysis", "scree", "parallel analysis", "eigenvalues",
+        "number of factors", "rotation", "oblimin", "loadings", "dimensionality",
+    ),
+)  # fmt: skip
 def efa(
     item_scores: pd.DataFrame,
     *,
@@ -160,6 +179,7 @@ def efa(
     tables: dict[str, list[Row]] = {name: [] for name in ("eigen", "load", "factor")}
     answers: list[NormalityScores] = []
     notes: list[str] = []
+    cautions: list[str] = []
     n_used = 0
     for matrix in with_progress(matrices, "groups"):
         where = group_name(matrix.group)
@@ -174,36 +194,43 @@ def efa(
                 offered=matrix.options, seed=seed,
             )  # fmt: skip
         except NotEnoughData as error:
-            notes.append(f"{where}: {error}")
+            cautions.append(f"{where}: {error}")
             continue
         n_used += chance.n * len(chance.names)
         notes.append(f"{where}: {_suggestion(chance, number)}")
         if chance.n < _FEW_PER_ITEM * len(chance.names):
-            notes.append(
+            cautions.append(
                 f"{where}: {chance.n} administrations are few for {len(chance.names)} items; in "
                 "another sample the loadings may look different."
             )
         answers.append((matrix.group, matrix.scores, matrix.items))
         problems = (*chance.problems, *solution.problems)
-        notes.extend(f"{where}: {problem}" for problem in dict.fromkeys(problems))
-        notes.extend(f"{where}: {one}" for one in _keying_notes(solution, subscale_of))
+        cautions.extend(f"{where}: {problem}" for problem in dict.fromkeys(problems))
+        cautions.extend(f"{where}: {one}" for one in _keying_notes(solution, subscale_of))
         tables["eigen"] += [(*matrix.group, *row) for row in _eigenvalues(chance)]
         tables["load"] += [(*matrix.group, *row) for row in _loadings(solution)]
         tables["factor"] += [(*matrix.group, *row) for row in _factors(solution)]
     if not tables["load"]:
         raise NotEnoughData(
-            f"No factors can be found. {' '.join(notes[:3])}",
+            f"No factors can be found. {' '.join(cautions[:3])}",
             "It needs items that vary and several administrations (contexts or repetitions).",
         )
     scores = sum(matrix.n_used for matrix in matrices)
     return AnalysisResult(
-        tables=(
-            _table(
-                "eigenvalues", "Eigenvalues beside chance", tables["eigen"], names, _EIGENVALUES
+        tables=with_tabs(
+            (
+                _table(
+                    "eigenvalues",
+                    "Eigenvalues and those of chance",
+                    tables["eigen"],
+                    names,
+                    _EIGENVALUES,
+                ),
+                _table("loadings", "Loadings", tables["load"], names, _LOADINGS),
+                _table("factors", "Factors", tables["factor"], names, _FACTORS),
+                normality_table(answers, by_columns(names)),
             ),
-            _table("loadings", "Loadings", tables["load"], names, _LOADINGS),
-            _table("factors", "Factors", tables["factor"], names, _FACTORS),
-            normality_table(answers, by_columns(names)),
+            _TABS,
         ),
         unit="one administration, complete on all items of its group",
         n_used=n_used,
@@ -213,7 +240,8 @@ def efa(
         f"(components of the same correlations, 95th percentile of {repetitions} sets of chance "
         f"data{', answers shuffled' if correlation == 'polychoric' else ''}), seed {seed}. Scores "
         "are after reverse-keying.",
-        notes=(*data_notes(item_scores, matrices), *notes),
+        cautions=(*data_cautions(item_scores, matrices), *cautions),
+        notes=(*data_notes(item_scores), *notes),
         n_left_out=scores - n_used,
     )
 

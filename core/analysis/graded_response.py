@@ -13,6 +13,7 @@ import pandas as pd
 from core.analysis.shared.matrices import (
     ScoreMatrix,
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -23,8 +24,9 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.rows import Floats, analysis_unit, caution_notes
+from core.analysis.shared.rows import Floats, analysis_unit, row_cautions, row_notes
 from core.analysis.shared.sentences import (
+    GroupAnswer,
     GroupAnswers,
     TableRow,
     coefficient_text,
@@ -36,7 +38,7 @@ from core.analysis.shared.sentences import (
 from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData
 from core.stats.irt import graded_response as model
 from core.stats.irt.graded_response import (
@@ -61,7 +63,8 @@ class SubscaleFit:
 
     matrix: ScoreMatrix
     fit: GradedResponseFit | None
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     @property
     def n_used(self) -> int:
@@ -268,7 +271,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         )
 
     return tuple(
-        (
+        GroupAnswer(
             group,
             join_parts(
                 (
@@ -280,6 +283,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         )
         for group, rows in rows_by_group(table_of(result, "fit"), "subscale").items()
     )
+
+
+_TABS = {
+    "items": "Items",
+    "item_information": "Information",
+    "information": "Information",
+    "fit": "Fit",
+}
 
 
 @analysis(
@@ -297,7 +308,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Green, Bock, Humphreys, Linn & Reckase (1984), Journal of Educational Measurement 21, "
         "347-360",
     ),
-)
+    keywords=(
+        "IRT", "item response theory", "GRM", "Samejima", "graded response",
+        "discrimination parameter",
+        "item difficulty", "thresholds", "information curve", "trait", "characteristic curve",
+    ),
+)  # fmt: skip
 def graded_response(
     item_scores: pd.DataFrame,
     *,
@@ -351,10 +367,10 @@ def graded_response(
     names = distinct(by)
     matrices = with_options(item_scores, score_matrices(item_scores, names))
     fits = [_fit_subscale(matrix, points, steps) for matrix in with_progress(matrices, "scales")]
-    notes = [note for one in fits for note in one.notes]
+    cautions = [caution for one in fits for caution in one.cautions]
     if not any(one.fit for one in fits):
         raise NotEnoughData(
-            f"No graded response model can be fitted. {' '.join(notes[:3])}",
+            f"No graded response model can be fitted. {' '.join(cautions[:3])}",
             "It needs a subscale with three items that vary over administrations (contexts or "
             "repetitions).",
         )
@@ -362,11 +378,14 @@ def graded_response(
     trait = np.linspace(-limit, limit, levels)
     group = by_columns(names)
     return AnalysisResult(
-        tables=(
-            _items_table(fits, group),
-            _item_information_table(fits, group, trait),
-            _information_table(fits, group, trait),
-            _fit_table(fits, group),
+        tables=with_tabs(
+            (
+                _items_table(fits, group),
+                _item_information_table(fits, group, trait),
+                _information_table(fits, group, trait),
+                _fit_table(fits, group),
+            ),
+            _TABS,
         ),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
@@ -375,18 +394,23 @@ def graded_response(
         f"likelihood over {points} points of a standard normal trait; standard errors from the "
         "observed information. All answers count (missing at random). Scores are after "
         "reverse-keying.",
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *cautions,
+            *row_cautions(item_scores, *_DEPENDENCE),
+        ),
         notes=(
-            *data_notes(item_scores, matrices),
-            *notes,
+            *data_notes(item_scores),
+            *(note for one in fits for note in one.notes),
             _TRAIT_ORIGIN,
-            *caution_notes(item_scores, *_DEPENDENCE),
+            *row_notes(item_scores, *_DEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
 
 def _fit_subscale(matrix: ScoreMatrix, points: int, steps: int) -> SubscaleFit:
-    """The model of one matrix with its notes."""
+    """The model of one matrix with its notes and cautions."""
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     try:
         fit = model.graded_response(
@@ -394,11 +418,13 @@ def _fit_subscale(matrix: ScoreMatrix, points: int, steps: int) -> SubscaleFit:
             max_iterations=steps,
         )  # fmt: skip
     except NotEnoughData as error:
-        return SubscaleFit(matrix, None, (f"{where}: not fitted. {error.problem}",))
-    notes = [f"{where}: {problem}" for problem in fit.problems]
+        return SubscaleFit(matrix, None, cautions=(f"{where}: not fitted. {error.problem}",))
+    cautions = [f"{where}: {doubt}" for doubt in fit.doubts]
+    others = [problem for problem in fit.problems if problem not in fit.doubts]
     if not fit.converged:
-        notes.append(
+        cautions.append(
             f"{where}: the model did not converge. Standard errors, AIC, BIC, information and "
             "reliability are undefined; a and b are where the search stopped, not estimates."
         )
-    return SubscaleFit(matrix, fit, tuple(notes))
+    notes = tuple(f"{where}: {problem}" for problem in others)
+    return SubscaleFit(matrix, fit, notes, tuple(cautions))

@@ -14,6 +14,7 @@ import pandas as pd
 from core.analysis.score_correlations import MOST_LEVELS, level_pairs, table
 from core.analysis.shared.matrices import (
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -32,7 +33,13 @@ from core.analysis.shared.options import (
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, Rows, analysis
-from core.analysis.shared.rows import Floats, analysis_unit, caution_notes, with_alternatives
+from core.analysis.shared.rows import (
+    Floats,
+    analysis_unit,
+    row_cautions,
+    row_notes,
+    with_alternatives,
+)
 from core.analysis.shared.scores import (
     administration_labels,
     administration_scores,
@@ -55,7 +62,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import group_charts
 from core.domain.frames import CONTEXT_SET, ITEM_SCORES, REWRITING
-from core.domain.results import AnalysisResult, Column
+from core.domain.results import AnalysisResult, Column, with_tabs
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative, stars
 from core.stats.groups import (
@@ -230,6 +237,7 @@ class ScaleComparison:
     tests: list[Row]
     pairs: list[Row]
     notes: list[str]
+    cautions: list[str]
     used: set[int]
 
     @property
@@ -260,7 +268,8 @@ def _compare_scale(own: GroupedScores, alternative: Alternative, level: float) -
         [(*lead, name, *_group_row(scores, level)) for name, scores in own.scores.items()],
         [(*lead, len(names), *test, sum(counts), n_missing, " ".join(problems))],
         [(*lead, *pair, *_pair_row(shift)) for pair, shift in pairs.items()],
-        [*(f"{own.where}: {problem}" for problem in problems), *_pair_notes(own, pairs)],
+        _pair_notes(own),
+        [*(f"{own.where}: {problem}" for problem in problems), *_undefined_pairs(own, pairs)],
         _used_administrations(own, pairs),
     )
 
@@ -312,23 +321,27 @@ def _pair_row(shift: MeanTest) -> Row:
     )  # fmt: skip
 
 
-def _pair_notes(own: GroupedScores, pairs: Pairs) -> list[str]:
-    """Undefined pairs among three groups or more, and whether not all pairs were taken."""
+def _undefined_pairs(own: GroupedScores, pairs: Pairs) -> list[str]:
+    """Undefined pairs among three groups or more."""
     if len(own.scores) < 3:
         return []
     pairs_by_problem: dict[str, list[str]] = {}
     for (first, second), shift in pairs.items():
         for problem in shift.problems:
             pairs_by_problem.setdefault(problem, []).append(f"{first} with {second}")
-    notes = [
+    return [
         f"{own.where}, {name_list(where)}: {problem}" for problem, where in pairs_by_problem.items()
     ]
-    if len(own.scores) > MOST_LEVELS:
-        notes.append(
-            f"{own.where}: of {len(own.scores)} groups, each is compared with the first only "
-            f"(every pair is taken up to {MOST_LEVELS})."
-        )
-    return notes
+
+
+def _pair_notes(own: GroupedScores) -> list[str]:
+    """That not all pairs were taken."""
+    if len(own.scores) <= MOST_LEVELS:
+        return []
+    return [
+        f"{own.where}: of {len(own.scores)} groups, each is compared with the first only "
+        f"(every pair is taken up to {MOST_LEVELS})."
+    ]
 
 
 def _used_administrations(own: GroupedScores, pairs: Pairs) -> set[int]:
@@ -485,6 +498,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     )
 
 
+_TABS = {"groups": "Groups", "tests": "Tests", "pairs": "Pairs"}
+
+
 @analysis(
     title="Comparison of groups",
     question="Do groups that ought to differ have different scores?",
@@ -504,7 +520,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
-)
+    keywords=(
+        "known groups", "group differences", "t test", "Welch", "ANOVA", "Cohen's d", "effect size",
+        "eta squared", "validity", "mean differences", "comparison of models",
+        "compare models", "compare groups",
+    ),
+)  # fmt: skip
 def group_comparison(
     item_scores: pd.DataFrame,
     *,
@@ -568,9 +589,10 @@ def group_comparison(
         _compare_scale(scale, alternative, ci_level) for scale in with_progress(scales, "scales")
     ]
     notes = [*known.notes, *(note for one in comparisons for note in one.notes)]
+    cautions = [caution for one in comparisons for caution in one.cautions]
     if not any(one.defined for one in comparisons):
         raise NotEnoughData(
-            f"No groups can be compared. {' '.join(notes[:3])}".strip(),
+            f"No groups can be compared. {' '.join([*cautions, *notes][:3])}".strip(),
             scores_remedy(
                 item_scores,
                 incomplete,
@@ -585,7 +607,7 @@ def group_comparison(
     lead = by_columns(names)
     n_missing, n_used = int(item_scores["score"].isna().sum()), scores_used(item_scores, used)
     return AnalysisResult(
-        tables=(
+        tables=with_tabs((
             table(
                 "groups", "Groups", _rows(comparisons, "groups"),
                 (*lead, *_group_columns(ci_level)),
@@ -598,20 +620,21 @@ def group_comparison(
                 "pairs", "Groups two by two", _rows(comparisons, "pairs"),
                 (*lead, *_pair_columns(ci_level)), names, adjust,
             ),
-        ),
+        ), _TABS),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
         method=f"Scores are means of items after reverse-keying; groups by {known.what}; Welch's "
         f"tests, {TAILS[alternative]} for two groups; {ci_level * 100:g}% intervals; p adjusted "
         f"after {ADJUSTMENT_NAMES[adjust]}.",
-        notes=(
-            *data_notes(item_scores, score_matrices(item_scores, names)),
-            *notes,
+        cautions=(
+            *data_cautions(item_scores, score_matrices(item_scores, names)),
+            *cautions,
             *((FORMAT_POINTS,) if factor == "format" and not groups else ()),
             *((_matched_note(factor, typed=bool(groups)),) if known.matched else ()),
-            *caution_notes(item_scores, *INDEPENDENT_ROWS),
+            *row_cautions(item_scores, *INDEPENDENT_ROWS),
         ),
+        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *INDEPENDENT_ROWS)),
         n_left_out=len(item_scores) - n_missing - n_used,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from core.analysis.shared.matrices import (
     MISSING_CHOICES,
     ScoreMatrix,
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -19,7 +20,7 @@ from core.analysis.shared.matrices import (
 )
 from core.analysis.shared.options import By, ConfidenceLevel, MissingRule
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit, caution_notes
+from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
 from core.analysis.shared.sentences import (
     GroupAnswers,
@@ -61,10 +62,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     """Alpha of every subscale with its interval."""
 
     def of(row: TableRow) -> str:
+        name = row["subscale"] or "all items"
         if not math.isfinite(row["alpha"]):
-            return f"{row['subscale']}: α is undefined (too few items that vary, or too few rows)"
+            return f"{name}: α is undefined (too few items that vary, or too few rows)"
         return (
-            f"{row['subscale']}: α = {coefficient_text(row['alpha'])}"
+            f"{name}: α = {coefficient_text(row['alpha'])}"
             f"{interval_text(row['ci_low'], row['ci_high'])}"
         )
 
@@ -86,7 +88,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Feldt, Woodruff & Salih (1987) doi:10.1177/014662168701100107",
     ),
     scripts=internal_consistency_scripts,
-)
+    keywords=(
+        "alpha", "Cronbach", "Cronbach's alpha", "internal consistency", "reliability",
+        "item-total", "alpha if item dropped",
+    ),
+)  # fmt: skip
 def internal_consistency(
     item_scores: pd.DataFrame,
     *,
@@ -157,17 +163,19 @@ def internal_consistency(
     )
     rows: list[tuple[Any, ...]] = []
     notes: list[str] = []
+    cautions: list[str] = []
     n_used = 0
     for matrix in matrices:
         used = matrix.varying() if missing == "listwise" else matrix.answered()
-        row, row_notes = _row(matrix, used, missing, ci_level)
+        row, own_notes, own_cautions = _row(matrix, used, missing, ci_level)
         rows.append(row)
-        notes.extend(row_notes)
+        notes.extend(own_notes)
+        cautions.extend(own_cautions)
         n_used += used.n_used if missing == "pairwise" else used.complete().size
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
     if frame["alpha"].isna().all():
         raise NotEnoughData(
-            f"Alpha cannot be computed. {' '.join(notes[:3])}".strip(),
+            f"Alpha cannot be computed. {' '.join([*cautions, *notes][:3])}".strip(),
             "It needs a subscale with two items that vary and two administrations (contexts or "
             "repetitions).",
         )
@@ -179,19 +187,20 @@ def internal_consistency(
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"Cronbach's α from {rule}; {ci_level * 100:g}% interval after Feldt, Woodruff "
         "and Salih (1987). Scores are after reverse-keying.",
-        notes=(
-            *data_notes(item_scores, matrices),
-            *notes,
-            *caution_notes(item_scores, *INDEPENDENCE),
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *cautions,
+            *row_cautions(item_scores, *INDEPENDENCE),
         ),
+        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *INDEPENDENCE)),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
 
 
 def _row(
     matrix: ScoreMatrix, used: ScoreMatrix, missing: PairRule, ci_level: float
-) -> tuple[tuple[Any, ...], list[str]]:
-    """The row of one matrix of which some items are used, with its notes."""
+) -> tuple[tuple[Any, ...], list[str], list[str]]:
+    """The row of one matrix of which some items are used, with its notes and cautions."""
     judged = used if used.items else matrix.answered()  # with none, n is still that of the answers
     table = covariances(judged.scores, missing)
     estimate = cronbach_alpha(matrix.scores, names=matrix.items, level=ci_level, missing=missing)
@@ -209,13 +218,15 @@ def _row(
     k = len(matrix.items) - len(never) - len(constant)
     where = f"{group_name(matrix.group)}, subscale {matrix.subscale or '(none)'}"
     notes = []
+    cautions = []
     if never:
         notes.append(f"{where}: {unanswered_items_note(never)}")
     if constant:
         notes.append(f"{where}: left out for zero variance: {name_list(constant)}.")
     if math.isnan(value):
-        notes.append(f"{where}: alpha is undefined (n = {n}; items that vary: {k}).")
-    notes += [f"{where}: {problem}" for problem in estimate.problems if is_keying_note(problem)]
+        cautions.append(f"{where}: alpha is undefined (n = {n}; items that vary: {k}).")
+    cautions += [f"{where}: {problem}" for problem in estimate.problems if is_keying_note(problem)]
     dropped = len(matrix.scores) - n
     counts = (k, len(constant), n, dropped)
-    return (*matrix.group, matrix.subscale, *counts, value, estimate.low, estimate.high), notes
+    row = (*matrix.group, matrix.subscale, *counts, value, estimate.low, estimate.high)
+    return row, notes, cautions

@@ -12,24 +12,25 @@ import pandas as pd
 
 from core.analysis.item_statistics import (
     OBSERVED_RANGE,
+    item_remarks,
     item_table,
     left_out_notes,
-    undefined_notes,
 )
 from core.analysis.shared.matrices import (
     MISSING_CHOICES,
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
 )
 from core.analysis.shared.options import By, MissingRule
 from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.rows import analysis_unit, caution_notes, known_ends
-from core.analysis.shared.sentences import GroupAnswers, decimal_text, rows_by_group
+from core.analysis.shared.rows import analysis_unit, known_ends, row_cautions, row_notes
+from core.analysis.shared.sentences import GroupAnswer, GroupAnswers, decimal_text, rows_by_group
 from core.charts.heat_maps import item_map_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, Column, ResultTable, Unit
+from core.domain.results import AnalysisResult, Column, ResultTable, Unit, with_tabs
 
 Statistic = Literal[
     "mean", "variance", "discrimination", "difficulty", "alpha_if_dropped", "missing_share"
@@ -83,16 +84,20 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 values.setdefault(row["item"], []).append((row["value"], group))
     compared = {item: own for item, own in values.items() if len(own) > 1}
     if not compared:
-        return (("all groups", f"{title}: undefined (no item has a value in two groups)."),)
+        sentence = f"{title}: undefined (no item has a value in two groups)."
+        return (GroupAnswer("all groups", sentence),)
     item, own = max(compared.items(), key=lambda pair: max(pair[1])[0] - min(pair[1])[0])
     (low, lowest), (high, highest) = min(own), max(own)
     return (
-        (
+        GroupAnswer(
             "all groups",
             f"{title}: groups differ most in {item}, from {decimal_text(low)} ({lowest}) to "
             f"{decimal_text(high)} ({highest}).",
         ),
     )
+
+
+_TABS = {"map": "One row per value", "wide": "One row per item"}
 
 
 @analysis(
@@ -109,7 +114,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Crocker & Algina (1986), Introduction to classical and modern test theory",
         "Cronbach (1951) doi:10.1007/BF02310555",
     ),
-)
+    keywords=(
+        "items", "heat map", "differences between models", "differences between languages",
+        "items that differ", "item difficulty", "items by group",
+    ),
+)  # fmt: skip
 def item_map(
     item_scores: pd.DataFrame,
     *,
@@ -174,28 +183,37 @@ def item_map(
     long = long[[column.name for column in columns]]
     groups = list(dict.fromkeys(matrix.group for matrix in matrices))
     owner = np.array([groups.index(m.group) for m in matrices for _ in m.items], dtype=np.int64)
+    cautions, notes = item_remarks(items) if long["value"].isna().any() else ([], [])
     rule = dict(MISSING_CHOICES)[missing].lower()
     return AnalysisResult(
-        tables=(
-            ResultTable("map", "Item map", long, columns),
-            _wide_table(long, owner, [group_name(group) for group in groups], (unit, says)),
+        tables=with_tabs(
+            (
+                ResultTable("map", "Item map", long, columns),
+                _wide_table(long, owner, [group_name(group) for group in groups], (unit, says)),
+            ),
+            _TABS,
         ),
         unit=analysis_unit(item_scores),
         n_used=sum(matrix.n_used for matrix in matrices),
         n_missing=sum(matrix.n_missing for matrix in matrices),
         method=f"{title} of every item in every group: {says} "
         f"{f'From {rule}. ' if statistic in _N else ''}Scores are after reverse-keying.",
-        notes=(
-            *data_notes(item_scores, matrices),
-            *(left_out_notes(matrices, missing) if statistic in _N else ()),
-            *(undefined_notes(items) if long["value"].isna().any() else ()),
-            *_wide_table_notes(len(groups)),
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *cautions,
             *(
                 (OBSERVED_RANGE,)
                 if statistic == "difficulty" and not known_ends(item_scores).all()
                 else ()
             ),
-            *caution_notes(item_scores, *_NO_INTERVALS),
+            *row_cautions(item_scores, *_NO_INTERVALS),
+        ),
+        notes=(
+            *data_notes(item_scores),
+            *(left_out_notes(matrices, missing) if statistic in _N else ()),
+            *notes,
+            *_wide_table_notes(len(groups)),
+            *row_notes(item_scores, *_NO_INTERVALS),
         ),
     )
 

@@ -18,6 +18,7 @@ from core.analysis.shared.matrices import (
     MISSING_CHOICES,
     ScoreMatrix,
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -28,14 +29,21 @@ from core.analysis.shared.registry import analysis
 from core.analysis.shared.rows import (
     Floats,
     analysis_unit,
-    caution_notes,
     cells_of,
     known_ends,
     relative_scores,
+    row_cautions,
+    row_notes,
     scores_of,
 )
 from core.analysis.shared.scripts.scales import item_files, scale_groups
-from core.analysis.shared.sentences import GroupAnswers, TableRow, rows_by_group, table_of
+from core.analysis.shared.sentences import (
+    GroupAnswer,
+    GroupAnswers,
+    TableRow,
+    rows_by_group,
+    table_of,
+)
 from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
@@ -275,15 +283,15 @@ def left_out_notes(matrices: Sequence[ScoreMatrix], missing: PairRule) -> list[s
     ]
 
 
-def undefined_notes(table: ItemTable) -> list[str]:
-    """Notes on what is undefined or negative, naming group and items."""
+def item_remarks(table: ItemTable) -> tuple[list[str], list[str]]:
+    """Cautions and notes on what is undefined or negative, naming group and items."""
     items = table.frame
     groups = list(dict.fromkeys(matrix.group for matrix in table.matrices))
     place = {group: number for number, group in enumerate(groups)}
     sizes = np.array([len(matrix.items) for matrix in table.matrices for _ in matrix.items])
     owner = np.array([place[matrix.group] for matrix in table.matrices for _ in matrix.items])
-    notes = []
-    for where, reason in _reasons(items, sizes):
+    remarks = []
+    for where, reason, changes in _reasons(items, sizes):
         hits: dict[int, list[str]] = {}
         for number, name in zip(owner[where], items["item"].to_numpy()[where], strict=True):
             hits.setdefault(int(number), []).append(str(name))
@@ -291,37 +299,46 @@ def undefined_notes(table: ItemTable) -> list[str]:
             plural = "item" if len(hit) == 1 else count_text(len(hit), "item")
             sentence = reason.format(their="its" if len(hit) == 1 else "their")
             note = f"{group_name(groups[number])}: {plural} {name_list(hit)}: {sentence}."
-            notes.append((number, note))
-    return [note for _, note in sorted(notes, key=lambda numbered: numbered[0])]
+            remarks.append((number, note, changes))
+    remarks.sort(key=lambda numbered: numbered[0])
+    cautions = [note for _, note, changes in remarks if changes]
+    return cautions, [note for _, note, changes in remarks if not changes]
 
 
-def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str], ...]:
-    """Which items have a note, and what it says; `sizes` are the items of their subscales."""
+def _reasons(items: pd.DataFrame, sizes: Any) -> tuple[tuple[Any, str, bool], ...]:
+    """Which items have a note, what it says, and whether it changes how to read the numbers.
+
+    `sizes` are the items of their subscales.
+    """
     alone, some = sizes == 1, items["n"].to_numpy() > 0
     constant = items["zero_variance"].to_numpy(dtype=bool)
     no_r = items["discrimination"].isna().to_numpy()
     return (
-        (~some, "no usable answer"),
-        (constant, "zero variance, so discrimination is undefined"),
-        (no_r & alone, "the only item of its subscale, so discrimination is undefined"),
+        (~some, "no usable answer", True),
+        (constant, "zero variance, so discrimination is undefined", False),
+        (no_r & alone, "the only item of its subscale, so discrimination is undefined", False),
         (
             no_r & ~constant & ~alone & some,
             "discrimination is undefined (too few administrations with the answers it needs, or "
             "no variance among them)",
+            True,
         ),
         (
             items["ci_low"].isna().to_numpy() & ~no_r,
             "no interval (it needs four administrations and |r| below 1)",
+            True,
         ),
-        ((sizes == 2) & ~no_r, "alpha if dropped is undefined (it needs two other items)"),
+        ((sizes == 2) & ~no_r, "alpha if dropped is undefined (it needs two other items)", False),
         (
             items["difficulty"].isna().to_numpy() & some,
             "difficulty is undefined (only one score came up under the answer format)",
+            False,
         ),
         (
             items["discrimination"].to_numpy() < 0,
             "negative discrimination: check {their} keying; the table of items says what it may "
             "come from",
+            True,
         ),
     )
 
@@ -498,8 +515,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         verb = "discriminates" if good == 1 else "discriminate"
         parts = [f"{good} of {count_text(total, 'item')} {verb} well (.40 to .70)"]
         against = f" ({negative} against the other items)" if negative else ""
-        parts += [f"{below} less{against}"] if below else []
-        parts += [f"{above} more"] if above else []
+        parts += [f"{below} below that{against}"] if below else []
+        parts += [f"{above} above"] if above else []
         parts += [f"{unknown} undefined (no variance, or too few answers)"] if unknown else []
         return ", ".join(parts) + "."
 
@@ -507,7 +524,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     before = "subscale" if "subscale" in names else "items"
     rows = rows_by_group(table_of(result, "summary"), before)
     return tuple(
-        (group, sentence([row for row in own if row.get("subscale") != ALL_ITEMS] or own))
+        GroupAnswer(
+            group, sentence([row for row in own if row.get("subscale") != ALL_ITEMS] or own)
+        )
         for group, own in rows.items()
     )
 
@@ -529,7 +548,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Cronbach (1951) doi:10.1007/BF02310555",
         "Revelle, psych: Procedures for psychological research (R package), function alpha",
     ),
-)
+    keywords=(
+        "item difficulty", "difficulty", "discrimination", "item-total correlation",
+        "corrected item-total", "item analysis", "alpha if item dropped", "mean", "SD",
+        "items without variance",
+    ),
+)  # fmt: skip
 def item_statistics(
     item_scores: pd.DataFrame,
     *,
@@ -586,6 +610,7 @@ def item_statistics(
     items = item_table(item_scores, names, missing, ci_level)
     matrices = items.matrices
     summary = item_summary(items.frame, names)
+    cautions, notes = item_remarks(items)
     rule = dict(MISSING_CHOICES)[missing].lower()
     return AnalysisResult(
         tables=(
@@ -598,11 +623,16 @@ def item_statistics(
         method="Part-whole corrected item-total correlation within the subscale, from "
         f"{rule}; {ci_level * 100:g}% interval by Fisher's z. Variances divide by n - 1. "
         "Scores are after reverse-keying.",
-        notes=(
-            *data_notes(item_scores, matrices),
-            *left_out_notes(matrices, missing),
-            *undefined_notes(items),
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *cautions,
             *(() if known_ends(item_scores).all() else (OBSERVED_RANGE,)),
-            *caution_notes(item_scores, *INDEPENDENCE),
+            *row_cautions(item_scores, *INDEPENDENCE),
+        ),
+        notes=(
+            *data_notes(item_scores),
+            *left_out_notes(matrices, missing),
+            *notes,
+            *row_notes(item_scores, *INDEPENDENCE),
         ),
     )

@@ -14,7 +14,14 @@ import pandas as pd
 
 from core.analysis.score_distribution import values_by_subscale
 from core.analysis.shared import progress
-from core.analysis.shared.matrices import ALL_ITEMS, by_columns, data_notes, distinct, matrices_of
+from core.analysis.shared.matrices import (
+    ALL_ITEMS,
+    by_columns,
+    data_cautions,
+    data_notes,
+    distinct,
+    matrices_of,
+)
 from core.analysis.shared.options import SCORE_RULES, By, ConfidenceLevel, ScoreMissing
 from core.analysis.shared.registry import Choice, Rows, analysis
 from core.analysis.shared.rows import (
@@ -22,8 +29,8 @@ from core.analysis.shared.rows import (
     FrameCells,
     MatrixLayout,
     analysis_unit,
-    caution_notes,
     cells_of,
+    row_cautions,
     scores_of,
 )
 from core.analysis.shared.sentences import (
@@ -229,7 +236,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
-)
+    keywords=(
+        "norms", "comparison with people", "human sample", "human norms", "Cohen's d",
+        "difference from people", "reference values",
+    ),
+)  # fmt: skip
 def norm_comparison(
     item_scores: pd.DataFrame,
     *,
@@ -338,11 +349,11 @@ def norm_comparison(
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "Norms as typed in. Welch's t test, Cohen's d by the pooled SD with interval by the "
         f"noncentral t; {ci_level * 100:g}% intervals; p adjusted after {after}.",
-        notes=(
-            *data_notes(item_scores, matrices),
-            *caution_notes(item_scores, "", _NOT_PEOPLE),
-            _READ_SIZE,
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *row_cautions(item_scores, "", _NOT_PEOPLE),
         ),
+        notes=(*data_notes(item_scores), _READ_SIZE),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 

@@ -25,7 +25,7 @@ from core.analysis.shared.word_lists import TOTAL, stereotype_scores, word_count
 from core.charts.dots import odds_ratio_charts
 from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
 from core.errors import NotEnoughData
 from core.stats.distributions import moments
@@ -231,11 +231,11 @@ def _summary_rows(scores: pd.DataFrame, names: Sequence[str]) -> list[dict[str, 
     return rows
 
 
-def notes(
-    scores: pd.DataFrame, odds: Sequence[dict[str, Any]], names: Sequence[str], contrast: Contrast
+def undefined_scores(
+    scores: pd.DataFrame, odds: Sequence[dict[str, Any]], names: Sequence[str]
 ) -> list[str]:
-    """Which lists stand for which group, and what is undefined."""
-    sentences = [contrast.sentence]
+    """Which scores and odds ratios are undefined, and why."""
+    sentences = []
     for group, own in groups_of(scores, names):
         n = int(own["score"].isna().sum())
         if n:
@@ -360,6 +360,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return answers_by_group(table_of(result, "summary"), "mean", sentence)
 
 
+_TABS = {"summary": "Scores of groups", "odds": "Odds ratios", "scores": "Scores of contexts"}
+
+
 @analysis(
     title="Words of stereotypes in texts",
     question="Do texts about two groups of people differ in the words of their stereotypes?",
@@ -373,7 +376,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Mannheim",
         "Woolf (1955) doi:10.1111/j.1469-1809.1955.tb01348.x",
     ),
-)
+    keywords=(
+        "odds ratio", "bias", "stories", "letters", "texts", "stereotypes", "words", "word lists",
+        "gender", "agentic", "communal", "LLM bias",
+    ),
+)  # fmt: skip
 def odds_ratios(
     texts: pd.DataFrame,
     *,
@@ -447,7 +454,7 @@ def odds_ratios(
     units = by_columns([name for name in UNIT if name not in names])
     usable = texts["status"].eq(Status.ANSWERED) & texts["text"].notna()
     return AnalysisResult(
-        tables=(
+        tables=with_tabs((
             table(
                 "summary", "Scores of each group", _summary_rows(scores, names), lead,
                 _SUMMARY_COLUMNS,
@@ -457,7 +464,7 @@ def odds_ratios(
                 "scores", "Score of each context", scores, (*lead, *units),
                 _score_columns(contrast.lists),
             ),
-        ),
+        ), _TABS),
         unit="one respondent under one context, whose texts are pooled",
         n_used=len(counts),
         n_missing=int((~usable).sum()),
@@ -465,7 +472,8 @@ def odds_ratios(
         "(all words - words); odds ratio = odds of the stereotyped group over odds of the other; "
         f"score = mean over the lists. {contrast.sentence} {ci_level * 100:g}% Wald intervals of "
         "the log odds ratio. Counts are of texts.",
-        notes=(*notes(scores, odds, names, contrast), _DEPENDENT_WORDS),
+        cautions=(*undefined_scores(scores, odds, names), _DEPENDENT_WORDS),
+        notes=(contrast.sentence,),
         n_left_out=int(usable.sum()) - len(counts),
     )  # fmt: skip
 

@@ -12,7 +12,13 @@ import pandas as pd
 from core.analysis.shared.matrices import KEYED_TITLE, by_columns, distinct, group_name
 from core.analysis.shared.options import By
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.sentences import GroupAnswers, TableRow, rows_by_group, table_of
+from core.analysis.shared.sentences import (
+    GroupAnswer,
+    GroupAnswers,
+    TableRow,
+    rows_by_group,
+    table_of,
+)
 from core.charts.bars import option_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
@@ -70,7 +76,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         return f"{usable_text}; the option chosen most is {option} ({share} of them)."
 
     summary = rows_by_group(table_of(result, "summary"), "items")
-    return tuple((group, sentence(group, rows[0])) for group, rows in summary.items())
+    return tuple(GroupAnswer(group, sentence(group, rows[0])) for group, rows in summary.items())
 
 
 @analysis(
@@ -82,7 +88,13 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     answer=_answer,
     charts=option_charts,
     references=("AERA, APA & NCME (2014), Standards for educational and psychological testing",),
-)
+    keywords=(
+        "missing answers", "refusals", "refused", "unusable", "share of options", "frequencies",
+        "response distribution", "response style", "acquiescence", "Likert", "stacked bars",
+        "options",
+        "missing data", "reluctance", "neutral answers", "no usable answer",
+    ),
+)  # fmt: skip
 def option_distribution(
     option_counts: pd.DataFrame,
     *,
@@ -145,7 +157,8 @@ def option_distribution(
         n_missing=trials - used,
         method="Counts; shares of the usable answers of an item, statuses as shares of all trials. "
         "Options are as chosen, before reverse-keying.",
-        notes=tuple(_notes(options, names)),
+        cautions=tuple(_cautions(options, names)),
+        notes=(_DEPENDENT_TRIALS,),
     )
 
 
@@ -225,7 +238,12 @@ def _groups(
     ]
 
 
-def _notes(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
+_DEPENDENT_TRIALS = (
+    "Trials of one respondent are not independent, so shares are given without an interval."
+)
+
+
+def _cautions(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
     """Items without a usable answer, and trials still to come, by group."""
     notes = []
     for group, own in _groups(options, names):
@@ -239,7 +257,4 @@ def _notes(options: pd.DataFrame, names: Sequence[str]) -> list[str]:
     not_asked = int(options.loc[to_come, "count"].sum())
     if not_asked:
         notes.append(f"{not_asked} planned trials have not been asked yet.")
-    notes.append(
-        "Trials of one respondent are not independent, so shares are given without an interval."
-    )
     return notes

@@ -13,6 +13,7 @@ from core.analysis.shared.matrices import (
     INDEPENDENCE,
     ScoreMatrix,
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -21,7 +22,7 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Number, analysis
-from core.analysis.shared.rows import analysis_unit, caution_notes
+from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.scripts.scales import reliability_files, scale_groups
 from core.analysis.shared.sentences import (
     GroupAnswers,
@@ -203,7 +204,12 @@ _ANSWERING = {"α (Feldt)": "α", "ω total": "ω"}
         "Brown (1910) doi:10.1111/j.2044-8295.1910.tb00207.x",
     ),
     scripts=reliability_scripts,
-)
+    keywords=(
+        "reliability", "alpha", "Cronbach", "Cronbach's alpha", "omega", "McDonald", "split-half",
+        "internal consistency",
+        "stratified alpha",
+    ),
+)  # fmt: skip
 def reliability(
     item_scores: pd.DataFrame,
     *,
@@ -266,10 +272,12 @@ def reliability(
         )
         n_used += _n_used(parts, whole)
         scales += [*([whole] if whole else []), *parts]
-    notes = [note for scale in scales for note in _notes(scale)]
+    remarks = [_remarks(scale) for scale in scales]
+    cautions = [caution for own, _ in remarks for caution in own]
+    notes = [note for _, own in remarks for note in own]
     if not any(scale.defined for scale in scales):
         raise NotEnoughData(
-            f"No reliability can be computed. {' '.join(notes[:3])}".strip(),
+            f"No reliability can be computed. {' '.join([*cautions, *notes][:3])}".strip(),
             "It needs two items that vary and two complete administrations (contexts or "
             "repetitions).",
         )
@@ -285,11 +293,12 @@ def reliability(
         method=f"Coefficients from administrations complete on the scale; {ci_level * 100:g}% "
         f"intervals by the method in the same row ({resamples:,} resamples, seed {seed}). "
         "Scores are after reverse-keying.",
-        notes=(
-            *data_notes(item_scores, matrices),
-            *notes,
-            *caution_notes(item_scores, *INDEPENDENCE),
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *cautions,
+            *row_cautions(item_scores, *INDEPENDENCE),
         ),
+        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *INDEPENDENCE)),
         n_left_out=len(item_scores) - n_missing - n_used,
     )
 
@@ -329,23 +338,28 @@ def _rows(scale: Scale) -> list[tuple[Any, ...]]:
     ]  # fmt: skip
 
 
-def _notes(scale: Scale) -> list[str]:
-    """What was dropped, undefined or perhaps keyed wrongly, once each; else see the remarks."""
+def _remarks(scale: Scale) -> tuple[list[str], list[str]]:
+    """What is undefined or perhaps keyed wrongly, and what was dropped, each once.
+
+    Whatever else is in the column of remarks.
+    """
     concerned: dict[str, list[tuple[str, Estimate]]] = {}
     for title, estimate in scale.coefficients:
         for problem in estimate.problems:
             concerned.setdefault(problem, []).append((title, estimate))
     where = f"{group_name(scale.matrix.group)}, scale {scale.matrix.subscale or '(none)'}"
-    notes = []
+    cautions: list[str] = []
+    notes: list[str] = []
     for problem, own in concerned.items():
         undefined = [title for title, estimate in own if not estimate.defined]
         if len(own) == len(scale.coefficients):
-            notes.append(f"{where}: {problem}")
+            kind = cautions if undefined or is_keying_note(problem) else notes
+            kind.append(f"{where}: {problem}")
         elif is_keying_note(problem):
-            notes.append(f"{where}, {'; '.join(title for title, _ in own)}: {problem}")
+            cautions.append(f"{where}, {'; '.join(title for title, _ in own)}: {problem}")
         elif undefined:
-            notes.append(f"{where}, {'; '.join(undefined)}: {problem}")
-    return notes
+            cautions.append(f"{where}, {'; '.join(undefined)}: {problem}")
+    return cautions, notes
 
 
 def _n_used(parts: list[Scale], whole: Scale | None) -> int:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from core.analysis.shared.matrices import by_columns, data_notes, score_matrices
+from core.analysis.shared.matrices import by_columns, data_cautions, data_notes, score_matrices
 from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
     FORMAT_POINTS,
@@ -26,7 +26,7 @@ from core.analysis.shared.options import (
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, analysis
-from core.analysis.shared.rows import caution_notes, with_alternatives
+from core.analysis.shared.rows import row_cautions, row_notes, with_alternatives
 from core.analysis.shared.scores import (
     PairedScores,
     level_name,
@@ -46,7 +46,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import score_correlation_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData
 from core.stats.correlation import Alternative, Correlation, CorrelationMethod, correlation
 from core.stats.groups import Adjustment, MeanTest, adjusted_p, paired_t, summary
@@ -158,6 +158,7 @@ class PairTables:
     differences: list[tuple[Any, ...]] = field(default_factory=list)
     repetitions: list[tuple[Any, ...]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
     used: dict[str, set[int]] = field(default_factory=dict)
     any_defined: bool = False
 
@@ -174,7 +175,7 @@ def _compare(
     levels = list(scale.scores.columns)
     pairs = level_pairs(levels, which)
     if not pairs:
-        tables.notes.append(f"{scale.where}: there is one level only, so nothing to pair.")
+        tables.cautions.append(f"{scale.where}: there is one level only, so nothing to pair.")
     if which == "all" and len(pairs) < math.comb(len(levels), 2):
         tables.notes.append(
             f"{scale.where}: of {len(levels)} levels, each is compared with the first only "
@@ -204,7 +205,7 @@ def _compare(
             ids = scale.administrations.loc[both.index[paired], [first, second]]
             used = tables.used.setdefault(scale.scale, set())
             used.update(one for cell in ids.to_numpy().ravel() for one in cell)
-    tables.notes += [
+    tables.cautions += [
         f"{scale.where}, {name_list(where)}: {problem}" for problem, where in undefined.items()
     ]
 
@@ -227,7 +228,7 @@ def _compare_repetitions(tables: PairTables, scale: PairedScores, level: float) 
         (*lead, "mean r of all pairs", retest.mean_r, nan, nan, nan, int(complete.sum()),
          table.shape[1], int((~complete).sum()), " ".join(retest.problems))
     )  # fmt: skip
-    tables.notes += [
+    tables.cautions += [
         f"{scale.where}, intraclass correlations: {problem}" for problem in agreement.problems
     ]
 
@@ -277,9 +278,9 @@ def _difference_row(lead: tuple[Any, ...], x: Any, y: Any, shift: MeanTest) -> t
 
 
 _COMPARED = (
-    ("form", "Forms (alternate form)"), ("label_order", "Orders of options"),
-    ("repetition", "Repetitions (test-retest)"), ("format", "Answer formats"),
-    ("template", "Instructions"), ("language", "Languages"), ("entity", "Entities"),
+    ("language", "Languages"), ("form", "Forms (alternate form)"),
+    ("label_order", "Orders of options"), ("repetition", "Repetitions (test-retest)"),
+    ("format", "Answer formats"), ("template", "Instructions"), ("entity", "Entities"),
     ("phase", "Phases"), ("study", "Studies"),
     ("rewriting", "Contexts and their rewritings (ablation)"),
 )  # fmt: skip
@@ -297,7 +298,7 @@ _REMEDIES = {
 }
 
 Factor = Annotated[
-    Literal["form", "label_order", "repetition", "format", "template", "language", "entity",
+    Literal["language", "form", "label_order", "repetition", "format", "template", "entity",
             "phase", "study", "rewriting"],
     Choice("Compare scores between", _COMPARED, help="All other factors are held the same."),
 ]  # fmt: skip
@@ -311,7 +312,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     """Pearson's correlation of every scale and pair of levels."""
 
     def of(row: TableRow) -> str:
-        what = f"{row['scale']}, {row['first']} with {row['second']}"
+        # The levels of no other factor are whole numbers.
+        repetition = "repetition " if str(row["first"]).isdigit() else ""
+        what = f"{row['scale']}, {repetition}{row['first']} with {row['second']}"
         if not math.isfinite(row["r"]):
             return f"{what}: r is undefined (too few pairs, or no variance)"
         return (
@@ -327,6 +330,13 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             map(of, (r for r in rows if r["kind"] == "pearson")), "correlations"
         ),
     )
+
+
+_TABS = {
+    "correlations": "Correlations",
+    "differences": "Mean differences",
+    "repetitions": "Repetitions",
+}
 
 
 @analysis(
@@ -346,7 +356,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
-)
+    keywords=(
+        "language correlation", "correlation between languages", "test-retest", "retest",
+        "alternate forms", "parallel forms", "option order", "repeatability", "stability",
+        "correlation between models", "correlation of scores", "convergent", "concurrent",
+        "intraclass", "ICC", "agreement",
+        "option order symmetry",
+    ),
+)  # fmt: skip
 def score_correlations(
     item_scores: pd.DataFrame,
     *,
@@ -413,14 +430,15 @@ def score_correlations(
     matrices = score_matrices(paired.item_scores, names)
     scales, match_notes = paired_scores(paired, incomplete)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
-    tables = PairTables(notes=list(match_notes))
+    tables = PairTables(notes=list(match_notes), cautions=list(paired.confounded))
     for scale in with_progress(scales, "scales"):
         _compare(tables, scale, pairs, ci_level, alternative, bootstrap)
         if factor == "repetition":
             _compare_repetitions(tables, scale, ci_level)
     if not tables.any_defined:
+        why_not = [*tables.cautions, *tables.notes]
         raise NotEnoughData(
-            f"No scores can be paired by {factor}. {' '.join(tables.notes[:1])}".strip(),
+            f"No scores can be paired by {factor}. {' '.join(why_not[:1])}".strip(),
             scores_remedy(
                 item_scores,
                 incomplete,
@@ -448,7 +466,9 @@ def score_correlations(
     n_missing = int(item_scores["score"].isna().sum())
     n_used = scores_used(item_scores, tables.used)
     return AnalysisResult(
-        tables=(correlations, differences, *((together,) if factor == "repetition" else ())),
+        tables=with_tabs(
+            (correlations, differences, *((together,) if factor == "repetition" else ())), _TABS
+        ),
         unit="one pair of administrations that differ in nothing but what is compared (a row, "
         "where notes speak of rows)",
         n_used=n_used,
@@ -457,11 +477,16 @@ def score_correlations(
         f"{factor.replace('_', ' ')}, all else the same; {ci_level * 100:g}% intervals by "
         f"Fisher's z (correlations) and t (differences); p of differences "
         f"{TAILS[alternative]}; p adjusted after {ADJUSTMENT_NAMES[adjust]}.",
-        notes=(
-            *data_notes(item_scores, matrices),
-            *tables.notes,
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *tables.cautions,
             *((FORMAT_POINTS,) if "format" in (factor, *paired.merged) else ()),
-            *caution_notes(item_scores, *_INDEPENDENT_PAIRS),
+            *row_cautions(item_scores, *_INDEPENDENT_PAIRS),
+        ),
+        notes=(
+            *data_notes(item_scores),
+            *tables.notes,
+            *row_notes(item_scores, *_INDEPENDENT_PAIRS),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )

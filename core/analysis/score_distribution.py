@@ -15,6 +15,7 @@ from core.analysis.shared.matrices import (
     ALL_ITEMS,
     ScoreMatrix,
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -25,10 +26,10 @@ from core.analysis.shared.registry import Number, analysis
 from core.analysis.shared.rows import (
     Floats,
     analysis_unit,
-    caution_notes,
     cells_of,
     codes_of,
     relative_scores,
+    row_cautions,
     scores_of,
 )
 from core.analysis.shared.sentences import (
@@ -180,7 +181,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Joanes & Gill (1998) doi:10.1111/1467-9884.00122",
         "Terwee et al. (2007) doi:10.1016/j.jclinepi.2006.03.012",
     ),
-)
+    keywords=(
+        "scores", "mean", "SD", "histogram", "scale scores", "descriptive statistics", "floor",
+        "ceiling", "skewness", "normality", "distribution",
+    ),
+)  # fmt: skip
 def score_distribution(
     item_scores: pd.DataFrame,
     *,
@@ -260,12 +265,12 @@ def score_distribution(
         n_missing=sum(part.n_missing for part in parts),
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "SD divides by n - 1; skewness and excess kurtosis are the adjusted estimators G1 and G2.",
-        notes=(
-            *data_notes(item_scores, parts),
-            *_undefined(matrices, frame),
+        cautions=(
+            *data_cautions(item_scores, parts),
             *_at_the_ends(frame, names),
-            *caution_notes(item_scores, *_CAUTION),
+            *row_cautions(item_scores, *_CAUTION),
         ),
+        notes=(*data_notes(item_scores), *_undefined(matrices, frame)),
         n_left_out=n_scores - n_used,
     )
 

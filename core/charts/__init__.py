@@ -5,6 +5,7 @@ become a field, a link, an image or an expression. Color never stands alone: opt
 unusable answers a dashed outline, ratings a shape and a word, groups a panel of their own.
 """
 
+from core.charts.item_texts import with_item_texts
 from core.charts.panels import MAX_MARKS, Chart, with_theme_ink
 
-__all__ = ["MAX_MARKS", "Chart", "with_theme_ink"]
+__all__ = ["MAX_MARKS", "Chart", "with_item_texts", "with_theme_ink"]

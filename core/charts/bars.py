@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -23,10 +24,12 @@ from core.charts.panels import (
     number_tip,
     option_colors,
     panels,
+    panels_across,
     percent,
     readable_on,
     rows_by_chart,
     two_decimals,
+    usual_reach,
     with_number_texts,
     with_undrawn_count,
 )
@@ -58,7 +61,7 @@ def option_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         order = " | ".join(map(str, options))[:200]
         layers = _option_layers(table, theme)
         subtitle = (f"Left to right: {order}", *_statuses_in_words(table))
-        spec = panels(layers, table, title, theme, subtitle)
+        spec = panels(layers, table, title, theme, subtitle, once=left_out)
         charts.append(Chart(title, spec, words + left_out, table))
     return with_undrawn_count(charts, frame["format"].nunique())
 
@@ -132,19 +135,19 @@ def _option_layers(table: pd.DataFrame, theme: Theme) -> Any:
         ],
     )  # fmt: skip
     labels = base.transform_calculate(middle=(alt.datum.start + alt.datum.end) / 2).mark_text(
-        fontSize=10
+        fontSize=11
     )
     labels = labels.encode(
         x=alt.X("middle:Q", title="Share of all trials"),
         text="label:N",
         color=alt.Color("ink:N", scale=None),
     )
-    return alt.layer(bars, labels).properties(height=alt.Step(24))
+    return alt.layer(bars, labels).properties(height=alt.Step(20))
 
 
 # Histograms of scores, one chart for each subscale and a panel for each group.
 
-_HEIGHT = 280  # with its axes and title
+_HEIGHT, _HEIGHT_BESIDE = 260, 200  # pixels with title and axes; alone, and side by side
 
 
 def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -165,27 +168,45 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         )
         words = f"Histogram of {count_text(int(table['count'].sum()), 'score')}. {means}.{left_out}"
         title = f"Scores, {subscale}" if subscale else "Scores"
-        # Whole and half scores at both ends: subscales of one format then share their axis.
-        ends = [
-            math.floor(table["bin_low"].min() * 2) / 2,
-            math.ceil(table["bin_high"].max() * 2) / 2,
-        ]
-        bars = alt.Chart().mark_bar(color=MARK[theme], stroke=BACKGROUNDS[theme], strokeWidth=1)
-        bars = with_number_texts(bars, "bin_low", "bin_high").encode(
-            x=alt.X("bin_low:Q", title="Score", bin="binned", scale=alt.Scale(domain=ends)),
-            x2="bin_high:Q",
-            y=alt.Y(
-                "count:Q",
-                title="Administrations",
-                axis=alt.Axis(tickMinStep=1),
-                scale=alt.Scale(domain=[0, max(int(table["count"].max()), 1)]),
-            ),
-            tooltip=[
-                number_tip("bin_low", "From"),
-                number_tip("bin_high", "To"),
-                alt.Tooltip("count:Q", title="Administrations"),
-            ],
-        )
-        spec = panels(bars.properties(height=_HEIGHT), table, title, theme)
-        charts.append(Chart(title, spec, words, table))
+        across = panels_across(table)
+        layers = partial(_bins, every=table, theme=theme, across=across)
+        spec = panels(layers, table, title, theme, across=across, once=left_out)
+        charts.append(Chart(title, spec, words, table, across))
     return with_undrawn_count(charts, frame["subscale"].nunique())
+
+
+def _bins(rows: pd.DataFrame, every: pd.DataFrame, theme: Theme, across: int) -> Any:
+    """The bars of one group, counted on an axis of its own, on the scale that scores share."""
+    bars = alt.Chart().mark_bar(color=MARK[theme], stroke=BACKGROUNDS[theme], strokeWidth=1)
+    bars = with_number_texts(bars, "bin_low", "bin_high").encode(
+        x=alt.X(
+            "bin_low:Q", title="Score", bin="binned",
+            scale=alt.Scale(domain=_score_ends(rows, every)),
+        ),
+        x2="bin_high:Q",
+        y=alt.Y(
+            "count:Q",
+            title="Administrations",
+            axis=alt.Axis(tickMinStep=1, tickCount=4),
+            scale=alt.Scale(domain=[0, max(int(rows["count"].max()), 1)]),
+        ),
+        tooltip=[
+            number_tip("bin_low", "From"),
+            number_tip("bin_high", "To"),
+            alt.Tooltip("count:Q", title="Administrations"),
+        ],
+    )  # fmt: skip
+    return bars.properties(height=_HEIGHT if across == 1 else _HEIGHT_BESIDE)
+
+
+def _score_ends(rows: pd.DataFrame, every: pd.DataFrame) -> list[float]:
+    """Whole and half scores at both ends, those of all groups but such as lie far from the others.
+
+    Subscales and groups of one format then share their axis.
+    """
+    reach = usual_reach(every, ("bin_low", "bin_high"), None, "group")
+    middle = float(every.groupby("group", sort=False)["bin_low"].median().median())
+    far = (every[["bin_low", "bin_high"]] - middle).abs().max(axis=1) > reach
+    odd = set(every.loc[far, "group"])
+    own = rows if set(rows["group"]) <= odd else every[~every["group"].isin(odd)]
+    return [math.floor(own["bin_low"].min() * 2) / 2, math.ceil(own["bin_high"].max() * 2) / 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -19,17 +20,18 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    heading,
     largest_count,
     limit_marks,
     number_tip,
     option_colors,
     panels,
+    panels_across,
     rows_by_chart,
     short_number,
     spaced_places,
     table_with_rows,
     two_decimals,
-    usual_reach,
     with_number_texts,
     with_undrawn_count,
 )
@@ -50,7 +52,8 @@ _LABELS_APART = 0.75  # SD
 _INSET = 0.4  # SD between the edge of a cell and a label
 _PIXELS = 96  # of a probability of 1
 _HIGHEST_ERROR = 2.0  # SD; a larger standard error says nothing more
-_HEIGHT = 280
+_TIMES = 5.0
+_HEIGHT, _HEIGHT_BESIDE = 280, 230  # pixels with title and axes; alone, and side by side
 
 
 def graded_response_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -190,8 +193,8 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
     ]
     lines = with_number_texts(alt.Chart(drawn), "trait", "probability", decimals=2)
     lines = lines.mark_line(strokeWidth=2)
-    labels = alt.Chart(peaks).mark_text(dy=-6, fontSize=10, color=INK[theme])
-    numbers = alt.Chart(ticks).mark_text(fontSize=9, color=INK[theme])
+    labels = alt.Chart(peaks).mark_text(dy=-6, fontSize=11, color=INK[theme])
+    numbers = alt.Chart(ticks).mark_text(fontSize=11, color=INK[theme])
     layers = alt.layer(
         boxes.encode(x=x("x"), x2="right:Q", y=y("top"), y2="bottom:Q"),
         lines.encode(
@@ -202,13 +205,10 @@ def _small_charts(curves: pd.DataFrame, items: list[str], title: str, theme: The
         names.encode(x=x("x"), y=y("name_y"), text="item:N"),
         numbers.encode(x=x("x"), y=y("y"), text="label:N"),
     )  # fmt: skip
-    heading = alt.TitleParams(
-        title,
-        subtitle=["Across: trait in SD. Up: chance of each score, 0 to 1; the score stands at its "
-                  "highest point."],
-        subtitleColor=INK[theme], anchor="start",
-    )  # fmt: skip
-    return layers.properties(width="container", height=round(height * _PIXELS), title=heading)
+    lines = ["Across: trait in SD. Up: chance of each score, 0 to 1; the score stands at its "
+             "highest point."]  # fmt: skip
+    above = heading(title, theme, lines)
+    return layers.properties(width="container", height=round(height * _PIXELS), title=above)
 
 
 def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
@@ -229,28 +229,51 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
             f"{_HIGHEST_ERROR:g} SD are beyond the chart.{left_out}"
         )
         title = f"Test information, {subscale}" if subscale else "Test information"
-        subtitle = ["Solid, left axis: information. Dashed, right axis: standard error."]
+        tops = {
+            str(group): _top_of_information(own)
+            for group, own in shown.groupby("group", sort=False)
+        }
         highest = shown.groupby("group", sort=False)["information"].max()
-        highest = highest[highest > _highest_information(shown) * 1.05]
-        if len(highest):
-            named = [f"{group} ({short_number(float(one))})" for group, one in highest.items()]
-            beyond = (
-                f"Tips at the edge: information beyond the chart, highest of {name_list(named)}."
-            )
-            subtitle.append(beyond)
-            words += f" {beyond}"
-        spec = panels(_information_layers(shown, theme), shown, title, theme, subtitle)
-        charts.append(Chart(title, spec, words, shown))
+        beyond = [(group, one) for group, one in highest.items() if one > tops[str(group)]]
+        if beyond:
+            named = [f"{group} ({short_number(float(one))})" for group, one in beyond]
+            words += f" {_TIPS} beyond the chart, highest of {name_list(named)}."
+        across = panels_across(shown)
+        spec = panels(
+            partial(_information_layers, theme=theme, height=_height(across)), shown, title, theme,
+            _information_lines, across=across, once=left_out,
+        )  # fmt: skip
+        charts.append(Chart(title, spec, words, shown, across))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
-def _highest_information(table: pd.DataFrame) -> float:
-    """The highest information of the groups that are not degenerate."""
-    highest = table.groupby("group", sort=False)["information"].max()
-    return float(highest[highest <= usual_reach(table, ["information"], 0.0)].max())
+_TIPS = "Tips at the edge: information"
 
 
-def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
+def _height(across: int) -> int:
+    return _HEIGHT if across == 1 else _HEIGHT_BESIDE
+
+
+def _information_lines(rows: pd.DataFrame) -> list[str]:
+    """How to read the curves of a group, and where they leave the chart."""
+    lines = ["Solid, left axis: information. Dashed, right axis: standard error."]
+    highest = float(rows["information"].max())
+    if highest > _top_of_information(rows):
+        lines.append(f"{_TIPS} beyond the chart, to {short_number(highest)}.")
+    return lines
+
+
+def _top_of_information(rows: pd.DataFrame) -> float:
+    """Where the axis of information ends: a spike as of an item that is far too steep is cut.
+
+    It ends at the highest value, but no further than five times what a tenth of the curve exceeds.
+    """
+    most = rows["information"].replace(np.inf, math.nan)
+    usual = _TIMES * float(most.quantile(0.9))
+    return (min(float(most.max()), usual) if usual > 0 else float(most.max())) * 1.05 or 1.0
+
+
+def _information_layers(table: pd.DataFrame, theme: Theme, height: int) -> Any:
     """Two lines, each with an axis of its own."""
     base = with_number_texts(alt.Chart(), "trait", "information", "standard_error", decimals=2)
     base = base.encode(
@@ -261,7 +284,7 @@ def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
             number_tip("standard_error", "Standard error"),
         ],
     )
-    top = _highest_information(table) * 1.05 or 1.0
+    top = _top_of_information(table)
     y = alt.Y("information:Q", title="Information", scale=alt.Scale(domain=[0, top], clamp=True))
     solid = base.mark_line(color=MARK[theme], strokeWidth=2.5).encode(y=y)
     beyond = base.transform_filter(f"datum.information > {top!r}")
@@ -274,7 +297,7 @@ def _information_layers(table: pd.DataFrame, theme: Theme) -> Any:
                 axis=alt.Axis(grid=False, orient="right"))
     )  # fmt: skip
     curve = alt.layer(solid, tips) if (table["information"] > top).any() else solid
-    return alt.layer(curve, dashed).resolve_scale(y="independent").properties(height=_HEIGHT)
+    return alt.layer(curve, dashed).resolve_scale(y="independent").properties(height=height)
 
 
 # Exploratory factors: eigenvalues with chance, and loadings.
@@ -305,6 +328,27 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     drawn["group"] = pd.Categorical(drawn["group"], list(dict.fromkeys(frame["group"])))
     drawn = drawn.sort_values("group", kind="stable").astype({"group": object})
     drawn = drawn.drop(columns="stands_out").reset_index(drop=True)
+    counts = frame[frame["stands_out"] == "yes"].groupby("group").size()
+    suggested = "; ".join(
+        f"{group}: {counts.get(group, 0)}" for group in dict.fromkeys(frame["group"])
+    )
+    words = (
+        f"Scree plot: eigenvalues of the correlations of up to "
+        f"{count_text(int(frame['number'].max()), 'item')} in "
+        f"{count_text(frame['group'].nunique(), 'group')}, the largest "
+        f"{two_decimals(float(frame['eigenvalue'].max()))}; above the 95th percentile of chance "
+        f"stand, by group: {suggested}.{left_out}"
+    )
+    lines = ["Solid with points: eigenvalues. Dashed: 95th percentile of chance."]
+    title = "Eigenvalues and those of chance"
+    across = panels_across(frame)
+    layers = partial(_scree_layers, theme=theme, height=_height(across))
+    spec = panels(layers, drawn, title, theme, lines, across=across, once=left_out)
+    return Chart(title, spec, words, drawn, across)
+
+
+def _scree_layers(drawn: pd.DataFrame, theme: Theme, height: int) -> Any:
+    """The eigenvalues of one group and those of chance."""
     last = int(drawn["number"].max())
     x = alt.X("number:Q", title="Number", axis=alt.Axis(tickMinStep=1, format="d"),
               scale=alt.Scale(domain=[0.5, last + 0.5], nice=False))  # fmt: skip
@@ -319,22 +363,8 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     base = with_number_texts(alt.Chart(), "value").encode(x=x, y=y, tooltip=tooltip)
     items = base.transform_filter("datum.kind == 'eigenvalue'")
     limit = base.transform_filter("datum.kind == 'chance'")
-    layers = alt.layer(
+    return alt.layer(
         items.mark_line(color=MARK[theme], strokeWidth=2),
         items.mark_point(filled=True, size=60, color=MARK[theme], opacity=1),
         limit.mark_line(color=INK[theme], strokeWidth=1.5, strokeDash=[5, 4]),
-    ).properties(height=_HEIGHT)
-    counts = frame[frame["stands_out"] == "yes"].groupby("group").size()
-    suggested = "; ".join(
-        f"{group}: {counts.get(group, 0)}" for group in dict.fromkeys(frame["group"])
-    )
-    words = (
-        f"Scree plot: eigenvalues of the correlations of up to "
-        f"{count_text(int(frame['number'].max()), 'item')} in "
-        f"{count_text(frame['group'].nunique(), 'group')}, the largest "
-        f"{two_decimals(float(frame['eigenvalue'].max()))}; above the 95th percentile of chance "
-        f"stand, by group: {suggested}.{left_out}"
-    )
-    subtitle = ["Solid with points: eigenvalues. Dashed: 95th percentile of chance."]
-    title = "Eigenvalues beside chance"
-    return Chart(title, panels(layers, drawn, title, theme, subtitle), words, drawn)
+    ).properties(height=height)

@@ -15,17 +15,22 @@ from core.charts.panels import (
     BACKGROUNDS,
     BAND,
     FARTHEST,
+    GROUP_COLORS,
+    GROUP_SHAPES,
     INK,
     MARK,
     Chart,
     Theme,
     beyond_axis_sentences,
     chart_rows,
+    groups_with_values,
+    heading,
     items_axis,
     largest_count,
     limit_marks,
     number_tip,
     panels,
+    panels_across,
     range_text,
     rows_by_chart,
     short_number,
@@ -41,54 +46,90 @@ from core.stats.groups import Summary, mean_interval
 
 # A dot plot: a value and its interval in each row, under one axis.
 
-_ROW, _LABELLED_ROW = 22, 38  # pixels
+_ROW, _LABELLED_ROW = 20, 34  # pixels; of a row with its number at the right, or above its point
+_ROWS_OF_GROUPS = {2: 28, 3: 36, 4: 46}  # pixels of an item with a row for each group
+_SHORT_LABEL = 6  # characters of a number that can stand at the right
 _MARGIN = 0.05  # of the range of the values, left and right of them
+_MOST_TOGETHER = 80  # rows of a picture of several groups
+_STRETCH = 1.4  # times: groups are drawn together if that stretches the axis of none further
+_MOST_SIDE_BY_SIDE = 12  # items of panels that stand side by side
+_WIDE = 1.0  # an interval of a correlation that is wider says little, and sets no end
+
+Ends = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class DotAxis:
-    """The axis of a dot plot: its title, its ends, and what stands on it for comparison."""
-
-    title: str
-    ends: tuple[float, float]
-    lines: tuple[float, ...] = ()  # dashed, to be explained in a subtitle
-    band: tuple[float, float] | None = None
-    of: str = "Item or subscale"  # what a row is, for the tooltip
-    decimals: int = 3
-    log: bool = False  # for ratios; ends, values and intervals are then above 0
-
-
-def _correlation_ends(table: pd.DataFrame) -> tuple[float, float]:
+def _correlation_ends(table: pd.DataFrame) -> Ends:
     """From 0, or the lowest value if below, to 1, or the highest value if above.
 
-    Intervals may be cut at -1 and 1. Values are cut a little farther out, where only degenerate
-    results lie.
+    A value that only degenerate results have, and an interval that says little, set no end.
     """
-    values = table["value"].dropna().clip(-FARTHEST, FARTHEST)
-    low = min([0.0, *values, *(max(one, -1.0) for one in table["ci_low"].dropna())])
+    values = table["value"][table["value"].abs() <= FARTHEST]
+    narrow = table[table["ci_high"] - table["ci_low"] <= _WIDE]
+    low = min([0.0, *values, *narrow["ci_low"].clip(lower=-1.0).dropna()])
     return low, max([1.0, *values])
 
 
-def _free_ends(
-    table: pd.DataFrame, lines: Sequence[float] = (), by: str = "group"
-) -> tuple[float, float]:
-    """All values, intervals and lines, with a margin, without what lies far beyond most groups.
+def _loading_ends(table: pd.DataFrame) -> Ends:
+    """The same, with room for intervals that reach a little beyond 1."""
+    low, high = _correlation_ends(table)
+    narrow = table[table["ci_high"] - table["ci_low"] <= _WIDE]
+    within = narrow[["ci_low", "ci_high"]].clip(-FARTHEST, FARTHEST)
+    return (low, high) if within.empty else (
+        min(low, float(within.min().min())), max(high, float(within.max().max()))
+    )  # fmt: skip
 
-    `by` is the column that says the groups: panels, or the rows where these are what is compared.
+
+def _free_ends(table: pd.DataFrame, lines: Sequence[float] = (), least: float = 0.0) -> Ends:
+    """All values and lines, and intervals that reach no further than is usual, with a margin.
+
+    With `least`, values as well lie no further than is usual from the first line, or so far.
     """
     center = lines[0] if lines else None
-    limit = usual_reach(table, ("value", "ci_low", "ci_high"), center, by)
-    middle = float(table.groupby(by, sort=False)["value"].median().median())
-    start = middle if center is None else center
-    drawn = [*table["value"], *table["ci_low"], *table["ci_high"], *lines]
-    known = [value for value in map(float, drawn) if math.isfinite(value)]
-    if math.isfinite(limit):
-        known = [value for value in known if abs(value - start) <= limit] or known
+    limit = usual_reach(table, ("value", "ci_low", "ci_high"), center)
+    start = float(table["value"].median()) if center is None else center
+    intervals = [one for one in [*table["ci_low"], *table["ci_high"]] if abs(one - start) <= limit]
+    values = [one for one in table["value"] if not least or abs(one - start) <= max(limit, least)]
+    known = [one for one in map(float, [*values, *intervals, *lines]) if math.isfinite(one)]
     if not known:
         return 0.0, 1.0
     low, high = min(known), max(known)
     margin = (high - low or abs(high) or 1.0) * _MARGIN
     return low - margin, high + margin
+
+
+@dataclass(frozen=True)
+class DotAxis:
+    """The axis of a dot plot: its title, its ends, and what stands on it for comparison.
+
+    `ends_of` gives the ends for the rows of a panel. `common` says that all groups have the same
+    scale by definition, so that they can stand in one picture.
+    """
+
+    title: str
+    ends_of: Callable[[pd.DataFrame], Ends] = _correlation_ends
+    lines: tuple[float, ...] = ()  # dashed, to be explained below the title
+    band: tuple[float, float] | None = None
+    of: str = "Item or subscale"  # what a row is, for the tooltip
+    decimals: int = 3
+    log: bool = False  # for ratios; ends, values and intervals are then above 0
+    common: bool = False
+    items: bool = False  # a row is an item
+
+
+def _drawn_together(table: pd.DataFrame, axis: DotAxis) -> bool:
+    """Whether all groups stand in one picture: a few of them, none of which stretches the axis."""
+    groups = table["group"].nunique()
+    if not axis.common or groups not in _ROWS_OF_GROUPS or len(table) > _MOST_TOGETHER:
+        return False
+    if table.duplicated(["group", "item"]).any() or (_long_labels(table)):
+        return False
+    own = [axis.ends_of(rows) for _, rows in table.groupby("group", sort=False)]
+    low, high = axis.ends_of(table)
+    return all(high - low <= _STRETCH * (one[1] - one[0]) for one in own)
+
+
+def _long_labels(table: pd.DataFrame) -> bool:
+    return "label" in table and bool(table["label"].str.len().max() > _SHORT_LABEL)
 
 
 def _dot_chart(
@@ -97,87 +138,107 @@ def _dot_chart(
     title: str,
     words: str,
     theme: Theme,
-    subtitle: Sequence[str] = (),
+    lines: Sequence[str] = (),
+    left_out: str = "",
 ) -> Chart:
-    """A dot plot in a panel for each group, with a word on what lies beyond the axis.
+    """A dot plot, with a word on what lies beyond the axis.
+
+    A few groups with a common scale stand in one picture, each with a color and a shape; others
+    have a panel each, with an axis of its own range.
 
     Parameters
     ----------
     table : table
         As for `_dots`.
     axis : DotAxis
-        Shared by all panels.
+        Of all panels.
     title, words : str
         Of the chart, and the text below it.
     theme : "light" or "dark"
         What the chart stands on.
-    subtitle : sequence of str
-        Subtitles.
+    lines : sequence of str
+        Below the title.
+    left_out : str
+        What is not drawn, in a sentence that `words` have already.
     """
-    beyond = beyond_axis_sentences(table, axis.ends)
-    spec = panels(_dots(table, axis, theme), table, title, theme, [*subtitle, *beyond])
-    return Chart(title, spec, " ".join([words, *beyond]), table)
+    drawn, without = groups_with_values(table)
+    groups = list(dict.fromkeys(drawn["group"]))
+    several = len(set(table["group"])) > 1
+    columns = ("item",) if axis.items else ()
+    once = " ".join([*without, left_out])
+    if len(groups) > 1 and _drawn_together(drawn, axis):
+        ends = dict.fromkeys(groups, axis.ends_of(drawn))
+        beyond = beyond_axis_sentences(drawn, ends, name_groups=True)
+        spec = _dots(drawn, axis, theme).properties(
+            data=drawn, width="container",
+            title=heading(title, theme, [*lines, *beyond, once.strip()]),
+        )  # fmt: skip
+        return Chart(title, spec, " ".join([words, *beyond, *without]), table, item_columns=columns)
+
+    def lines_of(rows: pd.DataFrame) -> list[str]:
+        group = str(rows["group"].iloc[0])
+        beyond = beyond_axis_sentences(rows, {group: axis.ends_of(rows)}, name_groups=False)
+        return [*lines, *beyond]
+
+    ends = {group: axis.ends_of(drawn[drawn["group"] == group]) for group in groups}
+    beyond = beyond_axis_sentences(drawn, ends, name_groups=several)
+    narrow = drawn["item"].nunique() <= _MOST_SIDE_BY_SIDE and not _long_labels(drawn)
+    across = panels_across(drawn) if narrow else 1
+    spec = panels(
+        lambda rows: _dots(rows, axis, theme), drawn, title, theme, lines_of, across=across,
+        name_groups=several, once=once,
+    )  # fmt: skip
+    return Chart(title, spec, " ".join([words, *beyond, *without]), table, across, columns)
 
 
 def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
     """Points with intervals, dashed lines and a shaded band; rows without a value stay empty.
 
     An interval that goes on beyond the axis ends in a tip; a value beyond it is a larger tip at the
-    edge, with its number in the tooltip.
+    edge, with its number in the tooltip. Several groups have a color and a shape each.
 
     `table` has the columns group, item, value, ci_low, ci_high, n, and label where values are
-    written above their points.
+    written: short ones at the right, long ones above their points.
     """
-    scale = alt.Scale(
-        domain=list(axis.ends), clamp=True, nice=False, type="log" if axis.log else "linear"
-    )
-
-    def across(field: str) -> Any:
-        return alt.X(
-            f"{field}:Q",
-            title=axis.title,
-            scale=scale,
-            axis=alt.Axis(tickCount=6, labelFlush=False),
-        )
-
+    low, high = axis.ends_of(table)
+    groups = list(dict.fromkeys(table["group"]))
     base = alt.Chart().encode(y=items_axis(table))
-    rules = base.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
-        x=across("ci_low"), x2="ci_high:Q"
-    )
+    if len(groups) > 1:
+        base = base.encode(yOffset=alt.YOffset("group:N", sort=groups))
+    across = _across(axis, (low, high))
     labelled = with_number_texts(base, "value", "ci_low", "ci_high", decimals=axis.decimals)
     tooltip = [
         alt.Tooltip("item:N", title=axis.of),
+        *([alt.Tooltip("group:N", title="Group")] if len(groups) > 1 else []),
         number_tip("value", "Value"),
         number_tip("ci_low", "Interval from"),
         number_tip("ci_high", "Interval to"),
         alt.Tooltip("n:Q", title="n"),
     ]
-    layers = [rules, *(_arrow(base, across, end, axis, theme) for end in ("low", "high"))]
-    low, high = axis.ends
-    for shape, some, test in (
+    color, shape = _group_marks(groups, theme)
+    rules = labelled.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
+        x=across("ci_low"), x2="ci_high:Q", tooltip=tooltip, **color
+    )
+    layers = [rules, *(_arrow(base, across, end, (low, high), theme) for end in ("low", "high"))]
+    inside = [f"datum.value >= {low!r}", f"datum.value <= {high!r}"]
+    for tip, some, test in (
         ("triangle-left", table["value"] < low, f"datum.value < {low!r}"),
         ("triangle-right", table["value"] > high, f"datum.value > {high!r}"),
     ):
         if some.any():
             tips = labelled.transform_filter(f"isValid(datum.value) && {test}").mark_point(
-                shape=shape, filled=True, size=170, color=MARK[theme], opacity=1
+                shape=tip, filled=True, size=170, color=MARK[theme], opacity=1
             )
-            layers.append(tips.encode(x=across("value"), tooltip=tooltip))
+            layers.append(tips.encode(x=across("value"), tooltip=tooltip, **color))
     if len(layers) > 3:
-        inside = f"datum.value >= {low!r} && datum.value <= {high!r}"
-        labelled = labelled.transform_filter(f"isValid(datum.value) && {inside}")
+        labelled = labelled.transform_filter(f"isValid(datum.value) && {' && '.join(inside)}")
     points = labelled.mark_point(filled=True, size=60, color=MARK[theme], opacity=1)
-    layers.insert(1, points.encode(x=across("value"), tooltip=tooltip))
+    layers.insert(1, points.encode(x=across("value"), tooltip=tooltip, **color, **shape))
+    height = _ROWS_OF_GROUPS.get(len(groups), _ROW)
     if "label" in table:
-        labels = base.transform_filter("isValid(datum.value)").encode(
-            x=across("value"), text="label:N"
-        )
-        if axis.lines:  # a bit of background, so that labels can be read where lines cross them
-            ground = BACKGROUNDS[theme]
-            layers.append(
-                labels.mark_text(dy=-11, fontSize=11, color=ground, stroke=ground, strokeWidth=4)
-            )
-        layers.append(labels.mark_text(dy=-11, fontSize=11, color=INK[theme]))
+        long = _long_labels(table)
+        height = _LABELLED_ROW if long else height
+        layers += _number_labels(base, across, axis, theme, above=long)
     if axis.band:
         edges = pd.DataFrame({"low": [axis.band[0]], "high": [axis.band[1]]})
         area = alt.Chart(edges).mark_rect(
@@ -188,22 +249,59 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
         places = pd.DataFrame({"at": list(axis.lines)})
         line = alt.Chart(places).mark_rule(color=BAND[theme], strokeDash=[5, 4], strokeWidth=1.5)
         layers.insert(0, line.encode(x=across("at")))
-    height = alt.Step(_LABELLED_ROW if "label" in table else _ROW)
-    return alt.layer(*layers).properties(height=height)
+    return alt.layer(*layers).properties(height=alt.Step(height, **{"for": "position"}))
+
+
+def _across(axis: DotAxis, ends: Ends) -> Callable[[str], Any]:
+    """The horizontal place of a field."""
+    scale = alt.Scale(
+        domain=list(ends), clamp=True, nice=False, type="log" if axis.log else "linear"
+    )
+
+    def across(field: str) -> Any:
+        ticks = alt.Axis(tickCount=6, labelFlush=False)
+        return alt.X(f"{field}:Q", title=axis.title, scale=scale, axis=ticks)
+
+    return across
+
+
+def _group_marks(groups: Sequence[str], theme: Theme) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The color and the shape of each group with a legend above; nothing for one group."""
+    if len(groups) == 1:
+        return {}, {}
+    legend = alt.Legend(orient="top", title=None, labelLimit=240, columns=2, symbolSize=70)
+    colors = alt.Scale(domain=list(groups), range=list(GROUP_COLORS[theme][: len(groups)]))
+    shapes = alt.Scale(domain=list(groups), range=list(GROUP_SHAPES[: len(groups)]))
+    return (
+        {"color": alt.Color("group:N", scale=colors, legend=legend)},
+        {"shape": alt.Shape("group:N", scale=shapes, legend=legend)},
+    )
+
+
+def _number_labels(
+    base: Any, across: Callable[[str], Any], axis: DotAxis, theme: Theme, *, above: bool
+) -> list[Any]:
+    """The numbers, in a column at the right, or above their points."""
+    defined = base.transform_filter("isValid(datum.value)")
+    if not above:
+        numbers = defined.mark_text(align="left", dx=6, fontSize=11, color=INK[theme])
+        return [numbers.encode(x=alt.value("width"), text="label:N")]
+    labels = defined.encode(x=across("value"), text="label:N")
+    text = labels.mark_text(dy=-11, fontSize=11, color=INK[theme])
+    if not axis.lines:
+        return [text]
+    ground = BACKGROUNDS[theme]  # so that labels can be read where lines cross them
+    return [labels.mark_text(dy=-11, fontSize=11, color=ground, stroke=ground, strokeWidth=4), text]
 
 
 def _arrow(
-    base: Any,
-    across: Callable[[str], Any],
-    end: Literal["low", "high"],
-    axis: DotAxis,
-    theme: Theme,
+    base: Any, across: Callable[[str], Any], end: Literal["low", "high"], ends: Ends, theme: Theme
 ) -> Any:
     """A tip where an interval goes on beyond the axis."""
     beyond, shape = (
-        (f"datum.ci_low < {axis.ends[0]!r}", "triangle-left")
+        (f"datum.ci_low < {ends[0]!r}", "triangle-left")
         if end == "low"
-        else (f"datum.ci_high > {axis.ends[1]!r}", "triangle-right")
+        else (f"datum.ci_high > {ends[1]!r}", "triangle-right")
     )
     tips = base.transform_filter(f"isValid(datum.ci_{end}) && {beyond}")
     return tips.mark_point(shape=shape, filled=True, size=70, color=INK[theme], opacity=1).encode(
@@ -279,8 +377,6 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     drawn[["value", "ci_low", "ci_high"]] = drawn[["value", "ci_low", "ci_high"]].where(~nothing)
     drawn["label"] = [two_decimals(value) for value in drawn["value"]]
     known = drawn["value"].dropna()
-    logs = drawn.assign(**{name: np.log(drawn[name]) for name in ("value", "ci_low", "ci_high")})
-    low, high = _free_ends(logs, (0.0,))
     words = (
         "Dot plot of odds ratios, with intervals, of "
         f"{count_text(drawn['item'].nunique(), 'list')} "
@@ -291,10 +387,18 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
         f"{f' Not drawn, because 0: {zeros}.' if zeros else ''}{left_out}"
     )
     title = "Odds ratios of listed words"
-    axis = DotAxis("Odds ratio with interval", (math.exp(low), math.exp(high)), (1.0,), of="List",
-                   decimals=2, log=True)  # fmt: skip
+    axis = DotAxis("Odds ratio with interval", _ratio_ends, (1.0,), of="List", decimals=2,
+                   log=True)  # fmt: skip
     subtitle = ["Dashed: 1, no difference. To the right: as in the stereotype."]
-    return (_dot_chart(drawn, axis, title, words, theme, subtitle),)
+    return (_dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
+
+
+def _ratio_ends(table: pd.DataFrame) -> Ends:
+    """Ends of an axis of ratios: a ratio beyond 100 sets none where such ratios are not usual."""
+    logs = table.assign(**{name: np.log(table[name].where(table[name] > 0))
+                           for name in ("value", "ci_low", "ci_high")})  # fmt: skip
+    low, high = _free_ends(logs, (0.0,), math.log(100))
+    return math.exp(low), math.exp(high)
 
 
 def _means_chart(
@@ -315,8 +419,8 @@ def _means_chart(
         f"{count_text(largest_count(drawn['n']), 'administration')}: {range_text(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )
-    axis = DotAxis(axis_title, _free_ends(drawn, by="item"), of=noun.capitalize(), decimals=2)
-    return _dot_chart(drawn, axis, title, text, theme)
+    axis = DotAxis(axis_title, _free_ends, of=noun.capitalize(), decimals=2)
+    return _dot_chart(drawn, axis, title, text, theme, left_out=left_out)
 
 
 # Dot plots of coefficients: discrimination, reliability, correlations of scores.
@@ -346,8 +450,8 @@ def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
             f"{len(table) - len(known)} undefined, left empty.{left_out}"
         )
         title = f"Discrimination, {subscale}" if subscale else "Discrimination"
-        axis = DotAxis("Discrimination with interval", _correlation_ends(table), band=_GOOD_RANGE)
-        charts.append(_dot_chart(table, axis, title, words, theme, [_GOOD_RANGE_WORDS]))
+        axis = DotAxis("Discrimination with interval", band=_GOOD_RANGE, common=True, items=True)
+        charts.append(_dot_chart(table, axis, title, words, theme, [_GOOD_RANGE_WORDS], left_out))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
@@ -414,8 +518,8 @@ def _coefficient_chart(
         f"n up to {count_text(largest_count(table['n']), 'administration')}: "
         f"{range_text(known)}; {len(table) - len(known)} undefined.{left_out}"
     )
-    axis = DotAxis(axis_title, _correlation_ends(table), of=noun.capitalize())
-    return _dot_chart(table, axis, title, text, theme)
+    axis = DotAxis(axis_title, of=noun.capitalize(), common=True)
+    return _dot_chart(table, axis, title, text, theme, left_out=left_out)
 
 
 # Dot plots of standardized loadings with their intervals, one for each factor.
@@ -454,12 +558,10 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{int((known < 0).sum())} below 0; {len(drawn) - len(known)} undefined, left "
             f"empty.{left_out}{not_drawn}"
         )
-        within = drawn[["value", "ci_low", "ci_high"]].clip(-FARTHEST, FARTHEST)
-        low = min(0.0, float(within.min().min()))
-        high = max(1.0, float(within.max().max()))
-        axis = DotAxis("Standardized loading with interval", (low, high), (0.0,))
+        axis = DotAxis("Standardized loading with interval", _loading_ends, (0.0,), common=True,
+                       items=True)  # fmt: skip
         title = f"Loadings on {factor}"
-        charts.append(_dot_chart(drawn, axis, title, words, theme))
+        charts.append(_dot_chart(drawn, axis, title, words, theme, left_out=left_out))
     return with_undrawn_count(charts, frame["factor"].nunique())
 
 
@@ -505,9 +607,11 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     )
     title = "Change in CFI from the step before"
     lines = (_CHEN, 0.0)
-    axis = DotAxis("Change in CFI", _widened(_free_ends(drawn, lines)), lines, of="Step")
+    axis = DotAxis(
+        "Change in CFI", lambda rows: _widened(_free_ends(rows, lines)), lines, of="Step"
+    )
     subtitle = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
-    return (_dot_chart(drawn, axis, title, words, theme, subtitle),)
+    return (_dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -537,13 +641,18 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
             f"{len(drawn) - len(known)} undefined.{left_out}"
         )
         title = f"Differential functioning, {subscale}" if subscale else "Differential functioning"
-        low, high = _free_ends(drawn, (0.0, _JODOIN_GIERL[1]))
-        axis = DotAxis("Rise of Nagelkerke's R²", (min(low, 0.0), high), _JODOIN_GIERL, of="Item")
+        axis = DotAxis("Rise of Nagelkerke's R²", _dif_ends, _JODOIN_GIERL, of="Item", common=True,
+                       items=True)  # fmt: skip
         subtitle = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and "
                     ".07.",
                 "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
-        charts.append(_dot_chart(drawn, axis, title, words, theme, subtitle))
+        charts.append(_dot_chart(drawn, axis, title, words, theme, subtitle, left_out))
     return with_undrawn_count(charts, frame["subscale"].nunique())
+
+
+def _dif_ends(table: pd.DataFrame) -> Ends:
+    low, high = _free_ends(table, (0.0, _JODOIN_GIERL[1]))
+    return min(low, 0.0), high
 
 
 def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -577,9 +686,10 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"{int(impossible[: len(drawn)].sum())} with impossible estimates.{left_out}"
     )
     title = "BIC above that of the best model"
-    axis = DotAxis("Difference in BIC", _widened(_free_ends(drawn, (0.0,))), (0.0,), of="Model")
+    axis = DotAxis("Difference in BIC", lambda rows: _widened(_free_ends(rows, (0.0,))), (0.0,),
+                   of="Model")  # fmt: skip
     subtitle = ["Lower is better; 0, dashed: the best of the group."]
-    return (_dot_chart(drawn, axis, title, words, theme, subtitle),)
+    return (_dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
 
 
 def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -12,15 +14,21 @@ from core.charts.panels import (
     BACKGROUNDS,
     BAND,
     INK,
+    LABEL_LIMIT,
     MAX_MARKS,
+    TOP_LINE,
     Chart,
     Theme,
     chart_rows,
     color_at,
+    column_limit,
+    groups_with_values,
+    heading,
     largest_count,
     limit_marks,
     number_tip,
     panels,
+    panels_across,
     range_text,
     readable_on,
     rows_by_chart,
@@ -35,22 +43,25 @@ from core.domain.results import AnalysisResult, ResultTable
 # Heat maps with every value printed in its cell, and undefined ones outlined.
 
 _MAX_COLUMNS = 16
-_ROW = 24  # pixels
+_ROW = 22  # pixels
 _MARKS_PER_CELL = 2
 _NARROW_TEXT = 10  # columns from which the numbers are smaller
 _UPRIGHT_COLUMNS = 5  # columns whose names can stand upright
 _COLUMN_PREPOSITIONS = {"group": "In", "trait": "At"}  # how a reader says "item ... group"
 _UNDEFINED = "Dashed: undefined."
+_VERY_FAR = 10.0  # times the median distance from the median: such a value sets no end of colors
+_MOST_SIDE_BY_SIDE = 4  # columns of panels that stand side by side
+
+Ends = tuple[float, float]
 
 
-def _color_cells(cells: pd.DataFrame, ends: tuple[float, float], theme: Theme) -> pd.DataFrame:
+def _color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
     """The cells with color, ink and label; where undefined, a dash on the background."""
-    low, high = ends
+    low = ends[0]
     fills = [
         BACKGROUNDS[theme] if math.isnan(value)
         # Values of one sign take the half from gray to blue, so gray never means less than 0.
-        else color_at((value - low) / (high - low) if low < 0 else 0.5 + 0.5 * _share(value, ends),
-                      theme)
+        else color_at(_share(value, ends) if low < 0 else 0.5 + 0.5 * _share(value, ends), theme)
         for value in cells["value"]
     ]  # fmt: skip
     inks = [
@@ -79,13 +90,13 @@ def _heat_layers(
     shown = set(cells[column])
     x = alt.X(
         f"{column}:N", title=None, sort=[name for name in across if name in shown],
-        axis=_top_axis(1 if upright else len(shown)),
+        axis=_top_axis(list(shown), upright=upright),
         scale=alt.Scale(paddingInner=0.03),
     )  # fmt: skip
     listed = set(cells["item"])
     y = alt.Y(
         "item:N", title=None, sort=[name for name in down if name in listed],
-        axis=alt.Axis(labelLimit=200, labelFlush=False, ticks=False),
+        axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False, ticks=False),
         scale=alt.Scale(paddingInner=0.06),
     )  # fmt: skip
     tooltip = [
@@ -105,7 +116,7 @@ def _heat_layers(
         fill=BACKGROUNDS[theme], stroke=BAND[theme], strokeDash=[4, 3], strokeWidth=1.2
     ).encode(tooltip=tooltip)
     small = cells[column].nunique() > _NARROW_TEXT
-    labels = base.mark_text(fontSize=9 if small else 11).encode(
+    labels = base.mark_text(fontSize=10 if small else 11).encode(
         text="label:N", color=alt.Color("ink:N", scale=None, legend=None)
     )
     layers = (
@@ -116,43 +127,55 @@ def _heat_layers(
     return alt.layer(*layers).properties(height=alt.Step(_ROW))
 
 
-def _top_axis(n_columns: int) -> Any:
+def _top_axis(names: Sequence[str], *, upright: bool) -> Any:
     """Names of columns: in lines while there is room for that, else slanted."""
-    if n_columns > _UPRIGHT_COLUMNS:
-        return alt.Axis(orient="top", labelAngle=-30, labelLimit=170, ticks=False)
+    if len(names) > _UPRIGHT_COLUMNS and not upright:
+        return alt.Axis(orient="top", labelAngle=-30, labelLimit=150, labelFlush=False, ticks=False)
+    lines = max((len(re.findall(" · |: ", name)) for name in names), default=0)
     return alt.Axis(
-        orient="top", labelAngle=0, labelExpr="split(datum.label, ' · ')", labelLimit=110,
-        labelOverlap=False, ticks=False,
+        orient="top", labelAngle=0, labelExpr="split(replace(datum.label, /: /g, ': · '), ' · ')",
+        labelLimit=column_limit(len(names)), labelOverlap=False, ticks=False,
+        labelFlush=False, labelPadding=5 + TOP_LINE * lines,
     )  # fmt: skip
 
 
-def _share(value: float, ends: tuple[float, float]) -> float:
+def _share(value: float, ends: Ends) -> float:
     """How far a value is from the low end to the high one; half way where they are equal."""
     low, high = ends
-    return (value - low) / (high - low) if high > low else 0.5
+    return min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5
 
 
-def _ends_of(values: pd.Series[float], *, signed: bool = False) -> tuple[float, float]:
-    """Ends of the color scale: the same distance from 0 both ways if any value is below 0."""
+def _ends_of(values: pd.Series[float], *, correlations: bool = False) -> Ends:
+    """Ends of the color scale: the same distance from 0 both ways if any value is below 0.
+
+    Correlations end at 1. Of other values, those that are very far from most set no end.
+    """
     known = values.dropna()
+    if correlations:
+        far = min(float(known.abs().max()), 1.0) if len(known) else 1.0
+        return -(far or 1.0), far or 1.0
+    distance = (known - known.median()).abs()
+    known = known[distance <= (_VERY_FAR * distance.median() or math.inf)]
     if known.empty:
         return 0.0, 1.0
     low, high = float(known.min()), float(known.max())
-    if low < 0 or signed:
+    if low < 0:
         far = max(abs(low), abs(high)) or 1.0
         return -far, far
     return low, high
 
 
-def _scale_in_words(ends: tuple[float, float]) -> str:
+def _scale_in_words(ends: Ends, values: pd.Series[float]) -> str:
     """What the colors mean."""
     low, high = ends
+    above = " and above" if values.max() > high else ""
     if low < 0:
+        below = " and below" if values.min() < low else ""
         return (
-            f"Orange: below 0, to {short_number(low)}; gray: 0; blue: above, to "
-            f"{short_number(high)}. " + (_UNDEFINED)
+            f"Orange: below 0, to {short_number(low)}{below}; gray: 0; blue: above, to "
+            f"{short_number(high)}{above}. {_UNDEFINED}"
         )
-    return f"Gray: {short_number(low)}; blue: up to {short_number(high)}. {_UNDEFINED}"
+    return f"Gray: {short_number(low)}; blue: up to {short_number(high)}{above}. {_UNDEFINED}"
 
 
 # Heat maps of items by groups, items by factors, and scores by scores.
@@ -181,9 +204,7 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         )
         spec = _heat_layers(cells, "group", theme).properties(
             data=cells, width="container",
-            title=alt.TitleParams(
-                title, subtitle=[_scale_in_words(ends)], subtitleColor=INK[theme], anchor="start"
-            ),
+            title=heading(title, theme, [_scale_in_words(ends, frame["value"]), left_out.strip()]),
         )  # fmt: skip
         charts.append(Chart(title, spec, words, cells))
     return with_undrawn_count(charts, frame["subscale"].nunique())
@@ -195,7 +216,7 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
     frame = frame.rename(columns={"factor": "column", "loading": "value"})
     frame["column"] = "Factor " + frame["column"].astype(str)
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
-    ends = _ends_of(cells["value"], signed=True)
+    ends = _ends_of(cells["value"], correlations=True)
     cells = _color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
         f"Heat map of pattern loadings: {count_text(cells['item'].nunique(), 'item')} by "
@@ -204,9 +225,11 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
         f"{left_out}"
     )
     title = "Loadings of exploratory factors"
-    layers = _heat_layers(cells, "column", theme)
-    subtitle = [_scale_in_words(ends)]
-    return Chart(title, panels(layers, cells, title, theme, subtitle), words, cells)
+    across = panels_across(cells) if cells["column"].nunique() <= _MOST_SIDE_BY_SIDE else 1
+    layers = _heat_layers(cells, "column", theme, upright=across > 1)
+    lines = [_scale_in_words(ends, cells["value"])]
+    spec = panels(layers, cells, title, theme, lines, across=across, once=left_out)
+    return Chart(title, spec, words, cells, across)
 
 
 def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
@@ -214,14 +237,16 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
     levels = {c.name: c.title.removeprefix("At ") for c in table.columns if c.title[:3] == "At "}
     wide = chart_rows(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
     frame = wide.melt(["group", "subscale", "item", "n"], var_name="trait", value_name="value")
-    ends = _ends_of(frame["value"])
     charts = []
     for subscale, own in rows_by_chart(frame, "subscale"):
         own = own[own.groupby("group")["value"].transform("count") > 0]
         if own.empty:
             continue
         cells, left_out = limit_marks(own.drop(columns="subscale"), _MARKS_PER_CELL)
-        cells = _color_cells(cells.reset_index(drop=True), ends, theme)
+        groups = cells.reset_index(drop=True).groupby("group", sort=False)
+        cells = pd.concat(
+            [_color_cells(rows, _ends_of(rows["value"]), theme) for _, rows in groups]
+        ).sort_index()  # rows stay in the order of the result
         title = f"Item information, {subscale}" if subscale else "Item information"
         words = (
             f"Heat map of information: {count_text(cells['item'].nunique(), 'item')} by levels "
@@ -231,9 +256,20 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
             f"{_cells_in_words(cells, 'trait')}{left_out}"
         )
         layers = _heat_layers(cells, "trait", theme, upright=True)
-        subtitle = [f"Across: trait in SD. {_scale_in_words(ends)}"]
-        charts.append(Chart(title, panels(layers, cells, title, theme, subtitle), words, cells))
+        charts.append(
+            Chart(
+                title,
+                panels(layers, cells, title, theme, _information_lines, once=left_out),
+                words,
+                cells,
+            )
+        )
     return tuple(charts)
+
+
+def _information_lines(rows: pd.DataFrame) -> list[str]:
+    scale = _scale_in_words(_ends_of(rows["value"]), rows["value"])
+    return [f"Across: trait in SD. {scale}"]
 
 
 def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -253,7 +289,7 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
     if len(order) > len(drawn_scores):
         left_out += f" Only the first {len(drawn_scores)} of {len(order)} scores are drawn."
-    ends = _ends_of(cells["value"], signed=True)
+    ends = _ends_of(cells["value"], correlations=True)
     cells = _color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
         f"Heat map of correlations between {count_text(len(drawn_scores), 'score')} in "
@@ -261,11 +297,17 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
         f"{_cells_in_words(cells, 'column')}{left_out}"
     )
     title = "Correlations of scores"
-    subtitle = [_scale_in_words(ends)]
+    subtitle = [_scale_in_words(ends, cells["value"])]
     if "same_trait" in cells and cells["same_trait"].any():
         subtitle.append("Thick outline: the same trait by different methods.")
     layers = _heat_layers(cells, "column", theme, order=order)
-    return (Chart(title, panels(layers, cells, title, theme, subtitle), words, cells),)
+    drawn, without = groups_with_values(cells)
+    spec = panels(
+        layers, drawn, title, theme, subtitle, name_groups=len(set(cells["group"])) > 1,
+        once=" ".join([*without, left_out]),
+    )  # fmt: skip
+    words = " ".join([words, *without])
+    return (Chart(title, spec, words, cells, item_columns=()),)  # rows are scores
 
 
 def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:

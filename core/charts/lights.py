@@ -10,10 +10,14 @@ import pandas as pd
 from core.charts.panels import (
     BACKGROUNDS,
     INK,
+    LABEL_LIMIT,
     LIGHTS,
+    TOP_LINE,
     Chart,
     Theme,
     chart_rows,
+    column_limit,
+    heading,
     largest_count,
     number_tip,
     short_number,
@@ -24,7 +28,7 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
 
 _MAX_GROUPS = 24
-_ROW = 66  # pixels
+_ROW = 56  # pixels
 _NOT_JUDGED, _NO_COEFFICIENT = "n.j.", "none"
 _SHAPES = {"green": "circle", "red": "triangle-up", "grey": "square"}
 _SHAPE_WORDS = (
@@ -57,9 +61,7 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     title = "Ratings by criterion"
     spec = _layers(cells, theme).properties(
         data=cells, width="container", height=alt.Step(_ROW),
-        title=alt.TitleParams(
-            title, subtitle=[_SHAPE_WORDS], subtitleColor=INK[theme], anchor="start"
-        ),
+        title=heading(title, theme, [_SHAPE_WORDS]),
     )  # fmt: skip
     return (Chart(title, spec, _in_words(cells, result) + left_out, cells),)
 
@@ -80,8 +82,9 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
     x = alt.X(
         "criterion:N", title=None, sort=list(dict.fromkeys(cells["criterion"])),
         axis=alt.Axis(
-            orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')", labelLimit=140,
-            ticks=False, domain=False, labelOverlap=False,
+            orient="top", labelAngle=0, labelExpr="split(datum.label, ' ')",
+            labelLimit=column_limit(cells["criterion"].nunique()), ticks=False, domain=False,
+            labelOverlap=False, labelFlush=False, labelPadding=5 + TOP_LINE,
         ),
     )  # fmt: skip
     y = alt.Y(
@@ -89,7 +92,7 @@ def _layers(cells: pd.DataFrame, theme: Theme) -> Any:
         title=None,
         sort=list(dict.fromkeys(cells["group"])),
         axis=alt.Axis(
-            labelExpr="split(datum.label, ' · ')", labelLimit=180, ticks=False, domain=False
+            labelExpr="split(datum.label, ' · ')", labelLimit=LABEL_LIMIT, ticks=False, domain=False
         ),
     )
     base = with_number_texts(alt.Chart(), "value").encode(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any, Literal
 
 import altair as alt
@@ -28,6 +29,19 @@ _OPTION_STOPS: dict[Theme, tuple[str, ...]] = {
     "dark": ("#f2a65a", "#c9762b", "#9b9590", "#5f9fd0", "#a9d3f5"),
 }
 """From the first option to the last; read with a dark outline or a light one, never alone."""
+GROUP_COLORS: dict[Theme, tuple[str, ...]] = {
+    "light": (
+        "#0b63a5", "#b5500b", "#1a7f37", "#7b3fa0", "#b3261e", "#4d5761", "#00727a", "#7a5c00",
+    ),
+    "dark": (
+        "#5aa9e6", "#f2a65a", "#4cc16a", "#c79bef", "#ff8a80", "#c3cad1", "#4fc7cf", "#d6bb4a",
+    ),
+}  # fmt: skip
+"""Of groups in one picture, which also have a shape of their own."""
+GROUP_SHAPES = (
+    "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
+    "triangle-left",
+)  # fmt: skip
 LIGHTS: dict[Theme, dict[str, str]] = {
     "light": {"green": "#1a7f37", "red": "#b3261e", "grey": "#6f6f6f"},
     "dark": {"green": "#4cc16a", "red": "#ff8a80", "grey": "#9a9a9a"},
@@ -92,12 +106,22 @@ _DRAWING = ("fill", "ink", "outline", "shape", "stroke")
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A picture, a sentence that says what it shows, and a table of exactly what is drawn."""
+    """A picture, a sentence that says what it shows, and a table of exactly what is drawn.
+
+    `across` is the number of panels that stand side by side where there is room; `item_columns` are
+    the columns of the table that hold codes of items, none where a column of that name holds
+    something else.
+
+    A page shows the first chart of a result above its tables, and the others in their `tab`.
+    """
 
     title: str
     spec: Any  # an Altair chart
     alt: str
     table: pd.DataFrame
+    across: int = 1
+    item_columns: tuple[str, ...] = ("item",)
+    tab: str = "More charts"
 
     @property
     def data(self) -> pd.DataFrame:
@@ -106,7 +130,7 @@ class Chart:
 
     @property
     def panels(self) -> tuple[Any, ...]:
-        """The picture as single charts, one under another, each as wide as there is room."""
+        """The picture as single charts, each as wide as there is room."""
         return tuple(self.spec.vconcat) if isinstance(self.spec, alt.VConcatChart) else (self.spec,)
 
 
@@ -157,6 +181,18 @@ def limit_marks(frame: pd.DataFrame, marks_per_row: int) -> tuple[pd.DataFrame, 
     return shown, left_out
 
 
+def groups_with_values(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The rows of groups that have a defined value, and a sentence that names the other groups.
+
+    Where no group has one, all are drawn, empty.
+    """
+    defined = table["value"].notna().groupby(table["group"], sort=False).transform("any")
+    if defined.all() or not defined.any():
+        return table, []
+    without = list(dict.fromkeys(table.loc[~defined, "group"]))
+    return table[defined], [f"Not drawn, because no value is defined: {name_list(without)}."]
+
+
 def with_undrawn_count(charts: list[Chart], n_charts: int) -> tuple[Chart, ...]:
     """The charts; the last one says how many more there would have been."""
     if n_charts > len(charts) and charts:
@@ -169,37 +205,99 @@ def with_undrawn_count(charts: list[Chart], n_charts: int) -> tuple[Chart, ...]:
 def items_axis(table: pd.DataFrame) -> Any:
     """Vertical axis: items in the order of the table."""
     return alt.Y("item:N", sort=list(dict.fromkeys(table["item"])), title=None,
-                 axis=alt.Axis(labelLimit=200, labelFlush=False))  # fmt: skip
+                 axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False))  # fmt: skip
+
+
+LABEL_LIMIT = alt.ExprRef("max(80, min(230, containerSize()[0] * 0.36))")
+"""Pixels of a label at the left of a picture; it gets no more than its share on a small screen."""
+TOP_LINE = 14
+"""Pixels of a further line of a label above a picture, which grows downward."""
+
+
+def column_limit(n_columns: int) -> Any:
+    """Pixels of a label above one of so many columns."""
+    return alt.ExprRef(f"max(32, min(110, containerSize()[0] * 0.64 / {n_columns}))")
+
+
+_TITLE_LIMIT = alt.ExprRef("max(120, containerSize()[0] - 16)")
+_LINE, _LINE_BESIDE = 64, 56  # characters of a line below a title, as wide as a small screen
+
+
+def heading(
+    title: str, theme: Theme, lines: Sequence[str] = (), *, line_length: int = _LINE
+) -> Any:
+    """The title of a picture, and lines below it that say how to read it.
+
+    A line wider than the picture would take the width away from its plot, so lines are broken, and
+    what is left too long is cut.
+    """
+    broken = [part for line in lines for part in wrap(line, line_length)]
+    return alt.TitleParams(
+        title, subtitle=broken,
+        subtitleColor=INK[theme], anchor="start", limit=_TITLE_LIMIT, offset=8,
+    )  # fmt: skip
 
 
 def panels(
-    layers: Any, table: pd.DataFrame, title: str, theme: Theme, subtitle: Sequence[str] = ()
-) -> Any:
-    """One panel per group, one under another, each titled with its group and of full width.
+    layers: Any, table: pd.DataFrame, title: str, theme: Theme,
+    lines: Sequence[str] | Callable[[pd.DataFrame], Sequence[str]] = (), *, across: int = 1,
+    name_groups: bool | None = None, once: str = "",
+) -> Any:  # fmt: skip
+    """One panel per group, each titled with its group and as wide as there is room.
 
     A specification carries no description: `Chart.alt` is the one text for screen readers.
+
+    Parameters
+    ----------
+    layers : Altair chart, or function of a table
+        What is drawn; a function draws the rows of one group, with axes of their own range.
+    table : table
+        What is drawn, with the column group.
+    title : str
+        Of the chart.
+    theme : "light" or "dark"
+        What the chart stands on.
+    lines : sequence of str, or function of a table
+        Below the title.
+    name_groups : bool, optional
+        Whether titles name the group; where there are several groups otherwise.
+    once : str
+        What the reader must know of the whole chart, such as what is not drawn: below the title of
+        the first panel.
+    across : int
+        Panels side by side; their title then starts with the group, as its end may be cut.
     """
     groups = list(dict.fromkeys(table["group"]))
-    own = []
+    own: list[Any] = []
     for group in groups:
-        heading = alt.TitleParams(
-            title if len(groups) == 1 else f"{title} · {group}",
-            subtitle=list(subtitle),
-            subtitleColor=INK[theme],
-            anchor="start",
-        )
         rows = table[table["group"] == group]
-        own.append(layers.properties(data=rows, width="container", title=heading))
+        name = title
+        if name_groups if name_groups is not None else len(groups) > 1:
+            name = f"{group} · {title}" if across > 1 else f"{title} · {group}"
+        below = list(lines(rows) if callable(lines) else lines)
+        if once and not own:
+            below.append(once.strip())
+        drawn = layers(rows) if callable(layers) else layers
+        above = heading(name, theme, below, line_length=_LINE if across == 1 else _LINE_BESIDE)
+        own.append(drawn.properties(data=rows, width="container", title=above))
     return own[0] if len(own) == 1 else alt.vconcat(*own)
 
 
+def panels_across(table: pd.DataFrame) -> int:
+    """How many panels stand side by side: two where there are several groups."""
+    return min(len(set(table["group"])), 2)
+
+
 def with_theme_ink(panel: Any, theme: Theme) -> Any:
-    """The chart with all its lettering in ink, and no mark or axis that a screen reader names.
+    """The chart with all lettering in ink, and no mark or axis that a screen reader names.
 
     What a screen reader says is `Chart.alt`; groups of marks without a name would break its rules.
     """
     ink = {"labelColor": INK[theme], "titleColor": INK[theme]}
-    return panel.configure(aria=False, mark={"aria": False}, axis=ink, legend=ink, header=ink)
+    axis = ink | {"labelPadding": 5, "titlePadding": 6, "labelFontSize": 12, "titleFontSize": 12}
+    legend = ink | {"labelFontSize": 12, "offset": 6, "padding": 0}
+    mark = {"aria": False, "tooltip": None}  # a mark has the tooltip it declares, or none
+    return panel.configure(aria=False, mark=mark, axis=axis, legend=legend, header=ink)
 
 
 def spaced_places(
@@ -279,18 +377,18 @@ def percent(share: float) -> str:
     return "—" if math.isnan(share) else percent_text(share)
 
 
-# How far an axis that groups share reaches, so that one degenerate group does not stretch it.
+# How far an axis reaches, so that no degenerate group, item or interval stretches it.
 
 FARTHEST = 1.25
 """Ends of an axis of correlations or standardized loadings, which are at most 1 in size."""
 _TIMES = 5.0
-"""A group is degenerate if it reaches so many times as far from the center as groups do."""
+"""What reaches so many times as far from the center as others do is degenerate."""
 
 
 def usual_reach(
-    frame: pd.DataFrame, columns: Sequence[str], center: float | None, by: str = "group"
+    frame: pd.DataFrame, columns: Sequence[str], center: float | None, by: str | None = None
 ) -> float:
-    """How far from the center numbers of a shared axis may lie; infinite where nothing is cut.
+    """How far from the center the numbers of an axis may lie; infinite where nothing is cut.
 
     Parameters
     ----------
@@ -299,35 +397,41 @@ def usual_reach(
     columns : names
         Of the numbers on the axis.
     center : float, optional
-        Where distances start; the median of the groups' medians of the first column otherwise.
-    by : str
-        The column that says the groups.
+        Where distances start; the median of the first column otherwise.
+    by : str, optional
+        The column that says what belongs together; each row stands for itself otherwise.
 
     Notes
     -----
-    The reach of a group is the distance of its farthest number. Five times the median of the
-    groups' reaches (of two groups the smaller one) is what an axis shows.
+    The reach of a row, or of the rows that belong together, is the distance of its farthest number.
+    Five times the median of the reaches (of two the smaller one) is what an axis shows.
     """
-    numbers = frame[list(columns)].replace([np.inf, -np.inf], np.nan)
+    numbers = frame[list(columns)].replace([np.inf, -np.inf], np.nan).astype(float)
+    keys = frame[by] if by else pd.Series(range(len(frame)), index=frame.index)
     if center is None:
-        center = float(numbers[columns[0]].groupby(frame[by], sort=False).median().median())
-    reach = (numbers - center).abs().max(axis=1).groupby(frame[by], sort=False).max()
+        center = float(numbers[columns[0]].groupby(keys, sort=False).median().median())
+    reach = (numbers - center).abs().max(axis=1).groupby(keys, sort=False).max()
     some = reach[reach > 0].to_numpy()
     if len(some) < 2:
         return math.inf
     return _TIMES * float(np.quantile(some, 0.5, method="lower"))
 
 
-def beyond_axis_sentences(table: pd.DataFrame, ends: tuple[float, float]) -> list[str]:
-    """Sentences on the tips at the edges: intervals, and values with their numbers."""
-    low, high = ends
+def beyond_axis_sentences(
+    table: pd.DataFrame, ends: Mapping[str, tuple[float, float]], *, name_groups: bool
+) -> list[str]:
+    """Sentences on the tips at the edges: intervals, and values with their numbers.
+
+    `ends` are those of the axis of each group.
+    """
+    low = table["group"].map({group: one[0] for group, one in ends.items()})
+    high = table["group"].map({group: one[1] for group, one in ends.items()})
     intervals = int(((table["ci_low"] < low) | (table["ci_high"] > high)).sum())
     values = table[(table["value"] < low) | (table["value"] > high)]
     sentences = []
     if len(values):
-        several = len(set(table["group"])) > 1
         named = [
-            f"{f'{group}, ' if several else ''}{item} ({short_number(float(value))})"
+            f"{f'{group}, ' if name_groups else ''}{item} ({short_number(float(value))})"
             for group, item, value in values[["group", "item", "value"]].itertuples(index=False)
         ]
         sentences.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from core.charts.panels import (
     Chart,
     Theme,
     chart_rows,
+    heading,
     number_tip,
     short_number,
     spaced_places,
@@ -55,12 +56,18 @@ class PathModel:
     unexplained: dict[str, float]
     n_items: int  # with those that there is no room for
     n_hidden: int = 0  # loadings not drawn because p is not below .05
+    worded: bool = False  # boxes have room for the wordings of the items
 
     def without_insignificant(self) -> PathModel:
         """Only loadings with p < .05, and fixed ones, which have no p."""
         p = self.loadings["p"]
         is_drawn = p.isna() | (p < _SIGNIFICANT)
         return replace(self, loadings=self.loadings[is_drawn], n_hidden=int((~is_drawn).sum()))
+
+    @property
+    def heywood(self) -> list[str]:
+        """Items with an unexplained share below 0."""
+        return [item for item in self.items if self.unexplained.get(item, 0.0) < 0]
 
 
 def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
@@ -92,7 +99,7 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
         models.append(
             _path_model(
                 group, n, own, _rows_of_group(correlations, group), _rows_of_group(pairs, group),
-                dict(zip(rest["item"], rest["value"], strict=True)),
+                dict(zip(rest["item"], rest["value"], strict=True)), result.item_texts,
             )
         )  # fmt: skip
     return models, without
@@ -100,7 +107,7 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
 
 def _path_model(
     group: str, n: int, loadings: pd.DataFrame, correlations: pd.DataFrame, pairs: pd.DataFrame,
-    unexplained: dict[str, float],
+    unexplained: dict[str, float], texts: Mapping[str, str],
 ) -> PathModel:  # fmt: skip
     """The numbers of one group, with factors and items in the order they are drawn."""
     factors = list(dict.fromkeys(loadings["factor"]))
@@ -125,7 +132,7 @@ def _path_model(
     both = pairs["first"].isin(items) & pairs["second"].isin(items)
     return PathModel(
         group, n, tuple(lower), higher, tuple(items), drawn, correlations[free], pairs[both],
-        unexplained, len(every),
+        unexplained, len(every), worded=any(texts.get(item) for item in items),
     )  # fmt: skip
 
 
@@ -173,10 +180,11 @@ def _rows_of_group(frame: pd.DataFrame, group: str) -> pd.DataFrame:
 # stand at the left, items in a column at the right, what is left of them further right, and what
 # belongs together is joined by curves (factors) or brackets (residuals).
 
-ROW, HEAD = 26, 30  # pixels: of an item, and above the first
+ROW, HEAD = 24, 22  # pixels: of an item, and above the first
 _FACTOR_WIDTH, FACTOR_HEIGHT = 92, 40  # pixels
-_FACTOR_DISTANCE = 58  # pixels between factors
-_BOX, _BOX_HEIGHT = 20.0, 20
+_FACTOR_DISTANCE = 54  # pixels between factors
+_BOX, _WORDED_BOX, _BOX_HEIGHT = 20.0, 38.0, 20
+_ARROW = 30.0  # from the middle of a factor to a box, at least, where boxes could be narrower
 _UNEXPLAINED, _LANE, _LANES_AT_MOST = 9.0, 5.0, 5
 _BULGE, _FURTHER, _BULGE_AT_MOST = 11.0, 5.0, 24.0
 _STEPS = 24  # straight pieces of a curve
@@ -223,12 +231,14 @@ def layout_of(model: PathModel) -> DiagramLayout:
     lanes = _lanes(model.pairs, rows)
     lane = _LANE if lanes and max(lanes) < _LANES_AT_MOST else _LANE * 0.7
     right = 100 - _UNEXPLAINED - (lane * (max(lanes) + 1) + 3 if lanes else 0)
-    items = {item: Place(right - _BOX, y) for item, y in y_of.items()}
     factors = _factor_places(model, y_of, height + HEAD)
+    room = right - max(place.x for place in factors.values()) - _ARROW
+    box = max(_BOX, min(_WORDED_BOX, room)) if model.worded else _BOX
+    items = {item: Place(right - box, y) for item, y in y_of.items()}
     curves, curve_labels = _curves(model, factors)
     brackets, bracket_labels = _brackets(model.pairs, y_of, lanes, right + _UNEXPLAINED, lane)
     return DiagramLayout(
-        int(height + HEAD + 4), factors, items, _BOX, curves, curve_labels, brackets, bracket_labels
+        int(height + HEAD + 4), factors, items, box, curves, curve_labels, brackets, bracket_labels
     )
 
 
@@ -505,9 +515,11 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
     boxes = base.mark_rect(
         fill=BACKGROUNDS[canvas.theme], stroke=INK[canvas.theme], strokeWidth=1.2, opacity=1
     ).encode(x=canvas.x("left"), x2="right:Q", y=canvas.y("above"), y2="below:Q")
-    limit = alt.ExprRef(f"{layout.box_width} * width / 100 - 8")
-    names = base.mark_text(fontSize=11, limit=limit, color=INK[canvas.theme])
-    layers = [boxes, names.encode(x=canvas.x("middle"), y=canvas.y("y"), text="item:N")]
+    limit = alt.ExprRef(f"{layout.box_width} * width / 100 - 12")
+    align = {"align": "left", "dx": 6} if model.worded else {"align": "center"}
+    names = base.mark_text(fontSize=11, limit=limit, color=INK[canvas.theme], **align)
+    place = canvas.x("left" if model.worded else "middle")
+    layers = [boxes, names.encode(x=place, y=canvas.y("y"), text="item:N")]
     if not model.unexplained:
         return layers
     tails = base.mark_rule(color=INK[canvas.theme]).encode(
@@ -527,7 +539,9 @@ def _item_layers(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> li
 
 # One chart for each group, in words and as a table.
 
-_TITLE_HEIGHT = 80  # pixels; a page takes title and margins out of the height of a chart
+_HEYWOOD = "Unexplained share below 0, which is impossible (a Heywood case)"
+
+_TITLE_HEIGHT, _LINE_HEIGHT = 40, 14  # pixels; the height of a chart has title and margins in it
 
 
 def path_diagrams(
@@ -548,8 +562,12 @@ def path_diagrams(
         title = f"Path diagram · {model.group}" if several else "Path diagram"
         table = _table(drawn)
         charts.append(
-            Chart(title, _drawing(drawn, title, theme), _in_words(drawn) + left_out, table)
-        )
+            Chart(
+                title, _drawing(drawn, title, theme), _in_words(drawn) + left_out, table,
+                # paths start at factors, but residual correlations start at items
+                item_columns=(*(["from"] if len(drawn.pairs) else []), "to", "item"),
+            )
+        )  # fmt: skip
     return tuple(charts)
 
 
@@ -589,6 +607,8 @@ def _in_words(model: PathModel) -> str:
         )
     if model.n_hidden:
         words.append(f"{count_text(model.n_hidden, 'loading')} with p of .05 or more not drawn")
+    if model.heywood:
+        words.append(f"{_HEYWOOD}: {name_list(model.heywood)}")
     words += [
         f"{what} " + name_list([f"{a} with {b} {short_number(r)}" for a, b, r in
                              zip(own["first"], own["second"], own["value"], strict=True)])
@@ -605,15 +625,12 @@ def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
     """The chart of one group."""
     layout = layout_of(model)
     hidden = "; only loadings with p < .05 are drawn" if model.n_hidden else ""
-    heading = alt.TitleParams(
-        title,
-        subtitle=[
-            f"Standardized solution, n = {model.n:,}. Dashed: negative; thicker: larger{hidden}.",
-            "Circles: factors; boxes: items; right of a box: its unexplained share, 1 − R².",
-        ],
-        subtitleColor=INK[theme],
-        anchor="start",
-    )
+    above = heading(
+        title, theme,
+        [f"Standardized, n = {model.n:,}. Dashed: negative. Thicker: larger{hidden}.",
+         "Circles: factors. Boxes: items; right: unexplained share 1 − R².",
+         *([f"{_HEYWOOD}: {name_list(model.heywood)}."] if model.heywood else [])],
+    )  # fmt: skip
     layers = _path_layers(model, layout, theme)
-    height = layout.height + _TITLE_HEIGHT
-    return alt.layer(*layers).properties(width="container", height=height, title=heading)
+    height = layout.height + _TITLE_HEIGHT + _LINE_HEIGHT * len(above.subtitle)
+    return alt.layer(*layers).properties(width="container", height=height, title=above)

@@ -17,12 +17,14 @@ import threading
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from core.collect.client import CallFailure, ChatRequest, FailureKind, Reply
-from core.collect.openai_client import OpenAIClient
 from core.collect.prompts import gbnf
 from core.errors import CollectionError
+
+if TYPE_CHECKING:
+    from core.collect.openai_client import OpenAIClient
 
 # The bundled language model: found, checked, started, stopped.
 #
@@ -275,6 +277,8 @@ class LocalClient:
                 await client.close()
 
     async def _started(self) -> OpenAIClient:
+        from core.collect.openai_client import OpenAIClient  # noqa: PLC0415  # slow to load
+
         async with self._starting:
             if self._client is None:
                 try:

@@ -216,19 +216,24 @@ TITLES: Mapping[str, str] = MappingProxyType(
 
 def name_entities(response_format: ResponseFormat, entity: str, entity_b: str) -> ResponseFormat:
     """The format with the two names in place of {entity} and {entity_b} in its labels."""
-    names = {"{entity}": entity, "{entity_b}": entity_b}
-
-    # one pass, so that a name with "{entity_b}" in it stays as it is
-    def name_in(label: str) -> str:
-        return _NAMES.sub(lambda match: names[match.group()], label)
-
     options = tuple(
         replace(
-            option, labels={language: name_in(label) for language, label in option.labels.items()}
+            option,
+            labels={
+                language: name_entities_in(label, entity, entity_b)
+                for language, label in option.labels.items()
+            },
         )
         for option in response_format.options
     )
     return replace(response_format, options=options)
+
+
+def name_entities_in(text: str, entity: str, entity_b: str) -> str:
+    """The text with the two names in place of {entity} and {entity_b}."""
+    names = {"{entity}": entity, "{entity_b}": entity_b}
+    # one pass, so that a name with "{entity_b}" in it stays as it is
+    return _NAMES.sub(lambda match: names[match.group()], text)
 
 
 def reorder_options(response_format: ResponseFormat, codes: Sequence[str]) -> ResponseFormat:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pandas as pd
@@ -28,12 +29,17 @@ class Column:
 
 @dataclass(frozen=True, eq=False)  # eq=False: `==` on a DataFrame is not a bool
 class ResultTable:
-    """A titled table; `frame` holds full-precision values, `name` is part of its file name."""
+    """A titled table; `frame` holds full-precision values, `name` is part of its file name.
+
+    Tables with the same `tab` stand together on a page; without one, a table stands under its own
+    title.
+    """
 
     name: str
     title: str
     frame: pd.DataFrame
     columns: tuple[Column, ...]
+    tab: str = ""
 
     def __post_init__(self) -> None:
         declared = [column.name for column in self.columns]
@@ -53,11 +59,12 @@ class TextFile:
 
 @dataclass(frozen=True, eq=False)
 class AnalysisResult:
-    """Tables, their cautions, and the numbers of scores used, left out and missing.
+    """Tables, notes, and the numbers of scores used, left out and missing.
 
-    `unit` names a row of the analysis; `n_used`, `n_left_out` and `n_missing` count
-    scores and add up to the planned ones; `n_left_out` are usable scores that the rule for missing
-    answers leaves out.
+    `cautions` change how to read the numbers; `notes` inform. `item_texts` has the wording of each
+    item, which a page shows beside its code. `unit` names a row of the analysis; `n_used`,
+    `n_left_out` and `n_missing` count scores and add up to the planned ones; `n_left_out` are
+    usable scores that the rule for missing answers leaves out.
     """
 
     tables: tuple[ResultTable, ...]
@@ -67,6 +74,13 @@ class AnalysisResult:
     method: str
     notes: tuple[str, ...] = ()
     n_left_out: int = 0
+    cautions: tuple[str, ...] = ()
+    item_texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """Cautions, then notes."""
+        return (*self.cautions, *self.notes)
 
     @property
     def n_planned(self) -> int:
@@ -74,8 +88,13 @@ class AnalysisResult:
         return self.n_used + self.n_left_out + self.n_missing
 
 
+def with_tabs(tables: Iterable[ResultTable], tabs: Mapping[str, str]) -> tuple[ResultTable, ...]:
+    """The tables, each in its tab by its name; those not named stand under their own titles."""
+    return tuple(replace(table, tab=tabs.get(table.name, table.tab)) for table in tables)
+
+
 def replace_words(result: AnalysisResult, old: str, new: str) -> AnalysisResult:
-    """The result with `new` in place of `old` in titles, tooltips, method and notes."""
+    """The result with `new` in place of `old` in titles, tooltips, method, cautions and notes."""
     tables = tuple(
         replace(
             table,
@@ -89,4 +108,5 @@ def replace_words(result: AnalysisResult, old: str, new: str) -> AnalysisResult:
         tables=tables,
         method=result.method.replace(old, new),
         notes=tuple(note.replace(old, new) for note in result.notes),
+        cautions=tuple(note.replace(old, new) for note in result.cautions),
     )

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, TypeAdapter, with_config
 
 from core.domain.instrument import ORIGINAL
+from core.domain.languages import language_code
 from core.domain.numbers import count_text
-from core.domain.values import STRICT, Number, json_value, language_code, stable_id
+from core.domain.values import STRICT, Number, json_value, stable_id
 
 RespondentKind = Literal["simulated", "local", "api"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from core.domain.languages import language_code
 from core.domain.study import Context, Message
-from core.domain.values import language_code
 from core.errors import FileError
 from core.files.tables import MAX_ROWS_BANK, Table, decode, read_table, too_many_rows_error, unpack
 from core.files.writing import csv_bytes, csv_fault

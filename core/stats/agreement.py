@@ -1,4 +1,4 @@
-"""Agreement of coders: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
+"""Agreement of coders: Cohen's and Fleiss' kappa, specific agreement, Krippendorff's alpha."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from statsmodels.stats import inter_rater
 from core.stats.inputs import Estimate, Floats, Integers, check_level, undefined_size_note
 from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
 
-# Cohen's kappa of two coders, plain or weighted, and Fleiss' kappa of several.
+# Cohen's kappa of two coders, plain or weighted, their agreement on one category, and Fleiss' kappa
+# of several coders.
 #
 # Cohen's kappa and its variance are statsmodels'. Degenerate tables are answered here, because
 # statsmodels divides by zero there. Fleiss' kappa is ours for speed: the bootstrap needs it for
@@ -93,7 +94,9 @@ def weighted_kappa(
     return replace(result, value=value, low=low, high=high)
 
 
-def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
+def cohens_kappa(
+    first: Sequence[Hashable], second: Sequence[Hashable], *, level: float = 0.95
+) -> Estimate:
     """Cohen's kappa of categories of any kind, without order.
 
     Parameters
@@ -102,11 +105,65 @@ def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float
         The category that one coder gave to each unit.
     second
         The category that the other coder gave to the same units, in the same order.
+    level
+        Two-sided coverage, between 0 and 1.
 
     Returns
     -------
-    1 for complete agreement, 0 for chance, below 0 for less than chance. NaN where there is no unit
-    or all codes are the same category: agreement by chance is then complete as well.
+    Estimate : kappa, 1 for complete agreement, 0 for chance, below 0 for less than chance. NaN with
+    a reason where there is no unit or all codes are the same category: agreement by chance is then
+    complete as well.
+
+    Raises
+    ------
+    ValueError
+        The coders coded different numbers of units, or the level is not within 0 and 1.
+
+    Notes
+    -----
+    Cohen (1960) doi:10.1177/001316446002000104. The same as `weighted_kappa` without weights.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} codings against {len(second)}")
+    number = {category: place for place, category in enumerate(dict.fromkeys([*first, *second]))}
+    codes = [np.array([number[category] for category in coder], float) for coder in (first, second)]
+    return weighted_kappa(codes[0], codes[1], level=level)
+
+
+@dataclass(frozen=True)
+class SpecificAgreement:
+    """Agreement of two coders on one category.
+
+    Fields
+    ------
+    both : units to which both gave the category.
+    only_first, only_second : units to which only that coder gave it.
+    value : a proportion, 0 to 1; NaN where neither coder gave it, and then `problem` says so.
+    """
+
+    both: int
+    only_first: int
+    only_second: int
+    value: float
+    problem: str = ""
+
+
+def specific_agreement(
+    first: Sequence[Hashable], second: Sequence[Hashable], category: Hashable
+) -> SpecificAgreement:
+    """How far two coders agree on one category: the chance that the other gives it too.
+
+    Parameters
+    ----------
+    first, second
+        The category that each coder gave to each unit, in the same order of units.
+    category
+        The category whose agreement is asked for.
+
+    Returns
+    -------
+    SpecificAgreement : 2a / (2a + b + c), with a units that both and b and c units that only one of
+    them gave the category.
 
     Raises
     ------
@@ -115,19 +172,22 @@ def cohens_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float
 
     Notes
     -----
-    Cohen (1960) doi:10.1177/001316446002000104. The same kappa as `weighted_kappa` without weights.
+    Also called positive agreement; the mean of both coders' shares of their own uses of the
+    category on which the other agrees, weighted by their uses. Spitzer & Fleiss (1974)
+    doi:10.1192/bjp.125.4.341; Fleiss (1981, Statistical Methods for Rates and Proportions,
+    chapter 13). Equals 1 - scipy.spatial.distance.dice. Not corrected for chance: kappa is.
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} codings against {len(second)}")
-    number = {category: place for place, category in enumerate(dict.fromkeys([*first, *second]))}
-    if len(number) < 2:
-        return math.nan
-    rows = np.array([number[category] for category in first])
-    columns = np.array([number[category] for category in second])
-    table = _cross_table(rows, columns, len(number))
-    if _one_category(table):
-        return 0.0
-    return float(inter_rater.cohens_kappa(table, return_results=False))
+    pairs = [(a == category, b == category) for a, b in zip(first, second, strict=True)]
+    both, only_first, only_second = (
+        pairs.count(used) for used in ((True, True), (True, False), (False, True))
+    )
+    uses = 2 * both + only_first + only_second
+    if uses == 0:
+        reason = "Undefined: neither coder used this category."
+        return SpecificAgreement(0, 0, 0, math.nan, reason)
+    return SpecificAgreement(both, only_first, only_second, 2 * both / uses)
 
 
 def _cross_table(rows: Integers, columns: Integers, size: int) -> Floats:

@@ -114,9 +114,19 @@ _ITEMS = """
 select i.code from item i join study s using (instrument_id)
 where s.study_id = ? order by i.position
 """
-_TRIES = """
-select list(distinct tries) from response where study_id = ? and tries is not null
+_CONDITIONS = """
+select distinct $columns from administration a join respondent p using (respondent_id)
+    join study s using (study_id)
+where s.code in (select unnest(?::varchar[]))
 """
+_OF_RESPONSES = """
+select list(distinct tries) filter (where tries is not null),
+    list(distinct option) filter (where option is not null)
+from response where study_id = ?
+"""
+_STATUSES = """
+select $status as status, count(*) as count from trial t$joins where $where group by all
+""".replace("$status", _FILTERS["status"][0])
 _SCORE = score_sql(
     keyed="i.keyed", form="a.form", exception="d.direction", given="r.score", points="o.points",
     low="b.low", high="b.high",
@@ -177,9 +187,10 @@ def counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame
 
 
 def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
-    """The values of each factor of a study, for filters; factors with one value are left out.
+    """The values of each factor of a study, those of factors with one value as well.
 
-    `tries`, the number of replies that an answer took, is among them where it varies.
+    Besides the factors: `item`, in the order of the bank; `option`, the options that were chosen;
+    and `tries`, the numbers of replies that answers took.
     """
     respondents = database.rows(_RESPONDENTS, [study_id])
     factors: dict[str, list[Any]] = {
@@ -190,11 +201,35 @@ def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
     factors |= {
         name: values or [] for name, values in zip(_LEVEL_COLUMNS, lists, strict=bool(lists))
     }
-    factors["tries"] = (database.row(_TRIES, [study_id]) or ([],))[0] or []
-    varying = {
-        name: sorted(set(values)) for name, values in factors.items() if len(set(values)) > 1
-    }
-    return varying | {"item": [row[0] for row in database.rows(_ITEMS, [study_id])]}
+    tries, options = database.row(_OF_RESPONSES, [study_id]) or ([], [])
+    factors |= {"tries": tries or [], "option": options or []}
+    sorted_levels = {name: sorted(set(values)) for name, values in factors.items()}
+    return sorted_levels | {"item": [row[0] for row in database.rows(_ITEMS, [study_id])]}
+
+
+def statuses(database: Database, study_id: int, filters: Filters, search: str) -> dict[str, int]:
+    """How many of the trials that pass the filters have which status."""
+    joins, where, parameters = _conditions(study_id, filters, search, always="rf")
+    sql = _STATUSES.replace("$joins", joins).replace("$where", where)
+    return {str(status): int(count) for status, count in database.rows(sql, parameters)}
+
+
+def conditions(
+    database: Database, studies: Sequence[str], names: Sequence[str], filters: Filters
+) -> pd.DataFrame:
+    """The combinations of these factors, or of study, that some studies asked within the filters.
+
+    Only filters by factors count.
+    """
+    expressions = {"study": "s.code"} | {name: own for name, (own, _) in _FILTERS.items()}
+    columns = ", ".join(f"{expressions[name]} as {name}" for name in names)
+    sql, parameters = _CONDITIONS.replace("$columns", columns), [list(studies)]
+    for name, values in filters.items():
+        expression, tables = _FILTERS.get(name, ("", "-"))
+        if values and set(tables) <= {"a", "p"}:
+            sql += f" and {expression} in ({', '.join('?' * len(values))})"
+            parameters.extend(values)
+    return database.frame(sql, parameters)
 
 
 def page(
@@ -240,11 +275,16 @@ def _matching_trials(
     return int(total), list(keys or [])
 
 
-def _conditions(study_id: int, filters: Filters, search: str) -> tuple[str, str, list[Any]]:
-    """Joins and conditions from constants of this module; every value is a parameter."""
+def _conditions(
+    study_id: int, filters: Filters, search: str, *, always: str = ""
+) -> tuple[str, str, list[Any]]:
+    """Joins and conditions from constants of this module; every value is a parameter.
+
+    The tables `always` are joined even where no filter needs them.
+    """
     clauses = ["t.study_id = ?"]
     parameters: list[Any] = [study_id]
-    tables: set[str] = set()
+    tables: set[str] = set(always)
     for name, values in filters.items():
         if values:
             expression, needed = _FILTERS[name]

@@ -17,7 +17,7 @@ from core.store.collection import OPTION_MARK, PlannedCall, PlannedItem
 from core.store.database import Database
 from core.store.scoring import point_ranges_sql, score_sql
 
-# Audits: seeded samples of replies, and the codings of a person.
+# Audits: seeded samples of replies, the codings of several persons, their notes, and final codings.
 
 # The same seed and size give the sample on file, even after more replies have come in.
 _ADD = "insert into audit values (?, ?, ?, ?, ?, now()) on conflict do nothing returning audit_id"
@@ -37,64 +37,91 @@ placed as (
 )
 select $audit, $study, trial_id, place from placed where place <= $per_model
 """
+_TIME = "strftime({} at time zone 'UTC', '%Y-%m-%dT%H:%M:%SZ')"
 _AUDITS = """
 select a.audit_id, a.study_id, a.seed, a.per_model, a.at_end, a.drawn_at,
     (select count(*) from audit_sample s where s.audit_id = a.audit_id),
     (select count(distinct trial_id) from coding c where c.audit_id = a.audit_id)
 from audit a where a.study_id = ? order by a.drawn_at desc, a.audit_id
 """
-_PROGRESS = """
-select p.model, count(*) as n,
-    count(*) filter (where s.trial_id in (select trial_id from coding where audit_id = $audit))
-        as coded
-from audit_sample s join trial t using (trial_id)
-    join administration a using (administration_id) join respondent p using (respondent_id)
-where s.audit_id = $audit group by p.model order by p.model
+_CODERS = """
+select coder, count(distinct trial_id) from coding where audit_id = ? group by coder
+order by min(number)
 """
+_ADJUDICATORS = "select name from adjudicator where audit_id = ? order by since, name"
+_ADD_ADJUDICATOR = "insert into adjudicator values (?, ?, now()) on conflict do nothing"
 # Models take turns, so that tiredness and habit affect all of them alike.
 _UNFINISHED = """
 select s.trial_id from audit_sample s join trial t using (trial_id)
     join administration a using (administration_id) join respondent p using (respondent_id)
-where s.audit_id = $audit
-    and s.trial_id not in (select trial_id from coding where audit_id = $audit)
+where s.audit_id = $audit and s.trial_id not in
+    (select trial_id from coding where audit_id = $audit and coder = $coder)
 order by s.place, p.model, s.trial_id limit 1
 """
 _LATEST = """
-select trial_id from coding where audit_id = ? group by trial_id order by max(number) desc
+select trial_id from coding where audit_id = ? and coder = ?
+group by trial_id order by max(number) desc
 """
 _HOLDS = "select 1 from audit_sample where audit_id = ? and trial_id = ?"
 _CODE = """
-insert into coding (audit_id, trial_id, coded_at, status, option, parser_status, parser_option)
-select $audit, r.trial_id, now(), $status, $option,
+insert into coding (audit_id, trial_id, coder, coded_at, status, option, parser_status,
+    parser_option)
+select $audit, r.trial_id, $coder, now(), $status, $option,
     case when v.trial_id is null then r.status else v.status end,
     case when v.trial_id is null then r.option else v.option end
 from response r left join person_set v using (trial_id) where r.trial_id = $trial
 """
-_CODED = """
-with coded as (
-    select * from coding where audit_id = $audit
-    qualify row_number() over (partition by trial_id order by number desc) = 1
-)
+_DECIDE = """
+insert into adjudication (audit_id, trial_id, adjudicator, decided_at, status, option)
+values ($audit, $trial, $coder, now(), $status, $option)
+"""
+_DECIDED = """
+select trial_id from adjudication where audit_id = ? group by trial_id order by max(number) desc
+"""
+_ADJUDICATIONS = f"""
+select trial_id, status, option, adjudicator, {_TIME.format("decided_at")} as decided_at
+from adjudication where audit_id = ?
+qualify row_number() over (partition by trial_id order by number desc) = 1
+"""  # noqa: S608 - the parts are constants
+_NOTE = """
+insert into coding_note (audit_id, trial_id, coder, noted_at, note) values (?, ?, ?, now(), ?)
+"""
+_NOTES = """
+select trial_id, coder, note from (
+    select * from coding_note where audit_id = ?
+    qualify row_number() over (partition by trial_id, coder order by number desc) = 1
+) where note <> '' order by number
+"""
+_SAMPLE = """
 select t.trial_id, t.ordinal, p.model, p.label as respondent, i.code as item, a.language,
-    a.format, c.status as person_status, c.option as person_option,
+    a.format,
     case when v.trial_id is null then r.status else v.status end as parser_status,
     case when v.trial_id is null then r.option else v.option end as parser_option,
-    c.parser_status as parser_status_then, c.parser_option as parser_option_then,
-    v.trial_id is not null as taken,
-    strftime(c.coded_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%SZ') as coded_at,
-    coalesce(x.reply, '') as reply
-from audit_sample s join coded c using (trial_id) join trial t on t.trial_id = s.trial_id
+    r.status as data_status, r.option as data_option,
+    v.trial_id is not null as taken, coalesce(x.reply, '') as reply
+from audit_sample s join trial t on t.trial_id = s.trial_id
     join administration a using (administration_id) join respondent p using (respondent_id)
     join item i using (item_id) join response r on r.trial_id = s.trial_id
     left join person_set v on v.trial_id = s.trial_id
     left join attempt_text x on x.attempt_id = r.attempt_id
-where s.audit_id = $audit order by p.model, s.place
+where s.audit_id = ? order by p.model, s.place
 """
+_CODED = f"""
+select trial_id, coder, status as person_status, option as person_option,
+    parser_status as parser_status_then, parser_option as parser_option_then,
+    {_TIME.format("coded_at")} as coded_at
+from coding where audit_id = $audit
+qualify row_number() over (partition by trial_id, coder order by number desc) = 1
+order by min(number) over (partition by coder)
+"""  # noqa: S608
 
 
 @dataclass(frozen=True)
 class Audit:
-    """One sample. With `at_end`, pages show the parser's codings only after the last reply."""
+    """One sample. With `at_end`, pages show the parser's codings only after the last reply.
+
+    `n_coded` counts the replies that any coder has coded.
+    """
 
     audit_id: int
     study_id: int
@@ -104,11 +131,6 @@ class Audit:
     drawn_at: datetime
     n: int
     n_coded: int
-
-    @property
-    def finished(self) -> bool:
-        """Whether every reply is coded."""
-        return self.n_coded >= self.n
 
 
 def draw(database: Database, study_id: int, *, seed: int, per_model: int, at_end: bool) -> int:
@@ -132,20 +154,31 @@ def audits(database: Database, study_id: int) -> tuple[Audit, ...]:
     return tuple(Audit(*row) for row in database.rows(_AUDITS, [study_id]))
 
 
-def progress(database: Database, audit_id: int) -> pd.DataFrame:
-    """By model: replies drawn (`n`) and coded."""
-    return database.frame(_PROGRESS, {"audit": audit_id})
+def coders(database: Database, audit_id: int) -> dict[str, int]:
+    """How many replies each coder has coded, the coder who began first first."""
+    return dict(database.rows(_CODERS, [audit_id]))
 
 
-def next_uncoded(database: Database, audit_id: int) -> int | None:
-    """The next trial without a coding; None when all are coded."""
-    row = database.row(_UNFINISHED, {"audit": audit_id})
+def adjudicators(database: Database, audit_id: int) -> tuple[str, ...]:
+    """The persons who see all codings of an audit and code nothing themselves."""
+    return tuple(row[0] for row in database.rows(_ADJUDICATORS, [audit_id]))
+
+
+def add_adjudicator(database: Database, audit_id: int, name: str) -> None:
+    """Let a person see all codings of an audit from now on."""
+    with database.transaction() as cursor:
+        cursor.execute(_ADD_ADJUDICATOR, [audit_id, name])
+
+
+def next_uncoded(database: Database, audit_id: int, coder: str) -> int | None:
+    """The next trial that a coder has not coded; None when all are coded."""
+    row = database.row(_UNFINISHED, {"audit": audit_id, "coder": coder})
     return row[0] if row else None
 
 
-def coded_trials(database: Database, audit_id: int) -> tuple[int, ...]:
-    """The trials coded so far, newest first."""
-    return tuple(row[0] for row in database.rows(_LATEST, [audit_id]))
+def coded_trials(database: Database, audit_id: int, coder: str) -> tuple[int, ...]:
+    """The trials that a coder has coded so far, newest first."""
+    return tuple(row[0] for row in database.rows(_LATEST, [audit_id, coder]))
 
 
 def is_sampled(database: Database, audit_id: int, trial_id: int) -> bool:
@@ -154,21 +187,68 @@ def is_sampled(database: Database, audit_id: int, trial_id: int) -> bool:
 
 
 def save_coding(
-    database: Database, audit_id: int, trial_id: int, *, status: str, option: str | None
+    database: Database, audit_id: int, trial_id: int, *, coder: str, status: str, option: str | None
 ) -> None:
     """Save a person's coding of a reply; the newest counts, earlier ones stay on file."""
-    values = {"audit": audit_id, "trial": trial_id, "status": status, "option": option}
+    _save_code(database, _CODE, audit_id, trial_id, coder, status, option)
+
+
+def save_adjudication(
+    database: Database, audit_id: int, trial_id: int, *, coder: str, status: str, option: str | None
+) -> None:
+    """Save the final coding of a reply; the newest counts, earlier ones stay on file."""
+    _save_code(database, _DECIDE, audit_id, trial_id, coder, status, option)
+
+
+def adjudicated_trials(database: Database, audit_id: int) -> tuple[int, ...]:
+    """The trials that have a final coding by an adjudicator, newest first."""
+    return tuple(row[0] for row in database.rows(_DECIDED, [audit_id]))
+
+
+def adjudications(database: Database, audit_id: int) -> pd.DataFrame:
+    """The final coding of each adjudicated reply: `status`, `option`, who and when."""
+    return database.frame(_ADJUDICATIONS, [audit_id])
+
+
+def save_note(database: Database, audit_id: int, trial_id: int, coder: str, note: str) -> None:
+    """Save a person's note about a reply; the newest counts, and an empty one takes it away."""
     with database.transaction() as cursor:
-        cursor.execute(_CODE, values)
+        cursor.execute(_NOTE, [audit_id, trial_id, coder, note])
+
+
+def notes(database: Database, audit_id: int) -> dict[tuple[int, str], str]:
+    """The notes of an audit by trial and person."""
+    return {(trial, coder): note for trial, coder, note in database.rows(_NOTES, [audit_id])}
+
+
+def sample(database: Database, audit_id: int) -> pd.DataFrame:
+    """Every reply of a sample with the parser's coding and the one in the data.
+
+    The parser's is the one on file now, or the one before a person's coding replaced it; `taken`
+    says that a person's has.
+    """
+    return database.frame(_SAMPLE, [audit_id])
 
 
 def codings(database: Database, audit_id: int) -> pd.DataFrame:
-    """Every reply coded so far with the person's coding and the parser's.
-
-    The parser's is the one on file now, or the one before a person's coding replaced it;
-    `parser_status_then` and `parser_option_then` are those at the time of the person's coding.
-    """
+    """Every coder's coding of each reply, with the parser's at that time; coders in their order."""
     return database.frame(_CODED, {"audit": audit_id})
+
+
+def _save_code(
+    database: Database,
+    statement: str,
+    audit_id: int,
+    trial_id: int,
+    coder: str,
+    status: str,
+    option: str | None,
+) -> None:
+    values = {
+        "audit": audit_id, "trial": trial_id, "coder": coder, "status": status, "option": option,
+    }  # fmt: skip
+    with database.transaction() as cursor:
+        cursor.execute(statement, values)
 
 
 # Changes of responses by a newer parser or a person. The old values stay on file.

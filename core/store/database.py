@@ -235,15 +235,13 @@ def _ends_with_unused_space(connection: duckdb.DuckDBPyConnection, path: str) ->
 def _free_ends_with_unused_space(connection: duckdb.DuckDBPyConnection, path: str) -> None:
     """Cut off the unused end of the file. DuckDB does so only when its last block becomes free.
 
-    The last block differs, so several rounds may be needed.
+    Blocks that are free further up are filled first, so each round takes more of them.
     """
-    for _ in range(5):
-        for sql in (
-            "create or replace table freed as select range as number from range(10)",
-            "force checkpoint",
-            "drop table freed",
-            "force checkpoint",
-        ):
+    for n_rows in (10, 30_000, 60_000, 120_000, 240_000, 480_000):  # some 30,000 to a block
+        connection.execute(
+            "create or replace table freed as select random() as number from range(?)", [n_rows]
+        )
+        for sql in ("force checkpoint", "drop table freed", "force checkpoint"):
             connection.execute(sql)
         if not _ends_with_unused_space(connection, path):
             return

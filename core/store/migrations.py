@@ -349,12 +349,58 @@ create table attempt_usage (            -- tokens of reasoning, a part of attemp
 );
 """
 
+_0006 = """
+-- Several coders code a sample, each alone. Codings of a file without names are those of Coder 1.
+-- Made anew: after a kill, DuckDB cannot replay a new column of a table that has a sequence.
+create temp table coding_before as select * from coding;
+drop table coding;
+create table coding (
+    number bigint primary key default nextval('coding_number'),
+    audit_id bigint not null,
+    trial_id bigint not null,
+    coded_at timestamptz not null,
+    status varchar not null,
+    option varchar,
+    parser_status varchar not null,     -- what the parser had said when the person coded it
+    parser_option varchar,
+    coder varchar not null default 'Coder 1'
+);
+insert into coding by name select *, 'Coder 1' as coder from coding_before;
+drop table coding_before;
+create sequence coding_note_number;
+create table coding_note (              -- the newest of a reply and person counts; '': no note
+    number bigint primary key default nextval('coding_note_number'),
+    audit_id bigint not null,
+    trial_id bigint not null,
+    coder varchar not null,
+    noted_at timestamptz not null,
+    note varchar not null
+);
+create table adjudicator (              -- persons who see all codings and code nothing themselves
+    audit_id bigint not null,
+    name varchar not null,
+    since timestamptz not null,
+    primary key (audit_id, name)
+);
+create sequence adjudication_number;
+create table adjudication (             -- final codings; the newest of a reply counts
+    number bigint primary key default nextval('adjudication_number'),
+    audit_id bigint not null,
+    trial_id bigint not null,
+    adjudicator varchar not null,
+    decided_at timestamptz not null,
+    status varchar not null,
+    option varchar
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
     ("0003_amendments", _0003),
     ("0004_sending", _0004),
     ("0005_reply_parts", _0005),
+    ("0006_coders", _0006),
 )
 
 

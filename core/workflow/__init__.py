@@ -5,6 +5,9 @@ opening      opens a database file, and fills a new one with what comes with Ink
 saved_inputs typed input of the pages, saved until it is used
 prompts      prompt templates, and the request of each planned call
 sample       the sample study
+next_steps   what to do next with each study
+search       finds pages, analyses and words of the glossary
+preloading   loads packages before the first page needs them
 banks        editing (save, undo, publish, import, export), grid, drafting by a model, text_prompts
 respondents  catalog (add, test, keys, prices), forms, service_settings
 contexts     sets of personas and conversations, rewriting them with a model

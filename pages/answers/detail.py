@@ -40,23 +40,18 @@ def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None
     if answer is None or answer.study != study.code:
         st.info("The study does not hold the answer that the address names.")
         return
-    st.header(plain(f"Answer {answer.ordinal:,} of the plan: item {answer.item}"))
-    left, right = st.columns(2)
-    with left:
-        _question(answer)
-    with right:
-        _reply(answer)
-        _facts(answer, study, varied)
+    st.markdown(plain(f"Answer {answer.ordinal:,} of the plan: item {answer.item}"))
+    if answer.text:
+        text_block(answer.text, language=answer.language)
+    else:
+        st.caption("The bank has no text for this item (the answers were imported).")
+    _reply(answer)
+    _prompt(answer)
+    _facts(answer, study, varied)
     _attempts(answer.attempts)
 
 
-def _question(answer: AnswerDetail) -> None:
-    st.markdown("**Item in the bank**")
-    if answer.text:
-        with st.container(border=True):
-            text_block(answer.text, language=answer.language)
-    else:
-        st.caption("The bank has no text for this item (the answers were imported).")
+def _prompt(answer: AnswerDetail) -> None:
     st.markdown("**Prompt as sent**")
     if answer.n_in_call > 1:
         st.caption(f"This is item {answer.position} of {answer.n_in_call} in one prompt.")
@@ -221,7 +216,7 @@ _PAGE_SIZE = 50
 
 def reading_section(study: StudyRecord) -> None:
     """Buttons that read the replies again, show the changes, and apply them."""
-    with st.expander("Read the replies again"):
+    with st.container():
         st.caption(
             "Inkblot's rules for reading replies improve with each version. Here, Inkblot reads "
             "the saved replies again with the current rules and makes no call. You see the changes "

@@ -2,69 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.charts import with_theme_ink
 from core.domain.numbers import count_text, round_frame
-from core.domain.results import Column, ResultTable
 from core.domain.study import FACTORS
 from core.workflow.answers import browsing
-from core.workflow.designs import studies
+from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
 from pages.answers import detail, table
-from pages.shared import downloads, results, widgets
+from pages.shared import downloads, results, study_bar, widgets
 from pages.shared.widgets import factor_word
 
-# Answers of each status by condition; a click on a number lists these answers.
+# Counts of statuses by condition; a click on a number lists these answers.
 
 # Factors of few levels: one count by all of them serves several tables.
 _COARSE = tuple(
     name for name in FACTORS if name not in ("context", "entity", "entity_b", "repetition")
 )
-_AT_FIRST = ("model", "language", "format", "phase", "form")
+_ROW_LINES = 4  # rows of the table that are seen at once
 _HELP = {
     "planned": "Trials. A trial asks one respondent one item once.",
     "asked": "Trials that were sent, with or without a reply. Percentages refer to these.",
     "n": "Answers that can be scored.",
-    "missing": "All other trials, including those not asked yet.",
+    "missing": "All other trials: refused, off the scale, not asked yet and so on. They are "
+    "counted and shown, but never scored.",
     "answered with explanation": "The reply holds an option and more text than its code or label.",
     "neutral, non-committal": "The reply takes no side, without refusing.",
     "refused": "The reply says that the model will not or cannot answer.",
 }
 
 
-def _status_section(study: StudyRecord, revision: object, levels: Iterable[str]) -> None:
-    """The table of statuses, by the factors that the reader chooses as rows."""
-    st.header("Statuses by condition")
-    varied = set(levels)
-    by = _choose_rows(study.code, [n for n in FACTORS if n in varied or n == "model"])
+def _counts(
+    row: DeltaGenerator, study: StudyRecord, revision: object, varied: Collection[str]
+) -> None:
+    """The table of statuses, by the factors that the reader chooses as rows in the top `row`."""
+    with row:
+        usable = control.usable_words(study.n_usable, study.n_asked)
+        st.markdown(
+            f"**{usable}**",
+            width="content",
+            help="Replies with an option, of the questions asked. Press a number of the table to "
+            "list its answers (with the keyboard: move to the number with the arrow keys).",
+        )
+        with st.popover("Counts", icon=":material/table_rows:"):
+            by = _choose_rows(study.code, [n for n in FACTORS if n in varied or n == "model"])
+            percent = st.toggle(
+                "Percentages", key=table.name_of(study.code, "percent"), persist_state="session",
+                help="Shares of the trials asked, beside the counts.",
+            )  # fmt: skip
+            file = st.container()
+        widgets.import_link()
     if not by:
-        st.info("Choose at least one factor for the rows.")
+        st.caption("Choose at least one factor for the rows of the table of counts.")
         return
     tally = _tallied(revision, study.code, _COARSE if set(by) <= set(_COARSE) else tuple(by))
     shown = browsing.status_shares(browsing.status_table(tally, by), by)
-    st.caption(
-        "Click a number to list its answers below (with the keyboard: move to the number with the "
-        f"arrow keys). {count_text(len(shown), 'row')}, "
-        f"n = {int(shown['n'].sum()):,} usable of {int(shown['planned'].sum()):,} planned trials."
-    )
-    _draw(study.code, shown, by)
     data = analyses.export.frame_csv(shown)
     name = f"{downloads.file_stem(study.code)}-statuses.csv"
-    widgets.download("CSV", data, name, key="answers_statuses_csv")
+    with file:
+        widgets.download("CSV of the counts", data, name, key="answers_statuses_csv")
+    _draw(study.code, shown, by, percent=percent)
 
 
 def _choose_rows(study: str, offered: list[str]) -> list[str]:
-    start = [name for name in _AT_FIRST if name in offered]
     chosen: list[str] = st.multiselect(
-        "Rows", offered, start, format_func=factor_word,
+        "Rows", offered, ["model"], format_func=factor_word,
         key=table.name_of(study, "status_rows"), persist_state="session",
         help="The table has one row for each combination of these factors. You can choose the "
         "model and every factor that varies in this study.",
@@ -78,13 +89,16 @@ def _tallied(revision: object, study: str, by: tuple[str, ...] = _COARSE) -> pd.
     return browsing.status_counts(widgets.workspace(), study, by)
 
 
-def _draw(study: str, shown: pd.DataFrame, by: Sequence[str]) -> None:
+def _draw(study: str, shown: pd.DataFrame, by: Sequence[str], *, percent: bool) -> None:
     key = table.name_of(study, f"statuses:{':'.join(by)}")
+    columns = [name for name in map(str, shown) if percent or not name.endswith("%")]
     rows = count_text(len(shown), "row")
     widgets.table(
         round_frame(shown, 1, [name for name in map(str, shown) if name.endswith("%")]),
         alt=f"Answers by {', '.join(map(factor_word, by))} and status: {rows}",
         key=key,
+        height=min(len(shown), _ROW_LINES) * 35 + 38,
+        column_order=columns,
         on_select=partial(_open_number, study, key, shown, tuple(by)),
         selection_mode="single-cell",
         placeholder="–",
@@ -114,40 +128,36 @@ def _open_number(study: str, key: str, shown: pd.DataFrame, by: tuple[str, ...])
     row, column = cells[0]
     chosen: dict[str, Sequence[Any]] = {name: [shown[name].iloc[row]] for name in by}
     if column not in by:
-        chosen["status"] = browsing.statuses_of(column)
+        statuses = browsing.statuses_of(column)
+        present = set(map(str, shown)) & set(STATUS_WORDS.values())
+        chosen["status"] = [s for s in statuses if STATUS_WORDS[s] in present] or statuses
     table.show_only(study, chosen)
 
 
-# The page: counts by respondent, statuses by condition, and the answers.
+# The page: counts, the list of answers with the open one beside it, and what is done with them.
 
-_COUNTS = {
-    "Planned": "Trials. A trial asks one respondent one item once.",
-    "n": "Answers that can be scored.",
-    "Missing": "All other trials: refused, off the scale, not asked yet and so on. They are "
-    "counted and shown, but never scored.",
-}
+_CHART, _REREADING, _FILE = "Chart of statuses", "Read the replies again", "Download"
 
 
-def counts(study: StudyRecord, revision: object) -> None:
-    """How many answers there are of each kind, by respondent: a table and a chart."""
+def _answers(study: StudyRecord, levels: table.Levels, statuses: Mapping[str, int]) -> None:
+    """The answers that pass the filters, a page at a time, and the open answer beside them."""
+    view = table.choose_view(study, levels, statuses)
+    shown = table.load_page(study, view)
+    if shown is None:
+        st.info("No answer passes these filters. Remove a filter.")
+        return
+    with st.container(key="answers_list_and_pane"):
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            table.show_list(study, view, shown)
+        with right, widgets.error_box():
+            table.answer_buttons(study, shown)
+            detail.show_answer(study, shown.opened, view.factors)
+
+
+def _chart(study: StudyRecord, revision: object) -> None:
+    """How many trials of each respondent have which status."""
     overview = browsing.status_table(_tallied(revision, study.code), ["respondent"])
-    st.header("Answers by status")
-    usable = control.usable_words(study.n_usable, study.n_asked)
-    st.write(f"Answers: **{usable}** (replies with an option, of the questions asked).")
-    shown = overview.rename(columns=str.capitalize).rename(columns={"N": "n"})
-    widgets.table(
-        shown,
-        alt=f"Answers by respondent and status: {count_text(len(overview), 'respondent')}",
-        column_config={"Respondent": st.column_config.TextColumn()}
-        | {
-            name: st.column_config.NumberColumn(format="localized", help=_COUNTS.get(name))
-            for name in shown.columns[1:]
-        },
-    )
-    columns = tuple(Column(name, name) for name in shown.columns)
-    data = analyses.export.table_csv(ResultTable("counts", "Answers by status", shown, columns))
-    name = f"{downloads.file_stem(study.code)}-what_came_back.csv"
-    widgets.download("CSV", data, name, key="answers_counts_csv")
     theme = results.theme()
     chart = browsing.status_chart(overview, theme=theme)
     st.altair_chart(with_theme_ink(chart.spec, theme), alt=chart.alt, key="answers_chart")
@@ -156,28 +166,31 @@ def counts(study: StudyRecord, revision: object) -> None:
         widgets.table(chart.table, alt="Data of the chart: trials by respondent and status")
 
 
-def rows(study: StudyRecord, levels: dict[str, list[Any]]) -> None:
-    """The answers that pass the filters, a page at a time, and one answer in full."""
-    st.header("List of answers")
-    view = table.choose_view(study, levels)
-    trial = table.choose_answer(study, view)
-    if trial is not None:
-        detail.show_answer(study, trial, view.factors)
+def _tools(study: StudyRecord, revision: object) -> None:
+    """Chart, reading the replies again, and the file, each when its tab is open."""
+    chart, rereading, file = st.tabs(
+        [_CHART, _REREADING, _FILE], key="answers_tools", on_change="rerun"
+    )
+    if chart.open:
+        with chart, widgets.error_box():
+            _chart(study, revision)
+    if rereading.open:
+        with rereading, widgets.error_box():
+            detail.reading_section(study)
+    if file.open:
+        with file, widgets.error_box():
+            st.caption("The file holds all answers of the study; the filters do not apply.")
+            downloads.answers_file(study.code, "csv")
 
 
 def main() -> None:
-    st.title("Answers")
-    st.caption(
-        "See every answer with its prompt and its reply, and how Inkblot read the reply. The "
-        "tables count trials. A trial asks one respondent one item once."
-    )
     with widgets.error_box():
-        study = widgets.study_chooser()
+        row, study = study_bar.study_row(
+            "Answers", "See every answer with its prompt and its reply, and how Inkblot read it."
+        )
         if study is None:
+            widgets.no_study()
             return
-        widgets.honesty_note(studies.respondents_of(widgets.workspace(), study.code))
-        widgets.unreviewed_note(study)
-        widgets.unkeyed_note(study.code)
         if study.n_responses == 0:
             st.info("This study has no answers yet. Start it on the page Collect.")
             st.page_link(
@@ -186,24 +199,20 @@ def main() -> None:
             )  # fmt: skip
         workspace = widgets.workspace()
         revision = (workspace.process, analyses.revision(workspace, [study.code]))
-        levels = browsing.levels(workspace, study.code)
+        levels = browsing.all_levels(workspace, study.code)
+        tally = _tallied(revision, study.code).groupby("status")["count"].sum()
+        statuses = {s: int(tally[s]) for s in STATUS_WORDS if s in tally}
         with widgets.error_box():
-            counts(study, revision)
+            _counts(row, study, revision, [name for name in levels if len(levels[name]) > 1])
         with widgets.error_box():
-            _status_section(study, revision, levels)
-        with widgets.error_box():
-            rows(study, levels)
-        st.header("Check the readings")
-        st.page_link(
-            "pages/audit.py", label="Code a sample of replies yourself (Audit)",
-            icon=":material/fact_check:", query_params={widgets.STUDY_PARAMETER: study.code},
-        )  # fmt: skip
-        with widgets.error_box():
-            detail.reading_section(study)
-        st.header("Download")
-        st.caption("The file holds all answers of the study; the filters above do not apply.")
-        with widgets.error_box():
-            downloads.answers_file(study.code, "csv")
+            _answers(study, levels, statuses)
+        with st.container(horizontal=True):
+            st.page_link(
+                "pages/audit/page.py", label="Code a sample of replies yourself (Audit)",
+                icon=":material/fact_check:", query_params={widgets.STUDY_PARAMETER: study.code},
+            )  # fmt: skip
+            study_bar.texts_link(study)
+        _tools(study, revision)
 
 
 main()

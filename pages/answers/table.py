@@ -1,4 +1,12 @@
-"""Filters of answers, kept in the address, and the table of answers."""
+"""Filters of answers, kept in the address, and the list of answers.
+
+Other pages link to the replies behind a number with filters in the address. Each of these may
+stand several times: status, model, language, item, option, respondent, context, entity, entity_b,
+form, format, template, label_order, phase, repetition, tries. Their values are codes, as in the
+tidy file. `search` is a text of replies and prompts, `page` a page of the list, `answer` the
+trial that is open. For example, ?study=pilot&item=nature_07&model=gpt-4o&status=refused. The page
+names values that the study does not have, and leaves them out.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +19,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.languages import language_name
 from core.workflow.answers import browsing
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.designs.studies import StudyRecord
@@ -20,9 +29,13 @@ from pages.shared.widgets import STUDY_PARAMETER, factor_word, plain, workspace
 
 _WRITTEN = "answers_address"
 _SHOWN_STUDY = "answers_study"
-_WORDS = {"tries": "Number of replies"}
+_WORDS = {"tries": "Number of replies", "option": "Option chosen"}
+_FIRST = ("model", "language", "item")  # beside the search; the others are in a box
 _LISTED_LEVELS = 1000  # more would make the page heavy; others can be typed
 _LONGEST_ADDRESS = 20  # values of one filter that are kept in the address
+_LONGEST_TEXT = 60  # characters of an item's text in the list of items
+
+Levels = Mapping[str, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -39,43 +52,78 @@ def name_of(study: str, what: str) -> str:
     return f"answers:{study}:{what}"
 
 
-def choose_view(study: StudyRecord, factor_levels: Mapping[str, list[Any]]) -> View:
-    """Controls for search, status, item and the other factors of `answers.levels`."""
-    _follow_link(study.code)
-    start = _address_at_first(study.code)
-    levels = dict(factor_levels)
-    columns = st.columns([2, 2, 2])
-    with columns[0]:
-        search = _search(study.code, start)
-    with columns[1]:
-        status = _filter(study.code, "status", list(STATUS_WORDS), start)
-    with columns[2]:
-        item = _filter(study.code, "item", levels.pop("item"), start)
-    chosen = {"status": status, "item": item}
-    if levels:
-        with st.expander(_heading(study.code, levels, start)):
-            for name, values in levels.items():
-                chosen[name] = _filter(study.code, name, values, start)
-    st.button(
-        "Clear all filters", key="answers_clear", icon=":material/filter_alt_off:",
-        disabled=not search and not any(chosen.values()), on_click=show_only, args=(study.code, {}),
-    )  # fmt: skip
+def choose_view(study: StudyRecord, levels: Levels, statuses: Mapping[str, int]) -> View:
+    """Controls for search, status and the factors that vary; `levels` are those of all factors.
+
+    `statuses` are the statuses of the study with their counts, for the pills.
+    """
+    code = study.code
+    _read_address(code, {**levels, "status": list(STATUS_WORDS)})
+    _say_unknown(code)
+    varied = {
+        name: values
+        for name, values in levels.items()
+        if len(values) > 1 or (name in ("item", "option") and values)
+    }
+    chosen = _choices(code, varied)
+    search = _typed(code)
+    counts = _status_counts(code, chosen, search, statuses)
+    with st.container(horizontal=True, vertical_alignment="center", key="answers_statuses"):
+        chosen["status"] = _status_pills(code, counts)
+        if search or any(chosen.values()):
+            st.button(
+                "Clear all filters", key="answers_clear", icon=":material/filter_alt_off:",
+                type="tertiary", on_click=show_only, args=(code, {}),
+            )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="bottom", key="answers_filters"):
+        _search(code)
+        for name in _FIRST:
+            if name in varied:
+                _filter(code, name, varied[name])
+        others = [name for name in varied if name not in _FIRST]
+        if others:
+            with st.popover(_heading(code, others)):
+                for name in others:
+                    _filter(code, name, varied[name])
     filters = {name: values for name, values in chosen.items() if values}
     _to_address("search", [search] if search else [])
-    for name, values in chosen.items():
-        _to_address(name, [str(v) for v in values] if len(values) <= _LONGEST_ADDRESS else [])
-    return View(filters, search, tuple(levels))
+    for name in (*levels, "status"):
+        values = [str(value) for value in chosen.get(name, ())]
+        _to_address(name, values if len(values) <= _LONGEST_ADDRESS else [])
+    return View(filters, search, tuple(name for name in varied if name not in ("item", "option")))
 
 
 def show_only(study: str, chosen: Mapping[str, Sequence[Any]]) -> None:
     """Set the filters to these levels and clear all others; for callbacks of buttons and tables."""
     names = [name for name in st.session_state.to_dict() if isinstance(name, str)]
     start = name_of(study, "where:")
-    for key in names:
-        if key.startswith(start):
-            st.session_state[key] = [str(v) for v in chosen.get(key.removeprefix(start), ())]
+    for key in {*(n for n in names if n.startswith(start)), *(f"{start}{n}" for n in chosen)}:
+        st.session_state[key] = [str(v) for v in chosen.get(key.removeprefix(start), ())]
     st.session_state[name_of(study, "search")] = ""
     _back_to_start(study)
+
+
+def _read_address(study: str, levels: Levels) -> None:
+    """Apply an address that this page has not written: a link's, or that of a new browser tab."""
+    if st.session_state.get(_SHOWN_STUDY) not in (None, study):
+        for name in [name for name in st.query_params if name != STUDY_PARAMETER]:
+            del st.query_params[name]
+    st.session_state[_SHOWN_STUDY] = study
+    address = _address()
+    if not address or address == st.session_state.get(_WRITTEN):
+        return
+    known = {name: set(map(str, values)) for name, values in levels.items()}
+    asked = {name: values for name, values in address.items() if name in known}
+    show_only(study, {name: [v for v in asked[name] if v in known[name]] for name in asked})
+    unknown = [(name, v) for name, values in asked.items() for v in values if v not in known[name]]
+    if unknown:
+        st.session_state[name_of(study, "unknown")] = unknown
+    st.session_state[name_of(study, "search")] = address.get("search", [""])[0]
+    for what in ("page", "answer"):
+        text = address.get(what, [""])[0]
+        number = int(text) if text.isdecimal() and len(text) < 20 else None
+        st.session_state[name_of(study, what)] = number
+    st.session_state[_WRITTEN] = address
 
 
 def _to_address(name: str, values: list[str]) -> None:
@@ -87,138 +135,186 @@ def _to_address(name: str, values: list[str]) -> None:
     st.session_state[_WRITTEN] = _address()
 
 
-def _from_address(study: str, name: str) -> str:
-    """The value in the address when this browser tab opened the study, or empty."""
-    values = _address_at_first(study).get(name)
-    return values[0] if values else ""
-
-
-def _follow_link(study: str) -> None:
-    """Apply the filters of an address that this page has not written, such as a link's."""
-    address = _address()
-    first = name_of(study, "address")
-    if first not in st.session_state or not address or address == st.session_state.get(_WRITTEN):
-        return
-    st.session_state[first] = address
-    show_only(study, {name: values for name, values in address.items() if name != "search"})
-    st.session_state[name_of(study, "search")] = address.get("search", [""])[0]
-    for what in ("page", "answer"):
-        st.session_state.pop(name_of(study, what), None)
-
-
 def _address() -> dict[str, list[str]]:
     """The values of the address, without the study."""
     return {n: st.query_params.get_all(n) for n in st.query_params if n != STUDY_PARAMETER}
 
 
-def _address_at_first(study: str) -> Mapping[str, list[str]]:
-    """The address when this tab opened the page; values for another study are dropped."""
-    if st.session_state.get(_SHOWN_STUDY) not in (None, study):
-        for name in [name for name in st.query_params if name != STUDY_PARAMETER]:
-            del st.query_params[name]
-    st.session_state[_SHOWN_STUDY] = study
-    key = name_of(study, "address")
-    if key not in st.session_state:
-        st.session_state[key] = {n: st.query_params.get_all(n) for n in st.query_params}
-    address: Mapping[str, list[str]] = st.session_state[key]
-    return address
+def _say_unknown(study: str) -> None:
+    """Name the values of a link that the study does not have."""
+    unknown = st.session_state.get(name_of(study, "unknown"))
+    if unknown:
+        words = ", ".join(f"{_title(name).lower()} {value}" for name, value in unknown[:5])
+        st.warning(
+            f"The link asks for answers that this study does not have: {plain(words)}. The list "
+            "leaves this part of the link out."
+        )
 
 
-def _search(study: str, start: Mapping[str, list[str]]) -> str:
-    key = name_of(study, "search")
-    typed = st.text_input(
-        "Search in replies and prompts",
-        "" if key in st.session_state else start.get("search", [""])[0],
+def _choices(study: str, varied: Levels) -> dict[str, list[Any]]:
+    """The levels chosen for each factor that varies, as the controls have them."""
+    chosen: dict[str, list[Any]] = {}
+    for name, values in varied.items():
+        by_text = {str(value): value for value in values}
+        texts = st.session_state.get(name_of(study, f"where:{name}")) or []
+        chosen[name] = [by_text[text] for text in texts if text in by_text]
+    return chosen
+
+
+def _typed(study: str) -> str:
+    return str(st.session_state.get(name_of(study, "search")) or "").strip()
+
+
+def _status_counts(
+    study: str, chosen: Mapping[str, Sequence[Any]], search: str, statuses: Mapping[str, int]
+) -> dict[str, int]:
+    """The count of each status of the study among the answers that pass the other filters."""
+    filters = {name: values for name, values in chosen.items() if values}
+    if not filters and not search:
+        return dict(statuses)
+    tally = browsing.status_tally(workspace(), study, filters, search)
+    return {status: tally.get(status, 0) for status in statuses}
+
+
+def _status_pills(study: str, counts: Mapping[str, int]) -> list[str]:
+    """Statuses with their counts; none chosen means all.
+
+    A status that the study does not have is among them where a link or a number asks for it.
+    """
+    key = name_of(study, "where:status")
+    chosen = st.session_state.get(key) or []
+    return st.pills(
+        "Status", [s for s in STATUS_WORDS if s in counts or s in chosen], selection_mode="multi",
         key=key,
-        type="search",
-        on_change=_back_to_start,
-        args=(study,),
-        persist_state="session",
+        format_func=lambda s: f"{STATUS_WORDS[s].capitalize()} {counts.get(s, 0):,}",
+        on_change=_back_to_start, args=(study,), persist_state="session",
+        label_visibility="collapsed", wrap=True,
+    )  # fmt: skip
+
+
+def _search(study: str) -> None:
+    st.text_input(
+        "Search in replies and prompts", key=name_of(study, "search"), type="search",
+        icon=":material/search:",
+        placeholder="Replies, prompts", on_change=_back_to_start, args=(study,),
+        persist_state="session", width=170, label_visibility="collapsed",
         help="Finds the text anywhere in a reply or a prompt. Capital and small letters are the "
         "same.",
-    )
-    return (typed or "").strip()
+    )  # fmt: skip
 
 
-def _filter(study: str, name: str, values: list[Any], start: Mapping[str, list[str]]) -> list[Any]:
+def _filter(study: str, name: str, values: list[Any]) -> None:
     """A choice among the levels of one factor; none chosen means all."""
-    by_text = {str(value): value for value in values}
-    listed = list(by_text)[:_LISTED_LEVELS]
-    long = len(by_text) > _LISTED_LEVELS
-    default = [text for text in start.get(name, []) if text in by_text]
-    listed += [text for text in default if text not in listed]
+    first = name in _FIRST
+    texts = [str(value) for value in values]
+    long = len(texts) > _LISTED_LEVELS
     key = name_of(study, f"where:{name}")
-    listed += [text for text in st.session_state.get(key, []) if text not in listed]
-    chosen = st.multiselect(
-        _WORDS.get(name) or factor_word(name).capitalize(),
-        listed,
-        None if key in st.session_state else default,
-        format_func=_shown_as(name),
+    known = set(texts)
+    # typed levels that the study does not have are no filter
+    chosen = [text for text in st.session_state.get(key) or [] if text in known]
+    if chosen != st.session_state.get(key, chosen):
+        st.session_state[key] = chosen
+    st.multiselect(
+        _title(name),
+        list(dict.fromkeys([*texts[:_LISTED_LEVELS], *chosen])),
+        format_func=_shown_as(study, name),
         key=key,
         on_change=_back_to_start,
         args=(study,),
         accept_new_options=long,
-        placeholder="All",
+        placeholder=f"All {factor_word(name)}s" if first else "All",
+        label_visibility="collapsed" if first else "visible",
         persist_state="session",
-        help=f"There are {len(by_text):,} levels. The list has the first {_LISTED_LEVELS:,}; type "
+        width=300 if name == "item" else 170 if first else "stretch",
+        help=f"There are {len(texts):,} levels. The list has the first {_LISTED_LEVELS:,}; type "
         "any other."
         if long
         else None,
     )
-    unknown = [text for text in chosen if text not in by_text]
-    if unknown:
-        st.caption(f"Not in this study: {plain(', '.join(unknown))}.")
-    numbers = name in ("repetition", "tries")
-    return [by_text.get(text, text) for text in chosen if text in by_text or not numbers]
 
 
-def _heading(study: str, levels: Mapping[str, Any], start: Mapping[str, list[str]]) -> str:
+def _title(name: str) -> str:
+    return _WORDS.get(name) or factor_word(name).capitalize()
+
+
+def _heading(study: str, names: Sequence[str]) -> str:
     """The label of the box of filters, with the filters that are set."""
-    chosen = [
-        name
-        for name in levels
-        if st.session_state.get(name_of(study, f"where:{name}"), start.get(name))
-    ]
-    words = [_WORDS.get(name, factor_word(name)) for name in chosen]
-    return f"More filters (chosen: {', '.join(words)})" if words else "More filters"
+    chosen = [name for name in names if st.session_state.get(name_of(study, f"where:{name}"))]
+    words = ", ".join(_title(name).lower() for name in chosen)
+    return f"More filters: {words}" if words else "More filters"
 
 
-def _shown_as(name: str) -> Any:
+def _shown_as(study: str, name: str) -> Any:
     """Words of the levels. A multiselect shows its options as text, so nothing is escaped."""
-    if name == "status":
-        return lambda status: STATUS_WORDS[status].capitalize()
+    if name == "item":
+        texts = browsing.item_texts(workspace(), study)
+        return lambda code: f"{code}: {_shortened(texts[code])}" if code in texts else code
+    if name == "option":
+        labels = browsing.option_labels(workspace(), study)
+        return lambda code: f"{code} = {labels[code]}" if labels.get(code) else code
+    if name == "language":
+        return lambda code: language_name(code) or "(none)"
     return lambda text: text or "(none)"
 
 
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
 def _back_to_start(study: str) -> None:
-    """Go to the first page and close the answer."""
+    """Go to the first page and its first answer, and forget what a link asked for in vain."""
+    st.session_state.pop(name_of(study, "unknown"), None)
     st.session_state[name_of(study, "page")] = 1
     st.session_state[name_of(study, "answer")] = None
 
 
-# The table of answers, a page at a time, and the open answer.
+# The list of answers, a page at a time, and the open answer.
 
 _PAGE_SIZE = 50
-_HEIGHT = 440
+_HEIGHT = 476
+_ROW_HEIGHT = 66  # three lines of text; Streamlit wraps text in rows that are this high
+_LINE_HEIGHT = 35  # without texts of items
+_LAST = -1  # the last answer of a page
 
 
-def choose_answer(study: StudyRecord, view: View) -> int | None:
-    """Show a page of answers and return the trial that is open."""
+@dataclass(frozen=True)
+class ListPage:
+    """A page of the list: its answers, its number, and the answer that is open."""
+
+    rows: pd.DataFrame
+    total: int
+    number: int
+    trials: tuple[int, ...]
+    opened: int
+
+    @property
+    def place(self) -> int | None:
+        """The row of the open answer, from 0; None where another page has it."""
+        return self.trials.index(self.opened) if self.opened in self.trials else None
+
+    @property
+    def last(self) -> int:
+        """The number of the last page."""
+        return max(math.ceil(self.total / _PAGE_SIZE), 1)
+
+
+def load_page(study: StudyRecord, view: View) -> ListPage | None:
+    """The page of answers that the address or the buttons ask for; None where no answer passes.
+
+    The first answer of the page is open unless another one is chosen.
+    """
     code = study.code
-    number = _restored(code, "page") or 1
-    frame, total, number = _page(code, view, number)
+    frame, total, number = _page(code, view, _saved(code, "page") or 1)
     st.session_state[name_of(code, "page")] = number
     _to_address("page", [str(number)] if number > 1 else [])
+    trials = tuple(int(trial) for trial in frame["trial_id"])
+    chosen = _saved(code, "answer")
+    if chosen == _LAST and trials:
+        chosen = st.session_state[name_of(code, "answer")] = trials[-1]
+    _to_address("answer", [str(chosen)] if chosen is not None else [])
     if not total:
-        st.info("No answer passes these filters. Remove a filter.")
         return None
-    trials = [int(trial) for trial in frame["trial_id"]]
-    opened = _restored(code, "answer")
-    _table(code, view, frame, trials, number, opened)
-    _page_buttons(code, number, total)
-    _answer_buttons(code, trials, opened)
-    _to_address("answer", [str(opened)] if opened is not None else [])
-    return opened
+    return ListPage(frame, total, number, trials, trials[0] if chosen is None else chosen)
 
 
 def _page(code: str, view: View, number: int) -> tuple[pd.DataFrame, int, int]:
@@ -238,74 +334,103 @@ def _page(code: str, view: View, number: int) -> tuple[pd.DataFrame, int, int]:
     return frame, total, number
 
 
-def _restored(code: str, what: str) -> int | None:
-    """A number saved in this tab, or else in the address."""
-    key = name_of(code, what)
-    if key not in st.session_state:
-        text = _from_address(code, what)
-        st.session_state[key] = int(text) if text.isdecimal() and len(text) < 20 else None
-    number: int | None = st.session_state[key]
-    return max(number, 1) if number is not None else None
+def _saved(code: str, what: str) -> int | None:
+    number: int | None = st.session_state.get(name_of(code, what))
+    return number
 
 
-def _table(
-    code: str, view: View, frame: pd.DataFrame, trials: list[int], number: int, opened: int | None
-) -> None:
-    first = (number - 1) * _PAGE_SIZE + 1
-    shown = pd.DataFrame({"Row": range(first, first + len(frame)), "Item": frame["item"]})
-    for factor in view.factors:
-        if factor in frame:
-            shown[factor_word(factor).capitalize()] = frame[factor]
-    shown["Status"] = frame["status"].map(lambda status: STATUS_WORDS.get(status, status))
-    shown["Option"] = frame["option"].fillna("")
-    shown["Reply"] = frame["reply"]
-    key = _table_key(code, view, number)
-    rows = [trials.index(opened)] if opened in trials else []
-    texts: dict[str, Any] = {
-        name: st.column_config.TextColumn(name, help=_HELP.get(name))
-        for name in shown.columns
-        if name not in ("Row", "Repetition")
-    }
-    st.caption(
-        "To open an answer, tick its row (with the keyboard: move to the row with the arrow keys, "
-        "then press Shift and space) or use the buttons below."
-    )
-    st.dataframe(
-        shown,
-        hide_index=True,
-        placeholder="",
-        height=min(_HEIGHT, 36 * (len(shown) + 1) + 4),
-        alt=f"Answers in rows {first} to {first + len(frame) - 1}: item, conditions, status, reply",
-        column_config=texts,
-        key=key,
-        on_select=partial(_selected, code, key, tuple(trials)),
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": rows, "columns": [], "cells": []}},
-    )
+def show_list(study: StudyRecord, view: View, shown: ListPage) -> None:
+    """The table of one page of answers, and the buttons to other pages."""
+    _table(study.code, view, shown)
+    _page_buttons(study.code, shown)
 
 
+_WIDTHS = {
+    "Item": 104, "Text": 184, "Answer": 96, "Reply": 116, "Language": 74, "Status": 150,
+    "Model": 130, "Respondent": 130,
+}  # fmt: skip
 _HELP = {
-    "Option": "Code of the answer option that was read from the reply; empty if there is none.",
-    "Reply": "Verbatim. Open the row to see the whole reply.",
+    "Text": "The item as it was asked.",
+    "Answer": "The option that was read from the reply, with its label in the language of the "
+    "question; or why there is none.",
+    "Reply": "Verbatim, from its beginning. The open answer shows the whole reply.",
     "Status": "Whether the reply holds an answer, or why not.",
 }
 
 
-def _table_key(code: str, view: View, number: int) -> str:
+def _table(code: str, view: View, shown: ListPage) -> None:
+    first = (shown.number - 1) * _PAGE_SIZE + 1
+    frame = _columns(view, shown, first)
+    key = _table_key(code, view, shown)
+    cells = [] if shown.place is None else [(shown.place, "Item")]
+    row_height = _ROW_HEIGHT if "Text" in frame else _LINE_HEIGHT
+    last = first + len(frame) - 1
+    st.dataframe(
+        frame,
+        hide_index=True,
+        placeholder="",
+        height=min(_HEIGHT, row_height * len(frame) + 40),
+        row_height=row_height,
+        alt=f"Answers in rows {first} to {last}: item, answer, reply, conditions, status",
+        column_order=[name for name in frame.columns if name != "Row"],
+        column_config={
+            name: st.column_config.TextColumn(
+                name, help=_HELP.get(name), width=_WIDTHS.get(name, 110)
+            )
+            for name in frame.columns
+            if name not in ("Row", "Repetition")
+        },
+        key=key,
+        on_select=partial(_selected, code, key, shown.trials),
+        selection_mode="single-cell",
+        selection_default={"selection": {"rows": [], "columns": [], "cells": cells}},
+    )
+
+
+def _columns(view: View, shown: ListPage, first: int) -> pd.DataFrame:
+    rows = shown.rows
+    status = rows["status"].map(lambda status: STATUS_WORDS.get(status, status))
+    frame = pd.DataFrame({"Row": range(first, first + len(rows)), "Item": rows["item"]})
+    if rows["item_text"].any():
+        frame["Text"] = rows["item_text"]
+    frame["Answer"] = [
+        option_words(option, label) if isinstance(option, str) else f"({words})"
+        for option, label, words in zip(rows["option"], rows["label"], status, strict=True)
+    ]
+    frame["Reply"] = rows["reply"]
+    frame["Language"] = rows["language"]
+    for factor in view.factors:
+        if factor in rows and factor != "language":
+            frame[factor_word(factor).capitalize()] = rows[factor]
+    frame["Status"] = status
+    return frame
+
+
+def option_words(option: str, label: str) -> str:
+    """An option by its code and its label; the code alone where the label says the same."""
+    return f"{option} = {label}" if label and label != option else option
+
+
+def _table_key(code: str, view: View, shown: ListPage) -> str:
     """A new page, filter or button press makes a new table with its own selection."""
     epoch = st.session_state.get(name_of(code, "epoch"), 0)
-    return name_of(code, f"table:{number}:{epoch}:{hash((repr(view.filters), view.search))}")
+    filters = hash((repr(view.filters), view.search))
+    return name_of(code, f"table:{shown.number}:{epoch}:{filters}")
 
 
 def _selected(code: str, key: str, trials: tuple[int, ...]) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
-    st.session_state[name_of(code, "answer")] = trials[rows[0]] if rows else None
+    cells = st.session_state[key]["selection"]["cells"]
+    if cells:
+        st.session_state[name_of(code, "answer")] = trials[cells[0][0]]
 
 
-def _page_buttons(code: str, number: int, total: int) -> None:
-    last = max(math.ceil(total / _PAGE_SIZE), 1)
+def _page_buttons(code: str, shown: ListPage) -> None:
+    number, last = shown.number, shown.last
+    if last == 1:
+        st.caption(f"Rows 1–{shown.total:,} of {shown.total:,}")
+        return
     first = (number - 1) * _PAGE_SIZE + 1
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center", key="answers_pages"):
         st.button(
             "Previous page", key="answers_previous_page", icon=":material/chevron_left:",
             disabled=number <= 1, on_click=_go_to_page, args=(code, number - 1),
@@ -318,29 +443,43 @@ def _page_buttons(code: str, number: int, total: int) -> None:
         if last > 2:
             field = name_of(code, f"go:{number}:{last}")
             st.number_input(
-                f"Page, 1 to {last:,}", 1, last, number, key=field, width=160,
+                f"Page, 1 to {last:,}", 1, last, number, key=field, width=120,
+                label_visibility="collapsed", help=f"Page, 1 to {last:,}",
                 on_change=lambda: _go_to_page(code, int(st.session_state[field])),
             )  # fmt: skip
-        st.text(f"Rows {first:,}–{min(first + _PAGE_SIZE - 1, total):,} of {total:,}")
+        st.text(f"Rows {first:,}–{min(first + _PAGE_SIZE - 1, shown.total):,} of {shown.total:,}")
 
 
-def _answer_buttons(code: str, trials: list[int], opened: int | None) -> None:
-    place = trials.index(opened) if opened in trials else None
-    before = trials[place - 1] if place else None
-    after = next(iter(trials[0 if place is None else place + 1 :]), None)
-    with st.container(horizontal=True):
+def answer_buttons(study: StudyRecord, shown: ListPage) -> None:
+    """Buttons, with keys, to the answers before and after the open one, on other pages too."""
+    place = shown.place
+    is_first = place == 0 and shown.number == 1
+    is_last = place == len(shown.trials) - 1 and shown.number == shown.last
+    with st.container(horizontal=True, key="answers_steps"):
         st.button(
-            "Previous answer", key="answers_previous", icon=":material/arrow_upward:",
-            disabled=before is None, on_click=_open, args=(code, before),
+            "Previous", key="answers_previous", icon=":material/arrow_upward:",
+            shortcut="Alt+Up", disabled=is_first, on_click=_step, args=(study.code, shown, -1),
+            help="The answer before this one in the list.",
         )  # fmt: skip
         st.button(
-            "Read the first answer" if place is None else "Next answer", key="answers_next",
-            icon=":material/arrow_downward:", disabled=after is None,
-            on_click=_open, args=(code, after),
+            "Next", key="answers_next", icon=":material/arrow_downward:",
+            shortcut="Alt+Down", disabled=is_last, on_click=_step, args=(study.code, shown, 1),
+            help="The next answer of the list.",
         )  # fmt: skip
-        if opened is not None:
-            st.button("Close the answer", key="answers_close", icon=":material/close:",
-                      on_click=_open, args=(code, None))  # fmt: skip
+
+
+def _step(code: str, shown: ListPage, by: int) -> None:
+    """Open the answer before or after; at the end of a page, that of the page before or after."""
+    if shown.place is None:
+        _open(code, shown.trials[0])
+        return
+    place = shown.place + by
+    if 0 <= place < len(shown.trials):
+        _open(code, shown.trials[place])
+        return
+    _go_to_page(code, shown.number + by)
+    if by < 0:
+        st.session_state[name_of(code, "answer")] = _LAST
 
 
 def _go_to_page(code: str, number: int) -> None:

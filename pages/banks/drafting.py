@@ -6,13 +6,14 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.instrument import ORIGINAL, Instrument
+from core.domain.languages import language_name
 from core.domain.numbers import count_text
 from core.domain.study import Respondent
 from core.workflow.banks import drafting, editing
 from core.workflow.banks.drafting import DraftOutcome, DraftTarget, Place, PlacedDraft
 from core.workflow.banks.grid import MOODS, GridTextColumn
 from core.workflow.respondents import catalog
-from pages.banks.editor import BankEditor, form_word, language_name, text_title
+from pages.banks.editor import BankEditor, form_word, text_title
 from pages.shared import widgets
 
 # Drafts to review: accept, edit or discard each one.

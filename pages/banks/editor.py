@@ -12,11 +12,12 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.instrument import ORIGINAL, Instrument, Kind
+from core.domain.languages import language_name
 from core.domain.numbers import count_text
 from core.errors import ConflictError, UserError
 from core.workflow.banks import editing
 from core.workflow.banks import grid as bank_grid
-from core.workflow.banks.editing import LANGUAGES, DraftState, TextGap
+from core.workflow.banks.editing import DraftState, TextGap
 from core.workflow.banks.grid import (
     LOADING,
     PARTY,
@@ -38,12 +39,6 @@ FACT_WORDS = {
     "subscale": "Subscale", "keyed": "Keyed", "pair": "Partner", "genre": "Genre", "tags": "Tags",
     "rank": "Rank",
 }  # fmt: skip
-
-
-def language_name(language: str) -> str:
-    """A language as a reader calls it, with its code."""
-    name = LANGUAGES.get(language.split("-")[0].lower())
-    return f"{name} ({language})" if name else language
 
 
 def text_title(column: GridTextColumn) -> str:
@@ -177,6 +172,7 @@ class BankEditor:
     problem: UserError | None = None
     note: str = ""
     is_fresh: bool = True  # the state was read or saved within this run
+    messages_shown: bool = False  # within this run
 
     def key(self, name: str) -> str:
         """Widget key that lasts until the editor starts anew."""
@@ -294,6 +290,7 @@ def open_editor(code: str) -> BankEditor:
         editor = BankEditor(code, state.instrument, state.revision, state.saved_at, state, number)
         st.session_state[_EDITOR] = editor
     editor.catch_up()
+    editor.messages_shown = False
     if not editor.is_fresh:
         state = editing.load(widgets.workspace(), code)
         if state.revision != editor.revision:
@@ -304,8 +301,21 @@ def open_editor(code: str) -> BankEditor:
     return editor
 
 
+def message_words(editor: BankEditor) -> str:
+    """A few words for the line above the grid on what `show_messages` says below it."""
+    if editor.unsaved is not None or editor.problem is not None:
+        return "Not saved: see the message below the table"
+    return "See the message below the table" if editor.note else ""
+
+
 def show_messages(editor: BankEditor) -> None:
-    """The problem of the last edit, with the unsaved rows to copy, until the user has seen it."""
+    """The problem of the last edit, with the unsaved rows to copy, until the user has seen it.
+
+    A section with a grid shows them below it, so that the grid stays in its place.
+    """
+    if editor.messages_shown:
+        return
+    editor.messages_shown = True
     if editor.note:
         st.info(editor.note, icon=":material/sync:")
         editor.note = ""

@@ -38,6 +38,7 @@ from pages.banks.editor import (
     form_word,
     gaps_words,
     moved_words,
+    show_messages,
     text_title,
 )
 from pages.banks.versions import show_groups
@@ -359,12 +360,13 @@ _MAX_REMARKS = 10
 
 def items_section(editor: BankEditor) -> None:
     """The grid with search, columns, pages, and what is missing or wrong."""
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    search = left.text_input(
-        "Find items", key=f"{_SEARCH}_{editor.code}", icon=":material/search:", type="search",
-        placeholder="Part of a code, subscale or text",
-    )  # fmt: skip
-    with st.container(horizontal=True, vertical_alignment="center"):
+    row = st.container(horizontal=True, vertical_alignment="center")
+    with row:
+        search = st.text_input(
+            "Find items", key=f"{_SEARCH}_{editor.code}", icon=":material/search:", type="search",
+            placeholder="Part of a code, subscale or text", width=320,
+            label_visibility="collapsed",
+        )  # fmt: skip
         columns = _choose_columns(editor)
         only = st.toggle(
             "Only items with a problem", key=f"bank_only_{editor.code}",
@@ -378,12 +380,13 @@ def items_section(editor: BankEditor) -> None:
     n_pages = max(1, -(-len(matches) // _ROWS_A_PAGE))
     page = 1
     if n_pages > 1:
-        with right:
+        with row:
             page = st.pagination(n_pages, key=f"bank_pages_{editor.code}_{n_pages}_{search}_{only}")
     rows = matches[(page - 1) * _ROWS_A_PAGE : page * _ROWS_A_PAGE]
     # The texts that change with each edit are below the grid, so that the grid does not move.
     _how_to_edit(columns)
     _grid(editor, (search, only, page, columns), rows, columns)
+    show_messages(editor)
     _count_line(editor.bank, matches, rows)
     if editor.bank.items:
         st.text(gaps_words(editing.gaps(editor.bank, texts)))
@@ -395,10 +398,11 @@ def _how_to_edit(columns: tuple[str, ...]) -> None:
     order = "; ".join(column_title(name) for name in columns[:4])
     order += "; …" if len(columns) > 4 else ""
     st.caption(
-        "To edit a cell, double-click it or press Enter. To add an item, type into the last, empty "
-        "row. To remove rows, tick them at the left and press Delete. To paste cells from Excel "
-        "over these, click the first cell once. To paste new rows, copy columns in the order shown "
-        f"({order}), click the empty cell under Code, and paste. Every change is saved at once."
+        "Double-click a cell, or press Enter, to edit it. Every change is saved at once.",
+        help="To add an item, type into the last, empty row. To remove rows, tick them at the left "
+        "and press Delete. To paste cells from Excel over these, click the first cell once. To "
+        "paste new rows, copy columns in the order shown "
+        f"({widgets.plain(order)}), click the empty cell under Code, and paste.",
     )
 
 

@@ -10,10 +10,11 @@ import streamlit as st
 
 from core.domain import formats
 from core.domain.instrument import MIDPOINTS, Instrument, ResponseFormat
+from core.domain.languages import language_name, offered_languages
 from core.workflow.banks import editing
 from core.workflow.banks import grid as bank_grid
 from core.workflow.banks.grid import CODE, MOODS, POINTS, POSITION, STANCE, TEXT, GridEdits
-from pages.banks.editor import BankEditor, language_name, moved_words
+from pages.banks.editor import BankEditor, moved_words
 from pages.banks.items import show_remarks
 
 _BUILT_IN_LANGUAGES = sorted(
@@ -102,7 +103,7 @@ def _label_languages(editor: BankEditor, response_format: ResponseFormat) -> lis
     """The languages whose labels are shown: those of the bank until others are chosen."""
     own = editor.bank.languages
     labelled = (language for option in response_format.options for language in option.labels)
-    known = list(dict.fromkeys([*own, *labelled, *editing.LANGUAGES]))
+    known = list(offered_languages([*own, *labelled]))
     return st.multiselect(
         "Labels in", known, list(own), format_func=language_name,
         key=f"bank_labels_{editor.code}_{hash(own)}",

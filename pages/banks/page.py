@@ -17,17 +17,18 @@ from core.workflow.answers import bank_attachment
 from core.workflow.banks import editing, grid
 from core.workflow.banks.editing import BankSummary, ImportCheck, ImportedBank
 from core.workflow.opening import open_workspace
-from pages.banks import drafting, items, options, versions
+from pages.banks import drafting, items, options, translations, versions
 from pages.banks.editor import (
     KIND_WORDS,
     BankEditor,
     counted_word,
+    message_words,
     open_editor,
     saved_words,
     show_messages,
     titled,
 )
-from pages.shared import widgets
+from pages.shared import study_bar, widgets
 
 # All banks in a table; a form for a new bank, and the import of a file with a preview.
 
@@ -56,7 +57,7 @@ def _list_section() -> None:
     )
     shown = [bank for bank in banks if show_archived or not bank.archived]
     if not shown:
-        st.info("There is no bank yet. Create one, or import one from a file, below.")
+        st.info("There is no bank yet. Create one, or import one from a file, with the tabs above.")
         return
     titles = {bank.code: f"{bank.title} ({bank.code})" for bank in shown}
     chosen = st.selectbox(
@@ -254,21 +255,28 @@ def heading(title: str) -> None:
     """The title of the bank, to the letter."""
     # not st.subheader: Markdown makes a link of an address in a title, escaped or not
     style = "margin:0;padding:0;overflow-wrap:anywhere"
-    st.html(f'<h2 dir="auto" style="{style}">{escape(title)}</h2>')
+    st.html(f'<h2 dir="auto" style="{style}">{escape(title)}</h2>', width="stretch")
 
 
 def header(editor: BankEditor) -> None:
-    """Facts about the bank, and buttons to undo, redo, duplicate and archive."""
+    """Facts about the bank in one line, and buttons to undo, redo, duplicate and archive."""
     bank = editor.bank
     n_problems = len(problems(bank))
+    words = message_words(editor)
     parts = (
+        *((words,) if words else ()),
         saved_words(editor.saved_at) if editor.revision > 1 else "No changes yet",
         bank.code, counted_word(bank), ", ".join(bank.languages),
         *((count_text(n_problems, "problem"),) if n_problems else ()),
         *(("archived",) if editor.state.archived else ()),
     )  # fmt: skip
-    st.text(" · ".join(parts))
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center", key="bank_facts"):
+        # one line whatever it says, so that nothing below it moves
+        st.html(
+            '<div style="white-space:nowrap;overflow:hidden;text-overflow:ellipsis">'
+            f"{escape(' · '.join(parts))}</div>",
+            width="stretch",
+        )
         st.button(
             "Undo", key="bank_undo", icon=":material/undo:", disabled=not editor.state.can_undo,
             on_click=editor.step, args=(editing.undo,), help="Takes back the last change.",
@@ -316,6 +324,7 @@ def _toggle_archived(editor: BankEditor) -> None:
 _SECTION = "bank_section"
 _SECTIONS: Mapping[str, Callable[[BankEditor], None]] = {
     "Items": items.items_section,
+    "Translations": translations.translations_section,
     "Response options": options.options_section,
     "Languages": versions.languages_section,
     "About": versions.about_section,
@@ -328,37 +337,43 @@ _SECTIONS: Mapping[str, Callable[[BankEditor], None]] = {
 
 
 def _all_banks() -> None:
-    with widgets.error_box():
+    study_bar.page_header(
+        "Banks", "Write, translate and check the items and response options that a study will use."
+    )
+    banks, create, imported = st.tabs(
+        ["All banks", "Create a bank", "Import a bank"], key="bank_tabs"
+    )
+    with banks, widgets.error_box():
         _list_section()
-    st.header("Create a bank")
-    with widgets.error_box():
+    with create, widgets.error_box():
         _create_section()
-    st.header("Import a bank")
-    with widgets.error_box():
+    with imported, widgets.error_box():
         _import_section()
 
 
 def _one_bank(code: str) -> None:
-    editor = open_editor(code)
-    st.button(
-        "All banks", icon=":material/arrow_back:", key="bank_all", on_click=leave, args=(editor,)
-    )
-    heading(editor.bank.title)
-    header(editor)
-    show_messages(editor)
-    section = st.segmented_control(
-        "Part of the bank", list(_SECTIONS), default="Items", required=True, key=_SECTION,
-        label_visibility="collapsed", persist_state="session",
-    )  # fmt: skip
+    row = st.container(horizontal=True, vertical_alignment="center", key="bank_bar")
+    row.title("Banks", width="content")
     with widgets.error_box():
-        _SECTIONS[section or "Items"](editor)
+        editor = open_editor(code)
+        with row:
+            st.button(
+                "All banks", icon=":material/arrow_back:", key="bank_all", on_click=leave,
+                args=(editor,),
+            )  # fmt: skip
+            heading(editor.bank.title)
+        header(editor)
+        section = st.segmented_control(
+            "Part of the bank", list(_SECTIONS), default="Items", required=True, key=_SECTION,
+            label_visibility="collapsed", persist_state="session",
+        )  # fmt: skip
+        with widgets.error_box():
+            _SECTIONS[section or "Items"](editor)
+        show_messages(editor)
 
 
-st.title("Banks")
-st.caption("Write, translate and check the items and response options that a study will use.")
 _chosen_bank = st.query_params.get(_BANK_PARAMETER)
 if _chosen_bank:
-    with widgets.error_box():
-        _one_bank(_chosen_bank)
+    _one_bank(_chosen_bank)
 else:
     _all_banks()

@@ -6,9 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from core.domain.instrument import KINDS, problems
+from core.domain.languages import language_name, offered_languages
 from core.workflow.banks import editing
 from core.workflow.banks.editing import ProblemGroup
-from pages.banks.editor import BankEditor, form_word, language_name, texts_words
+from pages.banks.editor import BankEditor, form_word, texts_words
 from pages.shared import widgets
 
 # How an item reads in a language and form, and the problems of the bank.
@@ -248,10 +249,14 @@ def languages_section(editor: BankEditor) -> None:
                 _confirm_removal(editor, language, n_texts)
     key = editor.key("new_language")
     with st.form(editor.key("language_form"), border=False, clear_on_submit=False):
-        st.text_input(
-            "Add a language", key=key, placeholder="French, or fr",
-            help="Its English name, such as French, or its code of two or three letters, such as "
-            "fr for French or pt-BR for Brazilian Portuguese. The grid gets a column for it.",
+        st.selectbox(
+            "Add a language",
+            [code for code in offered_languages() if code not in bank.languages],
+            index=None, key=key, format_func=language_name, accept_new_options=True,
+            placeholder="Choose a language, or type its code",
+            help="Find a language by its English name, its own name or its code. For a language "
+            "that is not in the list, type its code, such as pt-BR for Brazilian Portuguese. The "
+            "tables get a column for it.",
         )  # fmt: skip
         st.form_submit_button(
             "Add language", icon=":material/add:", on_click=_add_language, args=(editor, key)

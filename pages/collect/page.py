@@ -18,7 +18,7 @@ from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
 from core.workflow.runs.control import Progress, StudyRun
 from pages.collect import progress as collect_progress
-from pages.shared import widgets
+from pages.shared import study_bar, widgets
 from pages.shared.widgets import plain, workspace
 
 # Keys, cost cap and the buttons that start, pause and stop a run.
@@ -354,17 +354,16 @@ def _live(code: str, drawn: dict[str, StudyRun]) -> None:
 
 
 def main() -> None:
-    st.title("Collect")
-    st.caption(
-        "Start a frozen study and watch the replies arrive. You can close this tab: the run "
-        "continues, and you can return at any time."
-    )
     with widgets.error_box():
-        study = widgets.study_chooser(kinds=("planned",))
+        study = study_bar.study_header(
+            "Collect",
+            "Start a frozen study and watch the replies arrive. You can close this tab: the run "
+            "continues, and you can return at any time.",
+            kinds=("planned",),
+        )
         if study is None:
             return
-        widgets.honesty_note(studies.respondents_of(widgets.workspace(), study.code))
-        widgets.unreviewed_note(study)
+        study_bar.texts_link(study)
         drawn = _drawn_states()
         _study_sentence(study, under_way=drawn[study.code].under_way)
         if not drawn[study.code].under_way and study.n_responses < study.n_trials:

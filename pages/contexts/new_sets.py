@@ -8,22 +8,17 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from core.domain.languages import language_name
 from core.domain.numbers import count_text, round_frame
 from core.domain.study import Context
 from core.errors import UserError
 from core.stats.scores import ScoreRule
-from core.workflow.contexts import sets
-from core.workflow.contexts.sets import (
-    ALL_ITEMS,
-    SCORE_RULES,
-    ContextScores,
-    Derivation,
-    ScoreGroup,
-)
+from core.workflow.contexts import by_score, sets
+from core.workflow.contexts.by_score import ALL_ITEMS, SCORE_RULES, ContextScores, ScoreGroup
+from core.workflow.contexts.sets import Derivation
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.opening import open_workspace
 from core.workflow.statistics import analyses
-from pages.banks.editor import language_name
 from pages.shared import draft_form, widgets
 
 # Saving contexts as a set, opening a set, and the table of contexts.
@@ -287,12 +282,12 @@ def scores_section() -> None:
         return
     description, scores = scored
     n_groups, per_group, seed = _draw_choices()
-    groups = sets.draw_groups(scores.scores, n_groups=n_groups, per_group=per_group, seed=seed)
-    for remark in sets.draw_remarks(scores, groups, per_group):
+    groups = by_score.draw_groups(scores.scores, n_groups=n_groups, per_group=per_group, seed=seed)
+    for remark in by_score.draw_remarks(scores, groups, per_group):
         st.text(f"• {remark}")
     _show_groups(scores, groups)
     made = f"{description}, {per_group} from each of {n_groups} groups, seed {seed}"
-    _save_form(sets.drawn_contexts(scores, groups), made, key="score", made=f"By score: {made}")
+    _save_form(by_score.drawn_contexts(scores, groups), made, key="score", made=f"By score: {made}")
 
 
 def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
@@ -338,12 +333,14 @@ def _draw_choices() -> tuple[int, int, int]:
 def _computed(
     known: object, study: str, respondent: str, subscale: str, rule: ScoreRule
 ) -> ContextScores:
-    return sets.load_scores(widgets.workspace(), study, respondent, subscale=subscale, rule=rule)
+    return by_score.load_scores(
+        widgets.workspace(), study, respondent, subscale=subscale, rule=rule
+    )
 
 
 @st.cache_data(max_entries=10, show_spinner=False)
 def _subscales(known: object, study: str, respondent: str) -> tuple[str, ...]:
-    return sets.subscales(widgets.workspace(), study, respondent)
+    return by_score.subscales(widgets.workspace(), study, respondent)
 
 
 def _show_groups(scores: ContextScores, groups: Sequence[ScoreGroup]) -> None:

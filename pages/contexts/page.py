@@ -15,7 +15,7 @@ from core.workflow.contexts.sets import SetSummary
 from pages.banks.editor import saved_words
 from pages.contexts import editor, new_sets, rewriting
 from pages.contexts.new_sets import go_to
-from pages.shared import widgets
+from pages.shared import study_bar, widgets
 from pages.shared.downloads import file_stem
 
 # The table of sets, the head of one set, and its downloads.
@@ -152,10 +152,10 @@ def _one_set(name: str) -> None:
         _PARTS[part or "Read and edit"](name)
 
 
-st.title("Contexts")
-st.caption(
+study_bar.page_header(
+    "Contexts",
     "A context is the text that a model reads before the items: a persona or an earlier "
-    "conversation. Studies use sets of contexts."
+    "conversation. Studies use sets of contexts.",
 )
 new_sets.show_message()
 _chosen_set = st.query_params.get(new_sets.SET_PARAMETER)

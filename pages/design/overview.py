@@ -12,7 +12,7 @@ from core.domain.instrument import ORIGINAL
 from core.domain.numbers import count_text
 from core.domain.study import Design
 from core.errors import UserError
-from core.workflow import saved_inputs
+from core.workflow import glossary, saved_inputs
 from core.workflow.designs import forms, studies
 from core.workflow.designs.studies import PlanSize, StudyRecord
 from core.workflow.respondents import catalog
@@ -115,22 +115,21 @@ _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "items": ("item", "items"),
 }
 _ALWAYS = ("respondents x temperatures", "languages", "repetitions", "items")
-_TRIAL = "A trial asks one respondent one item once. A call may hold several trials."
 
 
 def plan_size(design: Design) -> PlanSize:
     """The number of calls as a product, with tokens and cost of each respondent."""
     size = studies.size(widgets.workspace(), design)
-    st.markdown(f"{_product(design, size)} = {_outcome(size)}", help=_TRIAL)
+    terms = f"{glossary.meaning('Trial')} {glossary.meaning('Call')}"
+    st.markdown(f"{_product(design, size)} = {_outcome(size)}", help=terms)
     if size.missing:
         words = "Left out" if design.skip_missing else "Not possible yet"
         st.caption(
             f"{words}: {size.missing:,}, because an item has no text in a chosen language and form."
         )
     st.caption(
-        f"The design has {count_text(size.administrations, 'administration')}. In an "
-        "administration, one respondent answers the bank once under one set of conditions."
-        f"{_settings(design)}"
+        f"The design has {count_text(size.administrations, 'administration')}.{_settings(design)}",
+        help=glossary.meaning("Administration"),
     )
     rows = [
         (
@@ -258,14 +257,14 @@ _FILE_NOTE = "design_file_note"
 
 def freeze_button(form: DraftForm, design: Design, *, ready: bool) -> None:
     """The button that turns the design into a plan, with an explanation."""
-    st.write(
-        "Freezing saves the plan of all calls permanently, with a hash and the time, so that you "
-        "can register the plan before the first answer. Freezing makes no call."
-    )
     st.button(
         "Freeze the design", key="design_freeze", type="primary", icon=":material/lock:",
         disabled=not ready, on_click=_freeze, args=(form, design),
     )  # fmt: skip
+    st.caption(
+        "Freezing saves the plan of all calls permanently, with a hash and the time, so that you "
+        "can register the plan before the first answer. Freezing makes no call."
+    )
     if note := widgets.last_note(_NOTE):
         st.success(note)
 
@@ -288,7 +287,9 @@ def frozen_studies(form: DraftForm) -> None:
     widgets.table(
         frame,
         alt=f"{len(records)} frozen studies, newest first",
-        column_config={"Trials planned": st.column_config.NumberColumn(help=_TRIAL)},
+        column_config={
+            "Trials planned": st.column_config.NumberColumn(help=glossary.meaning("Trial"))
+        },
     )
     codes = [record.code for record in records]
     in_address = st.query_params.get(widgets.STUDY_PARAMETER, codes[0])
@@ -341,7 +342,7 @@ def _one(form: DraftForm, record: StudyRecord) -> None:
             f"{record.code}: {count_text(record.n_trials, 'trial')} planned, frozen "
             f"{_time(record)}\n"
             f"Plan hash (SHA-256): {record.plan_hash}",
-            help=_TRIAL,
+            help=glossary.meaning("Trial"),
         )
         st.caption("Any change of the plan changes the hash. Report the hash in a preregistration.")
         workspace, stem = widgets.workspace(), downloads.file_stem(record.code)

@@ -9,18 +9,20 @@ import streamlit as st
 
 from core.domain.formats import TITLES
 from core.domain.instrument import ORIGINAL, Instrument
+from core.domain.languages import language_name
 from core.domain.numbers import count_text, name_with_count
-from core.domain.study import LABEL_ORDERS, STANDARD
+from core.domain.study import LABEL_ORDERS, STANDARD, Design
 from core.domain.templates import PromptTemplate
 from core.errors import UserError
 from core.workflow import prompts
 from core.workflow.banks import editing
 from core.workflow.designs import forms, presets, studies
 from core.workflow.designs.presets import PublishedDesign
+from core.workflow.designs.studies import PlanSize
 from core.workflow.respondents import catalog
-from pages.design import overview, personas
+from pages.design import overview, personas, prepared
 from pages.respondents.form import KINDS
-from pages.shared import draft_form, widgets
+from pages.shared import draft_form, study_bar, widgets
 from pages.shared.draft_form import DraftForm
 
 # A chooser for the levels of one factor, which warns about chosen levels that no longer exist.
@@ -268,7 +270,7 @@ def choices(form: DraftForm) -> None:
     left, middle, right = st.columns([2, 1, 1])
     with left:
         levels(
-            form, "languages", "Languages", {code: code for code in bank.languages},
+            form, "languages", "Languages", {code: language_name(code) for code in bank.languages},
             help="All items are asked in each chosen language of the bank.",
         )  # fmt: skip
     with middle:
@@ -443,26 +445,35 @@ def _use(form: DraftForm, preset: PublishedDesign, first_items: int | None) -> N
 
 
 def main() -> None:
-    st.title("Design")
-    st.caption(
+    study_bar.page_header(
+        "Design",
         "Choose the bank, the respondents and the conditions; see the size and cost of the study; "
-        "freeze the design into a plan."
+        "freeze the design into a plan.",
     )
     with widgets.error_box():
         form = draft_form.open_form(forms.DRAFT_NAME, forms.default_fields(widgets.workspace()))
-        _start_from_preset(form)
-        with st.expander("Start from a file or with an empty design"):
+        prepared.offer(form)
+        left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
+        with left:
+            _start_from_preset(form)
+        with right, st.expander("Start from a file or with an empty design"):
             overview.start_from_file(form)
-        st.header("Choose")
-        choices(form)
-        form.show_notes()
-        outcome_section(form)
+        left, right = st.columns([3, 2], gap="large")
+        with left:
+            choices(form)
+            form.show_notes()
+        with right:
+            planned = outcome_section(form)
+        if planned:
+            st.header("Prompts to be sent")
+            with widgets.error_box():
+                overview.examples(*planned)
         st.header("Frozen studies")
         overview.frozen_studies(form)
 
 
-def outcome_section(form: DraftForm) -> None:
-    """Size, cautions, prompts and the freeze button; an error leaves the rest of the page."""
+def outcome_section(form: DraftForm) -> tuple[Design, PlanSize] | None:
+    """Size, cautions and the freeze button; None where an error takes their place."""
     st.header("Size and cost")
     with widgets.error_box():
         without = personas.still_to_choose(form.fields)
@@ -470,11 +481,9 @@ def outcome_section(form: DraftForm) -> None:
         design = forms.to_design(widgets.workspace(), fields)
         size = overview.plan_size(design)
         ready = overview.cautions(design, also=without)
-        st.header("Prompts to be sent")
-        with widgets.error_box():
-            overview.examples(design, size)
-        st.header("Freeze")
         overview.freeze_button(form, design, ready=ready)
+        return design, size
+    return None
 
 
 main()

@@ -12,7 +12,7 @@ from core.workflow import saved_inputs
 from core.workflow.respondents import catalog, forms
 from core.workflow.respondents.catalog import Price
 from pages.respondents import form as respondent_form
-from pages.shared import draft_form, widgets
+from pages.shared import draft_form, study_bar, widgets
 from pages.shared.draft_form import DraftForm
 
 # The table of prices, with the date and source of each.
@@ -202,8 +202,10 @@ _NEW = ""
 
 
 def main() -> None:
-    st.title("Respondents")
-    st.caption("Respondents are the models that answer your banks. Add, test and change them here.")
+    study_bar.page_header(
+        "Respondents",
+        "Respondents are the models that answer your banks. Add, test and change them here.",
+    )
     with widgets.error_box():
         listed = catalog.list_respondents(widgets.workspace())
         _show_list(listed)
@@ -213,6 +215,7 @@ def main() -> None:
             _new_respondent()
         else:
             _one_respondent(chosen)
+        widgets.honesty_note(listed)
     with widgets.error_box():
         _price_section()
 
@@ -228,7 +231,6 @@ def _show_list(listed: tuple[Respondent, ...]) -> None:
         for respondent in listed:
             words = respondent_form.settings_words(respondent)
             widgets.text_block(f"{respondent.label}: {words}")
-    widgets.honesty_note(listed)
 
 
 def _show_archived() -> None:

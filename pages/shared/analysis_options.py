@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from core.analysis.shared.factor_models.models import FactorModelText
 from core.analysis.shared.registry import (
     Analysis,
     AnalysisOption,
@@ -27,31 +27,57 @@ from core.domain.frames import GROUPINGS
 from core.errors import UserError
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, frames
-from pages.shared import factor_model_editor, widgets
+from core.workflow.statistics.frames import ChosenAnswers
+from pages.shared import widgets
 from pages.shared.widgets import factor_word
 
-_IN_A_ROW = 4
+_SHOWN = 5  # options; the others fold
 
 
-def option_form(analysis: Analysis, study: StudyRecord) -> dict[str, Any]:
-    """Draw controls for the options of an analysis and return their values."""
-    settings = analyses.saved_options(widgets.workspace(), study.code, analysis)
-    edited = [option for option in analysis.options if type(option.kind) in _EDITORS]
-    elsewhere = {name for option in edited for name in _EDITORS[type(option.kind)].sets(option)}
+@dataclass(frozen=True)
+class Editor:
+    """A part of a page for a kind of option that takes more than a widget.
+
+    `sets` names the options that the part sets; `draw` draws it and returns their values.
+    """
+
+    sets: Callable[[AnalysisOption], tuple[str, ...]]
+    draw: Callable[[StudyRecord, Analysis, AnalysisOption, ChosenAnswers], dict[str, Any]]
+
+
+Editors = Mapping[type, Editor]
+NO_EDITORS: Editors = MappingProxyType({})
+
+
+def option_form(
+    analysis: Analysis, study: StudyRecord, answers: ChosenAnswers, editors: Editors = NO_EDITORS
+) -> dict[str, Any]:
+    """Draw controls for the options of an analysis of these answers and return their values.
+
+    Editors come first.
+    """
+    settings = analyses.saved_options(widgets.workspace(), study.code, analysis, answers)
+    edited = [option for option in analysis.options if type(option.kind) in editors]
+    elsewhere = {name for option in edited for name in editors[type(option.kind)].sets(option)}
     shown = [option for option in analysis.options if option.name not in elsewhere]
     small = [option for option in shown if not _is_wide(option)]
     wide = [option for option in shown if _is_wide(option)]
-    values = _grid(analysis, study.code, small[:_IN_A_ROW], settings)
-    for option in wide:
-        values[option.name] = _control(analysis, study.code, option, settings[option.name])
-    if small[_IN_A_ROW:]:
-        changed = [o.kind.label for o in small[_IN_A_ROW:] if settings[o.name] != o.initial]
+    initial = {option.name: option.initial for option in analysis.options}
+    if "by" in settings:
+        initial["by"] = analyses.initial_groups(
+            widgets.workspace(), study.code, analysis, settings, answers
+        )
+    values: dict[str, Any] = {}
+    for option in edited:
+        values |= editors[type(option.kind)].draw(study, analysis, option, answers)
+    values |= _controls(analysis, study.code, small[:_SHOWN], settings, initial)
+    values |= _controls(analysis, study.code, wide, settings, initial)
+    if small[_SHOWN:]:
+        changed = [o.kind.label for o in small[_SHOWN:] if settings[o.name] != initial[o.name]]
         with st.expander("More options"):  # another label would close it
-            values |= _grid(analysis, study.code, small[_IN_A_ROW:], settings)
+            values |= _controls(analysis, study.code, small[_SHOWN:], settings, initial)
         if changed:
             st.caption(f"Changed under More options: {widgets.plain(', '.join(changed))}.")
-    for option in edited:
-        values |= _EDITORS[type(option.kind)].draw(study, analysis, option)
     return values
 
 
@@ -72,23 +98,30 @@ def _is_wide(option: AnalysisOption) -> bool:
     )
 
 
-def _grid(
-    analysis: Analysis, study: str, options: Sequence[AnalysisOption], settings: Mapping[str, Any]
+def _controls(
+    analysis: Analysis,
+    study: str,
+    options: Sequence[AnalysisOption],
+    settings: Mapping[str, Any],
+    initial: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Controls side by side, a few in a row."""
-    values: dict[str, Any] = {}
-    for start in range(0, len(options), _IN_A_ROW):
-        columns = st.columns(_IN_A_ROW, vertical_alignment="bottom")
-        part = options[start : start + _IN_A_ROW]
-        for column, option in zip(columns, part, strict=False):
-            with column:
-                values[option.name] = _control(analysis, study, option, settings[option.name])
-    return values
+    """Controls, one under another."""
+    return {
+        option.name: _control(analysis, study, option, settings[option.name], initial[option.name])
+        for option in options
+    }
 
 
-def _control(analysis: Analysis, study: str, option: AnalysisOption, setting: Any) -> Any:
-    """The control of one option, which starts from the saved setting and saves every change."""
+def _control(
+    analysis: Analysis, study: str, option: AnalysisOption, setting: Any, initial: Any
+) -> Any:
+    """The control of one option, which starts from the saved setting and saves every change.
+
+    Where the answers determine what it is at first, it starts anew with other answers.
+    """
     key = f"option:{study}:{analysis.name}:{option.name}"
+    if initial != option.initial:
+        key = f"{key}:{'+'.join(initial)}"
     value = _WIDGETS[type(option.kind)](option, key, setting)
     if value != setting:
         try:
@@ -214,18 +247,4 @@ _WIDGETS: Mapping[type, Callable[[AnalysisOption, str, Any], Any]] = {
     Numbers: _numbers,
     Rows: _rows,
     OtherData: _other_data,
-}
-
-
-@dataclass(frozen=True)
-class _Editor:
-    """A part of the page for an option and for others that are chosen with it."""
-
-    sets: Callable[[AnalysisOption], tuple[str, ...]]
-    draw: Callable[[StudyRecord, Analysis, AnalysisOption], dict[str, Any]]
-
-
-# The kinds of options that take more than a widget; they stand below all others.
-_EDITORS: Mapping[type, _Editor] = {
-    FactorModelText: _Editor(factor_model_editor.options_set, factor_model_editor.controls)
 }

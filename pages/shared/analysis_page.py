@@ -7,32 +7,90 @@ from typing import Any
 
 import streamlit as st
 
+from core.analysis.shared.factor_models.models import FactorModelText
 from core.analysis.shared.registry import Analysis, Topic
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.workflow.answers import browsing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.runs import control
 from core.workflow.statistics import analyses, computing, frames
 from core.workflow.statistics.computing import AnalysisRequest, Computation
-from pages.shared import analysis_options, downloads, results, widgets
+from core.workflow.statistics.frames import ChosenAnswers
+from pages.shared import analysis_options, results, study_bar, widgets
+from pages.shared.analysis_options import NO_EDITORS, Editors
 from pages.shared.widgets import factor_word
 
 # How long a page waits for a result before it shows progress; most results take less time.
 WAIT_S = 0.4
 _POLL_S = 0.5
+_ANALYSIS_PARAMETER = "analysis"
+_OPTIONS_SWITCH = "options_switch"
+
+Tabs = Mapping[str, Callable[[], None]]
+"""Further tabs of a result: what draws each, by its title."""
 
 
-def _result_of(question: AnalysisRequest) -> AnalysisResult | None:
+def show(
+    topic: Topic,
+    title: str,
+    purpose: str,
+    *,
+    above: Callable[[StudyRecord, AnalysisRequest, AnalysisResult], None] | None = None,
+    tabs: Callable[[StudyRecord, AnalysisRequest, AnalysisResult], Tabs] | None = None,
+    editors: Editors = NO_EDITORS,
+) -> None:
+    """The page of a topic.
+
+    Parameters
+    ----------
+    topic : Topic
+        Whose analyses stand here.
+    title, purpose : str
+        Of the page.
+    above : function, optional
+        Draws something below the sentences that answer the question.
+    tabs : function, optional
+        What to draw in further tabs, or above the tables of a tab.
+    editors : mapping, optional
+        Editors of the kinds of options that take more than a widget.
+    """
+    with widgets.error_box():
+        row, study = study_bar.answered_study(title, purpose)
+        if study is None:
+            return
+        analysis = _choose_analysis(topic)
+        st.caption(widgets.plain(analysis.question))
+        with row:
+            other_studies, averaged, filters = _which_answers(study, analysis)
+        with st.container(key="statistics", horizontal=True, gap="medium"):
+            answers = ChosenAnswers(other_studies, filters, averaged)
+            options, chart_options = _options(analysis, study, answers, editors)
+            request = AnalysisRequest(
+                analysis.name, (study.code, *other_studies), options, filters, averaged
+            )
+            with st.container(key="result"), widgets.error_box():
+                result = result_of(request)
+                if result is not None:
+                    results.show_result(
+                        analysis,
+                        request,
+                        result,
+                        chart_options,
+                        above=(lambda: above(study, request, result)) if above else None,
+                        tabs=tabs(study, request, result) if tabs else {},
+                    )
+
+
+def result_of(request: AnalysisRequest) -> AnalysisResult | None:
     """The result, or None while it is being computed; raises the error of the computation."""
-    computation = computing.computation_of(widgets.workspace(), question)
+    computation = computing.computation_of(widgets.workspace(), request)
     computation.wait(WAIT_S)
     if computation.state == "cancelled":
         st.info("The computation is canceled. No result is saved.", icon=":material/cancel:")
         st.button(
-            "Compute again", icon=":material/refresh:", key="compute_again",
-            on_click=computing.forget, args=(widgets.workspace(), question),
+            "Compute again", icon=":material/refresh:", key=f"compute_again:{request.analysis}",
+            on_click=computing.forget, args=(widgets.workspace(), request),
         )  # fmt: skip
         return None
     if computation.ended:
@@ -56,98 +114,89 @@ def _watch(computation: Computation) -> None:
     )
     st.progress(computation.done / computation.total if computation.total else 0.0, text=text)
     st.button(
-        "Cancel", icon=":material/stop_circle:", key="cancel_computing", on_click=computation.cancel
-    )
+        "Cancel", icon=":material/stop_circle:",
+        key=f"cancel_computing:{computation.question.analysis}", on_click=computation.cancel,
+    )  # fmt: skip
     st.caption("You can leave this page. The result will be here when you return.")
 
 
-_ANALYSIS_PARAMETER = "analysis"
-
-
-def show(
-    topic: Topic,
-    *,
-    above: Callable[[AnalysisResult], None] | None = None,
-    below: Callable[[StudyRecord], None] | None = None,
-) -> None:
-    """The page of a topic below its title.
-
-    `above` draws something above every result and `below` something below it.
-    """
-    with widgets.error_box():
-        study = widgets.study_chooser()
-        if study is None:
-            return
-        if study.n_responses == 0:
-            st.info("This study has no answers yet. Start it on the page Collect.")
-            st.page_link(
-                "pages/collect/page.py", label="Go to Collect", icon=":material/play_circle:"
-            )
-            return
-        widgets.notes_of_study(study.code)
-        if study.n_responses < study.n_trials:
-            st.warning(
-                f"{study.n_responses:,} of {study.n_trials:,} planned replies have arrived ("
-                f"{control.usable_words(study.n_usable, study.n_asked)}). "
-                "The numbers change with each new reply."
-            )
-        analysis = _choose_analysis(topic)
-        st.write(widgets.plain(analysis.question))
-        options = analysis_options.option_form(analysis, study)
-        other_studies, averaged, filters = _which_answers(study, analysis)
-        question = AnalysisRequest(
-            analysis.name, (study.code, *other_studies), options, filters, averaged
-        )
-        result = _result_of(question)
-        if result is not None:
-            if above:
-                above(result)
-            _show(analysis, question, result)
-            if below:
-                below(study)
-
-
-def _show(analysis: Analysis, question: AnalysisRequest, result: AnalysisResult) -> None:
-    stem = downloads.file_stem(question.studies[0])
-    results.show_result(analysis, result, file_stem=stem)
-    results.show_scripts(analysis, question, file_stem=stem)
+def _of_topic(topic: Topic) -> list[Analysis]:
+    """The analyses of a page; the one with the page's name comes first."""
+    own = [analysis for analysis in analyses.all_analyses() if analysis.topic == topic]
+    return sorted(own, key=lambda analysis: analysis.name != topic)
 
 
 def _choose_analysis(topic: Topic) -> Analysis:
-    names = [analysis.name for analysis in analyses.all_analyses() if analysis.topic == topic]
-    names.sort(key=lambda name: name != topic)  # the analysis with the page's name comes first
+    names = [analysis.name for analysis in _of_topic(topic)]
     in_address = st.query_params.get(_ANALYSIS_PARAMETER, "")
-    default = in_address if in_address in names else topic if topic in names else names[0]
+    default = in_address if in_address in names else names[0]
     chosen = default
+    key = widgets.analysis_chooser(topic)
+    opened = (default, st.session_state.get(key))
+    names = [name for name in names if name in opened or not _is_a_tab(analyses.by_name(name))]
     if len(names) > 1:
         titles = {name: widgets.plain(analyses.by_name(name).title) for name in names}
-        key = widgets.analysis_chooser(topic)
         # Not as a default: it would clash with a choice made by a button of another analysis.
         st.session_state.setdefault(key, default)
         choice = st.segmented_control(
-            "Analysis", names, format_func=titles.__getitem__, key=key, required=True
-        )
+            "Analysis", names, format_func=titles.__getitem__, key=key, required=True,
+            label_visibility="collapsed",
+        )  # fmt: skip
         chosen = choice or default
     st.query_params[_ANALYSIS_PARAMETER] = chosen
     return analyses.by_name(chosen)
+
+
+def _is_a_tab(analysis: Analysis) -> bool:
+    """Whether it stands in a tab of another analysis, whose model it takes over."""
+    kinds = [option.kind for option in analysis.options]
+    return any(isinstance(kind, FactorModelText) and kind.fitted_by for kind in kinds)
+
+
+def _options(
+    analysis: Analysis, study: StudyRecord, answers: ChosenAnswers, editors: Editors
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options beside the result, and those of its charts; a narrow window folds them."""
+    opened = st.session_state.get(_OPTIONS_SWITCH, False)
+    with st.container(key="options" if opened else "options_folded", width=320):
+        options = analysis_options.option_form(analysis, study, answers, editors)
+        return options, analysis_options.chart_options(analysis)
 
 
 def _which_answers(
     study: StudyRecord, analysis: Analysis
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, list[object]]]:
     """Other studies of the analysis, the factors to average over, and the filters."""
-    with st.expander("Choose the answers and the unit of analysis"):
-        levels = browsing.levels(widgets.workspace(), study.code)
+    levels = browsing.levels(widgets.workspace(), study.code)
+    with st.popover("Filter", icon=":material/filter_alt:"):
         other_studies = _together(study)
-        averaged = _rows(study, levels) if analysis.needs is ITEM_SCORES else ()
         filters = {
             name: st.multiselect(
                 f"Only {factor_word(name)}", values,
-                key=f"where:{study.code}:{name}", persist_state="session",
+                key=widgets.filter_key(study.code, name), persist_state="session",
             )
             for name, values in levels.items()
         }  # fmt: skip
-    return other_studies, averaged, {name: values for name, values in filters.items() if values}
+    averaged: tuple[str, ...] = ()
+    if analysis.needs is ITEM_SCORES:
+        with st.popover("Unit of analysis", icon=":material/table_rows:"):
+            averaged = _rows(study, levels)
+    chosen = {name: values for name, values in filters.items() if values}
+    _state_of_bar(other_studies, averaged, chosen)
+    with st.container(key="options_fold", width="content"):
+        st.toggle("Options", key=_OPTIONS_SWITCH, persist_state="session")
+    return other_studies, averaged, chosen
+
+
+def _state_of_bar(
+    other_studies: tuple[str, ...], averaged: tuple[str, ...], filters: Mapping[str, list[object]]
+) -> None:
+    """What is chosen in the two menus, where it is not everything there is."""
+    parts = widgets.filter_words(filters)
+    parts += [f"With {', '.join(other_studies)}"] if other_studies else []
+    parts += [f"Averaged over {', '.join(map(factor_word, averaged))}"] if averaged else []
+    if parts:
+        st.caption(widgets.plain(". ".join(parts) + "."), width="content")
 
 
 def _together(study: StudyRecord) -> tuple[str, ...]:

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any, Literal, cast
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import pandas as pd
 import streamlit as st
+from altair.utils.schemapi import disable_debug_mode
 from pandas.io.formats.style import Styler
 
-from core.analysis.shared.registry import Analysis
-from core.charts import Chart, with_theme_ink
+from core.analysis.shared.registry import Analysis, Choice
+from core.analysis.shared.sentences import GroupAnswers, Light, merge_notes
+from core.charts import Chart, with_item_texts, with_theme_ink
 from core.charts.panels import DECIMALS as CHART_DECIMALS
+from core.charts.panels import Theme
 from core.domain.numbers import count_text, number_text, percent_text, round_frame
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.study import FACTORS
 from core.workflow.statistics import analyses
 from core.workflow.statistics.computing import AnalysisRequest
-from pages.shared import analysis_options
-from pages.shared.widgets import download, error_box, plain, table, workspace
+from pages.shared.downloads import file_stem
+from pages.shared.widgets import STUDY_PARAMETER, download, error_box, plain, table, workspace
 
-_LAST_DRAWN = "last_drawn"
+# Altair checks every part of a chart against its schema, nine tenths of the time of a page. The
+# tests of charts have the checks on.
+disable_debug_mode()
+
+_LIGHTS: Mapping[Light, str] = {
+    "green": ":green[:material/check_circle:]",
+    "red": ":red[:material/cancel:]",
+    "grey": ":gray[:material/help:]",
+}
+_WORDING = "The text of the item. Double-click it to read all of it."
+_SYNTAX = "Syntax"  # the tab of scripts
+_MOST_ANSWERS = 4  # groups whose sentences stand above the chart
+_MOST_FOLDED = 40  # further groups on the page
 _LINE = 45  # characters in a line of a wide column of text
 _MOST_LINES = 4
 _WIDE = 360  # pixels of a column whose texts take several lines
@@ -29,141 +49,307 @@ _FORMATS = {"count": "%d"} | {
 }
 
 
-def theme() -> Literal["light", "dark"]:
+_drawn: WeakKeyDictionary[AnalysisResult, dict[Any, tuple[DrawnChart, ...]]] = WeakKeyDictionary()
+"""Charts of results that are still on file, by theme and options."""
+
+
+def theme() -> Theme:
     """The chosen theme, so that marks keep their contrast."""
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def show_result(analysis: Analysis, result: AnalysisResult, *, file_stem: str) -> None:
-    """Cautions, charts with their data, and tables with CSV and an APA view."""
-    st.caption(
-        f"A row of the analysis is {plain(result.unit)}. {_counts(result)} {plain(result.method)}"
-    )
-    if result.notes:
-        notes = [plain(note) for note in result.notes]
-        st.info(notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes))
-    fit, others = _fit_first(result.tables)
-    for shown in fit:
-        _show_table(analysis, result, shown, file_stem)
-    drawn = _chart_specs(analysis, result, analysis_options.chart_options(analysis))
-    for number, (chart, panels) in enumerate(drawn):
-        _show_panels(chart, panels, f"chart:{analysis.name}:{number}")
-        with st.expander("Data of this chart"):
-            st.caption(plain(chart.alt))
-            table(round_frame(chart.data, CHART_DECIMALS), alt=f"Data of the chart {chart.title}")
-    for shown in others:
+def show_result(
+    analysis: Analysis,
+    request: AnalysisRequest,
+    result: AnalysisResult,
+    chart_options: Mapping[str, Any],
+    *,
+    above: Callable[[], None] | None = None,
+    tabs: Mapping[str, Callable[[], None]] = MappingProxyType({}),
+) -> None:
+    """The answer in sentences, notes in one line, the first chart, and the rest in tabs.
+
+    `above` draws something below the answer; `tabs` draw further tabs, or the top of a tab, by
+    the titles of the tabs.
+    """
+    stem = file_stem(request.studies[0])
+    answers = analysis.answer(result)
+    _show_compared(analysis, request)
+    show_answers(analysis.name, answers, analysis.verdict)
+    if above:
+        above()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(
+            _counts(result),
+            help=f"A row of the analysis is {plain(result.unit)}.",
+            width="content",
+        )
+        show_notes(analysis, result, [answer.group for answer in answers])
+    drawn = _charts(analysis, result, chart_options)
+    for first in drawn[:1]:
+        _show_chart(analysis, 0, first)
+        if drawn[1:]:
+            others = count_text(len(drawn) - 1, "further chart")
+            st.caption(f"{others}: see the tab {plain(drawn[1].chart.tab)}.")
+    contents: dict[str, list[Callable[[], None]]] = {}
+    for shown in result.tables:
         if len(shown.frame):  # an empty table is in the ZIP only
-            _show_table(analysis, result, shown, file_stem)
+            draw = partial(show_table, analysis, result, shown, stem, request)
+            contents.setdefault(shown.tab or shown.title, []).append(draw)
+    for number, further in enumerate(drawn[1:], 1):
+        draw = partial(_show_chart, analysis, number, further)
+        contents.setdefault(further.chart.tab, []).append(draw)
+    for title, own in tabs.items():
+        contents.setdefault(title, []).insert(0, own)
+    syntax = contents.pop(_SYNTAX, [])
+    if analysis.scripts is not None:
+        syntax.append(lambda: _show_scripts(analysis, request, stem))
+    if syntax:
+        contents[_SYNTAX] = syntax
+    contents["Method and files"] = [lambda: _show_method(analysis, result, stem)]
+    _show_tabs(analysis, contents)
+
+
+def _show_compared(analysis: Analysis, request: AnalysisRequest) -> None:
+    """What an analysis compares, in the words of its option, so that no answer is misread."""
+    kind = next((o.kind for o in analysis.options if o.name == analyses.FACTOR_OPTION), None)
+    if isinstance(kind, Choice):
+        chosen = str(request.options.get(analyses.FACTOR_OPTION))
+        st.markdown(f"{plain(kind.label)}: **{plain(dict(kind.choices).get(chosen, chosen))}**")
+
+
+def show_answers(key: str, answers: GroupAnswers, verdict: str = "") -> None:
+    """The sentence of each group, with its verdict; of many groups, the later ones are folded.
+
+    `verdict` says in a tooltip what the lights mean.
+    """
+    st.markdown(_answer_lines(answers[:_MOST_ANSWERS]), help=plain(verdict) or None)
+    further = answers[_MOST_ANSWERS:]
+    if further:
+        fold = st.expander(
+            count_text(len(further), "more group"), key=f"more_answers:{key}",
+            on_change="rerun",
+        )  # fmt: skip
+        if fold.open:
+            with fold:
+                st.markdown(_answer_lines(further[:_MOST_FOLDED]))
+                if len(further) > _MOST_FOLDED:
+                    st.caption(f"The tables have the other {len(further) - _MOST_FOLDED:,}.")
+
+
+def _answer_lines(answers: GroupAnswers) -> str:
+    """A line for each group; its name is left out where the sentence has it."""
+    lines = []
+    for answer in answers:
+        mark = f"{_LIGHTS[answer.light]} " if answer.light else ""
+        named = "" if answer.names_group else f"**{plain(answer.group)}:** "
+        lines.append(f"{mark}{named}{plain(answer.sentence)}")
+    return "  \n".join(lines)  # line breaks of one paragraph
+
+
+def show_notes(analysis: Analysis, result: AnalysisResult, groups: Sequence[str]) -> None:
+    """A button that says how many notes there are, and opens them by severity."""
+    cautions, notes = merge_notes(result.cautions, groups), merge_notes(result.notes, groups)
+    n = len(cautions) + len(notes)
+    if not n:
+        return
+    which = "which changes" if n == 1 else f"{len(cautions)} change{'s' * (len(cautions) == 1)}"
+    changes = f", {which} how to read this"
+    label = count_text(n, "note") + (changes if cautions else "")
+    icon = ":material/warning:" if cautions else ":material/info:"
+    with st.popover(label, icon=icon, type="tertiary", key=f"notes_fold:{analysis.name}"):
+        for title, sentences in (
+            ("These change how to read the numbers", cautions),
+            ("For information", notes),
+        ):
+            if sentences:
+                st.markdown(f"**{title}**")
+                st.markdown("\n".join(f"- {plain(sentence)}" for sentence in sentences))
+
+
+def _show_tabs(analysis: Analysis, contents: Mapping[str, Sequence[Callable[[], None]]]) -> None:
+    """Tabs, of which only the open one is computed."""
+    labels = [plain(title) for title in contents]
+    opened = st.tabs(labels, key=f"tabs:{analysis.name}", on_change="rerun")
+    for tab, parts in zip(opened, contents.values(), strict=True):
+        if tab.open:
+            with tab, error_box():
+                for draw in parts:
+                    draw()
+
+
+def _show_method(analysis: Analysis, result: AnalysisResult, stem: str) -> None:
+    """What a row is, how it was computed, all tables as files, and the references."""
+    st.markdown(f"A row of the analysis is {plain(result.unit)}. {plain(result.method)}")
     data = analyses.export.result_zip(result)
-    download("All tables (ZIP)", data, f"{file_stem}-{analysis.name}.zip", key="download:all")
-    with st.expander("References"):
-        for reference in analysis.references:
-            st.text(reference)
+    download("All tables (ZIP)", data, f"{stem}-{analysis.name}.zip", key="download:all")
+    st.markdown("**References**")
+    for reference in analysis.references:
+        st.text(reference)
 
 
-def _fit_first(
-    tables: tuple[ResultTable, ...],
-) -> tuple[tuple[ResultTable, ...], tuple[ResultTable, ...]]:
-    """The fit of a model, which is read before any chart, and the other tables."""
-    n_first = int(bool(tables) and tables[0].name == "fit")
-    return tables[:n_first], tables[n_first:]
-
-
-def show_scripts(analysis: Analysis, question: AnalysisRequest, *, file_stem: str) -> None:
+def _show_scripts(analysis: Analysis, request: AnalysisRequest, stem: str) -> None:
     """Scripts that compute the same with other software, to read and download with the data."""
-    if analysis.scripts is None:
-        return
-    shown = st.toggle(
-        "Show R and Python scripts", key=f"syntax:{analysis.name}",
-        help="The scripts compute this analysis with other software and come with their data, so "
-        "that a reviewer can check it.",
+    st.caption(
+        "The scripts compute this analysis with other software and come with their data, so that a "
+        "reviewer can check it."
+    )
+    files = analyses.scripts(
+        workspace(), request.analysis, request.studies, request.options, request.where,
+        request.over,
     )  # fmt: skip
-    if not shown:
-        return
-    with error_box():
-        files = analyses.scripts(
-            workspace(), question.analysis, question.studies, question.options, question.where,
-            question.over,
-        )  # fmt: skip
-        data = analyses.export.files_zip({file.name: file.text.encode() for file in files})
-        download(
-            "R and Python scripts with data (ZIP)", data,
-            f"{file_stem}-{analysis.name}-scripts.zip", key="download:syntax",
-        )  # fmt: skip
-        for file in files:
-            if not file.name.endswith(".csv"):
-                st.text(file.name)
-                language = "r" if file.name.endswith(".R") else "python"
-                st.code(file.text, language=language, height=360)
+    data = analyses.export.files_zip({file.name: file.text.encode() for file in files})
+    download(
+        "R and Python scripts with data (ZIP)", data, f"{stem}-{analysis.name}-scripts.zip",
+        key="download:syntax",
+    )  # fmt: skip
+    for file in files:
+        if not file.name.endswith(".csv"):
+            st.text(file.name)
+            language = "r" if file.name.endswith(".R") else "python"
+            st.code(file.text, language=language, height=360)
 
 
 def _counts(result: AnalysisResult) -> str:
     """Scores used, left out and missing, which add up to all planned scores."""
     share = result.n_missing / max(result.n_planned, 1)
-    left_out = f" Left out by the analysis: **{result.n_left_out:,}**." if result.n_left_out else ""
+    left_out = f" · left out by the analysis **{result.n_left_out:,}**" if result.n_left_out else ""
     return (
-        f"Scores used: **{result.n_used:,}**.{left_out} "
-        f"Missing: **{result.n_missing:,}** ({percent_text(share, 1)} of {result.n_planned:,})."
+        f"Scores used **{result.n_used:,}**{left_out} · missing **{result.n_missing:,}** "
+        f"({percent_text(share, 1)} of {result.n_planned:,})"
     )
 
 
-def _chart_specs(
+def _charts(
     analysis: Analysis, result: AnalysisResult, options: Mapping[str, Any]
-) -> list[tuple[Chart, list[dict[str, Any]]]]:
-    """The charts with the specifications of their panels, cached until the result changes.
-
-    Altair checks every part of a specification, which is slow on a page with many panels.
-    """
+) -> tuple[DrawnChart, ...]:
+    """The charts of a result in the theme of the page, drawn once for all sessions."""
     if analysis.charts is None:
-        return []
-    state, colors = st.session_state.get(_LAST_DRAWN), theme()
-    if state and state[0] is result and state[1:3] == (colors, options):
-        return cast("list[tuple[Chart, list[dict[str, Any]]]]", state[3])
-    drawn = [
-        (chart, [with_theme_ink(panel, colors).to_dict() for panel in chart.panels])
-        for chart in analysis.charts(result, colors, **options)
-    ]
-    st.session_state[_LAST_DRAWN] = (result, colors, options, drawn)
-    return drawn
-
-
-def _show_panels(chart: Chart, panels: list[dict[str, Any]], key: str) -> None:
-    """The panels of a chart, one under another, as wide as the page."""
-    for number, panel in enumerate(panels, 1):
-        which = f"Panel {number} of {len(panels)}. " if len(panels) > 1 else ""
-        st.vega_lite_chart(
-            spec=panel, width="stretch", alt=which + chart.alt, key=f"{key}:{number}"
+        return ()
+    drawn, key = _drawn.setdefault(result, {}), (theme(), tuple(sorted(options.items())))
+    if key not in drawn:
+        charts = analysis.charts(result, theme(), **options)
+        drawn[key] = tuple(
+            DrawnChart(with_item_texts(chart, result.item_texts), theme()) for chart in charts
         )
+    return drawn[key]
 
 
-def _show_table(
-    analysis: Analysis, result: AnalysisResult, shown: ResultTable, file_stem: str
+@dataclass(eq=False)
+class DrawnChart:
+    """A chart, and the specifications of its panels once they are wanted."""
+
+    chart: Chart
+    theme: Theme
+
+    @cached_property
+    def panels(self) -> list[dict[str, Any]]:
+        """The panels as Vega-Lite; unchecked, see `disable_debug_mode` above."""
+        return [
+            with_theme_ink(panel, self.theme).to_dict(validate=False) for panel in self.chart.panels
+        ]
+
+
+def show_panels(drawn: DrawnChart, key: str) -> None:
+    """The panels of a chart, as many in a row as it says."""
+    chart, panels = drawn.chart, drawn.panels
+    for place, panel in enumerate(panels, 1):
+        which = f"Panel {place} of {len(panels)}. " if len(panels) > 1 else ""
+        if place % chart.across == 1 % chart.across:
+            row = st.columns(chart.across)
+        with row[(place - 1) % chart.across]:
+            st.vega_lite_chart(
+                spec=panel, width="stretch", alt=which + chart.alt, key=f"{key}:{place}"
+            )
+
+
+def _show_chart(analysis: Analysis, number: int, drawn: DrawnChart) -> None:
+    """The panels of a chart, and its data, computed when opened."""
+    chart, key = drawn.chart, f"chart:{analysis.name}:{number}"
+    show_panels(drawn, key)
+    fold = st.expander("Data of this chart", key=f"data:{key}", on_change="rerun")
+    if fold.open:
+        with fold:
+            st.caption(plain(chart.alt))
+            table(round_frame(chart.data, CHART_DECIMALS), alt=f"Data of the chart {chart.title}")
+
+
+def show_table(
+    analysis: Analysis,
+    result: AnalysisResult,
+    shown: ResultTable,
+    file_stem: str,
+    request: AnalysisRequest | None = None,
 ) -> None:
-    st.header(plain(shown.title))
+    """One table, in the style of a manuscript if wished, and its file.
+
+    With the `request` of the result, a tick at a row of an item leads to the replies behind it.
+    """
+    st.markdown(f"**{plain(shown.title)}**")
     apa = st.toggle(
         "APA style", key=f"apa:{analysis.name}:{shown.name}",
         help="The table in the style of a manuscript (APA, 7th edition): rounded, with a note, and "
         "without leading zeros for values that cannot exceed 1.",
     )  # fmt: skip
-    columns = shown.columns
+    worded = with_wordings(shown, result.item_texts)
     alt = f"{shown.title}: {count_text(len(shown.frame), 'row')}"
     if apa:
         table(analyses.export.apa_table(shown), alt=alt)
         note = analyses.export.apa_note(result, shown, analyses.software_versions())
         st.caption(plain(note))
+    elif request is None or "item" not in shown.frame:
+        numbers(worded, alt=alt, row_height=row_height(shown))
     else:
-        small = small_p_columns(shown)  # these come with texts of their own
-        formats = {c.title: None if c.title in small else _format(c, shown.frame) for c in columns}
-        table(
-            titled(shown),
-            alt=alt,
-            column_config={
-                c.title: _column_config(c, shown.frame[c.name], formats[c.title]) for c in columns
-            },
-            row_height=row_height(shown),
-        )
+        link = st.container()  # above the table, so that a tick shows its effect
+        event = numbers(
+            worded, alt=alt, row_height=row_height(shown), on_select="rerun",
+            selection_mode="single-row", key=f"rows:{analysis.name}:{shown.name}",
+        )  # fmt: skip
+        with link:
+            if not event["selection"]["rows"]:
+                st.caption("Tick a row to read the replies behind it.")
+            for row in event["selection"]["rows"]:
+                _replies_link(shown, row, request)
     name = f"{file_stem}-{shown.name}.csv"
     download("CSV", analyses.export.table_csv(shown), name, key=f"csv:{shown.name}")
+
+
+def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> None:
+    """The way to the replies behind one row, by its item and the levels of its group."""
+    if row >= len(shown.frame):
+        return
+    cells = shown.frame.iloc[row]
+    study = str(cells["study"]) if "study" in shown.frame else request.studies[0]
+    levels = {name: [str(cells[name])] for name in ("item", *FACTORS) if name in shown.frame}
+    filters = {name: [str(v) for v in values] for name, values in request.where.items()}
+    st.page_link(
+        "pages/answers/page.py", label="Replies of the ticked row", icon=":material/forum:",
+        query_params={STUDY_PARAMETER: study, **filters, **levels},
+    )  # fmt: skip
+
+
+def numbers(shown: ResultTable, *, alt: str, **options: Any) -> Any:
+    """The table with its titles, tooltips and rounding; `options` are those of st.dataframe."""
+    small = small_p_columns(shown)  # these come with texts of their own
+    columns = shown.columns
+    formats = {c.title: None if c.title in small else _format(c, shown.frame) for c in columns}
+    configs = {c.title: _column_config(c, shown.frame[c.name], formats[c.title]) for c in columns}
+    return table(titled(shown), alt=alt, column_config=configs, **options)
+
+
+def with_wordings(shown: ResultTable, texts: Mapping[str, str]) -> ResultTable:
+    """The table with the wording of each item beside its code; on pages only, never in files."""
+    frame, columns = shown.frame.copy(), list(shown.columns)
+    for column in shown.columns:
+        of_items = column.name == "item" or column.name.startswith("item_")
+        wordings = frame[column.name].map(texts) if of_items and texts else pd.Series()
+        if wordings.notna().any():
+            name = f"{column.name}_wording"
+            # The column of items is pinned, so that its neighbor is the first column.
+            place = 0 if column.name == "item" else columns.index(column) + 1
+            frame.insert(place, name, wordings.fillna(""))
+            columns.insert(place, Column(name, f"{column.title}: wording", help=_WORDING))
+    return ResultTable(shown.name, shown.title, frame, tuple(columns))
 
 
 def _format(column: Column, frame: pd.DataFrame) -> str | None:
@@ -224,7 +410,9 @@ def _column_config(column: Column, values: pd.Series, number_format: str | None)
         return st.column_config.NumberColumn(
             column.title, help=plain(column.help) or None, format=number_format
         )
+    wide = _LINE < _longest(values) <= _LINE * _MOST_LINES
+    wording = column.name.endswith("_wording")
     return st.column_config.TextColumn(
         column.title, help=plain(column.help) or None, pinned=column.name == "item",
-        width=_WIDE if _LINE < _longest(values) <= _LINE * _MOST_LINES else None,
+        width="medium" if wording else _WIDE if wide else None,
     )  # fmt: skip

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 import pandas as pd
@@ -38,6 +39,7 @@ def factor_word(factor: str) -> str:
 
 log = logging.getLogger(__name__)
 
+LabelVisibility = Literal["visible", "hidden", "collapsed"]
 STUDY_PARAMETER = "study"
 _KEYS = "keys_of_session"
 _JOINER = "\u2060"
@@ -123,16 +125,55 @@ def analysis_chooser(topic: str) -> str:
     return f"analysis_chooser:{topic}"
 
 
-def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRecord | None:
-    """Let the user choose a study; the choice is kept in the address, so a reload keeps it.
+def filter_key(study: str, factor: str) -> str:
+    """The session key of a filter of answers, which all pages of statistics share."""
+    return f"where:{study}:{factor}"
 
-    Without studies, the page says what to do, and the function returns None.
-    """
-    records = [s for s in studies.list_studies(workspace()) if s.kind in kinds]
-    if not records:
-        st.info("There is no study yet. Run the sample study from Home, or design one.")
+
+def filter_words(filters: Mapping[str, Sequence[object]]) -> list[str]:
+    """What is filtered, a phrase for each factor."""
+    return [
+        f"Only {factor_word(name)}: {', '.join(str(level) or '(none)' for level in levels)}"
+        for name, levels in filters.items()
+    ]
+
+
+def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRecord | None:
+    """Let the user choose a study; without studies, the page says what to do."""
+    study = choose_study(kinds)
+    if study is None:
+        no_study()
+    return study
+
+
+def no_study() -> None:
+    """What to do where there is no study."""
+    st.info(
+        "There is no study yet. Run the sample study from Home, design a study, or import answers."
+    )
+    with st.container(horizontal=True):
         st.page_link("pages/home.py", label="Go to Home", icon=":material/home:")
         st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
+        import_link()
+
+
+def import_link() -> None:
+    """The way to the import of answers."""
+    st.page_link(
+        "pages/import_export.py", label="Import answers", icon=":material/upload_file:",
+        help="Answers of people, or of models that were asked elsewhere, from a file.",
+    )  # fmt: skip
+
+
+def choose_study(
+    kinds: Sequence[str],
+    *,
+    label_visibility: LabelVisibility = "visible",
+    width: int | Literal["stretch"] = "stretch",
+) -> StudyRecord | None:
+    """The chosen study, kept in the address, so a reload keeps it; None without studies."""
+    records = [s for s in studies.list_studies(workspace()) if s.kind in kinds]
+    if not records:
         return None
     codes = [record.code for record in reversed(records)]
     preferred = st.query_params.get(STUDY_PARAMETER) or st.session_state.get("chosen_study")
@@ -142,30 +183,47 @@ def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRec
         index=codes.index(preferred) if preferred in codes else 0,
         key=f"study_chooser_{len(codes)}",
         help="This page shows the study that you choose here. The newest study is first.",
+        label_visibility=label_visibility,
+        width=width,
     )
     st.query_params[STUDY_PARAMETER] = chosen
     st.session_state["chosen_study"] = chosen
     return next(record for record in records if record.code == chosen)
 
 
-def honesty_note(people: Iterable[Respondent]) -> None:
-    """A warning if simulated respondents or the small model of Inkblot gave the answers."""
+@dataclass(frozen=True)
+class HonestyCaution:
+    """Why the answers of some respondents say little about language models."""
+
+    title: str
+    sentence: str
+    icon: str
+
+
+def honesty_cautions(people: Iterable[Respondent]) -> Iterator[HonestyCaution]:
+    """What must be said where simulated respondents or the small model of Inkblot answer."""
     present = list(people)
     if any(person.kind == "simulated" for person in present):
-        st.warning(f"**Simulated.** {catalog.HONESTY_SIMULATED}", icon=":material/science:")
+        yield HonestyCaution("Simulated", catalog.HONESTY_SIMULATED, ":material/science:")
     if any(person.kind == "local" and not person.base_url for person in present):
-        st.warning(f"**Local model.** {catalog.HONESTY_LOCAL}", icon=":material/memory:")
+        yield HonestyCaution("Local model", catalog.HONESTY_LOCAL, ":material/memory:")
+
+
+def honesty_note(people: Iterable[Respondent]) -> None:
+    """A warning if simulated respondents or the small model of Inkblot gave the answers."""
+    for caution in honesty_cautions(people):
+        st.warning(f"**{caution.title}.** {caution.sentence}", icon=caution.icon)
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
-def _unreviewed(process: str, code: str) -> str:
+def unreviewed_sentence(process: str, code: str) -> str:
     """The sentence on unreviewed texts of a frozen study, which never changes."""
     return editing.unreviewed_texts_of_study(workspace(), code).sentence
 
 
 def unreviewed_note(study: StudyRecord) -> None:
     """A warning if a study uses texts that a model drafted and nobody reviewed."""
-    sentence = _unreviewed(workspace().process, study.code)
+    sentence = unreviewed_sentence(workspace().process, study.code)
     if sentence:
         st.warning(f"**Unreviewed texts.** {plain(sentence)}", icon=":material/edit_note:")
 
@@ -181,8 +239,7 @@ def unkeyed_note(code: str) -> None:
     """A warning if imported answers have no bank."""
     if bank_attachment.is_unkeyed(workspace(), code):
         st.warning(
-            "**No bank.** These answers were imported without a bank, so they are unkeyed: Inkblot "
-            "does not know which items are reverse-keyed or which subscale they belong to.",
+            f"**No bank.** {bank_attachment.NO_BANK}",
             icon=":material/key_off:",
         )
         st.page_link(
@@ -194,12 +251,15 @@ def unkeyed_note(code: str) -> None:
 def readable_choices() -> None:
     """Write the selected segment or pill in the color of links, readable in both themes.
 
-    Streamlit uses the primary color, which is dark in the dark theme, for white text on it.
+    Streamlit uses the primary color, which is dark in the dark theme, for white text on it. The
+    browser chooses between both colors, because the theme can change without a run of the page.
     """
-    theme = "dark" if st.context.theme.type == "dark" else "light"
-    color = st.get_option(f"theme.{theme}.linkColor")
-    if color:
-        st.html(f"<style>.stButtonGroup [data-variant][data-selected] {{color:{color}}}</style>")
+    light, dark = (st.get_option(f"theme.{theme}.linkColor") for theme in ("light", "dark"))
+    if light and dark:
+        st.html(
+            "<style>.stButtonGroup [data-variant][data-selected] "
+            f"{{color:light-dark({light}, {dark})}}</style>"
+        )
 
 
 def table(frame: pd.DataFrame | Styler, *, alt: str, key: str | None = None, **options: Any) -> Any:

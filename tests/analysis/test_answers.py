@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.analysis.internal_consistency import internal_consistency
+from core.analysis.shared.factor_models.models import MODELS
 from core.analysis.shared.sentences import coefficient_text, interval_text, p_text
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
@@ -15,7 +18,6 @@ FIT = ("respondent", "model", "chi2", "df", "p", "chi2_scaled", "p_scaled", "cfi
        "rmsea_robust", "rmsea_robust_low", "rmsea_robust_high", "cfi_scaled", "rmsea_scaled",
        "rmsea_scaled_low", "rmsea_scaled_high", "cfi", "rmsea", "rmsea_low", "rmsea_high",
        "admissible", "bic_difference")  # fmt: skip
-BOUNDS = "(CFI from .90, RMSEA up to .05)"
 
 
 def fit(model, chi2, p, cfi, rmsea, low, high, bic=0.0, admissible=True):
@@ -35,23 +37,24 @@ BY_HAND = {
             fits(fit("", *POOR), without=("model",)),
             table("loadings", ("respondent", "factor"), [("m", "F"), ("m", "F"), ("m", "G")]),
         ),
-        "Model of 2 factors: χ²(8) = 16.5, p = .035, CFI .89, RMSEA .11 [.05, .16]: does not fit "
-        f"{BOUNDS}.",
+        "Two-factor model, m: χ²(8) = 16.5, p = .035, CFI .89, RMSEA .11 [.05, .16]: does not fit.",
     ),
     "cfa_check": (
         made(
             table("fit", ("respondent", "index", "program", "semopy", "left"),
-                  [("m", "χ²", 16.504, 16.5, 0.004), ("m", "CFI", 0.9, 0.8, 0.1)]),
+                  [("m", "χ²", 16.504, 16.5, 0.004), ("m", "CFI", 0.9, 0.8, 0.0)]),
             table("loadings", ("respondent", "factor", "standardized_difference"),
                   [("m", "F", 0.0001), ("m", "F", -0.00034), ("m", "G", NAN)]),
+            table("factor_correlations", ("respondent", "factor_1", "difference"),
+                  [("m", "F", 0.0002)]),
         ),
         "Both programs agree: χ² is 16.50 here and 16.50 in semopy, and standardized loadings "
         "differ by .0003 at most.",
     ),
     "cfa_comparison": (
         made(fits(fit("One", *POOR, bic=9.46), fit("Two", *GOOD))),
-        "Two has the lowest BIC; One is 9.5 higher; χ²(8) = 7.0, p = .533, CFI 1.00, RMSEA .01 "
-        f"[.00, .06]: fits {BOUNDS}.",
+        "Two has the lowest BIC; One is 9.5 higher. Two: χ²(8) = 7.0, p = .533, CFI 1.00, RMSEA "
+        ".01 [.00, .06]: fits.",
     ),
     "invariance": (
         made(
@@ -61,8 +64,8 @@ BY_HAND = {
                  (*fit("scalar", *POOR), -0.103), (*fit("strict", *POOR), -0.2)],
             )
         ),
-        "Metric invariance holds; scalar does not (ΔCFI −.103); the configural model: χ²(8) = 7.0, "
-        f"p = .533, CFI 1.00, RMSEA .01 [.00, .06]: fits {BOUNDS}.",
+        "Metric invariance holds; scalar does not (ΔCFI −.103); the model: χ²(8) = 7.0, "
+        "p = .533, CFI 1.00, RMSEA .01 [.00, .06]: fits.",
     ),
     "efa": (
         made(
@@ -155,8 +158,8 @@ BY_HAND = {
                   [("m", "A", 4, 1, 1, 2, 0, 1), ("m", "B", 2, 0, 0, 1, 1, 0),
                    ("m", "all items", 6, 1, 1, 3, 1, 1)]),
         ),
-        "1 of 6 items discriminates well (.40 to .70), 3 less (1 against the other items), 1 more, "
-        "1 undefined (no variance, or too few answers).",
+        "1 of 6 items discriminates well (.40 to .70), 3 below that (1 against the other items), 1 "
+        "above, 1 undefined (no variance, or too few answers).",
     ),
     "option_distribution": (
         made(
@@ -183,22 +186,94 @@ BY_HAND = {
                   [("m", "internal consistency", 0.45, "--"), ("m", "concurrent", NAN, ""),
                    ("m", "factorial", 0.11, "-")]),
         ),
-        "Unreliable. internal consistency .45 (--); concurrent undefined (not computed); factorial "
-        "(RMSEA) .11 (-).",
+        "Unreliable. Internal consistency .45 (--); RMSEA .11 (-); no coefficient for 1 of 3 "
+        "criteria.",
     ),
 }  # fmt: skip
+
+
+LIGHTS = {"cfa": "red", "cfa_check": "green", "invariance": "red", "validation_report": "red"}
 
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_sentence_is_what_one_writes_by_hand(name):
     result, sentence = BY_HAND[name]
-    assert analyses.by_name(name).answer(result) == (("m", sentence),)
+    assert analyses.by_name(name).answer(result) == (("m", sentence, LIGHTS.get(name)),)
+
+
+def test_programs_differ_where_any_index_or_correlation_does():
+    fit, loadings, correlations = BY_HAND["cfa_check"][0].tables
+    for column, changed in (("left", fit), ("difference", correlations)):
+        frame = changed.frame.copy()
+        frame.loc[frame.index[-1], column] = 0.1
+        names = [one.name for one in changed.columns]
+        other = table(changed.name, names, frame.to_numpy().tolist())
+        both = [other if one is changed else one for one in (fit, loadings, correlations)]
+        ((_, sentence, light),) = analyses.by_name("cfa_check").answer(made(*both))
+        assert sentence.startswith("Both programs differ")
+        assert light == "red"
+
+
+def test_what_lights_mean_is_said_where_there_are_any():
+    assert {a.name for a in analyses.all_analyses() if a.verdict} == {*LIGHTS, "cfa_comparison"}
+
+
+def test_models_of_one_bic_are_named_together():
+    given = made(
+        fits(fit("One", *POOR, bic=9.46), fit("Two", *GOOD), fit("Three", *GOOD, bic=0.01))
+    )
+    ((_, sentence, _),) = analyses.by_name("cfa_comparison").answer(given)
+    assert sentence.startswith(
+        "Two and Three have the lowest BIC, the same; One is 9.5 higher. Two: "
+    )
+
+
+def cfa_answer(row, n_factors, method="Confirmatory factor analysis. One factor per subscale. ML"):
+    loadings = table(
+        "loadings", ("respondent", "factor"), [("m", f"F{k}") for k in range(n_factors)]
+    )
+    result = replace(made(fits(row, without=("model",)), loadings), method=method)
+    ((_, sentence, light),) = analyses.by_name("cfa").answer(result)
+    return sentence.partition(", m: ")[0], light
+
+
+def test_the_lead_line_of_a_model_has_its_name_and_its_light():
+    good = fit("", *GOOD)
+    assert cfa_answer(good, 1) == ("One-factor model", "green")
+    assert cfa_answer(good, 12) == ("12-factor model", "green")
+    assert cfa_answer(fit("", *GOOD, admissible=False), 2) == ("Two-factor model", "grey")
+    assert cfa_answer(fit("", NAN, NAN, NAN, NAN, NAN, NAN), 2) == ("Two-factor model", "grey")
+    for kind, name in (
+        ("bifactor", "Bifactor model"), ("second_order", "Second-order model"),
+        ("method", "Model with a method factor"), ("general", "Three-factor model"),
+    ):  # fmt: skip
+        method = f"Confirmatory factor analysis. {dict(MODELS)[kind]}. ML."
+        assert cfa_answer(good, 3, method)[0] == name
+    typed = "Confirmatory factor analysis. The model of the text. ML."
+    assert cfa_answer(good, 2, typed)[0] == "Edited two-factor model"
+
+
+def test_invariance_is_green_where_every_step_holds_and_grey_where_that_is_not_known():
+    steps, changes = ("configural", "metric", "scalar", "strict"), (NAN, -0.004, 0.0, -0.009)
+
+    def light(*differences, first=GOOD):
+        rows = [
+            (*fit(step, *first), difference)
+            for step, difference in zip(steps, differences, strict=True)
+        ]
+        given = made(table("steps", ("respondent", "step", *FIT[2:], "cfi_difference"), rows))
+        return analyses.by_name("invariance").answer(given)[0].light
+
+    assert light(*changes) == "green"
+    assert light(*changes[:3], NAN) == "grey"
+    assert light(*changes[:3], -0.01) == "red"
+    assert light(*changes, first=POOR) == "grey"  # the steps hold, of a model that does not fit
 
 
 def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
     # Variances 11/12 and 2/3, covariance 2/3: α = 2 (1 - (19/12) / (19/12 + 4/3)) = .914.
     frame = item_scores([[1, 1], [1, 2], [2, 2], [3, 3]], respondent="m")
-    ((group, sentence),) = analyses.by_name("internal_consistency").answer(
+    ((group, sentence, _),) = analyses.by_name("internal_consistency").answer(
         internal_consistency(frame)
     )
     assert group == "m"
@@ -207,7 +282,7 @@ def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
     given = made(table("alpha", ("respondent", "subscale", "alpha", "ci_low", "ci_high"), rows))
     assert analyses.by_name("internal_consistency").answer(given) == (
         ("m", "A: α = .89 [.40, .99]; B: α is undefined (too few items that vary, or too few "
-              "rows)."),
+              "rows).", None),
     )  # fmt: skip
 
 
@@ -216,10 +291,10 @@ def test_the_item_map_names_the_item_in_which_groups_differ_most():
             ("n", "A", "i2", 4.25), ("n", "A", "i3", 9.0)]  # fmt: skip
     given = made(table("map", ("respondent", "subscale", "item", "value"), rows))
     assert analyses.by_name("item_map").answer(given) == (
-        ("all groups", "value: groups differ most in i2, from 1.00 (m) to 4.25 (n)."),
+        ("all groups", "value: groups differ most in i2, from 1.00 (m) to 4.25 (n).", None),
     )
     alone = made(table("map", ("respondent", "subscale", "item", "value"), rows[:2]))
-    ((_, sentence),) = analyses.by_name("item_map").answer(alone)
+    ((_, sentence, _),) = analyses.by_name("item_map").answer(alone)
     assert sentence == "value: undefined (no item has a value in two groups)."
 
 
@@ -233,10 +308,16 @@ def test_real_results_give_one_sentence_for_each_group(name):
     result = (results() | more_results())[name]
     found = analyses.by_name(name).answer(result)
     assert found
-    assert len({group for group, _ in found}) == len(found)
-    for _, sentence in found:
+    assert len({group for group, _, _ in found}) == len(found)
+    for _, sentence, _ in found:
         assert sentence.endswith(".")
         assert not any(word in sentence.lower() for word in ("nan", "none", "  "))
+
+
+@pytest.mark.parametrize("name", [*results(), *more_results()])
+def test_real_results_have_six_tabs_at_most(name):
+    result = (results() | more_results())[name]
+    assert len({one.tab or one.title for one in result.tables}) <= 6
 
 
 def test_numbers_have_no_leading_zero_where_they_cannot_exceed_one():
@@ -248,3 +329,24 @@ def test_numbers_have_no_leading_zero_where_they_cannot_exceed_one():
     assert [p_text(p) for p in (0.00099, 0.001, 0.05, NAN)] == [
         "p < .001", "p = .001", "p = .050", "p undefined",
     ]  # fmt: skip
+
+
+SEARCHED = {
+    "CFA": {"cfa", "cfa_check", "cfa_comparison"}, "CFI": {"cfa"}, "RMSEA": {"cfa"},
+    "alpha": {"internal_consistency", "reliability"}, "Cronbach": {"internal_consistency"},
+    "omega": {"reliability"}, "test-retest": {"score_correlations"},
+    "language correlation": {"score_correlations"},
+    "correlation between languages": {"score_correlations"}, "DIF": {"dif"},
+    "invariance": {"invariance"}, "missing answers": {"option_distribution"},
+    "discrimination": {"item_statistics"}, "item difficulty": {"item_statistics"},
+    "IRT": {"graded_response"}, "EFA": {"efa"}, "scree": {"efa"}, "parallel analysis": {"efa"},
+    "convergent": {"multitrait_matrix"}, "discriminant": {"multitrait_matrix"},
+    "validity": {"validation_report"}, "odds ratio": {"odds_ratios"}, "bias": {"dif"},
+    "stories": {"odds_ratios"}, "letters": {"odds_ratios"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("word", SEARCHED)
+def test_words_that_people_search_for_are_those_of_the_analyses(word):
+    assert {a.name for a in analyses.all_analyses() if word in a.keywords} >= SEARCHED[word]
+    assert all(len(set(a.keywords)) == len(a.keywords) > 0 for a in analyses.all_analyses())

@@ -132,7 +132,7 @@ def test_agrees_with_lavaan(estimator, kind):
     assert len(indices) == 15
     wanted = [row["mi"] for row in theirs["modindices_top15"]]
     assert indices["index"].tolist() == pytest.approx(wanted, abs=1e-3)
-    assert "gpt: Left out, because all answers are the same: i22." in result.notes
+    assert "gpt: Left out, because all answers are the same: i22." in result.all_notes
 
 
 def test_every_planned_score_is_counted_once():
@@ -229,7 +229,9 @@ def test_a_group_that_cannot_be_fitted_gets_empty_rows_and_a_reason():
     theirs = found["loadings"].query("respondent == 'b'")
     assert theirs["item"].tolist() == HS
     assert theirs["estimate"].isna().all()
-    assert any(note.startswith("b: not fitted. There are 6 usable rows") for note in result.notes)
+    assert any(
+        note.startswith("b: not fitted. There are 6 usable rows") for note in result.cautions
+    )
     assert (result.n_used, result.n_left_out, result.n_missing) == (301 * 9, 54, 0)
 
 
@@ -244,7 +246,7 @@ def test_more_parameters_than_the_answers_can_hold_leave_no_numbers_and_a_reason
     loadings = frames(result)["loadings"].query("respondent == 'b'")
     assert loadings["item"].tolist() == ["x1", "x2"]
     assert loadings["standardized"].isna().all()
-    assert any(note.startswith("b: The model has more parameters") for note in result.notes)
+    assert any(note.startswith("b: The model has more parameters") for note in result.cautions)
 
 
 def test_an_impossible_estimate_is_reported_and_named():
@@ -253,7 +255,9 @@ def test_an_impossible_estimate_is_reported_and_named():
     frame = item_scores(values, items=items, subscales=["f"] * 3 + ["g"] * 3)
     result = cfa(frame, estimator="ml")
     assert not frames(result)["fit"]["admissible"].item()
-    assert any(note.startswith("gpt: The residual variance of y1 is neg") for note in result.notes)
+    assert any(
+        note.startswith("gpt: The residual variance of y1 is neg") for note in result.all_notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -302,7 +306,7 @@ def test_the_text_of_a_model_gives_the_numbers_of_the_model(kind):
     chosen, again = cfa(frame, model=kind), cfa(frame, model_text=text)
     for one, other in zip(chosen.tables, again.tables, strict=True):
         pd.testing.assert_frame_equal(one.frame, other.frame)
-    assert (chosen.notes, chosen.n_used) == (again.notes, again.n_used)
+    assert (chosen.all_notes, chosen.n_used) == (again.all_notes, again.n_used)
 
 
 def test_thresholds_are_those_of_lavaan_and_there_for_ordered_answers_only():
@@ -357,7 +361,7 @@ def test_the_tests_of_normality_are_those_of_the_items_in_the_model():
 
 def test_items_that_the_text_does_not_name_are_left_out_and_named():
     result = cfa(schools(), model_text="F =~ x1 + x2 + x3 + x4", estimator="ml")
-    assert any("does not name them: x5, x6, x7, x8, x9" in note for note in result.notes)
+    assert any("does not name them: x5, x6, x7, x8, x9" in note for note in result.all_notes)
     assert frames(result)["fit"]["n_items"].item() == 4
     assert (result.n_used, result.n_left_out) == (301 * 4, 301 * 5)
     assert result.method.startswith("Confirmatory factor analysis. The model of the text")
@@ -379,7 +383,7 @@ def test_a_first_item_that_hardly_loads_does_not_hide_the_maximum(seed):
     names = [f"i{k}" for k in range(1, 9)]
     assert not fit_cfa(found, names, "F =~ " + " + ".join(names), estimator="ML").converged
     result = cfa(item_scores(found, items=names), estimator="ml")
-    assert any(UNIT_CHANGED in note for note in result.notes)
+    assert any(UNIT_CHANGED in note for note in result.all_notes)
     turned = "F =~ " + " + ".join(names[::-1])
     best = fit_cfa(found, names, turned, estimator="ML")
     assert best.converged
@@ -393,10 +397,10 @@ def test_a_first_item_that_hardly_loads_does_not_hide_the_maximum(seed):
 
 def test_a_second_order_factor_above_two_subscales_is_said_to_rest_on_their_correlation():
     frame = item_scores(scores("likert22", LIKERT), subscales=LIKERT_SUBSCALES)
-    assert TWO_SUBSCALES in cfa(frame, model="second_order").notes
-    assert TWO_SUBSCALES not in cfa(frame).notes
+    assert TWO_SUBSCALES in cfa(frame, model="second_order").cautions
+    assert TWO_SUBSCALES not in cfa(frame).all_notes
     three = item_scores(scores("hs1939", HS), items=HS, subscales=HS_SUBSCALES)
-    assert TWO_SUBSCALES not in cfa(three, model="second_order").notes
+    assert TWO_SUBSCALES not in cfa(three, model="second_order").all_notes
 
 
 def test_costly_gaps_are_told_with_the_estimator_that_keeps_their_rows():
@@ -405,7 +409,9 @@ def test_costly_gaps_are_told_with_the_estimator_that_keeps_their_rows():
     frame = item_scores(values, items=HS, subscales=HS_SUBSCALES)
 
     def told(**options):
-        return [n for n in cfa(frame, **options).notes if n.startswith("Gaps in the answers cost")]
+        return [
+            n for n in cfa(frame, **options).cautions if n.startswith("Gaps in the answers cost")
+        ]
 
     (said,) = told(estimator="mlr")
     assert said.startswith("Gaps in the answers cost 13% of the administrations.")
@@ -419,7 +425,7 @@ def test_a_constant_item_is_taken_out_of_the_text_and_the_model_shows_it():
     values[:, 1] = 3
     frame = item_scores(values, items=HS, subscales=HS_SUBSCALES)
     result = cfa(frame, model_text=f"{THREE} # all\nx2 ~~ x4", estimator="ml")
-    assert "gpt: Left out, because all answers are the same: x2." in result.notes
+    assert "gpt: Left out, because all answers are the same: x2." in result.all_notes
     found = frames(result)
     assert found["model"]["text"].tolist() == [
         "visual =~ x1 + x3",
@@ -436,7 +442,7 @@ def test_a_factor_without_items_leaves_the_group_out_with_the_reason():
     values[:, :3] = 3
     flat = item_scores(values, items=HS, subscales=HS_SUBSCALES, respondent="flat", start=5000)
     result = cfa(pd.concat([schools(), flat]), model_text=THREE)
-    assert "flat: not fitted. No item that varies is left of visual." in result.notes
+    assert "flat: not fitted. No item that varies is left of visual." in result.cautions
     theirs = frames(result)["loadings"].query("respondent == 'flat'")
     assert theirs[["factor", "item"]].to_numpy().tolist() == [
         [owner, item] for owner, item in zip(HS_SUBSCALES, HS, strict=True)
@@ -447,7 +453,7 @@ def test_a_factor_without_items_leaves_the_group_out_with_the_reason():
 def test_an_item_nobody_of_a_group_was_asked_is_left_out_there():
     few = schools(respondent="b", start=5000).query("item != 'x9'")
     result = cfa(pd.concat([schools(), few]), model_text=THREE, estimator="ml")
-    assert "b: Left out, because nobody answered: x9." in result.notes
+    assert "b: Left out, because nobody answered: x9." in result.all_notes
     assert frames(result)["fit"]["n_items"].tolist() == [9, 8]
 
 
@@ -526,7 +532,7 @@ def test_items_keyed_the_wrong_way_are_named(estimator):
     values = np.clip(np.round(3 + trait + rng.normal(size=(300, 6))), 1, 5)
     values[:, [1, 4]] = 6 - values[:, [1, 4]]
     result = cfa(item_scores(values), estimator=estimator)
-    (note,) = [note for note in result.notes if "check their keying" in note]
+    (note,) = [note for note in result.cautions if "check their keying" in note]
     assert re.fullmatch(
         r"gpt: i2 \(-0\.\d\d\), i5 \(-0\.\d\d\) load against the other items of s: "
         r"check their keying\.", note,
@@ -534,7 +540,7 @@ def test_items_keyed_the_wrong_way_are_named(estimator):
     values[:, 0] = 6 - values[:, 0]  # the item that sets the unit is the wrong one, with another
     values[:, 1] = 6 - values[:, 1]
     result = cfa(item_scores(values), estimator=estimator)
-    (note,) = [note for note in result.notes if "check their keying" in note]
+    (note,) = [note for note in result.cautions if "check their keying" in note]
     assert re.search(r"i1 \(0\.\d\d\), i5 \(0\.\d\d\) load against", note)
     values[:, [0, 4]] = 6 - values[:, [0, 4]]
-    assert not any("keying" in note for note in cfa(item_scores(values)).notes)
+    assert not any("keying" in note for note in cfa(item_scores(values)).all_notes)

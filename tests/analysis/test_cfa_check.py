@@ -15,11 +15,11 @@ from core.analysis.shared.factor_models.groups import UNIT_CHANGED
 from core.analysis.shared.progress import Cancelled, watch
 from core.errors import NotEnoughData
 from core.stats.factor.semopy_check import SemopyFit
+from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
 from tests.analysis.test_cfa import HS, HS_SUBSCALES, likert, schools
 from tests.stats.reference import expected, scores
 
-ALIKE = "Both programs find the same solution"
 SIX = [f"y{k}" for k in range(1, 7)]
 
 
@@ -27,8 +27,16 @@ def tables(result):
     return {one.name: one.frame for one in result.tables}
 
 
+def lights(result):
+    """Whether both programs agree in each group, as the sentences say, too."""
+    answers = analyses.by_name("cfa_check").answer(result)
+    words = {"green": "agree", "red": "differ", "grey": "undefined"}
+    assert all(words[light] in sentence for _, sentence, light in answers)
+    return [light for _, _, light in answers]
+
+
 def notes(result):
-    return "\n".join(result.notes)
+    return "\n".join(result.all_notes)
 
 
 def index(result, title, column):
@@ -64,7 +72,7 @@ def test_both_programs_stand_side_by_side(model, name, chi2):
         assert index(result, title, "left") == pytest.approx(0, abs=1e-6)
     rmsea = index(result, "RMSEA", "program")
     assert rmsea == pytest.approx(golden["RMSEA"] * math.sqrt(300 / 301), abs=1e-8)
-    assert result.notes[0].startswith(f"{ALIKE}: χ² within .01")
+    assert lights(result) == ["green"]
     found = tables(result)["loadings"]
     assert found["standardized_difference"].abs().max() < 1e-6
     assert found["difference"].abs().max() < 1e-5
@@ -97,10 +105,10 @@ def test_a_method_factor_and_a_typed_model_are_checked_too():
     frame = item_scores(
         scores("likert22", items), items=items, subscales=["F1"] * 11 + ["F2"] * 11, keyed=keyed
     )
-    assert cfa_check(frame, model="method").notes[0].startswith(ALIKE)
+    assert lights(cfa_check(frame, model="method")) == ["green"]
     text = "V =~ x1 + x2 + x3 + x9\nS =~ NA*x7 + x8 + x9\nS ~~ 1*S\nx1 ~~ x7"
     typed = cfa_check(schools(), model_text=text)
-    assert typed.notes[0].startswith(ALIKE)
+    assert lights(typed) == ["green"]
     assert set(tables(typed)["loadings"]["factor"]) == {"V", "S"}
     assert typed.method.startswith("The model of the text.")
 
@@ -109,21 +117,21 @@ def test_items_of_any_name_are_checked_under_their_names():
     names = ["1. Größe", "group", "a b", "=1+1", "~", "START", "x;y", "文", "p1"]
     frame = item_scores(scores("hs1939"), items=names, subscales=["=~ v"] * 3 + HS_SUBSCALES[3:])
     result = cfa_check(frame)
-    assert result.notes[0].startswith(ALIKE)
+    assert lights(result) == ["green"]
     assert tables(result)["loadings"]["item"].tolist() == names
     assert index(result, "χ²", "semopy") == pytest.approx(85.306, abs=6e-4)
 
 
 def test_a_negative_variance_is_named_as_the_reason_why_the_programs_differ():
     result = cfa_check(heywood())
-    assert result.notes[0].startswith("gpt: the programs differ: χ² differs by 0.0797")
-    assert "The variance of y1 is negative in the solution of this program" in result.notes[0]
+    assert result.cautions[0].startswith("gpt: the programs differ: χ² differs by 0.0797")
+    assert "The variance of y1 is negative in the solution of this program" in result.cautions[0]
     assert index(result, "χ²", "left") == pytest.approx(4.50556362 - 4.58528872, abs=1e-6)
 
 
 def test_a_model_that_is_not_identified_has_many_solutions_and_no_test():
     text = "V =~ x1 + x2 + x3 + x9\nS =~ NA*x7 + x8 + x9\nS ~~ 1*S\nx7 ~~ x8"
-    first, *others = cfa_check(schools(), model_text=text).notes
+    first, *others = cfa_check(schools(), model_text=text).cautions
     assert first.startswith("gpt: the programs differ: a standardized loading")
     assert first.endswith("This program gives the model no test; a note below says why.")
     assert any("do not determine all parameters" in note for note in others)
@@ -140,8 +148,10 @@ def test_a_group_where_semopy_fails_shows_this_program_and_the_reason(monkeypatc
 
     monkeypatch.setattr(module, "fit_semopy", fails_once)
     result = cfa_check(together(schools(respondent="a"), schools(respondent="b")))
-    assert "a: semopy has no solution. The search ended without a maximum: stuck." in result.notes
-    assert result.notes[0].startswith(f"{ALIKE} in 1 of 2 groups")
+    assert (
+        "a: semopy has no solution. The search ended without a maximum: stuck." in result.cautions
+    )
+    assert lights(result) == ["grey", "green"]
     fit = tables(result)["fit"].set_index(["respondent", "index"])
     assert fit.loc[("a", "χ²"), "program"] == pytest.approx(85.306, abs=6e-4)
     assert np.isnan(fit.loc[("a", "χ²"), ["semopy", "difference", "left"]].astype(float)).all()
@@ -156,7 +166,7 @@ def test_a_group_that_neither_program_can_fit_keeps_empty_rows_and_a_reason():
     result = cfa_check(together(schools(respondent="many"), few))
     fit = tables(result)["fit"].set_index(["respondent", "index"])
     assert np.isnan(fit.loc[("few", "χ²"), ["program", "semopy"]].astype(float)).all()
-    assert any(note.startswith("few: ") and "fitted" in note for note in result.notes)
+    assert any(note.startswith("few: ") and "fitted" in note for note in result.all_notes)
     with pytest.raises(NotEnoughData, match="Neither program can fit the model"):
         cfa_check(few)
 
@@ -167,7 +177,7 @@ def test_items_that_do_not_vary_are_left_out_of_both():
     result = cfa_check(item_scores(values, items=HS, subscales=HS_SUBSCALES))
     assert "x4" not in tables(result)["loadings"]["item"].tolist()
     assert "x4" in notes(result)
-    assert result.notes[0].startswith(ALIKE)
+    assert lights(result) == ["green"]
 
 
 def test_a_model_without_degrees_of_freedom_has_no_test_in_either():
@@ -184,7 +194,7 @@ def test_factors_get_the_same_unit_in_both_where_the_first_item_hardly_loads():
     values[:, 0] = rng.permutation(values[:, 0])
     result = cfa_check(item_scores(values))
     assert UNIT_CHANGED in notes(result)
-    assert result.notes[0].startswith(ALIKE)
+    assert lights(result) == ["green"]
     assert tables(result)["loadings"]["difference"].abs().max() < 1e-3
 
 

@@ -219,13 +219,13 @@ def test_a_model_that_cannot_be_fitted_keeps_its_row_and_says_why():
     assert np.isnan(fit.loc["Three", "chi2"])
     assert fit.loc["Two", "converged"]
     assert len(frames(result)["differences"]) == 0
-    assert any("all answers are the same: x1, x2, x3" in note for note in result.notes)
+    assert any("all answers are the same: x1, x2, x3" in note for note in result.all_notes)
 
 
 def test_models_that_the_items_cannot_have_are_named_in_a_note():
     result = cfa_comparison(schools(keyed=[1] * 9))
     assert "Subscales and method" not in set(frames(result)["fit"]["model"])
-    assert any("not among the models: Subscales and a method" in note for note in result.notes)
+    assert any("not among the models: Subscales and a method" in note for note in result.all_notes)
     one = cfa_comparison(schools(subscales=["s"] * 9))
     assert set(frames(one)["fit"]["model"]) == {"Subscales", "Subscales and method"}
 
@@ -233,7 +233,7 @@ def test_models_that_the_items_cannot_have_are_named_in_a_note():
 def test_one_model_alone_is_shown_and_nothing_compared():
     result = cfa_comparison(schools(subscales=["s"] * 9, keyed=[1] * 9))
     assert frames(result)["fit"]["model"].tolist() == ["Subscales"]
-    assert any("only one model" in note for note in result.notes)
+    assert any("only one model" in note for note in result.cautions)
 
 
 def test_the_texts_that_were_compared_are_given_with_the_result():

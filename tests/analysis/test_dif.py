@@ -99,7 +99,7 @@ def test_levels_that_differ_in_the_trait_inflate_uniform_dif_and_this_is_said():
     halves = (sums[:500], sums[500:])
     assert levels["mean"].tolist() == pytest.approx([half.mean() for half in halves])
     assert levels["sd"].tolist() == pytest.approx([half.std() for half in halves])
-    assert any("shows as uniform DIF" in note for note in results[0].notes)
+    assert any("shows as uniform DIF" in note for note in results[0].cautions)
     assert "inflates uniform DIF" in dif.__doc__
 
 
@@ -138,7 +138,7 @@ def test_thin_levels_are_left_out_and_named():
     thin = item_scores(two_levels(10, n=6), language="fr", start=900)
     result = dif(pd.concat([framed(two_levels(11, n=200)), thin]))
     assert tables(result)["levels"]["level"].tolist() == ["de", "en"]
-    assert "gpt, subscale s: left out, with fewer than 10 administrations: fr." in result.notes
+    assert "gpt, subscale s: left out, with fewer than 10 administrations: fr." in result.all_notes
     assert (result.n_used, result.n_left_out, result.n_missing) == (1600, 48, 0)
     three = tables(dif(pd.concat([framed(two_levels(11, n=200)), thin]), fewest=5))
     assert three["levels"]["level"].tolist() == ["de", "en", "fr"]
@@ -151,7 +151,9 @@ def test_an_item_missing_from_a_level_costs_the_other_items_nothing():
     result = dif(framed(values))
     alone = dif(framed(values[:, :7]))
     pd.testing.assert_frame_equal(tables(result)["items"], tables(alone)["items"])
-    assert "gpt, subscale s: Left out, because nobody answered at some level: i8." in result.notes
+    assert (
+        "gpt, subscale s: Left out, because nobody answered at some level: i8." in result.all_notes
+    )
     assert (result.n_used, result.n_left_out, result.n_missing) == (1400, 100, 100)
 
 
@@ -165,7 +167,9 @@ def test_an_administration_with_a_gap_cannot_be_matched():
         [100, 100],
     ]
     assert (tables(result)["effects"]["n"] == 100).all()  # of en, which has no gap
-    assert any(" 1 rows were left out: no answer or no matching" in note for note in result.notes)
+    assert any(
+        " 1 rows were left out: no answer or no matching" in note for note in result.cautions
+    )
 
 
 def test_an_item_that_never_varies_is_untested_and_named():
@@ -180,7 +184,7 @@ def test_an_item_that_never_varies_is_untested_and_named():
     tests = tables(result)["tests"].set_index("item")
     assert tests.loc["i3", ["chi_square", "df", "p", "p_adjusted"]].isna().all(axis=None)
     assert tests.drop(index="i3")["p_adjusted"].notna().all()
-    assert "gpt, subscale s: i3: All answers are the same." in result.notes
+    assert "gpt, subscale s: i3: All answers are the same." in result.cautions
     assert (result.n_used, result.n_left_out) == (1400, 200)
 
 
@@ -188,7 +192,7 @@ def test_a_subscale_of_one_item_does_not_hide_the_others():
     frame = framed(two_levels(15, n=200, p=4), subscales=["calm"] * 3 + ["bold"])
     result = dif(frame)
     assert set(tables(result)["items"]["subscale"]) == {"calm"}
-    assert any("subscale bold: not compared. There is no other item" in n for n in result.notes)
+    assert any("subscale bold: not compared. There is no other item" in n for n in result.cautions)
 
 
 def test_an_empty_level_is_a_level_of_its_own():

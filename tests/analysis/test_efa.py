@@ -67,8 +67,8 @@ def test_normality_is_that_of_the_items_with_its_coefficients_and_remarks():
 def test_few_administrations_for_the_items_are_pointed_out():
     values = np.random.default_rng(3).normal(size=(60, 6)).cumsum(axis=1)
     few = efa(item_scores(values[:29]))
-    assert any("29 administrations are few for 6 items" in note for note in few.notes)
-    assert not any("are few for" in note for note in efa(item_scores(values[:30])).notes)
+    assert any("29 administrations are few for 6 items" in note for note in few.cautions)
+    assert not any("are few for" in note for note in efa(item_scores(values[:30])).all_notes)
 
 
 def test_every_column_is_explained():
@@ -81,7 +81,7 @@ def test_each_group_is_analyzed_by_itself_and_one_without_variance_is_named():
     two = item_scores(np.ones((100, 6)), start=1000, respondent="b")
     result = efa(pd.concat([one, two]))
     assert set(tables(result)["loadings"]["respondent"]) == {"a"}
-    assert any(note.startswith("b: ") for note in result.notes)
+    assert any(note.startswith("b: ") for note in result.all_notes)
     assert result.n_used + result.n_missing + result.n_left_out == 1200
 
 
@@ -92,7 +92,7 @@ def test_gaps_leave_an_administration_out_and_a_constant_item_is_named():
     result = efa(item_scores(values), factors=1)
     assert result.n_used == 59 * 5
     assert result.n_missing == 1
-    assert any("i6" in note for note in result.notes)
+    assert any("i6" in note for note in result.all_notes)
     assert "i6" not in set(tables(result)["loadings"]["item"])
 
 
@@ -152,10 +152,10 @@ def test_items_that_load_against_their_subscale_are_named():
     values = answers(400)
     values[:, [1, 4]] *= -1
     frame = item_scores(values, subscales=["A", "A", "A", "B", "B", "B"])
-    notes = [note for note in efa(frame, factors=2).notes if "check its keying" in note]
+    notes = [note for note in efa(frame, factors=2).cautions if "check its keying" in note]
     assert len(notes) == 2
     assert notes[0].startswith("gpt: i2 (")
     assert "loads against the other items of A on factor" in notes[0]
     assert notes[1].startswith("gpt: i5 (")
     apart = item_scores(answers(400) * [1, 1, 1, -1, -1, -1], subscales=["A"] * 3 + ["B"] * 3)
-    assert not any("keying" in note for note in efa(apart, factors=1).notes)
+    assert not any("keying" in note for note in efa(apart, factors=1).all_notes)

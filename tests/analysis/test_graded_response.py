@@ -114,7 +114,7 @@ def test_a_search_cut_short_is_said_and_leaves_no_standard_errors():
     assert rows["a"].notna().all()
     assert not rows["converged"].any()
     assert found["information"]["information"].isna().all()
-    assert any("gpt, subscale s: the model did not converge" in note for note in result.notes)
+    assert any("gpt, subscale s: the model did not converge" in note for note in result.cautions)
 
 
 def test_items_that_repeat_each_other_do_not_pass_as_an_estimate():
@@ -122,7 +122,7 @@ def test_items_that_repeat_each_other_do_not_pass_as_an_estimate():
     result = graded_response(item_scores(np.repeat(column, 4, axis=1)))
     assert not tables(result)["fit"]["converged"].item()
     assert tables(result)["items"]["a_se"].isna().all()
-    assert any("gpt, subscale s: the model did not converge" in note for note in result.notes)
+    assert any("gpt, subscale s: the model did not converge" in note for note in result.cautions)
 
 
 def test_every_score_is_used_left_out_or_missing():
@@ -134,7 +134,7 @@ def test_every_score_is_used_left_out_or_missing():
     last = tables(result)["items"].iloc[-1]
     assert (last["item"], last["n"], last["options"]) == ("i5", 150, "2")
     assert np.isnan([last["a"], last["b1"]]).all()
-    assert any("all answers are the same: i5" in note for note in result.notes)
+    assert any("all answers are the same: i5" in note for note in result.all_notes)
 
 
 def test_an_option_nobody_chose_is_closed_up_and_named():
@@ -142,7 +142,7 @@ def test_an_option_nobody_chose_is_closed_up_and_named():
     values[:, 0] = np.where(values[:, 0] == 2, 3, values[:, 0])
     result = graded_response(item_scores(values))
     assert tables(result)["items"]["options"].tolist()[:2] == ["0, 1 and 3", "0, 1 and 2"]
-    assert any("nobody chose are closed up: i1 (2); i2" in note for note in result.notes)
+    assert any("nobody chose are closed up: i1 (2); i2" in note for note in result.all_notes)
 
 
 def test_groups_and_subscales_have_models_of_their_own_and_a_thin_one_hides_none():
@@ -155,7 +155,7 @@ def test_groups_and_subscales_have_models_of_their_own_and_a_thin_one_hides_none
     ]  # fmt: skip
     assert fit["converged"].tolist() == [True, False, True, False]
     assert fit["log_likelihood"].isna().tolist() == [False, True, False, True]
-    assert any(note.startswith("b, subscale bold: not fitted. Only 2") for note in result.notes)
+    assert any(note.startswith("b, subscale bold: not fitted. Only 2") for note in result.cautions)
     assert (result.n_used, result.n_left_out, result.n_missing) == (1200, 800, 0)
     alone = tables(graded_response(other))["items"]
     both = tables(result)["items"]

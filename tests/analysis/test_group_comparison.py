@@ -131,7 +131,7 @@ def test_contexts_are_compared_in_the_groups_the_user_types():
     assert found["groups"]["mean"].tolist() == [4.75, 1.75]
     assert found["pairs"]["difference"].item() == -3
     assert list(found["pairs"].columns[:2]) == ["respondent", "scale"]
-    assert "2 of 6 administrations are under contexts in no group." in result.notes
+    assert "2 of 6 administrations are under contexts in no group." in result.all_notes
     assert (result.n_used, result.n_left_out) == (8, 4)
     assert "groups as typed" in result.method
 
@@ -183,13 +183,15 @@ def test_the_same_contexts_under_several_groups_are_pointed_out():
     tables = noisy({"original": 2.0, "b": 3.0})
     frame = grouped(tables, "form")
     apart = group_comparison(frame, factor="form")
-    assert not any("pair by pair" in note for note in apart.notes)
+    assert not any("pair by pair" in note for note in apart.all_notes)
     frame["context"] = frame["context"].str.extract(r"(\d+)$")[0].to_numpy()
-    (note,) = [n for n in group_comparison(frame, factor="form").notes if "pair by pair" in n]
+    (note,) = [n for n in group_comparison(frame, factor="form").cautions if "pair by pair" in n]
     assert note.endswith("Score correlations makes it.")
     people = frame.assign(respondent=frame["form"], form="original")
     (note,) = [
-        n for n in group_comparison(people, factor="respondent", by=()).notes if "pair by pair" in n
+        n
+        for n in group_comparison(people, factor="respondent", by=()).cautions
+        if "pair by pair" in n
     ]
     assert "Score correlations" not in note  # it pairs no respondents
 
@@ -197,7 +199,7 @@ def test_the_same_contexts_under_several_groups_are_pointed_out():
 def test_formats_are_told_not_to_be_compared_by_means():
     frame = grouped(noisy({"likert_5": 2.0, "likert_7": 3.0}), "format")
     result = group_comparison(frame, factor="format")
-    assert any("not comparable" in note for note in result.notes)
+    assert any("not comparable" in note for note in result.cautions)
 
 
 def test_a_group_that_does_not_vary_and_one_too_small_are_remarked_upon():
@@ -219,7 +221,7 @@ def test_a_group_that_does_not_vary_and_one_too_small_are_remarked_upon():
     lone = found["pairs"].set_index(["first", "second"]).loc[("a", "d")]
     assert math.isnan(lone["t"])
     assert "each group needs two members" in lone["remark"]
-    assert any("a with d, b with d, c with d: Undefined" in note for note in result.notes)
+    assert any("a with d, b with d, c with d: Undefined" in note for note in result.cautions)
     assert (result.n_used, result.n_left_out) == (9, 1)
 
 
@@ -229,7 +231,7 @@ def test_above_twelve_groups_each_is_compared_with_the_first_only():
     pairs = frames(result)["pairs"]
     assert pairs["first"].unique().tolist() == ["g00"]
     assert len(pairs) == 12
-    assert any("of 13 groups, each is compared with the first only" in n for n in result.notes)
+    assert any("of 13 groups, each is compared with the first only" in n for n in result.all_notes)
 
 
 def test_answers_missing_are_counted_and_half_may_be_enough():
@@ -253,7 +255,7 @@ def test_a_scale_that_nobody_varies_on_is_undefined_and_does_not_hide_the_others
     tests = frames(result)["tests"].set_index("scale")
     assert tests["p"].isna().to_dict() == {"all items": False, "x": False, "y": True}
     assert "neither group varies" in tests.loc["y", "remark"]
-    assert any("scale y: Undefined" in note for note in result.notes)
+    assert any("scale y: Undefined" in note for note in result.cautions)
     assert math.isnan(tests.loc["y", "p_adjusted"])
 
 

@@ -48,7 +48,7 @@ def test_a_constant_item_is_left_out_as_in_psych_and_named():
     assert (row["n_items"], row["zero_variance_items"]) == (10, 1)
     assert row["alpha"] == pytest.approx(theirs["alpha"], abs=tolerance)
     assert row["ci_high"] == pytest.approx(theirs["feldt_high"], abs=tolerance)
-    assert "gpt, subscale s: left out for zero variance: i22." in result.notes
+    assert "gpt, subscale s: left out for zero variance: i22." in result.all_notes
 
 
 def test_worked_by_hand():
@@ -108,7 +108,7 @@ def test_one_thin_subscale_does_not_hide_the_others():
     values = np.column_stack([HAND, [1, 2, 3]])
     result = internal_consistency(item_scores(values, subscales=["calm", "calm", "bold"]))
     assert result.tables[0].frame["alpha"].isna().tolist() == [False, True]
-    assert "gpt, subscale bold: alpha is undefined (n = 3; items that vary: 1)." in result.notes
+    assert "gpt, subscale bold: alpha is undefined (n = 3; items that vary: 1)." in result.cautions
 
 
 @pytest.mark.parametrize("missing", ["listwise", "pairwise"])
@@ -119,8 +119,8 @@ def test_an_item_never_answered_is_left_out_and_named_and_costs_no_rows(missing)
     rows = result.tables[0].frame.set_index("subscale")
     assert rows.loc["x", "alpha"] == pytest.approx(2 / 3)
     assert rows.loc["x", ["n_items", "n_administrations", "dropped"]].tolist() == [2, 3, 0]
-    assert "gpt, subscale x: Left out, because nobody answered: i3." in result.notes
-    assert not any("undefined" in note for note in result.notes)
+    assert "gpt, subscale x: Left out, because nobody answered: i3." in result.all_notes
+    assert not any("undefined" in note for note in result.all_notes)
     assert (result.n_used, result.n_left_out, result.n_missing) == (12, 0, 3)
     alone = internal_consistency(frame[frame["item"] != "i3"], missing=missing)
     pd.testing.assert_frame_equal(alone.tables[0].frame, result.tables[0].frame)
@@ -145,7 +145,7 @@ def test_a_subscale_without_any_answer_is_undefined_and_the_others_are_not():
     row = result.tables[0].frame.set_index("subscale").loc["y"]
     assert np.isnan(row["alpha"])
     assert row[["n_items", "n_administrations", "dropped"]].tolist() == [0, 0, 3]
-    assert "gpt, subscale y: Left out, because nobody answered: i3, i4." in result.notes
+    assert "gpt, subscale y: Left out, because nobody answered: i3, i4." in result.all_notes
     assert (result.n_used, result.n_left_out, result.n_missing) == (6, 0, 6)
 
 

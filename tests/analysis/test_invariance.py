@@ -81,7 +81,7 @@ def test_only_what_is_meant_is_held_equal_in_every_model():
         result = invariance(schools(), model=kind, estimator="ml")
         steps = frames(result)["steps"]
         assert steps["df"].tolist() == [*df, df[-1] + 9], kind  # nine residual variances
-        assert not any("do not determine all parameters" in note for note in result.notes), kind
+        assert not any("do not determine all parameters" in note for note in result.all_notes), kind
 
 
 def test_answers_that_are_invariant_pass_every_step():
@@ -124,7 +124,7 @@ def test_gaps_and_constant_items_are_counted_and_named():
     assert frames(full)["levels"]["dropped"].tolist() == [0, 0]
     assert frames(listwise)["steps"]["n_items"].tolist() == [4] * 4
     for result in (listwise, full):
-        assert any("at some level" in note and "i5" in note for note in result.notes)
+        assert any("at some level" in note and "i5" in note for note in result.all_notes)
         assert (result.n_missing, result.n_planned) == (4, 2000)
     assert listwise.n_used == 396 * 4
     assert full.n_used == 1600 - 4
@@ -136,8 +136,8 @@ def test_a_thin_level_and_a_group_without_levels_are_left_out_by_name():
     alone = item_scores(scores("hs1939"), items=HS, subscales=SUBSCALES, start=3000)
     alone["respondent"] = "b"
     result = invariance(pd.concat([schools(), thin, alone]))
-    assert "gpt: left out, with fewer than 10 administrations: Latin." in result.notes
-    assert "b: not compared, as fewer than two levels are left." in result.notes
+    assert "gpt: left out, with fewer than 10 administrations: Latin." in result.all_notes
+    assert "b: not compared, as fewer than two levels are left." in result.cautions
     steps = frames(result)["steps"].set_index(["respondent", "step"])
     assert steps.loc[("b", "metric")][["chi2", "p_difference"]].isna().all()
     assert steps.loc[("gpt", "metric"), "n"] == 301
@@ -167,7 +167,9 @@ def test_a_step_with_more_parameters_than_the_answers_can_hold_has_no_numbers():
     assert steps["df"].tolist() == [-2, -1, 0, 2]
     assert steps["converged"].tolist() == [False, False, True, True]
     assert steps["p_difference"][:3].isna().all()
-    assert any(note.startswith("gpt: configural: The model has more par") for note in result.notes)
+    assert any(
+        note.startswith("gpt: configural: The model has more par") for note in result.all_notes
+    )
 
 
 def test_the_order_of_the_frame_does_not_matter():

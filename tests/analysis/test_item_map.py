@@ -115,19 +115,19 @@ def test_with_very_many_groups_the_wide_table_shows_the_first_and_says_so():
     result = item_map(frame, by=("context",))
     assert len(result.tables[0].frame) == 2 * n
     assert len(result.tables[1].columns) == 2 + MOST_GROUPS
-    assert any(f"There are {n} groups" in note for note in result.notes)
+    assert any(f"There are {n} groups" in note for note in result.all_notes)
 
 
 def test_what_is_undefined_is_empty_and_named():
     result = item_map(in_sets([([[1, 2], [2, 2]], "m", "a")]), statistic="discrimination")
     assert result.tables[0].frame["value"].isna().all()
-    assert any("m · a: item i2: zero variance" in note for note in result.notes)
-    assert result.notes[-1].startswith("A map shows no uncertainty")
+    assert any("m · a: item i2: zero variance" in note for note in result.all_notes)
+    assert result.cautions[-1].startswith("A map shows no uncertainty")
     means = item_map(in_sets([([[1, 2], [2, 2]], "m", "a")]))
-    assert not any("so difficulty takes" in note for note in means.notes)
+    assert not any("so difficulty takes" in note for note in means.all_notes)
     ends = item_map(in_sets([([[1, 2], [2, 2]], "m", "a")]), statistic="difficulty")
-    assert any("so difficulty takes the lowest" in note for note in ends.notes)
-    assert not any("zero variance" in note for note in means.notes)
+    assert any("so difficulty takes the lowest" in note for note in ends.cautions)
+    assert not any("zero variance" in note for note in means.all_notes)
 
 
 def test_answers_not_kept_by_context_set_are_an_error_with_a_next_step():

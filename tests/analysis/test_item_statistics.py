@@ -144,7 +144,7 @@ def test_undefined_statistics_are_nan_and_named():
     assert rows.loc[["i2", "i3", "i4", "i5", "never"], "discrimination"].isna().all()
     assert rows.loc["i1", "discrimination"] != rows.loc["i1", "discrimination"]  # rest is constant
     assert rows.loc["i2", "variance"] == 0
-    said = "\n".join(result.notes)
+    said = "\n".join(result.all_notes)
     assert "gpt: 2 items i2, i3: zero variance, so discrimination is undefined." in said
     assert "gpt: item i4: the only item of its subscale" in said
     assert "gpt: item never: no usable answer." in said
@@ -164,7 +164,7 @@ def test_what_rounding_leaves_of_a_constant_sum_is_not_variance(seed):
 
 def test_many_items_are_counted_and_the_first_named():
     values = np.column_stack([np.arange(5.0), np.ones((5, 8))])
-    notes = item_statistics(item_scores(values)).notes
+    notes = item_statistics(item_scores(values)).all_notes
     assert any("8 items i2, i3, i4, i5, i6 and 3 more: zero variance" in note for note in notes)
 
 
@@ -173,7 +173,7 @@ def test_two_items_of_perfect_agreement_have_no_interval():
     rows = result.tables[0].frame
     assert rows["discrimination"].tolist() == pytest.approx([1, 1])
     assert rows[["ci_low", "alpha_if_dropped"]].isna().all(axis=None)
-    said = "\n".join(result.notes)
+    said = "\n".join(result.all_notes)
     assert "2 items i1, i2: no interval" in said
     assert "alpha if dropped is undefined" in said
 
@@ -182,16 +182,16 @@ def test_one_administration_and_identical_ones_are_pointed_out():
     one = item_statistics(item_scores([[1, 2, 3]]))
     assert one.tables[0].frame["mean"].tolist() == [1, 2, 3]
     assert one.tables[0].frame["variance"].isna().all()
-    assert "gpt: there is only one administration" in one.notes[0]
+    assert "gpt: there is only one administration" in one.cautions[0]
     same = item_statistics(item_scores([[1, 2, 3]] * 4, respondent="echo"))
-    assert "echo: all 4 administrations are identical" in same.notes[0]
+    assert "echo: all 4 administrations are identical" in same.cautions[0]
 
 
 def test_trials_not_asked_and_several_studies_are_pointed_out():
     frame = item_scores([[1, 2, 3], [2, 1, np.nan], [3, 3, 1]])
     frame["status"] = frame["status"].replace("refused", "not_asked")
     other = item_scores([[1, 2, 2]], start=9, study="t")
-    said = "\n".join(item_statistics(pd.concat([frame, other])).notes)
+    said = "\n".join(item_statistics(pd.concat([frame, other])).all_notes)
     assert "1 planned trials have not been asked yet" in said
     assert "Answers of 2 studies are analyzed together." in said
 
@@ -221,8 +221,8 @@ def test_scores_left_out_of_discrimination_are_told():
         "Discrimination and alpha leave out 2 usable scores in incomplete administrations; means "
         "and variances use them."
     )
-    assert told in item_statistics(frame).notes
-    assert told not in item_statistics(frame, missing="pairwise").notes
+    assert told in item_statistics(frame).all_notes
+    assert told not in item_statistics(frame, missing="pairwise").all_notes
     assert item_statistics(frame).n_planned == 15
 
 
@@ -246,7 +246,7 @@ def test_difficulty_is_the_mean_as_a_share_of_the_scores_that_came_up():
     rows = result.tables[0].frame.set_index(["respondent", "item"])["difficulty"]
     assert rows["a", "i1"] == pytest.approx((1.5 - 1) / 4)
     assert (rows["b", "i1"], rows["c", "i1"], rows["c", "i2"]) == (1, 0, 1)
-    assert any("narrower than the options printed" in note for note in result.notes)
+    assert any("narrower than the options printed" in note for note in result.cautions)
 
 
 def test_difficulty_leaves_gaps_out_and_is_undefined_where_one_score_came_up():
@@ -254,7 +254,7 @@ def test_difficulty_leaves_gaps_out_and_is_undefined_where_one_score_came_up():
     assert rows["difficulty"].tolist() == pytest.approx([(10 / 3 - 1) / 4, (3 - 1) / 4])
     same = item_statistics(item_scores([[2, 2], [2, 2]]))
     assert same.tables[0].frame["difficulty"].isna().all()
-    assert any("difficulty is undefined (only one score came up" in note for note in same.notes)
+    assert any("difficulty is undefined (only one score came up" in note for note in same.all_notes)
 
 
 def test_a_reverse_keyed_item_answered_like_the_others_is_told_from_a_misfit():
@@ -285,7 +285,7 @@ def test_a_negative_discrimination_that_may_be_chance_is_called_so():
     row = items_of(frame).set_index("item").loc["i3"]
     assert -1 < row["discrimination"] < 0 < row["ci_high"]
     assert row["remark"].endswith("The interval includes 0, so it may be chance.")
-    assert any("i3: negative discrimination" in note for note in item_statistics(frame).notes)
+    assert any("i3: negative discrimination" in note for note in item_statistics(frame).cautions)
 
 
 def test_a_standard_item_among_reverse_keyed_ones_answered_alike_is_told():
@@ -394,7 +394,7 @@ def test_difficulty_takes_the_ends_of_the_options_where_they_are_known():
     frame = item_scores(values).assign(lowest=0.0, highest=5.0)
     found = item_statistics(frame)
     assert found.tables[0].frame["difficulty"].tolist() == pytest.approx([1.75 / 5, 2 / 5])
-    assert not any("so difficulty takes" in note for note in found.notes)
+    assert not any("so difficulty takes" in note for note in found.all_notes)
     for unknown in (
         item_scores(values),
         frame.assign(lowest=np.nan),
@@ -402,4 +402,4 @@ def test_difficulty_takes_the_ends_of_the_options_where_they_are_known():
     ):
         found = item_statistics(unknown)
         assert found.tables[0].frame["difficulty"].tolist() == pytest.approx([0.75 / 2, 1 / 2])
-        assert any("so difficulty takes" in note for note in found.notes)
+        assert any("so difficulty takes" in note for note in found.all_notes)

@@ -149,7 +149,7 @@ def test_another_study_is_matched_by_respondent_and_context():
     wanted = stats.pearsonr(noisy(20).mean(axis=1), values.mean(axis=1))
     assert (row["r"], row["n"]) == (pytest.approx(wanted.statistic, abs=1e-12), 20)
     assert (row["same_trait"], row["same_method"]) == (False, True)
-    assert any("matched on respondent and context" in note for note in result.notes)
+    assert any("matched on respondent and context" in note for note in result.all_notes)
     assert result.tables[0].frame["respondent"].unique().tolist() == ["gpt"]
     # the stranger's answers are left out and counted
     assert (result.n_used, result.n_left_out) == (20 * 4 + 20 * 3, 20 * 3)
@@ -168,14 +168,14 @@ def test_scores_are_averaged_over_what_is_neither_a_row_nor_kept_apart():
     wanted = stats.pearsonr(rows[:, :2].mean(axis=1), rows[:, 2:].mean(axis=1)).statistic
     assert pairs(result).loc[("x", "y"), "r"] == pytest.approx(wanted, abs=1e-12)
     assert pairs(result).loc[("x", "y"), "n"] == 24
-    assert "Scores are averaged over form." in result.notes
+    assert "Scores are averaged over form." in result.all_notes
     # beside a study with one repetition, repetitions are averaged as well
     single = noisy(12, k=3, seed=9)
     beside = multitrait_matrix(frame, other=study(single, name="mss", repetition=1))
     mean = (means[0] + means[1]) / 2
     wanted = stats.pearsonr(mean[:, :2].mean(axis=1), single.mean(axis=1)).statistic
     assert pairs(beside).loc[("asi: x", "mss: s"), "r"] == pytest.approx(wanted, abs=1e-12)
-    assert "asi: scores are averaged over form and repetition." in beside.notes
+    assert "asi: scores are averaged over form and repetition." in beside.all_notes
     table = beside.tables[2].frame.set_index("score")
     own = mean[:, :2]
     alpha = 2 * (1 - own.var(axis=0, ddof=1).sum() / own.sum(axis=1).var(ddof=1))
@@ -282,7 +282,7 @@ def test_a_constant_score_is_undefined_with_a_reason_and_does_not_hide_the_other
     }  # fmt: skip
     assert np.isnan(table.loc[("x", "y"), "p_adjusted"])
     assert "the same in every row" in table.loc[("x", "y"), "remark"]
-    assert any("x with y" in note and "same in every row" in note for note in result.notes)
+    assert any("x with y" in note and "same in every row" in note for note in result.cautions)
     assert result.tables[2].frame.set_index("score").loc["y", "remark"]
     assert math.isnan(result.tables[1].frame.set_index("score").loc["y", "3"])
 
@@ -341,7 +341,7 @@ def test_a_language_the_other_study_has_not_is_averaged_over():
     wanted = stats.pearsonr(mean[:, :2].mean(axis=1), other.mean(axis=1)).statistic
     row = pairs(result).loc[("asi: x", "mss: s")]
     assert (row["r"], row["n"]) == (pytest.approx(wanted, abs=1e-12), 12)
-    assert "asi: scores are averaged over language." in result.notes
+    assert "asi: scores are averaged over language." in result.all_notes
 
 
 @given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.1, 10))

@@ -137,7 +137,7 @@ def test_items_without_a_subscale_can_be_compared_by_either_name():
 
 
 def test_rows_of_a_model_are_said_to_be_no_sample_of_people():
-    notes = norm_comparison(item_scores([[1, 2], [5, 4]]), norms=[("s", 3, 1, 10)]).notes
+    notes = norm_comparison(item_scores([[1, 2], [5, 4]]), norms=[("s", 3, 1, 10)]).all_notes
     assert any(note.startswith("Rows of a model are not a sample of people") for note in notes)
 
 

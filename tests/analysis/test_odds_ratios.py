@@ -119,7 +119,7 @@ def test_a_context_without_a_score_is_counted_and_noted():
     assert math.isnan(scores.loc["c2", "score"])
     assert tables(found)["summary"].iloc[0][["n", "undefined"]].tolist() == [1, 1]
     assert math.isnan(tables(found)["summary"].iloc[0]["sd"])
-    assert any("gpt: 1 of 2 contexts have no score" in note for note in found.notes)
+    assert any("gpt: 1 of 2 contexts have no score" in note for note in found.cautions)
 
 
 def test_a_list_undefined_in_one_group_is_named_and_hides_no_other():
@@ -129,7 +129,7 @@ def test_a_list_undefined_in_one_group_is_named_and_hides_no_other():
     assert odds["odds_ratio"].isna().tolist() == [False, False, True, True]
     assert any(
         note.startswith("other, list able: Undefined: the texts of the other group have no word")
-        for note in found.notes
+        for note in found.all_notes
     )
 
 

@@ -84,15 +84,15 @@ def test_an_item_without_a_usable_answer_is_named():
     result = option_distribution(option_counts(ROWS))
     rows = result.tables[0].frame
     assert rows.loc[(rows["item"] == "i3") & (rows["kind"] == "option"), "share"].isna().all()
-    assert "gpt: item i3: no usable answer, so no shares." in result.notes
-    assert "not independent" in result.notes[-1]
+    assert "gpt: item i3: no usable answer, so no shares." in result.cautions
+    assert "not independent" in result.all_notes[-1]
 
 
 def test_only_unusable_answers_are_still_a_table():
     rows = options_of(option_counts([("i1", "not_asked", 1000, NAN, True, 4)]))
     assert rows["option"].tolist() == ["not_asked"]
     result = option_distribution(option_counts([("i1", "not_asked", 1000, NAN, True, 4)]))
-    assert "4 planned trials have not been asked yet." in result.notes
+    assert "4 planned trials have not been asked yet." in result.cautions
 
 
 def test_no_trials_and_factors_not_counted_by_are_said_plainly():

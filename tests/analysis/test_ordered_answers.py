@@ -106,7 +106,7 @@ def test_an_option_that_nobody_chose_is_named_with_its_item(name):
     for known in (False, True):
         if known:
             frame[OPTION_POINTS] = "1.0 2.0 3.0 4.0 5.0"
-        notes = " ".join(ORDERED[name](frame).notes)
+        notes = " ".join(ORDERED[name](frame).all_notes)
         if name == "comparison":
             notes = notes.split("gpt, B")[0]
         assert "Options that nobody chose are closed up: i3 (3); i5 (5)." in notes
@@ -118,7 +118,7 @@ def test_points_of_a_format_are_mirrored_for_reverse_keyed_items():
     values = np.array([1.0, 2, 4])[rng.integers(0, 3, (80, 4))]
     values[:, 3] = 5 - values[:, 3]
     frame = item_scores(values, keyed=[1, 1, 1, -1]).assign(**{OPTION_POINTS: "1.0 2.0 4.0"})
-    assert not any("nobody chose" in note for note in graded_response(frame, steps=3).notes)
+    assert not any("nobody chose" in note for note in graded_response(frame, steps=3).all_notes)
 
 
 UNANSWERED = {
@@ -133,10 +133,10 @@ UNANSWERED = {
 def test_items_that_nobody_answered_are_named_in_one_sentence(name):
     values = np.column_stack([of_kind("h").round(), np.full((400, 2), np.nan)])
     result = UNANSWERED[name](in_two_languages(values))
-    said = [note for note in result.notes if "nobody answered" in note]
+    said = [note for note in result.all_notes if "nobody answered" in note]
     assert said
     assert all(note.endswith("Left out, because nobody answered: i7, i8.") for note in said)
-    assert not any("i7" in note for note in result.notes if note not in said)
+    assert not any("i7" in note for note in result.all_notes if note not in said)
 
 
 @pytest.mark.parametrize("complete", [0, 1])
@@ -157,7 +157,7 @@ def test_scores_of_a_constant_item_are_not_counted_as_of_incomplete_administrati
     values = of_kind("h").round()
     values[:, 5] = 3
     values[:10, 0] = np.nan
-    (note,) = [n for n in item_statistics(item_scores(values)).notes if "leave out" in n]
+    (note,) = [n for n in item_statistics(item_scores(values)).all_notes if "leave out" in n]
     assert note == (
         "Discrimination and alpha leave out 40 usable scores in incomplete administrations and 400 "
         "usable scores of items without variance; means and variances use them."

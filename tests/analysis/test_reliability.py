@@ -84,7 +84,7 @@ def test_omega_hierarchical_is_below_total_and_needs_three_subscales():
     row = table.loc[("all items", "ω hierarchical")]
     assert np.isnan(row["value"])
     assert "three subscales or more, and there are 2" in row["remark"]
-    assert any(note.startswith("gpt, scale all items, ω hierarchical:") for note in result.notes)
+    assert any(note.startswith("gpt, scale all items, ω hierarchical:") for note in result.cautions)
 
 
 def test_a_single_subscale_is_not_repeated_as_the_whole():
@@ -97,7 +97,7 @@ def test_whatever_is_undefined_has_a_remark_and_a_note():
     undefined = frame[frame["value"].isna()]
     assert list(undefined["coefficient"]) == ["ω total"]
     assert undefined["remark"].str.contains("omega needs three").all()
-    assert any("gpt, scale s, ω total: Undefined" in note for note in result.notes)
+    assert any("gpt, scale s, ω total: Undefined" in note for note in result.cautions)
     assert frame["method"].str.len().min() > 10
 
 
@@ -112,8 +112,8 @@ def test_the_counts_add_up_with_gaps_constant_and_unanswered_items():
     assert result.n_missing == 62
     # a: 59 complete rows of 2 items (the constant one is left out), b: 60 of 2, c: 59 of 2
     assert result.n_used == 2 * (59 + 60 + 59)
-    assert any("scale a:" in note and "i7" in note for note in result.notes)
-    assert any("scale b:" in note and "i8" in note for note in result.notes)
+    assert any("scale a:" in note and "i7" in note for note in result.all_notes)
+    assert any("scale b:" in note and "i8" in note for note in result.all_notes)
     table = result.tables[0].frame.set_index(["scale", "coefficient"])
     whole = table.loc[("all items", "α (Feldt)")]
     assert (whole["n"], whole["n_left_out"], whole["n_items"]) == (58, 2, 6)

@@ -146,7 +146,7 @@ def test_each_with_the_first_where_asked_or_where_levels_are_many():
     frame = answers(noisy(range(1, 14), n=5), "repetition")
     result = score_correlations(frame, factor="repetition")
     assert pearson(result)["first"].tolist() == [1] * 12
-    assert any("of 13 levels, each is compared with the first only" in n for n in result.notes)
+    assert any("of 13 levels, each is compared with the first only" in n for n in result.all_notes)
     three = answers(noisy(["b", "original", "a"], n=5))
     assert pearson(score_correlations(three, pairs="first"))["second"].tolist() == ["a", "b"]
     assert len(pearson(score_correlations(three))) == 3
@@ -156,7 +156,7 @@ def test_identical_scores_are_remarked_upon():
     values = noisy(["x"])["x"]
     result = score_correlations(answers({"original": values, "b": values}))
     row = pearson(result).iloc[0]
-    assert any("identical in every pair" in note for note in result.notes)
+    assert any("identical in every pair" in note for note in result.cautions)
     assert row["r"] == pytest.approx(1)
     assert "identical in every pair" in row["remark"]
 
@@ -168,7 +168,7 @@ def test_a_constant_score_is_undefined_with_a_note_and_does_not_hide_the_others(
     rows = pearson(result).set_index("scale")
     assert rows["r"].isna().to_dict() == {"all items": False, "x": False, "y": True}
     assert np.isnan(rows.loc["y", "p_adjusted"])
-    assert any("gpt, scale y, original with b: Undefined" in note for note in result.notes)
+    assert any("gpt, scale y, original with b: Undefined" in note for note in result.cautions)
 
 
 def test_administrations_that_cannot_be_told_apart_are_left_out_and_counted():
@@ -178,7 +178,7 @@ def test_administrations_that_cannot_be_told_apart_are_left_out_and_counted():
     result = score_correlations(pd.concat([frame, twice], ignore_index=True))
     assert pearson(result)["n_pairs"].tolist() == [9]
     assert any(
-        note.startswith("2 administrations are the same as another") for note in result.notes
+        note.startswith("2 administrations are the same as another") for note in result.all_notes
     )
 
 
@@ -186,7 +186,7 @@ def test_formats_can_be_compared_although_their_points_differ():
     frame = answers(noisy(["likert_5", "likert_7"]), "format")
     result = score_correlations(frame, factor="format", by=("respondent", "format"))
     assert list(pearson(result).columns[:3]) == ["respondent", "scale", "first"]
-    assert any("mean differences between them are not comparable" in n for n in result.notes)
+    assert any("mean differences between them are not comparable" in n for n in result.cautions)
 
 
 def test_bootstrap_intervals_come_on_request_and_by_seed():
@@ -308,7 +308,7 @@ def test_several_rewritings_of_one_context_are_averaged_into_one_pair():
     wanted = stats.pearsonr(tables["before"].mean(axis=1), after).statistic
     assert row["r"] == pytest.approx(wanted, abs=1e-12)
     assert any("Several rewritings of one context are averaged" in n and "c0" in n
-               for n in result.notes)  # fmt: skip
+               for n in result.all_notes)  # fmt: skip
     assert (result.n_used, result.n_left_out) == (17 * 4, 0)
 
 
@@ -338,7 +338,7 @@ def test_studies_are_paired_on_all_factors():
     wanted = stats.pearsonr(tables["one"].mean(axis=1), tables["two"].mean(axis=1)).statistic
     assert (row["first"], row["second"], row["n_pairs"]) == ("one", "two", 10)
     assert row["r"] == pytest.approx(wanted, abs=1e-12)
-    assert not any("also differ" in note for note in result.notes)
+    assert not any("also differ" in note for note in result.all_notes)
 
 
 def test_forms_run_as_separate_studies_are_paired_and_the_difference_is_named():
@@ -348,20 +348,20 @@ def test_forms_run_as_separate_studies_are_paired_and_the_difference_is_named():
     wanted = stats.pearsonr(tables["one"].mean(axis=1), tables["two"].mean(axis=1)).statistic
     assert row["r"] == pytest.approx(wanted, abs=1e-12)
     assert list(pearson(result).columns[:2]) == ["respondent", "scale"]
-    assert any("also differ in form (one: original, two: paraphrase)" in n for n in result.notes)
+    assert any("also differ in form (one: original, two: paraphrase)" in n for n in result.cautions)
     # a study with both forms keeps them apart
     both = frame[frame["study"] == "one"].assign(form="paraphrase")
     both["administration"] += 5000
     kept = score_correlations(pd.concat([frame, both], ignore_index=True), factor="study")
     assert pearson(kept)["n_pairs"].tolist() == [10]
-    assert not any("also differ" in note for note in kept.notes)
+    assert not any("also differ" in note for note in kept.all_notes)
 
 
 def test_studies_in_different_formats_are_told_not_to_compare_means():
     frame, _ = two_studies()
     frame["format"] = np.where(frame["study"] == "one", "likert_5", "likert_6")
     result = score_correlations(frame, factor="study", by=("respondent", "format"))
-    assert any("mean differences between them are not comparable" in n for n in result.notes)
+    assert any("mean differences between them are not comparable" in n for n in result.cautions)
 
 
 def test_a_frame_without_the_columns_of_rewriting_or_set_is_an_error_that_says_so():

@@ -156,13 +156,13 @@ def test_what_is_undefined_is_nan_and_named():
     row = same.tables[0].frame.iloc[0]
     assert row["sd"] == 0
     assert row[["skewness", "kurtosis", "floor", "ceiling"]].isna().all()
-    said = "\n".join(same.notes)
+    said = "\n".join(same.all_notes)
     assert "gpt, s: skewness or kurtosis is undefined (all scores are equal)." in said
     assert "gpt, s: floor and ceiling are undefined (only one score came up)." in said
     assert "identical" in said
     assert "n overstates what is known" in said
     few = score_distribution(item_scores([[1, 2], [2, 2], [5, 5]]))
-    assert "gpt, s: skewness or kurtosis is undefined (n = 3)." in few.notes
+    assert "gpt, s: skewness or kurtosis is undefined (n = 3)." in few.all_notes
     gap = score_distribution(item_scores([[1, np.nan], [2, np.nan]], subscales=["x", "y"]))
     assert "gpt, y: no administration has a score." in gap.notes
 
@@ -175,14 +175,14 @@ def test_no_score_at_all_is_an_error_with_a_next_step():
 
 def test_floor_and_ceiling_effects_beyond_15_percent_are_pointed_out():
     values = [[1, 1]] * 3 + [[2, 3]] * 14 + [[5, 5]] * 3  # 3 of 20: 15 percent at either end
-    assert not any("effect" in note for note in score_distribution(item_scores(values)).notes)
-    said = score_distribution(item_scores([[1, 1], *values])).notes
+    assert not any("effect" in note for note in score_distribution(item_scores(values)).all_notes)
+    said = score_distribution(item_scores([[1, 1], *values])).cautions
     assert (
         "Floor effect (more than 15% of administrations give the lowest answer throughout): gpt, s "
         "(19%). Differences beyond that end cannot show."
     ) in said
     assert not any("Ceiling effect" in note for note in said)
-    top = score_distribution(item_scores([[5, 5], *values], subscales=["x", "y"])).notes
+    top = score_distribution(item_scores([[5, 5], *values], subscales=["x", "y"])).cautions
     (note,) = (note for note in top if note.startswith("Ceiling effect"))
     assert "highest answer throughout): gpt, x (19%), gpt, y (19%), gpt, all items (19%)." in note
 

@@ -215,7 +215,9 @@ def test_what_was_not_collected_is_grey_and_says_what_to_add(scale):
             "Not collected.",
         ]
         assert math.isnan(own.loc[name, "value"])
-        assert any(note.startswith(f"{name.capitalize()}: Not collected.") for note in result.notes)
+        assert any(
+            note.startswith(f"{name.capitalize()}: Not collected.") for note in result.all_notes
+        )
     verdict = tables(result)["verdicts"].iloc[0]
     assert (verdict["reliable"], verdict["valid"]) == ("undecided", "not judged")
     assert "no rating for alternate form and option order" in verdict["verdict"]
@@ -314,7 +316,9 @@ def test_groups_are_judged_each_by_itself(trait, scale, others, full):
     assert verdicts["reliable"].tolist() == ["yes", "no"]
     own = criteria(result, respondent="weak")
     assert math.isnan(own.loc["convergent", "value"])
-    assert any(note.startswith("weak · personas, convergent: Undefined") for note in result.notes)
+    assert any(
+        note.startswith("weak · personas, convergent: Undefined") for note in result.cautions
+    )
     alone = validation_report(weak, resamples=200)
     assert own["value"].tolist()[:3] == criteria(alone)["value"].tolist()[:3]
     pooled = validation_report(both, by=(), **others, resamples=100)
@@ -344,7 +348,7 @@ def test_pairs_lost_to_gaps_are_noted_for_every_criterion(scale, others):
     gaps.loc[lost, ["score", "status"]] = [np.nan, "refused"]
     brought = others | {"convergent": gaps, "missing": "listwise"}
     result = validation_report(scale, **brought, resamples=100)
-    (note,) = [note for note in result.notes if note.startswith("Convergent:")]
+    (note,) = [note for note in result.all_notes if note.startswith("Convergent:")]
     n, missing = criteria(result).loc["convergent", ["n", "missing"]]
     assert (n, missing) == (70, 20)
     assert "20 of 90 pairs were left out: a missing score." in note
@@ -450,7 +454,7 @@ def test_repetitions_are_matched_for_stability_and_averaged_for_validity(trait, 
     r = np.corrcoef(mean[other.index], other)[0, 1]
     assert own.loc["convergent", "value"] == pytest.approx(r, abs=1e-12)
     assert "averaged over repetition" in own.loc["convergent", "method"]
-    assert any("differ in repetition as well" in note for note in result.notes)
+    assert any("differ in repetition as well" in note for note in result.cautions)
 
 
 def test_missing_answers_are_counted_by_form_and_order_and_leave_rows_out(scale, others):
@@ -512,7 +516,7 @@ def test_what_is_undefined_says_why_and_hides_nothing_else(scale):
     assert math.isnan(own["value"])
     assert own["light"] == "grey"
     assert "the second score is the same in every row" in own["remark"]
-    assert any(note.startswith("Alternate form: Undefined") for note in result.notes)
+    assert any(note.startswith("Alternate form: Undefined") for note in result.cautions)
     assert math.isfinite(criteria(result).loc["option order", "value"])
     constant = scale.assign(score=scale["score"].where(~scale["item"].isin(["i1", "i2", "i3"]), 2))
     own = criteria(validation_report(constant, resamples=100))
@@ -559,8 +563,8 @@ def test_a_rewritten_context_among_the_rows_is_noted(scale):
         rewriting=np.where(base(scale)["context"] == "c3", "rewritten", "original")
     )
     result = validation_report(frame, resamples=100)
-    assert any("differ in rewriting as well" in note for note in result.notes)
-    assert not any("rewriting" in note for note in validation_report(base(scale)).notes)
+    assert any("differ in rewriting as well" in note for note in result.cautions)
+    assert not any("rewriting" in note for note in validation_report(base(scale)).all_notes)
 
 
 def test_a_group_that_was_never_asked_as_usual_is_grey_throughout(scale, others):

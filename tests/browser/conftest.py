@@ -29,7 +29,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000  # two processes share two cores, one of them with a model
 FAILED = pytest.StashKey[bool]()
 expect.set_options(timeout=PATIENCE_MS)  # results are computed in the background
 _CONTENT_HEIGHT = """
@@ -84,7 +84,7 @@ class App:
     def stop(self, *, kill: bool = False) -> None:
         if self.process is not None:
             self.process.kill() if kill else self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(60)
             self.process = None
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from core.workflow.answers import audits, browsing
+from core.workflow.answers import agreement, audits, browsing
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
 from tests.browser.conftest import go, settled
@@ -79,7 +79,7 @@ def test_a_hundred_replies_are_coded_with_the_keyboard_alone(page, app, shot):
     workspace = open_workspace(app.database)
     (audit,) = audits.list_audits(workspace, "study")
     frame = audits.codings(workspace, audit)
-    (row,) = audits.results(workspace, audit).frame.to_dict("records")
+    (row,) = agreement.results(audits.load_sample(workspace, audit)).frame.to_dict("records")
     workspace.close()
     assert (len(frame), audit.n_coded) == (100, 100)
     assert frame["agrees"].sum() == 99

@@ -35,6 +35,8 @@ PAGES = (
     "answers?study=hostile", "item_statistics?study=hostile", "import_export",
 )  # fmt: skip
 ANALYSES = (
+    "explore?measure=mean_score&axis=item&color=respondent&panel=subscale",
+    "explore?measure=option_share&option=1&axis=subscale&color=item",
     "item_statistics?analysis=option_distribution", "item_statistics?analysis=score_distribution",
     "item_statistics?analysis=item_map", "reliability?analysis=internal_consistency",
     "reliability?analysis=reliability", "factors?analysis=cfa", "factors?analysis=efa",

@@ -36,7 +36,7 @@ def download(page, name):
 
 def statistics_csv(page, app, shot, study):
     go(page, app, f"item_statistics?study={study}")
-    expect(page.get_by_text("A row of the analysis is")).to_be_visible()
+    expect(page.get_by_text("Scores used").first).to_be_visible()
     settled(page)
     shot(page, "3-item-statistics")
     return download(page, "CSV")
@@ -48,7 +48,7 @@ def test_sample_study_on_simulated_people_from_home_to_csv(page, app, shot):
     from_page = statistics_csv(page, app, shot, "sample_simulated")
     for analysis in ("internal_consistency", "score_distribution", "option_distribution"):
         go(page, app, f"item_statistics?study=sample_simulated&analysis={analysis}")
-        expect(page.get_by_text("A row of the analysis is")).to_be_visible()
+        expect(page.get_by_text("Scores used").first).to_be_visible()
         shot(page, f"4-{analysis}")
     go(page, app, "answers?study=sample_simulated")
     shot(page, "5-answers")
@@ -63,7 +63,7 @@ def test_sample_study_on_the_local_model_from_home_to_csv(page, app, shot, tmp_p
     app.start()
     run_sample(page, app, shot, "the local model", 400)
     from_page = statistics_csv(page, app, shot, "sample_local")
-    expect(page.get_by_text("Local model.").first).to_be_visible()
+    expect(page.get_by_text("Local model").first).to_be_visible()
     app.stop()
     app.database = tmp_path / "other.duckdb"
     app.command("sample", "local")

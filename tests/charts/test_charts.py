@@ -14,6 +14,7 @@ from core.analysis.score_distribution import score_distribution
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,
+    GROUP_COLORS,
     INK,
     MARK,
     MAX_MARKS,
@@ -24,7 +25,7 @@ from core.charts.panels import (
     with_theme_ink,
 )
 from tests.analysis.score_frames import item_scores, option_counts
-from tests.charts.results import charts_of
+from tests.charts.results import charts_of, made, table
 
 THEMES = ("light", "dark")
 HOSTILE = "![x](http://evil.example/a.png) <img src=x> datum['a'] [0].b:Q"
@@ -103,6 +104,7 @@ def test_lettering_can_be_read_and_only_the_whole_chart_has_a_name(theme):
               for of in ("labelColor", "titleColor")]  # fmt: skip
     assert min(contrast(color, BACKGROUNDS[theme]) for color in colors) >= 4.5
     assert (config["aria"], config["mark"]["aria"]) == (False, False)
+    assert config["mark"]["tooltip"] is None  # a mark without one shows no raw numbers
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -168,36 +170,74 @@ def test_bars_of_options_fill_the_whole_and_unusable_ones_are_dashed():
     assert "strokeDash" in json.dumps(chart.spec.to_dict())
 
 
-def test_every_group_has_its_own_panel_as_wide_as_the_page():
-    for name, result in results().items():
-        for chart in charts_of(name, result):
-            assert len(chart.panels) == 2
-            for panel, group in zip(chart.panels, (HOSTILE, "b"), strict=True):
-                spec = panel.to_dict()
-                assert spec["width"] == "container"
-                assert spec["title"]["text"].endswith(f"· {group}")
-    (chart,) = charts_of("item_statistics", item_statistics(likert()))
-    assert [panel.to_dict()["width"] for panel in chart.panels] == ["container"]
+@pytest.mark.parametrize("name", ["option_distribution", "score_distribution"])
+def test_groups_have_panels_of_their_own_as_wide_as_there_is_room(name):
+    for chart in charts_of(name, results()[name]):
+        assert len(chart.panels) == 2
+        for panel, group in zip(chart.panels, (HOSTILE, "b"), strict=True):
+            spec = panel.to_dict()
+            assert spec["width"] == "container"
+            assert group in spec["title"]["text"].split(" · ")
 
 
-def test_panels_of_one_chart_share_their_axes():
+def test_panels_that_stand_side_by_side_are_named_first_by_their_group():
+    (chart, *_) = charts_of("score_distribution", results()["score_distribution"])
+    assert chart.across == 2
+    assert [p.to_dict()["title"]["text"].split(" · ")[0] for p in chart.panels] == [HOSTILE, "b"]
+    (chart,) = charts_of("option_distribution", results()["option_distribution"])
+    assert chart.across == 1
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_few_groups_with_one_scale_stand_in_one_picture_with_a_color_and_a_shape_each(theme):
+    for name in ("item_statistics", "internal_consistency"):
+        chart, *_ = charts_of(name, results()[name], theme=theme)
+        (panel,) = chart.panels
+        (points,) = [layer["encoding"] for layer in panel.to_dict()["layer"]
+                     if "shape" in layer["encoding"]]  # fmt: skip
+        assert points["color"]["scale"]["domain"] == [HOSTILE, "b"]
+        assert len(set(points["color"]["scale"]["range"])) == 2
+        assert len(set(points["shape"]["scale"]["range"])) == 2
+        assert points["yOffset"]["field"] == "group"
+        assert min(contrast(c, BACKGROUNDS[theme]) for c in GROUP_COLORS[theme]) >= 3
+
+
+def test_many_groups_have_panels_of_their_own():
+    frames = [likert(respondent=f"m{k}", start=100 * k + 1, seed=k) for k in range(5)]
+    chart, *_ = charts_of("item_statistics", item_statistics(pd.concat(frames)))
+    assert len(chart.panels) == 5
+
+
+def test_histograms_share_the_scale_of_scores_and_count_on_axes_of_their_own():
     few, many = likert(respondent="a"), likert(respondent="b", start=99)
     few = few[few["administration"] <= 5]
     (chart,) = charts_of("score_distribution", score_distribution(pd.concat([few, many])))
     axes = [panel.to_dict()["encoding"] for panel in chart.panels]
-    assert axes[0]["y"]["scale"]["domain"] == axes[1]["y"]["scale"]["domain"]
     assert axes[0]["x"]["scale"]["domain"] == axes[1]["x"]["scale"]["domain"] == [0.5, 5.5]
-    assert axes[0]["y"]["scale"]["domain"][1] == chart.table["count"].max()
-    assert chart.panels[0].to_dict()["height"] == 280
+    for axis, group in zip(axes, "ab", strict=True):
+        own = chart.table[chart.table["group"] == group]
+        assert axis["y"]["scale"]["domain"] == [0, own["count"].max()]
+    assert axes[0]["y"] != axes[1]["y"]
+
+
+def test_a_group_whose_scores_lie_far_from_the_others_does_not_stretch_their_histograms():
+    columns = ("respondent", "subscale", "bin_low", "bin_high", "count")
+    rows = [(who, "", low, low + 0.5, 4) for who in "abc" for low in (1.0, 2.0, 3.0, 4.0)]
+    rows += [("d", "", 98.5, 99.5, 9)]
+    scores = table("scores", ("respondent", "subscale", "n", "mean", "sd"),
+                   [(who, "", 9, 3.0, 1.0) for who in "abcd"])  # fmt: skip
+    (chart,) = charts_of("score_distribution", made(scores, table("bins", columns, rows)))
+    ends = [panel.to_dict()["encoding"]["x"]["scale"]["domain"] for panel in chart.panels]
+    assert ends == [[1, 4.5]] * 3 + [[98.5, 99.5]]
 
 
 def test_labels_that_do_not_fit_are_left_out_and_the_dashed_bars_explained():
     rows = [("i1", "1", 0, 1, False, 91), ("i1", "refused", 1000, NAN, True, 9)]
     (chart,) = charts_of("option_distribution", option_distribution(option_counts(rows)))
     assert chart.table["label"].tolist() == ["1", ""]
-    spec = json.dumps(chart.spec.to_dict())
-    assert "no usable answer (refused)" in spec
-    assert '"limit"' not in spec
+    spec = chart.spec.to_dict()
+    assert "no usable answer (refused)" in json.dumps(spec)
+    assert "limit" not in [path[-1] for path, _ in walk(spec["layer"])]
     assert "100 trials of 1 item in 1 group;" in chart.alt
 
 
@@ -244,7 +284,10 @@ def test_too_many_marks_are_cut_and_the_reader_is_told():
     frames = [likert(respondent=f"m{i}", start=100 * i + 1) for i in range(9)]
     chart, *_ = charts_of("score_distribution", score_distribution(pd.concat(frames)))
     assert chart.table["group"].nunique() == 6
-    assert "Only the first 6 of 9 groups are drawn." in chart.alt
+    said = "Only the first 6 of 9 groups are drawn."
+    assert said in chart.alt
+    assert said in chart.panels[0].to_dict()["title"]["subtitle"]
+    assert not chart.panels[1].to_dict()["title"].get("subtitle")
     many = item_scores(np.random.default_rng(2).integers(1, 6, (8, 40)),
                        subscales=[f"s{i // 2}" for i in range(40)])  # fmt: skip
     charts = charts_of("item_statistics", item_statistics(many))

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -240,6 +241,13 @@ def test_information_of_items_is_shown_by_levels_of_the_trait_in_their_order():
     np.testing.assert_array_equal(shown, table["at_-2"])
 
 
+def test_rows_of_item_information_stay_in_the_order_of_the_result():
+    chart = next(c for c in charts("graded_response") if c.title.startswith("Item information"))
+    assert len(set(chart.table["group"])) == 2
+    levels = chart.table["trait"].tolist()
+    assert levels == sorted(levels, key=list(dict.fromkeys(levels)).index)  # level after level
+
+
 def test_models_that_did_not_converge_have_no_curve():
     result = results()["graded_response"]
     tables = [
@@ -311,25 +319,21 @@ def test_odds_ratios_stand_on_an_axis_of_ratios_and_0_has_no_place_there():
     assert scale["domain"][1] > 8
 
 
-def test_dots_beyond_the_usual_range_are_not_pulled_back_to_it():
+def test_intervals_that_say_little_end_in_tips_at_the_edge():
     columns = ("factor", "item", "standardized", "standardized_low", "standardized_high", "p")
     rows = [("F", "i1", 1.2, 0.5, 4.0, 0.0), ("F", "i2", -1.1, -3.0, 0.2, 0.1)]
     charted = charts_of(
         "cfa", made(table("fit", ("chi2", "n"), [(9.0, 50)]), table("loadings", columns, rows))
     )
     (dots,) = [chart for chart in charted if chart.title == "Loadings on F"]
-    layer = next(one for one in dots.spec.to_dict()["layer"] if one["mark"]["type"] == "point")
-    assert layer["encoding"]["x"]["scale"]["domain"] == [-1.25, 1.25]
+    assert domains(dots) == {(-1.1, 1.2)}
     tips = {
         one["mark"]["shape"]: one["transform"][0]["filter"]
         for one in dots.spec.to_dict()["layer"] if one["mark"].get("shape")
     }  # fmt: skip
-    assert tips == {
-        "triangle-left": "(isValid(datum.ci_low) && datum.ci_low < -1.25)",
-        "triangle-right": "(isValid(datum.ci_high) && datum.ci_high > 1.25)",
-    } or tips == {
-        "triangle-left": "isValid(datum.ci_low) && datum.ci_low < -1.25",
-        "triangle-right": "isValid(datum.ci_high) && datum.ci_high > 1.25",
+    assert {shape: text.strip("()") for shape, text in tips.items()} == {
+        "triangle-left": "isValid(datum.ci_low) && datum.ci_low < -1.1",
+        "triangle-right": "isValid(datum.ci_high) && datum.ci_high > 1.2",
     }
     assert "A tip: the interval goes on beyond the chart" in json.dumps(dots.spec.to_dict())
 
@@ -379,30 +383,58 @@ def domains(chart):
     return {tuple(map(float, one)) for one in found}
 
 
+def domains_of_panels(chart):
+    """The ends of the horizontal axis of each panel."""
+    return [domains(SimpleNamespace(spec=panel)).pop() for panel in chart.panels]
+
+
 def test_one_degenerate_group_does_not_stretch_the_axis_of_loadings():
     rows = [(who, "F", f"i{k}", 0.5 + k / 10, 0.4, 0.9, 0.0) for who in "ab" for k in (1, 2, 3)]
     rows += [("c", "F", "i1", 10.07, -30.0, 50.0, 0.9), ("c", "F", "i2", 0.05, -0.1, 0.2, 0.3)]
     fit = made(table("fit", ("respondent", "chi2", "n"), [(who, 9.0, 50) for who in "abc"]),
                table("loadings", LOADING_COLUMNS, rows))  # fmt: skip
     (dots,) = [chart for chart in charts_of("cfa", fit) if chart.title == "Loadings on F"]
-    assert domains(dots) == {(-1.25, 1.25)}
+    assert domains(dots) == {(-0.1, 1.0)}
     said = "A large tip at the edge: the value lies beyond the chart: c, i1 (10.07)."
     assert said in dots.alt
+    assert said in " ".join(dots.spec.to_dict()["title"]["subtitle"])
     text = json.dumps(dots.spec.to_dict())
-    assert said in text
-    assert "isValid(datum.value) && datum.value > 1.25" in text  # the tip, with the true number
+    assert "isValid(datum.value) && datum.value > 1.0" in text  # the tip, with the true number
     assert dots.table["value"].max() == 10.07
 
 
-def test_one_degenerate_group_does_not_stretch_the_axis_of_means():
+def test_each_group_that_is_compared_has_an_axis_of_its_own_range():
+    columns = ("scale", "group_of", "respondent", "mean", "ci_low", "ci_high", "n")
+    means = [(who, level, start + k) for who, start in (("a", 1.0), ("b", 40.0))
+             for k, level in enumerate("xy")]  # fmt: skip
+    rows = [("s", who, level, mean, mean - 0.2, mean + 0.2, 50) for who, level, mean in means]
+    frame = table("groups", columns, rows)
+    frame = replace(frame, frame=frame.frame[["group_of", "scale", *columns[2:]]],
+                    columns=(frame.columns[1], frame.columns[0], *frame.columns[2:]))  # fmt: skip
+    (chart,) = charts_of("group_comparison", made(frame))
+    (low, high), (other_low, other_high) = domains_of_panels(chart)
+    assert (low, high) == pytest.approx((0.73, 2.27))
+    assert (other_low, other_high) == pytest.approx((39.73, 41.27))
+
+
+def test_one_interval_without_end_does_not_stretch_the_axis_of_means():
     columns = ("scale", "respondent", "mean", "ci_low", "ci_high", "n")
     rows = [("s", who, 3.0 + k, 2.8 + k, 3.2 + k, 50) for k, who in enumerate(("a", "b", "c"))]
-    rows.append(("s", "d", 3.5, -60.0, 67.0, 2))
+    rows.append(("s", "d", 3.5, -300.0, 307.0, 2))
     (means,) = charts_of("group_comparison", made(table("groups", columns, rows)))
     ((low, high),) = domains(means)
     assert 2 < low < 2.9
     assert 5.1 < high < 6
     assert "A tip: the interval goes on beyond the chart" in means.alt
+
+
+def test_the_values_of_a_free_scale_always_lie_on_its_axis():
+    columns = ("model", "bic_difference", "n", "admissible")
+    rows = [("One", 0.0, 50, True), ("Two", 3.0, 50, True), ("Three", 900.0, 50, True)]
+    (chart,) = charts_of("cfa_comparison", made(table("fit", columns, rows)))
+    ((low, high),) = domains(chart)
+    assert low < 0
+    assert high > 900
 
 
 def test_groups_that_are_merely_far_apart_are_all_drawn():
@@ -415,24 +447,89 @@ def test_groups_that_are_merely_far_apart_are_all_drawn():
     assert "tip" not in means.alt
 
 
-def test_information_of_a_degenerate_group_ends_at_the_edge():
+def information(highest, spike=None):
+    """Information of groups over the trait; a spike at 0 as of an item that is far too steep."""
     columns = ("respondent", "subscale", "trait", "information", "standard_error")
-    highest = {"a": 3.0, "b": 4.0, "c": 900.0}
+    trait = np.linspace(-4, 4, 41)
     rows = [
-        (who, "s", trait, most / (1 + trait**2), 1.0)
-        for who, most in highest.items() for trait in (-1.0, 0.0, 1.0)
+        (who, "s", place, most / (1 + place**2) + (spike if spike and not k else 0), 1.0)
+        for who, most in highest.items() for k, place in enumerate(trait)
     ]  # fmt: skip
-    (chart,) = charts_of("graded_response", made(table("information", columns, rows)))
-    assert "Tips at the edge: information beyond the chart, highest of c (900.00)." in chart.alt
-    assert (0.0, 4.2) in domains(chart)
+    return charts_of("graded_response", made(table("information", columns, rows)))[0]
+
+
+def vertical_ends(chart):
+    """The ends of the axis of information of each panel."""
+    clamped = r'"clamp": true, "domain": \[0, ([\d.]+)\]'
+    return [float(re.search(clamped, json.dumps(panel.to_dict()))[1]) for panel in chart.panels]
+
+
+def test_information_has_an_axis_of_its_own_range_in_each_group():
+    chart = information({"a": 3.0, "b": 900.0})
+    assert vertical_ends(chart) == pytest.approx([3.15, 945])
+    assert "tip" not in chart.alt.lower()
+
+
+def test_a_spike_of_information_ends_at_the_edge():
+    chart = information({"a": 3.0, "b": 4.0}, spike=400.0)
+    assert max(vertical_ends(chart)) < 25
+    assert "Tips at the edge: information beyond the chart, highest of a (400" in chart.alt
+    lines = [" ".join(panel.to_dict()["title"]["subtitle"]) for panel in chart.panels]
+    assert all("Tips at the edge: information beyond the chart, to 400" in one for one in lines)
 
 
 def test_an_alpha_far_below_0_is_a_tip_and_does_not_stretch_the_axis():
     columns = ("respondent", "subscale", "alpha", "ci_low", "ci_high", "n_administrations")
     rows = [("a", "s", 0.8, 0.7, 0.9, 50), ("b", "s", -14.0, -40.0, -2.0, 50)]
     (chart,) = charts_of("internal_consistency", made(table("alpha", columns, rows)))
-    assert domains(chart) == {(-1.25, 1.0)}
+    assert domains(chart) == {(0.0, 1.0)}
     assert "b, s (−14.00)" in chart.alt
+
+
+def test_an_interval_wider_than_a_scale_is_worth_does_not_stretch_the_axis():
+    rows = [("s", f"i{k}", 0.4, 0.2, 0.6, 50) for k in range(5)]
+    rows.append(("s", "odd", 0.1, -0.99, 0.99, 4))
+    columns = ("subscale", "item", "discrimination", "ci_low", "ci_high", "n_discrimination")
+    (chart,) = charts_of("item_statistics", made(table("items", columns, rows)))
+    assert domains(chart) == {(0.0, 1.0)}
+    assert "A tip: the interval goes on beyond the chart" in chart.alt
+
+
+def test_an_odds_ratio_beyond_all_bounds_does_not_stretch_the_axis():
+    columns = ("list", "odds_ratio", "ci_low", "ci_high", "total", "other_total")
+    rows = [("a", 2.0, 1.0, 4.0, 9, 9), ("b", 0.5, 0.2, 1.1, 9, 9), ("c", 1e12, 0.5, 1e15, 9, 9)]
+    (chart,) = charts_of("odds_ratios", made(table("odds", columns, rows)))
+    assert "the value lies beyond the chart: c (" in chart.alt
+    ((low, high),) = domains(chart)
+    assert 0.1 < low < 0.2
+    assert 4 < high < 5
+
+
+def test_one_cell_beyond_all_bounds_does_not_take_the_color_from_the_others():
+    columns = ("subscale", "item", "value", "n")
+    rows = [("a", f"i{k}", 1.0 + k / 10, 9) for k in range(6)] + [("a", "odd", 40.0, 9)]
+    (chart,) = charts_of("item_map", made(table("map", columns, rows)))
+    fills = chart.table["fill"].tolist()
+    assert fills[0] == color_at(0.5, "light")
+    assert fills[5] == fills[6] == color_at(1.0, "light")
+    assert "blue: up to 1.50 and above" in " ".join(chart.spec.to_dict()["title"]["subtitle"])
+    assert chart.table["label"].iloc[-1] == "40.00"
+
+
+def test_a_loading_above_1_does_not_take_the_color_from_other_groups():
+    columns = ("respondent", "item", "factor", "loading")
+    rows = [("a", "i1", 1, 0.8), ("a", "i2", 1, -0.5), ("b", "i1", 1, 12.0), ("b", "i2", 1, 0.2)]
+    (chart,) = charts_of("efa", made(table("loadings", columns, rows)))
+    assert chart.table["fill"].iloc[0] == color_at(0.9, "light")
+    assert chart.table["fill"].iloc[2] == color_at(1.0, "light")
+
+
+def test_lines_below_a_title_are_broken_before_they_take_the_width_from_the_plot():
+    for name in NAMES:
+        for chart in charts(name):
+            for panel in chart.panels:
+                lines = panel.to_dict()["title"].get("subtitle", [])
+                assert max(map(len, lines), default=0) <= 64
 
 
 def test_models_without_any_bic_have_no_empty_chart():

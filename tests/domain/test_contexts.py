@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain.languages import language_code
 from core.domain.study import (
     Context,
     crop_conversations,
@@ -11,7 +12,6 @@ from core.domain.study import (
     filter_by_language,
     sample_contexts,
 )
-from core.domain.values import language_code
 
 
 def said(roles):

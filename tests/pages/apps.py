@@ -55,6 +55,17 @@ def open_page(name: str, *, timeout: float = 30, **parameters: str) -> AppTest:
     return fine(run_page(name, timeout=timeout, **parameters))
 
 
+def tab_labels(at: AppTest) -> list[str]:
+    """The labels of all tabs of a page."""
+    return [tab.label for tab in at.tabs]
+
+
+def open_tab(at: AppTest, analysis: str, label: str) -> AppTest:
+    """The page after a press on a tab of an analysis; only the open tab has contents."""
+    at.session_state[f"tabs:{analysis}"] = label
+    return fine(at.run())
+
+
 def fine(at: AppTest) -> AppTest:
     """The app, which has run without a fault."""
     assert not at.exception

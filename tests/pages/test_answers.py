@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from urllib.parse import parse_qs
 
 import pandas as pd
 import pytest
 import streamlit
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from core.collect.replies.reader import PARSER_VERSION
 from core.domain.numbers import count_text
@@ -30,6 +32,7 @@ def no_leftovers():
     streamlit.cache_data.clear()
 
 
+LABELS = ("Strongly disagree", "Disagree", "Neither agree nor disagree", "Agree", "Strongly agree")
 open_page = partial(apps.open_page, "answers")
 
 
@@ -38,10 +41,22 @@ def texts(at):
     return "\n".join(part.value for part in shown) + "".join(h.proto.body for h in at.html)
 
 
+def pills(at):
+    """The statuses with their counts, to filter by."""
+    (found,) = [group for group in at.get("button_group") if group.label == "Status"]
+    return found
+
+
 def rows(at):
-    """The table of answers."""
+    """The list of answers."""
     (found,) = [d.value for d in at.dataframe if "Reply" in d.value.columns]
     return found
+
+
+def open_tool(at, label):
+    """The page after a press on a tab below the list."""
+    at.session_state["answers_tools"] = label
+    return fine(at.run())
 
 
 def press(at, key):
@@ -95,16 +110,16 @@ def test_a_study_without_answers_leads_to_collect_and_lists_what_will_be_asked(w
     assert "no answers yet" in texts(at)
     assert "Go to Collect" in [link.label for link in at.get("page_link")]
     assert set(rows(at)["Status"]) == {"not asked yet"}
-    assert at.dataframe[0].value["Missing"].tolist() == [20]
+    assert at.dataframe[0].value["missing"].tolist() == [20]
 
 
 def test_counts_say_n_and_missing_and_add_up(collected):
     at = open_page(study="study")
     counts = at.dataframe[0].value.iloc[0]
-    assert counts["Planned"] == 200
-    assert counts["n"] + counts["Missing"] == 200
-    assert counts["Missing"] == counts["Refused"] > 0
-    assert "Simulated." in texts(at)
+    assert counts["planned"] == 200
+    assert counts["n"] + counts["missing"] == 200
+    assert counts["missing"] == counts["refused"] > 0
+    assert "Simulated" in texts(at)
 
 
 def test_the_chart_says_in_words_what_it_draws_and_its_data_are_the_counts(collected):
@@ -123,8 +138,9 @@ def test_the_chart_says_in_words_what_it_draws_and_its_data_are_the_counts(colle
 
 def test_a_filter_on_refusals_shows_only_them_and_stands_in_the_address(collected):
     at = open_page(study="study")
-    n_refused = int(at.dataframe[0].value["Refused"].iloc[0])
-    at = fine(at.multiselect(key="answers:study:where:status").set_value(["refused"]).run())
+    n_refused = int(at.dataframe[0].value["refused"].iloc[0])
+    assert f"Refused {n_refused}" in pills(at).options
+    at = fine(pills(at).set_value(["refused"]).run())
     assert set(rows(at)["Status"]) == {"refused"}
     assert len(rows(at)) == n_refused
     assert at.query_params["status"] == "refused"
@@ -134,10 +150,9 @@ def test_a_filter_on_refusals_shows_only_them_and_stands_in_the_address(collecte
 
 def test_options_of_filters_are_text_without_backslashes(collected):
     at = open_page(study="study")
-    assert "nature_01" in at.multiselect(key="answers:study:where:item").options
-    statuses = at.multiselect(key="answers:study:where:status").options
-    assert "Neutral, non-committal" in statuses
-    assert "Answered with explanation" in statuses
+    items = at.multiselect(key="answers:study:where:item").options
+    assert "nature_01: A walk among trees helps me to put my thoughts in order." in items
+    assert "4 = Agree" in at.multiselect(key="answers:study:where:option").options
 
 
 def test_the_counts_can_be_taken_along(collected, monkeypatch):
@@ -150,10 +165,10 @@ def test_the_counts_can_be_taken_along(collected, monkeypatch):
 
     monkeypatch.setattr(widgets, "download", spy)
     at = open_page(study="study")
-    assert at.get("download_button")[0].proto.label == "CSV"
-    header, line = taken["study-what_came_back.csv"].decode().splitlines()
-    assert header.split(",") == list(at.dataframe[0].value.columns)
-    assert line.startswith("Simulated,200,")
+    assert at.get("download_button")[0].proto.label == "CSV of the counts"
+    header, line = taken["study-statuses.csv"].decode().splitlines()
+    assert header.replace('"', "").startswith("model,planned,asked,n,missing,missing, %")
+    assert line.split(",")[1:3] == ["200", "200"]
 
 
 def test_item_persona_and_search_filters_agree_with_each_other(collected):
@@ -203,16 +218,16 @@ def test_a_reload_keeps_the_open_answer_in_full_and_its_row_ticked(collected):
     assert detail.text in said
     assert "Your answer:" in said
     assert 'lang="en"' in said
-    assert f"Option {wished['Option']} = " in said
+    assert f"Option {wished['Answer']} (" in said
     assert f"version {PARSER_VERSION} of Inkblot" in said
     (facts,) = [d.value for d in at.dataframe if "Condition" in d.value.columns]
     assert facts["Condition"].tolist() == ["Respondent", "Language", "Context", "Format"]
     number = int(facts["Value"].iloc[2].removeprefix("p"))
     assert f"Context p{number:04} in words" in said
-    blocks = [h.proto.body for h in at.html if not h.proto.body.startswith("<style>")]
+    blocks = [h.proto.body for h in at.html if "<style>" not in h.proto.body]
     assert blocks[-1].count(f"You are person number {number}.") == 1
     (drawn,) = [d.proto for d in at.dataframe if "Reply" in d.value.columns]
-    assert json.loads(drawn.selection_default)["selection"]["rows"] == [4]
+    assert json.loads(drawn.selection_default)["selection"]["cells"] == [[4, "Item"]]
 
 
 def test_what_came_beside_a_reply_or_instead_of_one_is_shown_to_the_letter(workspace, server):
@@ -237,25 +252,31 @@ def test_what_came_beside_a_reply_or_instead_of_one_is_shown_to_the_letter(works
     assert tries["Tokens of reasoning"].fillna(0).tolist() == [0, 3]
 
 
-def test_buttons_walk_from_answer_to_answer_without_a_mouse(collected):
+def test_buttons_walk_from_answer_to_answer_and_on_to_the_next_page(collected):
     at = open_page(study="study")
     assert at.button(key="answers_previous").disabled
-    at = press(at, "answers_next")
     assert "Answer 1 of the plan" in texts(at)
+    assert "answer" not in at.query_params
     at = press(press(at, "answers_next"), "answers_next")
     assert "Answer 3 of the plan" in texts(at)
     assert at.query_params["answer"].isdecimal()
     at = press(at, "answers_previous")
     assert "Answer 2 of the plan" in texts(at)
-    at = press(at, "answers_close")
-    assert "of the plan" not in texts(at)
-    assert "answer" not in at.query_params
+    trials, _ = browsing.page(collected, "study", {}, "", offset=149, limit=1)
+    last_of_page = str(trials["trial_id"].iloc[0])
+    at = press(open_page(study="study", page="3", answer=last_of_page), "answers_next")
+    assert "Answer 151 of the plan" in texts(at)
+    assert at.query_params["page"] == "4"
+    at = press(at, "answers_previous")
+    assert "Answer 150 of the plan" in texts(at)
+    assert at.query_params["answer"] == last_of_page
 
 
-def test_another_filter_closes_the_answer_and_goes_back_to_the_first_page(collected):
+def test_another_filter_goes_back_to_the_first_page_and_its_first_answer(collected):
     at = press(open_page(study="study", page="3"), "answers_next")
+    assert "Answer 102 of the plan" in texts(at)
     at = fine(at.text_input(key="answers:study:search").set_value("person").run())
-    assert "of the plan" not in texts(at)
+    assert "Answer 1 of the plan" in texts(at)
     assert rows(at)["Row"].iloc[0] == 1
 
 
@@ -277,7 +298,7 @@ def test_an_answer_of_another_study_in_the_address_is_not_shown_as_one_of_this(c
 def test_every_try_is_listed_with_its_outcome(workspace, server, monkeypatch):
     monkeypatch.setattr(collector, "RETRY_POLICY", collector.RetryPolicy(base_s=0.001))
     asked(workspace, server, lambda n, _: Step(status=500) if n < 2 else None, n_personas=1)
-    at = press(open_page(study="study"), "answers_next")
+    at = open_page(study="study")
     (tries,) = [d.value for d in at.dataframe if "Outcome" in d.value.columns]
     assert tries["Attempt"].tolist() == [1, 2, 3]
     assert tries["Outcome"].tolist() == [
@@ -297,7 +318,7 @@ def test_a_trial_whose_calls_all_failed_is_an_error_and_not_unasked(workspace, s
     assert (overview["n"] + overview["missing"], overview["error, no reply"]) == (20, 1)
     exported = exports.export_tidy(workspace, "study")
     assert exported.count(b",error") == 1
-    at = press(open_page(study="study", status="error"), "answers_next")
+    at = open_page(study="study", status="error")
     assert "No option (error, no reply)" in texts(at)
     assert "There is no reply." in texts(at)
 
@@ -332,7 +353,7 @@ def test_quotes_and_line_breaks_are_found_in_prompts(workspace, server):
 def test_hostile_replies_are_shown_to_the_letter_and_never_as_markup(workspace, server):
     evil = "5 ![x](http://evil.invalid/a.png) <img src=x onerror=alert(1)> :red[x] \u202e مر 🙂"
     asked(workspace, server, lambda _n, _b: Step(content=evil), n_personas=1)
-    at = press(open_page(study="study"), "answers_next")
+    at = open_page(study="study")
     assert rows(at)["Reply"].iloc[0] == evil
     assert "&lt;img src=x onerror=alert(1)&gt;" in "".join(h.proto.body for h in at.html)
     assert "<img" not in "".join(h.proto.body for h in at.html)
@@ -342,14 +363,14 @@ def test_hostile_replies_are_shown_to_the_letter_and_never_as_markup(workspace, 
 
 def test_blank_and_missing_replies_are_told_apart(workspace, server):
     asked(workspace, server, lambda _n, _b: Step(content="  "), n_personas=1)
-    at = press(open_page(study="study"), "answers_next")
+    at = open_page(study="study")
     assert "The reply is empty (2 blank characters)" in texts(at)
 
 
 def test_an_imported_study_opens_with_what_the_file_said(workspace):
     text = "item,answer,model,raw,status\nq1,4,m,I say 4,\nq2,,m,No.,refused\n"
     imports.import_tidy(workspace, "old.csv", text.encode())
-    at = press(open_page(study="old"), "answers_next")
+    at = open_page(study="old")
     said = texts(at)
     assert "I say 4" in said
     assert "it was not imported" in said
@@ -358,7 +379,7 @@ def test_an_imported_study_opens_with_what_the_file_said(workspace):
 
 
 def test_the_file_is_made_when_asked_for_and_is_the_export(collected):
-    at = open_page(study="study")
+    at = open_tool(open_page(study="study"), "Download")
     assert not [b for b in at.get("download_button") if "Download" in b.proto.label]
     at = press(at, "prepare:csv")
     (button,) = [b for b in at.get("download_button") if "Download CSV" in b.proto.label]
@@ -377,7 +398,7 @@ def test_a_damaged_study_leaves_the_page_standing(workspace):
     assert not at.exception
     assert "fault in Inkblot" in at.error[0].value
     assert len(rows(at)) == 50
-    assert at.button(key="prepare:csv")
+    assert [tab.label for tab in at.tabs][-1] == "Download"
 
 
 def test_every_status_has_words():
@@ -420,7 +441,7 @@ def test_a_number_of_the_table_opens_exactly_as_many_answers(collected, column):
 
 def test_filters_of_the_address_name_what_a_closed_box_holds_and_can_be_cleared(collected):
     at = open_page(study="study", context="p0003", status="answered", search="person")
-    assert "More filters (chosen: context)" in [box.label for box in at.expander]
+    assert "More filters: context" in [box.proto.popover.label for box in at.get("popover")]
     at = press(at, "answers_clear")
     assert len(rows(at)) == 50
     assert set(at.query_params) == {"study"}
@@ -462,7 +483,7 @@ def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
     with workspace.database.transaction() as cursor:
         cursor.execute("update response set parser = 1")
         cursor.execute("update response set status = 'ambiguous', option = null where option = '4'")
-    at = press(open_page(study="study"), "reread")
+    at = press(open_tool(open_page(study="study"), "Read the replies again"), "reread")
     (kinds,) = [
         d.value for d in at.dataframe if list(d.value.columns) == ["Now", "Then", "Answers"]
     ]
@@ -470,17 +491,20 @@ def test_reading_again_shows_what_would_change_and_does_it_when_told(workspace):
     assert kinds["Now"].tolist() == ["ambiguous"]
     assert f"**{missed}** of 200 answers would change" in texts(at)
     assert [d for d in at.dataframe if "Mean then" in d.value.columns]
-    assert at.dataframe[0].value["Ambiguous"].tolist() == [missed]
+    assert at.dataframe[0].value["ambiguous"].tolist() == [missed]
     at = press(at, "reread_apply")
     assert f"{count_text(missed, 'answer')} changed" in "".join(box.value for box in at.success)
-    assert "Ambiguous" not in at.dataframe[0].value.columns
+    assert "ambiguous" not in at.dataframe[0].value.columns
     assert f"200 by version {PARSER_VERSION}" in texts(at)
 
 
 def test_reading_again_can_be_left_and_nothing_changes(workspace):
     collect_simulated(workspace)
     before = exports.export_tidy(workspace, "study")
-    at = press(press(open_page(study="study"), "reread"), "reread_drop")
+    at = press(
+        press(open_tool(open_page(study="study"), "Read the replies again"), "reread"),
+        "reread_drop",
+    )
     assert "answers would change" not in texts(at)
     assert exports.export_tidy(workspace, "study") == before
 
@@ -496,6 +520,71 @@ def test_a_link_to_an_answer_opens_it_though_the_page_was_seen_with_other_filter
     assert f"Answer {ordinal} of the plan" in texts(at)
     assert set(rows(at)["Item"]) == {"nature_02"}
     assert set(at.query_params) == {"study", "item", "answer"}
-    at = press(at, "answers_close")
-    assert "of the plan" not in texts(at)
+    at = press(at, "answers_previous")
+    assert f"Answer {ordinal} of the plan" not in texts(at)
     assert set(rows(at)["Item"]) == {"nature_02"}
+
+
+def test_a_link_lists_the_answers_behind_a_number(collected):
+    (model,) = browsing.all_levels(collected, "study")["model"]
+    behind = {"item": ["nature_03"], "status": ["answered"]}
+    _, count = browsing.page(collected, "study", behind, "")
+    at = open_page(study="study", item="nature_03", model=model, status="answered", language="en")
+    assert len(rows(at)) == count
+    assert set(rows(at)["Item"]) == {"nature_03"}
+    assert not at.warning
+    options = browsing.page(collected, "study", {"item": ["nature_03"]}, "")[0]["option"]
+    chosen = options.value_counts()
+    at = open_page(study="study", item="nature_03", option=chosen.index[0])
+    assert len(rows(at)) == chosen.iloc[0]
+    assert {words.partition(" = ")[0] for words in rows(at)["Answer"]} == {chosen.index[0]}
+
+
+def test_a_link_to_what_the_study_does_not_have_says_so(collected):
+    at = open_page(study="study", item="![x](http://evil.invalid/a.png)", status="lost")
+    (warning,) = [box.value for box in at.warning]
+    assert "answers that this study does not have" in warning
+    assert "](http" not in warning
+    assert len(rows(at)) == 50
+    at = fine(pills(at).set_value(["refused"]).run())
+    assert not at.warning
+    none = open_page(study="study", status="truncated")
+    assert "No answer passes these filters" in texts(none)
+    assert "Cut off 0" in pills(none).options
+
+
+def test_the_list_shows_the_text_of_the_item_and_the_label_of_the_option(collected):
+    at = open_page(study="study")
+    first = rows(at).iloc[0]
+    assert first["Text"] == "A walk among trees helps me to put my thoughts in order."
+    answered = rows(at)[rows(at)["Status"] == "answered"].iloc[0]
+    code, _, label = answered["Answer"].partition(" = ")
+    assert label == dict(zip("12345", LABELS, strict=True))[code]
+    refused = rows(open_page(study="study", status="refused")).iloc[0]
+    assert refused["Answer"] == "(refused)"
+
+
+def test_counts_beside_the_statuses_follow_the_other_filters(collected):
+    at = open_page(study="study", context="p0003")
+    counts = browsing.status_tally(collected, "study", {"context": ["p0003"]}, "")
+    assert sum(counts.values()) == 20
+    assert f"Answered {counts['answered']}" in pills(at).options
+
+
+def test_a_ticked_row_of_a_table_of_items_leads_to_the_replies_behind_it(collected):
+    at = apps.open_page("item_statistics", timeout=90, study="study")
+    tables = [d for d in at.dataframe if "Item: wording" in d.value.columns]
+    label = next((t for t in apps.tab_labels(at) if t.startswith("Items")), None)
+    if not tables:
+        at = apps.open_tab(at, "item_statistics", label)
+        tables = [d for d in at.dataframe if "Item: wording" in d.value.columns]
+    item = tables[0].value["Item"].iloc[2]
+    states = at._tree.get_widget_states()
+    ticked = {"selection": {"rows": [2], "columns": [], "cells": []}}
+    states.widgets.append(WidgetState(id=tables[0].proto.id, string_value=json.dumps(ticked)))
+    at = fine(at._run(states))
+    (link,) = [link.proto for link in at.get("page_link") if "ticked row" in link.proto.label]
+    assert link.page == "answers"
+    assert f"item={item}" in link.query_string
+    linked = {name: values[0] for name, values in parse_qs(link.query_string).items()}
+    assert set(rows(open_page(**linked))["Item"]) == {item}

@@ -9,12 +9,12 @@ import pytest
 import streamlit
 
 from core.domain.study import Design
-from core.workflow.answers import audits, browsing, exports
+from core.workflow.answers import agreement, audits, browsing, exports
 from core.workflow.answers.browsing import ShownOption
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
-from pages.audit import keys_of
+from pages.audit.coding import keys_of
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
 from tests.workflow.studies import KEY_VARIABLE, freeze, personas, service, simulated
@@ -65,6 +65,18 @@ def draw(at, per_model, *, at_end=False):
     return press(at, "audit_draw")
 
 
+def show(at, view):
+    """Open a tab of the page."""
+    at.session_state["audit_view"] = view
+    return fine(at.run())
+
+
+def table_with(at, column):
+    """The one table of the page that has this column."""
+    (found,) = [d.value for d in at.dataframe if column in d.value.columns]
+    return found
+
+
 def coding_buttons(at):
     return [b for b in at.button if (b.key or "").startswith(("audit_option:", "audit_status:"))]
 
@@ -102,7 +114,11 @@ def test_the_verdict_of_the_parser_is_not_on_the_page_before_a_reply_is_coded(wo
     assert found.reply in said.replace("&#x27;", "'")
     assert not VERDICT.search(said)
     assert not [d for d in at.dataframe if "Inkblot" in d.value.columns]
-    at = code(at, "refused")
+    for view in ("Replies", "Agreement"):
+        at = show(at, view)
+        assert not VERDICT.search(texts(at))
+        assert all("".join(d.value.get("Inkblot", [])) == "" for d in at.dataframe)
+    at = code(show(at, "Code"), "refused")
     assert "Last reply: you read refused" in texts(at)
     assert VERDICT.search(texts(at))
 
@@ -111,13 +127,15 @@ def test_with_verdicts_at_the_end_nothing_of_the_parser_is_shown_until_all_is_co
     collect(workspace)
     at = draw(open_page(study="study"), 2, at_end=True)
     for _ in range(3):
-        at = code(at, "refused")
+        at = code(show(at, "Code"), "refused")
         assert not VERDICT.search(texts(at))
+        at = show(at, "Agreement")
         assert "shown when every reply is coded" in texts(at)
-        assert not [d for d in at.dataframe if "Success rate" in d.value.columns]
-    at = code(at, "refused")
+        assert not at.dataframe
+        assert set(table_with(show(at, "Replies"), "Reply")["Inkblot"]) == {""}
+    at = code(show(at, "Code"), "refused")
     assert "Every reply of this sample is coded" in texts(at)
-    assert [d for d in at.dataframe if "Success rate" in d.value.columns]
+    assert not table_with(show(at, "Agreement"), "Success rate").empty
 
 
 def test_the_last_coding_can_be_corrected_and_the_one_before_it(workspace):
@@ -157,14 +175,16 @@ def test_results_disagreements_and_files_are_those_of_the_workflow(workspace):
         trial = shown_trial(at)
         at = code(at, "neutral" if number == 3 else parsed(workspace, trial))
     (audit,) = audits.list_audits(workspace, "study")
-    frame = audits.results(workspace, audit).frame
-    (shown,) = [d.value for d in at.dataframe if "Success rate" in d.value.columns]
+    frame = agreement.results(audits.load_sample(workspace, audit)).frame
+    shown = table_with(show(at, "Agreement"), "Success rate")
     assert shown["Success rate"].tolist() == frame["success"].tolist()
     assert shown["Kappa"].isna().tolist() == frame["kappa"].isna().tolist()
-    (differing,) = [d.value for d in at.dataframe if "Counts as" in d.value.columns]
-    assert differing["You"].tolist() == ["neutral, non-committal"]
     labels = [b.proto.label for b in at.get("download_button")]
-    assert labels == ["CSV", "All codings (CSV)"]
+    assert labels == ["CSV", "All codings (CSV)", "CSV", "CSV"]
+    at = show(at, "Replies")
+    assert len(table_with(at, "Counts as")) == 8
+    at = fine(at.pills(key="audit_which").set_value("Coder and Inkblot differ").run())
+    assert table_with(at, "Counts as")["Code of Coder 1"].tolist() == ["neutral, non-committal"]
 
 
 def test_a_coding_is_taken_into_the_data_and_given_back(workspace):
@@ -173,12 +193,12 @@ def test_a_coding_is_taken_into_the_data_and_given_back(workspace):
     at = draw(open_page(study="study"), 2)
     for _ in range(4):
         at = code(at, "neutral")
+    at = show(at, "Replies")
     assert at.button(key="audit_give_back").disabled
     at = press(at, "audit_take")
     overview = browsing.overview(workspace, "study")
     assert overview["neutral, non-committal"].sum() == 4
-    (differing,) = [d.value for d in at.dataframe if "Counts as" in d.value.columns]
-    assert set(differing["In the data"]) == {"yours"}
+    assert set(table_with(at, "Counts as")["In the data"]) == {"a person's"}
     assert at.button(key="audit_take").disabled
     at = press(at, "audit_give_back")
     assert exports.export_tidy(workspace, "study") == before
@@ -213,6 +233,89 @@ def test_the_same_seed_opens_the_sample_on_file(workspace):
     assert "0 of 6 replies coded" in "".join(bar.proto.text for bar in at.get("progress"))
 
 
+def two_codings(workspace):
+    """A sample whose first reply Anna and Ben have coded differently, and its trial."""
+    collect(workspace)
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=2)
+    trial = audits.reply_to_code(workspace, audit).answer.trial_id
+    for coder, option in (("Anna", "1"), ("Ben", "2")):
+        audits.save_coding(workspace, audit, trial, option=option, coder=coder)
+    audits.save_note(workspace, audit, trial, "Anna", "almost a refusal")
+    return audit, trial
+
+
+def test_a_coder_sees_nothing_of_another_before_coding_the_reply(workspace):
+    _, trial = two_codings(workspace)
+    at = open_page(study="study", coder="Clara")
+    assert shown_trial(at) == trial
+    for view in ("Code", "Adjudicate", "Replies", "Agreement"):
+        at = show(at, view)
+        assert "almost a refusal" not in texts(at)
+        assert "kappa" not in texts(at).lower()
+    shown = table_with(show(at, "Replies"), "Notes")
+    columns = ["Code of Anna", "Code of Ben", "Final coding", "Inkblot", "Notes"]
+    assert set(shown[columns].to_numpy().ravel()) == {""}
+    at = code(show(at, "Code"), "3")
+    shown = table_with(show(at, "Replies"), "Notes")
+    assert shown["Code of Anna"].tolist().count("1 (answered)") == 1
+    assert "almost a refusal" in "".join(shown["Notes"])
+
+
+def test_who_adjudicates_sees_both_codes_decides_and_codes_no_more(workspace):
+    audit, trial = two_codings(workspace)
+    at = show(open_page(study="study", coder="Clara"), "Adjudicate")
+    at = press(at, "audit_begin_adjudication")
+    said = texts(at)
+    assert "0 of 1 reply on which coders differ" in said
+    assert {"1 (answered)", "2 (answered)"} <= {part.value for part in at.text}
+    assert "almost a refusal" in said
+    at = press(at, f"adjudicate_status:{trial}:refused")
+    assert "Every reply on which coders differ has a final coding" in texts(at)
+    final = audits.load_sample(workspace, audit).codes["Final coding"][trial]
+    assert final.status == "refused"
+    at = press(at, "adjudicate_back")
+    assert "Clara decided: refused" in texts(at)
+    at = show(at, "Code")
+    assert "Clara adjudicates this sample" in texts(at)
+    assert not coding_buttons(at)
+
+
+def test_a_note_is_kept_on_change_and_a_key_in_it_is_refused(workspace):
+    audit, trial = two_codings(workspace)
+    at = open_page(study="study", coder="Clara")
+    at = fine(at.text_area[0].set_value("unsure").run())
+    assert audits.notes(workspace, audit)[trial, "Clara"] == "unsure"
+    at = at.text_area[0].set_value("sk-" + "a1B2" * 6).run()
+    assert "looks like the key of a service" in at.error[0].value
+    assert audits.notes(workspace, audit)[trial, "Clara"] == "unsure"
+
+
+def test_a_name_that_no_coder_can_have_is_told_and_coder_1_codes(workspace):
+    two_codings(workspace)
+    at = apps.run_page("audit", study="study", coder="inkblot")
+    assert not at.exception
+    assert "No coder can be called" in at.error[0].value
+    assert at.query_params["coder"] in ("Coder 1", ["Coder 1"])
+
+
+def test_the_list_is_filtered_by_what_the_coder_may_see(workspace):
+    _, trial = two_codings(workspace)
+    models = {"graded response model", "second model"}
+    (other,) = models - {browsing.detail(workspace, trial).model}
+    at = show(open_page(study="study", coder="Clara"), "Replies")
+    at = fine(at.pills(key="audit_which").set_value("Not coded by you").run())
+    assert len(table_with(at, "Reply")) == 4
+    at = fine(at.pills(key="audit_which").set_value("Coders differ").run())
+    assert "No reply is as the filters say" in texts(at)
+    at = show(open_page(study="study", coder="Anna"), "Replies")
+    at = fine(at.pills(key="audit_which").set_value("Coders differ").run())
+    assert len(table_with(at, "Reply")) == 1
+    statuses = at.multiselect(key="audit_statuses")
+    assert len(table_with(fine(statuses.set_value(["answered"]).run()), "Reply")) == 1
+    at = fine(at.multiselect(key="audit_models").set_value([other]).run())
+    assert "No reply is as the filters say" in texts(at)
+
+
 def test_hostile_replies_are_shown_to_the_letter(workspace, monkeypatch):
     evil = "5 ![x](http://evil.invalid/a.png) <img src=x onerror=alert(1)> :red[x]"
     with FaultServer() as server:
@@ -222,6 +325,9 @@ def test_hostile_replies_are_shown_to_the_letter(workspace, monkeypatch):
         control.start(workspace, "study")
         control.wait(workspace, "study", every_s=0.02)
     at = code(draw(open_page(study="study"), 3), "refused")
+    at = fine(at.text_area[0].set_value(evil).run())
+    assert "<img" not in "".join(h.proto.body for h in show(at, "Replies").html)
+    at = show(at, "Code")
     assert "<img" not in "".join(h.proto.body for h in at.html)
     marked = [*at.markdown, *at.caption, *at.header, *at.info]
     assert "evil" not in "".join(part.value for part in marked)

@@ -78,6 +78,18 @@ def errors(at):
     return " ".join(error.value for error in at.error)
 
 
+def facts(at):
+    """The line above the grid."""
+    (line,) = [h.proto.body for h in at.get("html") if "white-space:nowrap" in h.proto.body]
+    return line
+
+
+def typed_rows(at):
+    """The English texts of rows that could not be saved."""
+    (rows,) = [d.value for d in at.dataframe if "Text, English (en)" in d.value.columns]
+    return list(rows["Text, English (en)"])
+
+
 def messages(at):
     return " ".join(e.value for kind in (at.info, at.success, at.warning) for e in kind)
 
@@ -150,7 +162,7 @@ def test_two_edits_in_a_row_are_both_kept_and_the_grid_stays_as_drawn(workspace,
     assert texts(workspace)[:2] == ["First.", "Text of a2."]
     assert items(workspace)[1].text("de") == HOSTILE
     assert [item.keyed for item in items(workspace)] == [1, 1, 1, 1]
-    assert any(text.value.startswith("Saved at") for text in opened.text)
+    assert "Saved at" in facts(opened)
 
 
 def test_edits_are_there_after_a_reload(workspace, opened):
@@ -245,8 +257,7 @@ def test_an_edit_after_another_tab_saved_is_shown_and_the_newer_state_loaded(wor
     )
     report(opened, {"0": {EN: "Mine, saved."}, "1": {EN: HOSTILE}})
     assert "changed in another tab" in errors(opened)
-    typed = opened.dataframe[0].value
-    assert list(typed["Text, English (en)"]) == [HOSTILE]
+    assert typed_rows(opened) == [HOSTILE]
     assert texts(workspace)[:2] == ["Mine, saved.", "Text of a2."]
     assert editing.load(workspace, "small").instrument.title == "From another tab"
     assert list(editor(opened).value[EN][:2]) == ["Mine, saved.", "Text of a2."]
@@ -276,7 +287,8 @@ def test_a_full_disk_shows_what_was_typed_and_the_edit_is_kept_once_there_is_roo
     monkeypatch.setattr(editing, "save", full)
     report(opened, {"0": {EN: "Precious."}})
     assert "disk is full" in errors(opened).replace("\\", "")
-    assert "Precious." in set(opened.dataframe[0].value["Text, English (en)"])
+    assert "Not saved" in facts(opened)
+    assert "Precious." in typed_rows(opened)
     monkeypatch.setattr(editing, "save", save)
     report(opened, {"0": {EN: "Precious."}, "1": {EN: "More."}})
     assert texts(workspace)[:2] == ["Precious.", "More."]
@@ -358,7 +370,10 @@ def test_response_options_are_edited_and_replaced(workspace, opened):
 
 def test_a_language_is_added_and_removed_and_undo_brings_its_texts_back(workspace, opened):
     go_to(opened, "Languages")
-    opened.text_input(key="bank_new_language_small_0").set_value("ar")
+    chooser = opened.selectbox(key="bank_new_language_small_0")
+    assert "Arabic (العربية, ar)" in chooser.options
+    assert "German (Deutsch, de)" not in chooser.options
+    chooser.set_value("ar")
     fine(next(b for b in opened.button if b.label == "Add language").click().run())
     assert editing.load(workspace, "small").instrument.languages == ("en", "de", "ar")
     go_to(opened, "Items")
@@ -369,15 +384,6 @@ def test_a_language_is_added_and_removed_and_undo_brings_its_texts_back(workspac
     fine(opened.button(key="bank_undo").click().run())
     assert texts(workspace, "de")[0] == "Satz zu a1."
     assert texts(workspace, "ar")[0] == "مرحبا"
-
-
-def test_a_word_that_is_no_language_code_is_told(workspace, opened):
-    go_to(opened, "Languages")
-    opened.text_input(key="bank_new_language_small_0").set_value("![](http://x)")
-    next(b for b in opened.button if b.label == "Add language").click()
-    fine(opened.run())
-    assert "is not a language code" in errors(opened)
-    assert editing.load(workspace, "small").instrument.languages == ("en", "de")
 
 
 def test_facts_about_the_bank_are_saved_and_an_empty_title_is_not(workspace, opened):
@@ -463,7 +469,7 @@ def test_the_texts_of_a_language_are_counted_in_plain_words(workspace, opened):
     go_to(opened, "Languages")
     lines = [text.value for text in opened.text]
     assert "English (en): all 4 items have a text" in lines
-    assert "German (de): 3 of 4 items with a text, 1 without" in lines
+    assert "German (Deutsch, de): 3 of 4 items with a text, 1 without" in lines
 
 
 @pytest.mark.parametrize(
@@ -624,7 +630,7 @@ def test_five_thousand_words_are_opened_and_edited_in_a_second(workspace):
     report(at, {"0": {"genre": "verb"}})
     assert time.perf_counter() - started < 3
     assert items(workspace, "words_en_5000")[0].genre == "verb"
-    assert any("5,000 words" in text.value for text in at.text)
+    assert "5,000 words" in facts(at)
 
 
 def test_the_rules_of_a_set_and_labels_in_any_language_are_kept(workspace, opened):
@@ -724,7 +730,8 @@ def test_unreviewed_texts_are_said_where_the_results_of_a_study_are(workspace, s
     control.start(workspace, "study")
     control.wait(workspace, "study", every_s=0.02)
     at = apps.open_page(page)
-    assert "1 text that a model drafted (Model)" in messages(at).replace("\\", "")
+    said = messages(at) + " ".join(f"{part.value} {part.help}" for part in at.markdown)
+    assert "Unreviewed texts" in said
 
 
 # Edits of rows, without a page
@@ -828,3 +835,66 @@ def test_sets_of_options_cannot_share_a_name(small_bank):
 def test_rows_show_every_text_and_say_reverse_in_words(small_bank):
     rows = grid.item_rows(small_bank, (1,))
     assert rows.iloc[0].tolist() == [2, "a2", "A", "− reverse", "Text of a2.", "Satz zu a2."]
+
+
+# Translations: two languages side by side.
+
+
+def test_translations_stand_side_by_side_and_what_is_typed_is_saved(workspace, opened):
+    go_to(opened, "Translations")
+    frame = editor(opened).value
+    assert list(frame.columns) == ["code", "source", "target"]
+    assert frame["source"].tolist() == texts(workspace, "en")
+    assert frame["target"].tolist() == texts(workspace, "de")
+    report(opened, {"1": {"target": "Neuer Satz."}, "2": {"target": ""}})
+    assert texts(workspace, "de")[:3] == ["Satz zu a1.", "Neuer Satz.", ""]
+    drawn = editor(opened)
+    assert drawn.value["target"].tolist()[1] != "Neuer Satz."  # the grid itself holds it
+    assert "German (Deutsch, de): 3 of 4 items done, 1 missing, 0 unreviewed." in [
+        caption.value for caption in opened.caption
+    ]
+
+
+def test_a_translation_into_a_new_language_adds_it_with_its_first_text(workspace, opened):
+    go_to(opened, "Translations")
+    into = opened.selectbox(key="bank_translate_into_small_en")
+    assert into.options[0] == "German (Deutsch, de)"
+    fine(into.set_value("fr").run())
+    assert editing.load(workspace, "small").instrument.languages == ("en", "de")
+    grid = editor(opened).proto.id
+    report(opened, {"0": {"target": "Une phrase."}})
+    report(opened, {"0": {"target": "Une phrase."}, "3": {"target": "La fin."}})
+    assert editing.load(workspace, "small").instrument.languages == ("en", "de", "fr")
+    assert texts(workspace, "fr") == ["Une phrase.", "", "", "La fin."]
+    assert editor(opened).proto.id == grid
+
+
+def test_only_texts_to_do_stay_in_the_table_until_a_choice_changes(workspace, opened):
+    go_to(opened, "Translations")
+    report(opened, {"1": {"target": ""}, "2": {"target": ""}})
+    fine(opened.toggle(key="bank_translate_only_small").set_value(True).run())
+    assert editor(opened).value["code"].tolist() == [i.code for i in items(workspace)[1:3]]
+    report(opened, {"0": {"target": "Wieder da."}})
+    assert len(editor(opened).value) == 2
+    assert texts(workspace, "de")[1] == "Wieder da."
+
+
+def test_a_draft_is_accepted_as_it_is_or_by_typing_another_text(workspace, kept):
+    bank = editing.load(workspace, "small")
+    drafts = {item.code: f"Entwurf {item.code}" for item in bank.instrument.items[:2]}
+    column = GridTextColumn("de", "paraphrase_1")
+    drafted = drafting.add_drafts(bank.instrument, column, drafts, "M")
+    editing.save(workspace, drafted, expected_revision=bank.revision)
+    at = open_page(bank="small")
+    go_to(at, "Translations")
+    fine(at.selectbox(key="bank_translate_form_small").set_value(("paraphrase_1", "")).run())
+    frame = editor(at).value
+    assert frame["drafter"].tolist() == ["M", "M", "", ""]
+    report(at, {"0": {"accepted": True}, "1": {"target": "Eigener Text"}})
+    line = "German (Deutsch, de): 2 of 4 items done, 2 missing, 0 unreviewed."
+    assert line in [caption.value for caption in at.caption]
+    forms = [w for i in items(workspace) for w in i.wordings if w.form == "paraphrase_1"]
+    first = items(workspace)[0].code
+    assert [(w.text, w.drafted_by) for w in forms] == [
+        (f"Entwurf {first}", ""), ("Eigener Text", ""),
+    ]  # fmt: skip

@@ -67,7 +67,7 @@ def test_a_study_not_started_says_what_it_will_ask(workspace):
     freeze(workspace, simulated(), n_personas=5)
     at = open_page(study="study")
     assert "asks one respondent (Simulated) **100 questions**" in texts(at)
-    assert "Simulated." in texts(at)
+    assert ":material/science: Simulated" in texts(at)
     assert buttons(at) == {"Start": True, "Pause": False, "Stop": False}
     assert "Not started" in bar(at)
     assert at.query_params["study"] == "study"
@@ -385,7 +385,7 @@ def test_replies_without_an_answer_are_not_called_answered_on_any_page(workspace
     assert [states[name] for name in ("Usable", "Asked", "Replied")] == [0, 40, 40]
     at = apps.open_page("")
     assert {m.label: m.value for m in at.metric}["Usable answers"] == "0 of 40"
-    assert any("0 of 40 usable" in link.label for link in at.get("page_link"))
+    assert any("0 of 40 usable" in caption.value for caption in at.caption)
     for page in ("answers", "import_export"):
         assert "**0 of 40 usable**" in texts(apps.open_page(page, study="study"))
 

@@ -10,7 +10,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from core.collect.client import Reply
 from core.domain.study import Context
-from core.workflow.contexts import rewriting, sets
+from core.workflow.contexts import by_score, rewriting, sets
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
@@ -287,7 +287,9 @@ def test_a_model_rewrites_and_a_person_edits_accepts_and_discards(workspace):
     assert original == TALK
     assert (variant.code, variant.variant_of, variant.language) == ("c01_v1", "c01", "en")
     assert [m["content"] for m in variant.messages] == ["May I?", "Do so.", "Long?", "Weeks."]
-    assert [link.proto.label for link in at.get("page_link")] == ["Open the set Talks, rewritten"]
+    assert [link.proto.label for link in at.main.get("page_link")] == [
+        "Open the set Talks, rewritten"
+    ]
 
 
 def test_an_unreachable_service_ends_the_run_in_words(workspace, monkeypatch):
@@ -327,15 +329,15 @@ def test_contexts_are_chosen_by_score_within_quantile_groups(workspace):
     at.number_input(key="contexts_each").set_value(2).run()
     at.number_input(key="contexts_groups").set_value(3).run()
     fine(at)
-    found = sets.load_scores(workspace, "study", "Simulated")
-    groups = sets.draw_groups(found.scores, n_groups=3, per_group=2)
+    found = by_score.load_scores(workspace, "study", "Simulated")
+    groups = by_score.draw_groups(found.scores, n_groups=3, per_group=2)
     table = at.dataframe[1].value
     assert list(table["n"]) == [len(group.members) for group in groups]
     assert list(table["Highest score"]) == [group.members[-1].score for group in groups]
     assert list(table["Drawn"]) == [2, 2, 2]
     fine(at.button(key="contexts_save:score").click().run())
     name = "study, Simulated, all items, 2 from each of 3 groups, seed 1"
-    assert sets.load(workspace, name) == sets.drawn_contexts(found, groups)
+    assert sets.load(workspace, name) == by_score.drawn_contexts(found, groups)
     assert len(sets.load(workspace, name)) == 6
 
 

@@ -614,3 +614,39 @@ def test_a_design_survives_the_form_and_its_file(workspace, design):
     assert forms.to_design(workspace, fields) == design
     assert studies.design_of_yaml(studies.design_yaml(design)) == design
     assert told == ()
+
+
+def test_an_empty_form_takes_a_prepared_design_at_once(workspace):
+    freeze(workspace, simulated(), n_personas=3)
+    at = opened(prepare="study", criterion="option order")
+    assert not at.exception
+    assert at.text_input(key="design:study").value == "study_random"
+    assert at.multiselect(key="design:label_orders").value == ["random"]
+    assert "now hold the design prepared for option order" in said(at.info)
+    assert "prepare" not in at.query_params
+    assert len(studies.list_studies(workspace)) == 1  # nothing is frozen
+
+
+def test_a_prepared_design_replaces_a_design_in_work_only_when_told_to(workspace):
+    freeze(workspace, simulated(), n_personas=3)
+    planned(opened(), "mine")
+    at = opened(prepare="study", criterion="option order")
+    assert "Prepared for option order of study." in said(at.markdown)
+    assert at.text_input(key="design:study").value == "mine"
+    kept = at.button(key="design_keep").click().run()
+    assert kept.text_input(key="design:study").value == "mine"
+    assert "prepare" not in kept.query_params
+    at = opened(prepare="study", criterion="option order")
+    at = at.button(key="design_use_prepared").click().run()
+    assert at.text_input(key="design:study").value == "study_random"
+    at = at.button(key="design_back").click().run()
+    assert at.text_input(key="design:study").value == "mine"
+
+
+def test_an_address_that_asks_for_no_such_design_leaves_the_page_standing(workspace):
+    for parameters in (
+        {"prepare": "study", "criterion": "beauty"}, {"prepare": "none", "criterion": "factorial"},
+    ):  # fmt: skip
+        at = opened(**parameters)
+        assert not at.exception
+        assert at.text_input(key="design:study").value == ""

@@ -1,4 +1,4 @@
-"""The Factors page: a model proposed, an item moved, residuals, the text, models compared."""
+"""The Factors page: a model proposed, edited and restored, and what each edit changes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import streamlit
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
 from core.workflow.statistics import analyses, factor_models
+from core.workflow.statistics.factor_models import ModelEdit
 from pages.shared import analysis_page
 from tests.pages import apps
-from tests.pages.apps import fine
+from tests.pages.apps import fine, open_tab, tab_labels
 from tests.pages.test_statistics_pages import texts
 from tests.workflow.studies import freeze, simulated
 
@@ -39,9 +40,7 @@ def collected(shared, monkeypatch):
 
 
 def open_page(analysis="cfa"):
-    at = apps.open_page("factors", timeout=90, study="study", analysis=analysis)
-    toggles = [t for t in at.toggle if t.label == "Edit the model"]
-    return fine(toggles[0].set_value(True).run()) if toggles else at
+    return apps.open_page("factors", timeout=90, study="study", analysis=analysis)
 
 
 def box(at, label):
@@ -50,28 +49,65 @@ def box(at, label):
     return found
 
 
+def button(at, label):
+    (found,) = [b for b in at.button if b.label == label]
+    return found
+
+
 def press(at, label):
-    (button,) = [b for b in at.button if b.label == label]
-    return fine(button.click().run())
+    return fine(button(at, label).click().run())
 
 
 def own_text(workspace):
     return analyses.saved_options(workspace, "study", analyses.by_name("cfa"))["model_text"]
 
 
-def said(at):
-    return "\n".join(s.value for s in at.success).replace("\\", "")
+def shown(at):
+    return texts(at).replace("\\", "")
+
+
+def table_with(at, *columns):
+    return next(d.value for d in at.dataframe if set(columns) <= set(d.value.columns))
 
 
 def loadings(at):
-    return next(
-        d.value for d in at.dataframe if {"Factor", "Item", "Loading"} <= set(d.value.columns)
-    )
+    return table_with(open_tab(at, "cfa", "Loadings"), "Factor", "Item", "Loading")
 
 
 def factor_of(at, item):
     table = loadings(at)
     return table.loc[table["Item"] == item, "Factor"].tolist()
+
+
+def type_model(at, text):
+    return fine(box(at, "Model text").set_value(text).run())
+
+
+def edited_by(workspace, *edit):
+    """The bank's model after one edit."""
+    bank = factor_models.proposal(workspace, ["study"], "subscales")
+    text, _ = factor_models.apply_edit(bank.text, ModelEdit(*edit), bank)
+    return text
+
+
+MOVE = ("move", "nature_01", "nature", "technology")
+CROSS = ("add", "nature_01", "", "technology")
+
+
+def test_the_fit_is_one_sentence_and_the_rest_stands_in_tabs(collected):
+    at = open_page()
+    fit = analyses.run(collected, "cfa", ["study"], {}, {})
+    (answer,) = analyses.by_name("cfa").answer(fit)
+    assert answer.sentence in shown(at)
+    assert (answer.light, ":red[" in shown(at)) == ("red", True)  # RMSEA is .06
+    assert tab_labels(at) == [
+        "Fit", "Loadings", "Residuals", "Modification", "Normality", "Second opinion", "Syntax",
+        "Method and files",
+    ]  # fmt: skip
+    assert list(table_with(at, "χ²").columns[1:10]) == [
+        "χ²", "df", "p", "CFI", "TLI", "RMSEA", "90% CI low", "90% CI high", "SRMR",
+    ]  # fmt: skip
+    assert "Your model against" not in shown(at)
 
 
 def test_the_model_is_proposed_from_the_subscales_of_the_bank(collected):
@@ -80,77 +116,112 @@ def test_the_model_is_proposed_from_the_subscales_of_the_bank(collected):
     assert text == factor_models.proposal(collected, ["study"], "subscales").text
     assert text.count("=~") == 2
     assert own_text(collected) == ""
+    assert button(at, "Undo").disabled
+    assert button(at, "Restore the bank's model").disabled
 
 
-def test_a_moved_item_is_refitted_and_kept(collected):
+def test_an_edited_model_is_refitted_compared_and_kept(collected):
+    at = type_model(open_page(), edited_by(collected, *MOVE))
+    assert "Your model against the bank's, Simulated: χ²(169) = " in shown(at)
+    assert "No test of Δχ² (as many free parameters in both)." in shown(at)
+    assert factor_of(at, "nature_01") == ["technology"]
+    again = open_page()
+    assert factor_of(again, "nature_01") == ["technology"]
+    assert "Your model against the bank's" in shown(again)
+
+
+def test_the_change_has_the_numbers_of_the_comparison(collected):
+    text = edited_by(collected, *CROSS)
+    at = type_model(open_page(), text)
+    bank = factor_models.proposal(collected, ["study"], "subscales").text
+    models = f"## The bank's\n{bank}\n## Yours\n{text}"
+    result = analyses.run(collected, "cfa_comparison", ["study"], {"models": models}, {})
+    row = result.tables[1].frame.iloc[0]
+    cfi = f"{-row['cfi_difference']:+.3f}".replace("0.", ".").replace("-", "−")
+    p = f"{row['p_difference']:.3f}".lstrip("0")
+    assert f"Δχ²(1) = {row['chi2_difference']:.1f}, p = {p}, ΔCFI {cfi}:" in shown(at)
+    numbers = table_with(at, "Group", "Model", "BIC")
+    assert numbers["Model"].tolist() == ["The bank's", "Yours", "Difference"]
+    assert numbers["χ²"].tolist()[2] == row["chi2_difference"]
+    assert numbers["BIC"].tolist()[2] == pytest.approx(-row["bic_difference"])
+
+
+def test_undo_takes_back_one_change_and_restore_all(collected):
     at = open_page()
-    item = box(at, "Item").value
-    (own,) = factor_of(at, item)
-    other = next(name for name in loadings(at)["Factor"].unique() if name != own)
-    at = fine(box(at, "To").set_value(other).run())
-    at = press(at, "Move")
-    assert f"{item} was moved from {own} to {other}." in said(at)
-    assert factor_of(at, item) == [other]
-    assert factor_of(open_page(), item) == [other]
-    at = press(at, "Restore the proposal")
-    assert factor_of(at, item) == [own]
+    first, second = edited_by(collected, *MOVE), edited_by(collected, *CROSS)
+    at = type_model(type_model(at, first), second)
+    at = press(at, "Undo")
+    assert own_text(collected) == first == box(at, "Model text").value
+    at = type_model(at, second)
+    at = press(at, "Restore the bank's model")
     assert own_text(collected) == ""
+    assert "Your model against" not in shown(at)
+    at = press(at, "Undo")
+    assert own_text(collected) == second
 
 
-def test_a_cross_loading_is_an_action_of_its_own(collected):
-    at = open_page()
-    item = box(at, "Item").value
-    (own,) = factor_of(at, item)
-    other = box(at, "To").value
-    at = press(at, "Add a cross-loading")
-    assert f"A cross-loading was added: {item} measures {own} and {other}." in said(at)
-    assert set(factor_of(at, item)) == {own, other}
-    at = fine(box(at, "From").set_value(own).run())
-    at = press(at, "Take off")
-    assert f"{item} was taken off {own}." in said(at)
-    assert factor_of(at, item) == [other]
+def test_a_row_of_the_modification_indices_is_freed_by_one_press(collected):
+    at = type_model(open_page(), edited_by(collected, *MOVE))
+    at = open_tab(at, "cfa", "Modification")
+    row = table_with(at, "Parameter", "Of", "With").iloc[0]
+    first = next(b for b in at.button if "index" in b.label)
+    assert f"index {row['Modification index']:.1f}" in first.label.replace("\\", "")
+    at = fine(first.click().run())
+    if row["Parameter"] == "loading":
+        assert row["Of"] in factor_models.assignment(own_text(collected))[row["With"]]
+    else:
+        assert factor_models.residual_pairs(own_text(collected)) == ((row["Of"], row["With"]),)
+    assert "Your model against the bank's" in shown(at)
+    assert not button(at, "Undo").disabled
 
 
-def test_the_fit_is_read_before_any_chart(collected):
-    at = open_page()
-    assert list(at.dataframe[1].value.columns[1:10]) == [
-        "χ²", "df", "p", "CFI", "TLI", "RMSEA", "90% CI low", "90% CI high", "SRMR",
-    ]  # fmt: skip
-    kinds = [part.type for part in at.main]
-    assert at.header[0].value == "Fit"
-    assert kinds.index("header") < kinds.index("vega_lite_chart")
+def test_the_second_opinion_is_about_the_edited_model(collected):
+    at = type_model(open_page(), edited_by(collected, *MOVE))
+    here = loadings(at)
+    at = open_tab(at, "cfa", "Second opinion")
+    assert "Both programs agree" in shown(at)
+    fit = table_with(at, "Index", "semopy")
+    assert fit["Index"].tolist()[:3] == ["χ²", "df", "p"]
+    checked = table_with(at, "Item", "semopy", "Factor")
+    assert checked["Item"].tolist() == here["Item"].tolist()
+    assert checked.loc[checked["Item"] == "nature_01", "Factor"].tolist() == ["technology"]
 
 
-def test_two_residuals_may_correlate_and_be_taken_apart_again(collected):
-    at = open_page()
-    pair = loadings(at)["Item"].tolist()[:2]
-    at = fine(box(at, "Two items that share more than their factors").set_value(pair).run())
-    at = press(at, "Let their residuals correlate")
-    assert factor_models.residual_pairs(own_text(collected)) == (tuple(pair),)
-    assert any("residual covariances" in heading.value for heading in at.header)
-    at = press(at, "Remove the pair")
-    assert factor_models.residual_pairs(own_text(collected)) == ()
+def test_the_check_by_itself_takes_over_the_edited_model(collected):
+    type_model(open_page(), edited_by(collected, *MOVE))
+    at = open_page("cfa_check")
+    assert "Model: the edited model." in shown(at)
+    at = press(at, "Change the model")
+    assert at.query_params["analysis"] == "cfa"
+    assert factor_of(at, "nature_01") == ["technology"]
+
+
+def test_scripts_are_shown_and_offered_with_their_data(collected):
+    at = open_tab(open_page(), "cfa", "Syntax")
+    code = "\n".join(block.value for block in at.code)
+    assert "library(lavaan)" in code
+    assert "semopy" in code
+    labels = [one.proto.label for one in at.get("download_button")]
+    assert "R and Python scripts with data (ZIP)" in labels
 
 
 def test_a_text_that_cannot_be_read_says_where_and_changes_nothing_else(collected):
-    at = open_page()
-    at = fine(box(at, "Model text").set_value("F =~ nature_01 + natur_02 + nature_03").run())
-    assert "natur_02" in texts(at).replace("\\", "")
-    assert "Did you mean" in texts(at)
+    at = type_model(open_page(), "F =~ nature_01 + natur_02 + nature_03")
+    assert "natur_02" in shown(at)
+    assert "Did you mean" in shown(at)
     assert own_text(collected) == "F =~ nature_01 + natur_02 + nature_03"
-    at = press(at, "Restore the proposal")
+    at = press(at, "Restore the bank's model")
     assert len(loadings(at)) == 20
 
 
 def test_the_help_on_model_texts_shows_every_asterisk(collected):
-    at = open_page()
-    assert r"0\.8\*a fixes" in box(at, "Model text").proto.help
+    assert r"0\.8\*a fixes" in box(open_page(), "Model text").proto.help
 
 
 def test_models_that_were_kept_are_compared(collected):
     at = open_page()
     items = loadings(at)["Item"].tolist()
-    at = fine(box(at, "Model text").set_value(f"One =~ {' + '.join(items)}").run())
+    at = type_model(at, f"One =~ {' + '.join(items)}")
     at = fine(box(at, "Name of this model").set_value("All in one").run())
     at = press(at, "Save the model")
     assert factor_models.saved_models(collected, "study") == {
@@ -159,8 +230,7 @@ def test_models_that_were_kept_are_compared(collected):
     at = open_page("cfa_comparison")
     chosen = ["One factor per subscale", "All in one"]
     at = fine(box(at, "Models to compare").set_value(chosen).run())
-    fit = next(d.value for d in at.dataframe if {"Model", "BIC"} <= set(d.value.columns))
-    assert fit["Model"].tolist() == chosen
+    assert table_with(at, "Model", "BIC")["Model"].tolist() == chosen
     at = press(at, "Delete the model")
     assert factor_models.saved_models(collected, "study") == {}
 
@@ -169,39 +239,17 @@ def test_a_preset_has_no_name_to_be_kept_under(collected):
     at = open_page()
     at = fine(box(at, "Name of this model").set_value("One factor per subscale").run())
     at = press(at, "Save the model")
-    assert "cannot be kept under this name" in texts(at)
+    assert "cannot be kept under this name" in shown(at)
 
 
-def test_scripts_are_shown_and_offered_with_their_data(collected):
-    at = open_page()
-    (toggle,) = [t for t in at.toggle if t.label == "Show R and Python scripts"]
-    at = fine(toggle.set_value(True).run())
-    code = "\n".join(block.value for block in at.code)
-    assert "library(lavaan)" in code
-    assert "semopy" in code
-    labels = [button.proto.label for button in at.get("download_button")]
-    assert "R and Python scripts with data (ZIP)" in labels
-
-
-def test_the_fitted_model_is_checked_by_semopy_as_it_was_edited(collected):
-    at = open_page()
-    item = box(at, "Item").value
-    (own,) = factor_of(at, item)
-    other = next(name for name in loadings(at)["Factor"].unique() if name != own)
-    at = fine(box(at, "To").set_value(other).run())
-    at = press(at, "Move")
-    here = loadings(at)
-    at = press(at, "Check with semopy")
-    assert at.query_params["analysis"] == "cfa_check"
-    assert "Model: the edited model." in texts(at).replace("\\", "")
-    assert "Both programs find the same solution" in texts(at)
-    fit = next(d.value for d in at.dataframe if {"Index", "semopy"} <= set(d.value.columns))
-    assert fit["Index"].tolist()[:3] == ["χ²", "df", "p"]
-    checked = next(
-        d.value for d in at.dataframe if {"Item", "semopy", "Factor"} <= set(d.value.columns)
-    )
-    assert checked["Item"].tolist() == here["Item"].tolist()
-    assert checked.loc[checked["Item"] == item, "Factor"].tolist() == [other]
-    at = press(at, "Change the model")
-    assert at.query_params["analysis"] == "cfa"
-    assert factor_of(at, item) == [other]
+def test_the_model_is_that_of_the_answers_and_not_of_a_study_of_the_same_name(
+    collected, tmp_path, monkeypatch
+):
+    assert "technology" in box(open_page(), "Model text").value
+    other = open_workspace(tmp_path / "other.duckdb")
+    freeze(other, simulated(seed=3), bank="opinions_30", n_personas=40)
+    control.start(other, "study")
+    control.wait(other, "study", every_s=0.02)
+    monkeypatch.setenv("INKBLOT_DB", other.database.path)
+    assert "traffic" in box(open_page(), "Model text").value
+    other.close()

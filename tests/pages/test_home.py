@@ -12,7 +12,7 @@ from core.workflow.answers import imports
 from core.workflow.runs import control
 from tests.pages import apps
 from tests.pages.apps import fine
-from tests.workflow.studies import freeze, simulated
+from tests.workflow.studies import freeze, service, simulated
 
 
 def open_page():
@@ -29,7 +29,9 @@ def figures(at):
 
 
 def links(at):
-    return {link.label: link.proto for link in at.get("page_link")}
+    """The links of the page by their labels, which are bold where they are names."""
+    shown = at.main.get("page_link")
+    return {link.label.strip("*").replace("\\", ""): link.proto for link in shown}
 
 
 def test_an_empty_database_offers_the_sample_study_and_every_step(workspace):
@@ -44,8 +46,8 @@ def test_an_empty_database_offers_the_sample_study_and_every_step(workspace):
     }
     assert "There is no study yet" in texts(at)
     steps = [label for label in links(at) if label[0].isdigit()]
-    assert f"follow the {len(steps)} steps below" in texts(at)
-    assert "not models of language" in texts(at)
+    assert f"follow the {len(steps)} steps above" in texts(at)
+    assert "not models of language" in at.button(key="sample_simulated").help
     assert {
         "1. Banks", "2. Respondents", "3. Design", "4. Collect", "5. Answers",
         "6. Item statistics",
@@ -60,11 +62,32 @@ def test_one_button_runs_the_sample_study_and_leads_to_its_answers(workspace):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     at = fine(at.run())
-    assert at.get("progress")[0].proto.text.startswith("500 of 500 replied")
     assert "The sample study is done" in texts(at)
+    assert "500 of 500 replied, 491 of 500 usable, finished" in texts(at).replace("\\", "")
     assert figures(at)["Replies"] == "500"
     assert "have no reply yet" not in texts(at)
-    assert links(at)["See item statistics"].query_string == "study=sample_simulated"
+    assert links(at)["Read the item statistics"].query_string == "study=sample_simulated"
+    assert links(at)["sample_simulated"].page == "answers"
+
+
+def test_studies_beyond_the_newest_six_are_listed_when_opened(workspace):
+    for number in range(8):
+        freeze(workspace, simulated(), study=f"s{number}", n_personas=1)
+    at = open_page()
+    assert "s2" in links(at)
+    assert "s1" not in links(at)
+    assert at.expander[0].label == "2 older studies"
+    at.session_state["older_studies"] = True
+    assert {"s7", "s1", "s0"} <= set(links(fine(at.run())))
+
+
+def test_a_paused_study_says_why_and_leads_to_collect(workspace):
+    freeze(workspace, service("http://127.0.0.1:9"), study="unreachable", n_personas=1)
+    control.start(workspace, "unreachable")
+    control.wait(workspace, "unreachable", every_s=0.05)
+    at = open_page()
+    assert "No connection to 127" in texts(at)
+    assert links(at)["Continue on Collect"].query_string == "study=unreachable"
 
 
 def test_pressing_the_sample_button_twice_makes_one_study(workspace):
@@ -80,18 +103,20 @@ def test_planned_and_imported_studies_are_listed_newest_first(workspace):
     at = open_page()
     assert figures(at)["Studies"] == "2"
     assert figures(at)["Replies"] == "2"
-    listed = [label.replace("\\", "") for label in links(at) if ":" in label]
-    assert listed == [
-        "old: 2 answers, imported",
-        "planned: 0 of 20 replied, 0 of 0 usable, not started",
-    ]
+    shown = texts(at).replace("\\", "")
+    assert "2 answers, imported" in shown
+    assert "0 of 20 replied, 0 of 0 usable, not started" in shown
+    labels = list(links(at))
+    assert labels[labels.index("old") :] == [
+        "old", "Attach a bank", "Read the item statistics", "planned", "Start it on Collect",
+    ]  # fmt: skip
     assert "20 planned calls have no reply yet" in texts(at)
 
 
 def test_a_hostile_study_name_is_no_markup(workspace):
     name = "![x](http://evil.invalid/a.png) :red[x]"
     freeze(workspace, simulated(), study=name, n_personas=1)
-    labels = " ".join(links(open_page()))
+    labels = " ".join(link.label for link in open_page().get("page_link"))
     assert "evil" in labels
     assert "![x](" not in labels
     assert ":red[" not in labels
@@ -121,7 +146,8 @@ def test_selected_choices_are_lettered_in_the_color_of_links(workspace):
     at = fine(AppTest.from_function(page, default_timeout=30).run())
     (style,) = [part.proto.body for part in at.html]
     assert "[data-selected]" in style
-    assert f"color:{get_option('theme.light.linkColor')}" in style
+    colors = [get_option(f"theme.{theme}.linkColor") for theme in ("light", "dark")]
+    assert f"color:light-dark({', '.join(colors)})" in style
 
 
 def test_headings_skip_no_level():

@@ -16,8 +16,9 @@ from core.workflow.opening import open_workspace
 from core.workflow.runs import control
 from core.workflow.statistics import analyses, computing
 from pages.shared import analysis_page, results
+from pages.shared.widgets import plain
 from tests.pages import apps
-from tests.pages.apps import fine
+from tests.pages.apps import fine, open_tab, tab_labels
 from tests.workflow.studies import freeze, simulated
 
 NAMES = [analysis.name for analysis in analyses.all_analyses()]
@@ -68,7 +69,8 @@ def open_page(**parameters):
 
 def texts(at):
     shown = [*at.markdown, *at.caption, *at.info, *at.warning, *at.error]
-    return "\n".join(part.value for part in shown)
+    tooltips = [part.proto.help for part in [*at.markdown, *at.caption]]
+    return "\n".join([*(part.value for part in shown), *tooltips])
 
 
 def first_table(at, column="Item"):
@@ -103,19 +105,24 @@ def test_every_analysis_shows_n_missing_and_its_tables(collected, name):
         assert name in ASK_FOR_MORE
         assert result.problem in said.replace("\\", "")
         return
-    assert f"Scores used: **{result.n_used:,}**" in said
+    assert f"Scores used **{result.n_used:,}**" in said
     planned = result.n_used + result.n_left_out + result.n_missing
     assert planned == 600
     share = f"{result.n_missing / planned:.1%}"
-    assert f"Missing: **{result.n_missing:,}** ({share} of {planned:,})" in said
-    left_out = f"Left out by the analysis: **{result.n_left_out:,}**"
+    assert f"missing **{result.n_missing:,}** ({share} of {planned:,})" in said
+    left_out = f"left out by the analysis **{result.n_left_out:,}**"
     assert (left_out in said) == (result.n_left_out > 0)
-    assert "Simulated." in said
+    assert "Simulated" in said
     assert at.query_params["analysis"] == name
-    titles = [heading.value for heading in at.header]
+    for _, sentence, _ in analyses.by_name(name).answer(result):
+        assert plain(sentence) in said
     shown = [table for table in result.tables if len(table.frame)]
-    assert len(titles) >= len(shown)
-    downloads = [button.proto.label for button in at.get("download_button")]
+    titles, downloads = [], []
+    for label in tab_labels(at):
+        at = open_tab(at, name, label)
+        titles += [part.value for part in at.markdown]
+        downloads += [button.proto.label for button in at.get("download_button")]
+    assert {f"**{plain(table.title)}**" for table in shown} <= set(titles)
     assert downloads.count("CSV") == len(shown)
     assert "All tables (ZIP)" in downloads
 
@@ -123,7 +130,8 @@ def test_every_analysis_shows_n_missing_and_its_tables(collected, name):
 def test_the_numbers_on_the_page_are_those_of_the_analysis(collected):
     shown = first_table(open_page(study="study", analysis="item_statistics"))
     frame = analyses.run(collected, "item_statistics", ["study"], {}, {}).tables[0].frame
-    assert shown.shape == frame.shape
+    assert "Item: wording" in shown.columns
+    assert shown.shape == (len(frame), len(frame.columns) + 1)
     assert shown.iloc[:, -1].tolist() == frame.iloc[:, -1].tolist()
 
 
@@ -181,12 +189,13 @@ def test_a_filter_leaves_only_the_chosen_items(collected):
     chosen = ["nature_01", "nature_02", "nature_03"]
     at = fine(items.set_value(chosen).run())
     result = analyses.run(collected, "item_statistics", ["study"], {}, {"item": chosen})
-    assert f"Scores used: **{result.n_used:,}**" in texts(at)
+    assert f"Scores used **{result.n_used:,}**" in texts(at)
 
 
 def test_the_apa_view_prints_texts(collected):
     at = open_page(study="study", analysis="internal_consistency")
-    at = fine(at.toggle[0].set_value(True).run())
+    (apa,) = [toggle for toggle in at.toggle if toggle.label == "APA style"]
+    at = fine(apa.set_value(True).run())
     assert "Note" in texts(at)
     apa = next(d.value for d in at.dataframe if any("CI" in c for c in d.value.columns))
     assert apa.map(lambda cell: isinstance(cell, str)).to_numpy().all()
@@ -211,8 +220,8 @@ def test_an_imported_study_is_analysed_too(workspace):
     imports.import_tidy(workspace, "old.csv", f"item,answer,model,context\n{rows}".encode())
     at = open_page(study="old")
     assert first_table(at)["Item"].tolist() == ["q1", "q2", "q3"]
-    assert "Scores used: **36**" in texts(at)
-    assert "does not know which items are reverse-keyed" in texts(at)
+    assert "Scores used **36**" in texts(at)
+    assert "does not know which items are reverse-keyed" in texts(at).replace("\\", "")
     assert "after reverse-keying" not in texts(at)
     links = {link.label: link.proto.query_string for link in at.get("page_link")}
     assert links["Attach a bank"] == "study=old"
@@ -287,10 +296,11 @@ def test_a_row_can_be_the_mean_of_repetitions(workspace):
     control.start(workspace, "study")
     control.wait(workspace, "study", every_s=0.02)
     at = open_page(study="study")
-    assert "Scores used: **240**" in texts(at)
+    assert "Scores used **240**" in texts(at)
     (rows,) = [m for m in at.multiselect if m.label == "A row is one combination of"]
     at = fine(rows.set_value(["context"]).run())
-    assert "Scores used: **120**" in texts(at)
+    assert "Scores used **120**" in texts(at)
+    assert "Averaged over repetition" in texts(at)
     assert "averaged over repetitions" in texts(at)
 
 
@@ -300,3 +310,41 @@ def test_a_verdict_of_a_few_lines_is_shown_in_full(characters, lines):
     frame = pd.DataFrame({"verdict": ["v" * characters]})
     shown = results.row_height(ResultTable("t", "T", frame, (Column("verdict", "Verdict"),)))
     assert shown == (None if lines is None else 14 + 21 * (lines + 1))
+
+
+def test_languages_are_side_by_side_until_the_user_takes_them_off(workspace):
+    freeze(workspace, simulated(), n_personas=6, languages=("en", "de"))
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
+
+    def side_by_side(at):
+        (control,) = [one for one in at.multiselect if one.label == "Side by side"]
+        return control
+
+    at = open_page(study="study", analysis="internal_consistency")
+    assert side_by_side(at).value == ["respondent", "language"]
+    assert set(first_table(at, "Language")["Language"]) == {"en", "de"}
+    assert "pooled over" not in texts(at)
+    at = at.multiselect("where:study:language").set_value(["de"]).run()
+    assert side_by_side(fine(at)).value == ["respondent"]
+    at = at.multiselect("where:study:language").set_value([]).run()
+    assert side_by_side(fine(at)).value == ["respondent", "language"]
+    at = side_by_side(at).set_value(["respondent"]).run()
+    assert "pooled over 2 languages" in texts(fine(at))
+    at = open_page(study="study", analysis="internal_consistency")
+    assert side_by_side(at).value == ["respondent"]
+
+
+def test_each_criterion_without_a_coefficient_leads_to_what_would_collect_it(workspace):
+    freeze(workspace, simulated(), n_personas=25)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
+    at = open_page(study="study", analysis="validation_report")
+    links = {link.proto.label: link.proto for link in at.get("page_link")}
+    asked = links["Option order"]
+    assert asked.page == "design"
+    assert asked.query_string == "prepare=study&criterion=option+order"
+    assert "options in random order" in asked.help
+    assert links["Alternate form"].page == links["Convergent"].page == "banks"
+    assert "no other form of all items" in plain(links["Alternate form"].help.replace("\\", ""))
+    assert "Internal consistency" not in links

@@ -15,7 +15,7 @@ from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
 from tests.pages.apps import fine
-from tests.workflow.studies import KEY_VARIABLE, freeze, service
+from tests.workflow.studies import KEY_VARIABLE, freeze, service, simulated
 
 PEOPLE = {"name": ["Ann | female", "Bob | male"]}
 
@@ -151,3 +151,25 @@ def test_hostile_prompts_and_texts_are_shown_to_the_letter(workspace, monkeypatc
         assert bank.items[0].text("en") == f"Rate: {hostile}"
         at = open_page(step="counts")
         assert hostile not in said(at)
+
+
+def test_a_study_of_texts_leads_to_their_analysis_and_back(letters):
+    for page in ("answers", "collect"):
+        at = apps.open_page(page, study="letters")
+        links = {link.proto.label: link.proto for link in at.get("page_link")}
+        link = links["Count the words of the texts"]
+        assert (link.page, link.query_string) == ("texts", "study=letters&step=counts")
+    at = open_page(step="counts", study="letters")
+    assert at.selectbox(key="texts_study").value == "letters"
+    (back,) = [
+        link.proto for link in at.get("page_link") if link.proto.label == "Answers of this study"
+    ]
+    assert (back.page, back.query_string) == ("answers", "study=letters")
+
+
+def test_a_study_without_texts_does_not_lead_to_them(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    at = apps.open_page("answers", study="study")
+    labels = [link.proto.label for link in at.get("page_link")]
+    assert "Count the words of the texts" not in labels
+    assert "Import answers" in labels

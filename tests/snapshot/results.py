@@ -92,7 +92,7 @@ def refusal(error: UserError) -> str:
 
 def write_result(analysis: Analysis, result: AnalysisResult, place: Path) -> None:
     """Tables as CSV, the sentences that answer the question, and all words of the result."""
-    said = [f"{group}: {sentence}\n" for group, sentence in analysis.answer(result)]
+    said = [f"{group}: {sentence}\n" for group, sentence, _ in analysis.answer(result)]
     write_file(place / "answer.txt", "".join(said))
     for table in result.tables:
         write_file(place / f"{slug(table.name)}.csv", export.table_csv(table))

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import dice
 from statsmodels.stats.inter_rater import cohens_kappa as statsmodels_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from core.stats.agreement import cohens_kappa, fleiss_kappa, weighted_kappa
+from core.stats.agreement import cohens_kappa, fleiss_kappa, specific_agreement, weighted_kappa
 from core.stats.resampling import Bootstrap
 from tests.stats.reference import expected
 
@@ -55,11 +56,11 @@ def test_any_two_codings_have_the_kappa_of_statsmodels(codes):
 
 def test_kappa_of_categories_worked_by_hand():
     # agree on 3 of 4: 3/4. Expected: 3/4 · 1/2 + 1/4 · 1/2 = 1/2. (3/4 - 1/2) / (1/2) = 1/2
-    assert cohens_kappa(["a", "a", "a", "b"], ["a", "a", "b", "b"]) == 0.5
+    assert cohens_kappa(["a", "a", "a", "b"], ["a", "a", "b", "b"]).value == 0.5
     # each used each category half of the time and agreed half of the time: chance
-    assert cohens_kappa(["a", "a", "b", "b"], ["a", "b", "a", "b"]) == 0
-    assert cohens_kappa(["a", "b"], ["b", "a"]) == -1
-    assert cohens_kappa(["a", "b", None], ["a", "b", None]) == 1
+    assert cohens_kappa(["a", "a", "b", "b"], ["a", "b", "a", "b"]).value == 0
+    assert cohens_kappa(["a", "b"], ["b", "a"]).value == -1
+    assert cohens_kappa(["a", "b", None], ["a", "b", None]).value == 1
 
 
 @given(codes=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=200))
@@ -68,17 +69,22 @@ def test_kappa_of_categories_is_the_ratio_of_whole_numbers(codes):
     first, second = ([pair[coder] for pair in codes] for coder in (0, 1))
     observed = n * sum(a == b for a, b in codes)
     expected = sum(first.count(category) * second.count(category) for category in range(5))
-    own = cohens_kappa(first, second)
+    own = cohens_kappa(first, second).value
     if expected == n * n:
         assert math.isnan(own)
     else:
         assert own == pytest.approx((observed - expected) / (n * n - expected), abs=1e-12)
 
 
+def test_kappa_of_categories_has_the_interval_of_psych():
+    own = cohens_kappa([f"code {x}" for x in FIRST], [f"code {x}" for x in SECOND])
+    assert [own.low, own.value, own.high] == pytest.approx(R["cohen"]["ci_psych"][0], abs=1e-9)
+
+
 def test_kappa_of_categories_is_undefined_without_variety_and_refuses_unequal_lengths():
-    assert math.isnan(cohens_kappa([], []))
-    assert math.isnan(cohens_kappa(["a", "a"], ["a", "a"]))
-    assert cohens_kappa(["a", "a"], ["b", "b"]) == 0
+    for nothing in (cohens_kappa([], []), cohens_kappa(["a", "a"], ["a", "a"])):
+        assert math.isnan(nothing.value)
+        assert "Undefined" in nothing.problems[0]
     with pytest.raises(ValueError, match="2 codings against 1"):
         cohens_kappa(["a", "b"], ["a"])
 
@@ -132,3 +138,43 @@ def test_bad_codings_give_no_kappa_but_a_reason(own):
 def test_codings_that_do_not_pair_are_refused():
     with pytest.raises(ValueError, match="pair"):
         weighted_kappa(np.ones(3), np.ones(4))
+
+
+# Table 18.1 of Fleiss, Levin & Paik (2003), Statistical Methods for Rates and Proportions (13.1 in
+# the edition of 1981): diagnoses of 100 subjects by two raters, rater A in rows.
+DIAGNOSES = {
+    ("psychotic", "psychotic"): 75, ("psychotic", "neurotic"): 1, ("psychotic", "organic"): 4,
+    ("neurotic", "psychotic"): 5, ("neurotic", "neurotic"): 4, ("neurotic", "organic"): 1,
+    ("organic", "organic"): 10,
+}  # fmt: skip
+
+
+def test_the_diagnoses_of_fleiss_have_his_agreement_on_each_category_and_his_kappa():
+    first, second = zip(*(pair for pair, n in DIAGNOSES.items() for _ in range(n)), strict=True)
+    printed = {"psychotic": 0.94, "neurotic": 0.53, "organic": 0.80}
+    for category, value in printed.items():
+        assert round(specific_agreement(first, second, category).value, 2) == value
+    neurotic = specific_agreement(first, second, "neurotic")
+    assert (neurotic.both, neurotic.only_first, neurotic.only_second) == (4, 6, 1)
+    assert neurotic.value == 8 / 15  # 2 · 4 / (2 · 4 + 6 + 1)
+    assert round(cohens_kappa(first, second).value, 2) == 0.68
+
+
+@given(codes=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=50))
+def test_agreement_on_a_category_is_one_minus_the_dice_distance_of_scipy(codes):
+    first, second = zip(*codes, strict=True)
+    for category in range(3):
+        own = specific_agreement(first, second, category)
+        uses = [np.array(coder) == category for coder in (first, second)]
+        assert own.both + own.only_first == uses[0].sum()
+        assert own.both + own.only_second == uses[1].sum()
+        if not (uses[0] | uses[1]).any():
+            assert math.isnan(own.value)
+            assert own.problem == "Undefined: neither coder used this category."
+        else:
+            assert own.value == pytest.approx(1 - dice(*uses), abs=1e-12)
+
+
+def test_agreement_on_a_category_refuses_unequal_lengths():
+    with pytest.raises(ValueError, match="2 codings against 1"):
+        specific_agreement(["a", "b"], ["a"], "a")

@@ -65,24 +65,24 @@ def test_omega_names_the_items_that_load_negatively():
 def test_every_analysis_of_reliability_names_items_that_may_be_keyed_wrongly():
     scores = np.round(table() + 4, 1)
     frame = item_scores(scores)
-    assert any(note.endswith(ALPHA) for note in internal_consistency(frame).notes)
+    assert any(note.endswith(ALPHA) for note in internal_consistency(frame).all_notes)
     pairwise = internal_consistency(frame, missing="pairwise")
-    assert any(note.endswith(ALPHA) for note in pairwise.notes)
+    assert any(note.endswith(ALPHA) for note in pairwise.all_notes)
     found = reliability(frame, resamples=100)
     rows = found.tables[0].frame.set_index("coefficient")["remark"]
     assert ALPHA in rows["α (Feldt)"]
     assert ALPHA in rows["α (bootstrap)"]
     assert OMEGA in rows["ω total"]
-    told = " ".join(found.notes)
+    told = " ".join(found.all_notes)
     assert ALPHA in told
     assert OMEGA in told
-    notes = " ".join(item_statistics(frame).notes)
+    notes = " ".join(item_statistics(frame).all_notes)
     assert f"2 items {WRONG}: negative discrimination: check their keying" in notes
     report = validation_report(frame.assign(context_set="personas"), resamples=100)
-    assert any(ALPHA in note for note in report.notes)
+    assert any(ALPHA in note for note in report.all_notes)
     criteria = next(one.frame for one in report.tables if one.name == "criteria")
     assert ALPHA in criteria.set_index("criterion")["remark"]["internal consistency"]
     right = item_scores(table(turned=()))
     for analysis in (internal_consistency, item_statistics):
-        assert "keying" not in " ".join(analysis(right).notes)
+        assert "keying" not in " ".join(analysis(right).all_notes)
     assert pd.notna(rows).all()

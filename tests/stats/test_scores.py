@@ -5,7 +5,7 @@ from core.analysis.score_distribution import score_distribution
 from core.analysis.shared.matrices import ALL_ITEMS
 from core.analysis.shared.scores import administration_scores
 from core.stats.scores import row_scores, scale_scores, shares_of_range
-from core.workflow.contexts.sets import mean_scores
+from core.workflow.contexts.by_score import mean_scores
 from tests.analysis.score_frames import item_scores
 
 GAP = np.nan

@@ -75,20 +75,51 @@ def test_trials_without_a_reply_are_not_drawn(workspace):
 
 def test_the_newest_coding_counts_and_all_stay_on_file(drawn):
     database, study_id, audit_id = drawn
-    trial = audits.next_uncoded(database, audit_id)
-    audits.save_coding(database, audit_id, trial, status="refused", option=None)
-    audits.save_coding(database, audit_id, trial, status="answered", option="2")
+    trial = audits.next_uncoded(database, audit_id, "Anna")
+    for status, option in (("refused", None), ("answered", "2")):
+        audits.save_coding(database, audit_id, trial, coder="Anna", status=status, option=option)
     (row,) = audits.codings(database, audit_id).to_dict("records")
     assert (row["person_status"], row["person_option"]) == ("answered", "2")
     assert database.row("select count(*) from coding") == (2,)
-    assert audits.coded_trials(database, audit_id) == (trial,)
+    assert audits.coded_trials(database, audit_id, "Anna") == (trial,)
     assert audits.audits(database, study_id)[0].n_coded == 1
-    assert audits.next_uncoded(database, audit_id) != trial
+    assert audits.next_uncoded(database, audit_id, "Anna") != trial
+
+
+def test_every_coder_has_a_next_reply_of_their_own(drawn):
+    database, _, audit_id = drawn
+    trial = audits.next_uncoded(database, audit_id, "Anna")
+    audits.save_coding(database, audit_id, trial, coder="Anna", status="refused", option=None)
+    assert audits.next_uncoded(database, audit_id, "Ben") == trial
+    audits.save_coding(database, audit_id, trial, coder="Ben", status="neutral", option=None)
+    rows = audits.codings(database, audit_id)
+    assert dict(zip(rows["coder"], rows["person_status"], strict=True)) == {
+        "Anna": "refused", "Ben": "neutral",
+    }  # fmt: skip
+    assert audits.coders(database, audit_id) == {"Anna": 1, "Ben": 1}
+
+
+def test_notes_and_final_codings_are_added_and_the_newest_counts(drawn):
+    database, _, audit_id = drawn
+    trial = audits.next_uncoded(database, audit_id, "Anna")
+    for note in ("first thought", "unclear", ""):
+        audits.save_note(database, audit_id, trial, "Anna", note)
+        audits.save_note(database, audit_id, trial, "Ben", "ironic")
+    assert audits.notes(database, audit_id) == {(trial, "Ben"): "ironic"}
+    assert database.row("select count(*) from coding_note") == (6,)
+    for who, option in (("Anna", "1"), ("Clara", "2")):
+        audits.save_adjudication(
+            database, audit_id, trial, coder=who, status="answered", option=option
+        )
+    (row,) = audits.adjudications(database, audit_id).to_dict("records")
+    assert (row["adjudicator"], row["option"]) == ("Clara", "2")
+    assert row["decided_at"].endswith("Z")
+    assert database.row("select count(*) from adjudication") == (2,)
 
 
 def test_a_change_that_is_out_of_date_is_not_made(drawn):
     database, study_id, audit_id = drawn
-    trial = audits.next_uncoded(database, audit_id)
+    trial = audits.next_uncoded(database, audit_id, "Anna")
     changes = audits.changes_by_person(database, study_id, {trial: ("neutral", None)})
     assert audits.apply_changes(database, study_id, changes, cause="person") == 1
     assert audits.apply_changes(database, study_id, changes, cause="person") == 0
@@ -97,7 +128,7 @@ def test_a_change_that_is_out_of_date_is_not_made(drawn):
 
 def test_undoing_two_persons_brings_back_what_stood_before_the_first(workspace, drawn):
     database, study_id, audit_id = drawn
-    trial = audits.next_uncoded(database, audit_id)
+    trial = audits.next_uncoded(database, audit_id, "Anna")
     before = browsing.detail(workspace, trial)
     for option in ("1", "2"):
         changes = audits.changes_by_person(database, study_id, {trial: ("answered", option)})
@@ -116,7 +147,7 @@ def test_undoing_two_persons_brings_back_what_stood_before_the_first(workspace, 
 
 def test_a_failed_change_leaves_everything_as_it_was(drawn):
     database, study_id, audit_id = drawn
-    trial = audits.next_uncoded(database, audit_id)
+    trial = audits.next_uncoded(database, audit_id, "Anna")
     changes = audits.changes_by_person(database, study_id, {trial: ("neutral", None)})
     with pytest.raises(Exception, match="CHECK"):
         audits.apply_changes(database, study_id, changes, cause="nobody")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from core.errors import StoreError
-from core.store import answers, collection, frames, saved_inputs, studies
+from core.store import answers, audits, collection, frames, saved_inputs, studies
 from core.store import database as database_module
 from core.store.database import Database, insert
 from core.store.migrations import MIGRATIONS
@@ -261,6 +261,41 @@ def test_an_older_file_keeps_every_row_through_the_migration(old_file):
             width = len(rows[0])
             kept = raw.execute(f"from {table} order by all").fetchall()
             assert [row[:width] for row in kept] == rows, table
+
+
+def test_codings_of_a_file_without_coders_belong_to_coder_1(tmp_path):
+    path = tmp_path / "old.duckdb"
+    with duckdb.connect(str(path)) as raw:
+        raw.execute(
+            "create table schema_migration"
+            " (name varchar primary key, applied_at timestamptz not null)"
+        )
+        for name, step in MIGRATIONS[: [name for name, _ in MIGRATIONS].index("0006_coders")]:
+            raw.execute(step)
+            raw.execute("insert into schema_migration values (?, now())", [name])
+        raw.execute("insert into audit values (7, 31, 1, 100, false, '2026-02-01 00:00:00+00')")
+        for trial, status, option in ((51, "answered", "3"), (52, "neutral", None)):
+            raw.execute("insert into audit_sample values (7, 31, ?, ?)", [trial, trial - 50])
+            raw.execute(
+                "insert into coding (audit_id, trial_id, coded_at, status, option, parser_status,"
+                " parser_option) values (7, ?, '2026-02-02 00:00:00+00', ?, ?, 'refused', null)",
+                [trial, status, option],
+            )
+    for _ in range(2):  # migrated, closed, and opened again
+        database = Database(path)
+        assert audits.coders(database, 7) == {"Coder 1": 2}
+        kept = audits.codings(database, 7)
+        assert kept[["trial_id", "person_status"]].to_numpy().tolist() == [
+            [51, "answered"], [52, "neutral"],
+        ]  # fmt: skip
+        assert set(kept["coded_at"]) == {"2026-02-02T00:00:00Z"}
+        assert audits.next_uncoded(database, 7, "Coder 1") is None
+        database.close()
+    with duckdb.connect(str(path)) as raw, pytest.raises(duckdb.ConstraintException):
+        raw.execute(
+            "insert into coding (audit_id, trial_id, coder, coded_at, status, parser_status)"
+            " values (7, 51, null, now(), 'refused', 'refused')"
+        )
 
 
 def test_attempts_of_an_older_file_are_read_and_its_study_can_go_on(old_file):

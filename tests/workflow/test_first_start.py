@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from core.store import respondents, saved_inputs
@@ -11,6 +15,8 @@ from core.workflow.banks import editing
 from core.workflow.contexts import sets
 from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog as respondent_list
+
+ROOT = Path(__file__).parents[2]
 
 
 def holdings(workspace):
@@ -96,6 +102,19 @@ def test_a_file_that_any_holder_of_the_workspace_has_closed_is_opened_anew(works
     path = workspace.database.path
     assert open_workspace(path) is workspace
     workspace.with_keys(workspace.keys.for_session()).close()
+    again = open_workspace(path)
+    assert holdings(again)[0]
+    again.close()
+
+
+def test_a_database_that_is_killed_right_after_its_first_start_can_be_opened(tmp_path):
+    path = tmp_path / "killed.duckdb"
+    script = (
+        "import os, sys; from core.workflow.opening import open_workspace; "
+        "open_workspace(sys.argv[1]); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script, path], cwd=ROOT, check=False)
+    assert path.with_suffix(".duckdb.wal").exists()
     again = open_workspace(path)
     assert holdings(again)[0]
     again.close()

@@ -37,5 +37,7 @@ def test_an_import_that_fails_on_a_full_disk_gives_its_space_back(tmp_path):
     assert all("disk is full" in said for said in seen["said"])
     for files in seen["files"]:
         assert set(files) <= {"x.duckdb", "x.duckdb.wal"}
-        assert sum(files.values()) < seen["before"] + 1_000_000  # it had taken ten
+        assert sum(files.values()) < seen["before"] + 2_000_000  # it had taken ten
+    first, second = (sum(files.values()) for files in seen["files"])
+    assert second <= first  # what is not given back is used again
     assert (seen["kept"], seen["rows"]) == ("a text", 100_000)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.cfa.tables import cfa_tables, fit_sentence
+from core.analysis.cfa.tables import FIT_BOUNDS, cfa_tables, fit_light, fit_sentence
 from core.analysis.shared.factor_models.groups import (
     GroupFit,
     PreparedGroup,
     choose_estimator,
     fit_model,
+    fit_remarks,
     missing_rule,
     n_scores_used,
     prepare_groups,
@@ -28,18 +30,30 @@ from core.analysis.shared.factor_models.models import (
     ModelText,
     WrittenModel,
 )
-from core.analysis.shared.matrices import INDEPENDENCE, by_columns, data_notes, distinct
+from core.analysis.shared.matrices import (
+    INDEPENDENCE,
+    by_columns,
+    data_cautions,
+    data_notes,
+    distinct,
+)
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Switch, analysis
-from core.analysis.shared.rows import analysis_unit, caution_notes
+from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
-from core.analysis.shared.sentences import GroupAnswers, TableRow, rows_by_group, table_of
+from core.analysis.shared.sentences import (
+    GroupAnswer,
+    GroupAnswers,
+    TableRow,
+    rows_by_group,
+    table_of,
+)
 from core.charts.dots import loading_charts
 from core.charts.panels import Chart, Theme
 from core.charts.path_diagram import path_diagrams
 from core.domain.frames import ITEM_SCORES
-from core.domain.numbers import count_text, percent_text
+from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData, TooLarge, UserError
 
@@ -141,7 +155,16 @@ def _cfa_charts(
     have no p, stay.
     """
     diagrams = path_diagrams(result, theme, significant_only=significant_only)
-    return (*diagrams, *loading_charts(result, theme))
+    loadings = (replace(chart, tab="Loadings") for chart in loading_charts(result, theme))
+    return (*diagrams, *loadings)
+
+
+_NUMBER_WORDS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+_MODEL_NAMES: Mapping[str, str] = {
+    "method": "Model with a method factor", "bifactor": "Bifactor model",
+    "second_order": "Second-order model",
+}  # fmt: skip
+_TYPED = "The model of the text"
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
@@ -150,10 +173,23 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     def sentence(group: str, row: TableRow) -> str:
         n = len({one["factor"] for one in loadings.get(group, [])})
-        return f"Model of {count_text(n, 'factor')}: {fit_sentence(row)}."
+        return f"{_model_name(result.method, n)}, {group}: {fit_sentence(row)}."
 
     groups = rows_by_group(table_of(result, "fit"), "chi2")
-    return tuple((group, sentence(group, rows[0])) for group, rows in groups.items())
+    return tuple(
+        GroupAnswer(group, sentence(group, rows[0]), fit_light(rows[0]))
+        for group, rows in groups.items()
+    )
+
+
+def _model_name(method: str, n_factors: int) -> str:
+    """The name of the model that a method describes."""
+    for kind, title in MODELS:
+        if kind in _MODEL_NAMES and f" {title}. " in method:
+            return _MODEL_NAMES[kind]
+    number = _NUMBER_WORDS[n_factors - 1] if 1 <= n_factors <= 10 else str(n_factors)
+    name = f"{number}-factor model"
+    return f"Edited {name[:1].lower()}{name[1:]}" if f" {_TYPED}. " in method else name
 
 
 @analysis(
@@ -176,7 +212,16 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Rhemtulla, Brosseau-Liard & Savalei (2012) doi:10.1037/a0029315",
     ),
     scripts=cfa_scripts,
-)
+    keywords=(
+        "CFA", "confirmatory", "factor analysis", "factors", "measurement model",
+        "structural equation model", "SEM", "lavaan", "fit", "CFI", "TLI", "RMSEA", "SRMR",
+        "chi-square", "loadings", "path diagram", "residuals", "modification indices", "normality",
+        "Mardia", "WLSMV", "FIML", "MLR", "factorial validity", "structure",
+        "missing answers in a model", "model fit", "move an item",
+    ),
+    verdict=f"Green: the model fits: {FIT_BOUNDS}. Red: it does not. Grey: its fit is undefined, "
+    "or it has impossible estimates.",
+)  # fmt: skip
 def cfa(
     item_scores: pd.DataFrame,
     *,
@@ -242,15 +287,16 @@ def cfa(
     prepared = prepare_groups(item_scores, names, model, model_text, how)
     fits = [_fit_group(group, how, ci_level) for group in with_progress(prepared.groups, "groups")]
     notes = [*prepared.notes, *(note for one in fits for note in one.notes)]
+    cautions = [caution for one in fits for caution in one.cautions]
     if not any(one.usable for one in fits):
         raise NotEnoughData(
-            f"No factor model can be fitted. {' '.join(notes[:3])}",
+            f"No factor model can be fitted. {' '.join([*cautions, *notes][:3])}",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
         )
     n_used = sum(one.n_used for one in fits)
     matrices = prepared.matrices
-    model_title = "The model of the text" if model_text.strip() else dict(MODELS)[model]
+    model_title = _TYPED if model_text.strip() else dict(MODELS)[model]
     return AnalysisResult(
         tables=cfa_tables(fits, by_columns(names), ci_level, ordered=how == "wlsmv"),
         unit=analysis_unit(item_scores, called="row"),
@@ -259,14 +305,19 @@ def cfa(
         method=f"Confirmatory factor analysis. {model_title}. {dict(ESTIMATORS)[how]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
         "have variance 1. Scores are after reverse-keying.",
+        cautions=(
+            *data_cautions(item_scores, matrices),
+            *cautions,
+            *_gap_cautions(prepared.groups, how),
+            *((TWO_SUBSCALES,) if _has_two_subscales(prepared.groups) else ()),
+            *row_cautions(item_scores, *INDEPENDENCE),
+        ),
         notes=(
-            *data_notes(item_scores, matrices),
+            *data_notes(item_scores),
             *notes,
             *why,
-            *_gap_notes(prepared.groups, how),
             *((_WEIGHTED,) if how == "wlsmv" else ()),
-            *((TWO_SUBSCALES,) if _has_two_subscales(prepared.groups) else ()),
-            *caution_notes(item_scores, *INDEPENDENCE),
+            *row_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in matrices) - n_used,
     )
@@ -276,17 +327,17 @@ def _fit_group(group: PreparedGroup, estimator: EstimatorKind, ci_level: float) 
     """The model of one group with its notes."""
     model = group.model
     if model is None:
-        return GroupFit(group, None, 0, group.notes)
+        return GroupFit(group, None, 0, group.notes, group.cautions)
     try:
         fit = fit_model(group.scores, model, estimator, ci_level, group.offered)
     except TooLarge:
         raise
     except UserError as error:
         reason = f"{group.name}: not fitted. {model.sentence(error.problem)}"
-        return GroupFit(group, None, 0, (*group.notes, reason))
-    problems = tuple(f"{group.name}: {model.sentence(problem)}" for problem in fit.problems)
+        return GroupFit(group, None, 0, group.notes, (*group.cautions, reason))
     n_used = n_scores_used(group.scores, missing_rule(estimator))
-    return GroupFit(group, fit, n_used, (*group.notes, *problems))
+    notes, cautions = fit_remarks(group, fit)
+    return GroupFit(group, fit, n_used, notes, cautions)
 
 
 def _has_two_subscales(groups: Sequence[PreparedGroup]) -> bool:
@@ -299,7 +350,7 @@ def _has_two_subscales(groups: Sequence[PreparedGroup]) -> bool:
     )
 
 
-def _gap_notes(groups: Sequence[PreparedGroup], estimator: EstimatorKind) -> tuple[str, ...]:
+def _gap_cautions(groups: Sequence[PreparedGroup], estimator: EstimatorKind) -> tuple[str, ...]:
     """What may be done where complete administrations are few."""
     present_in = [np.isfinite(one.scores) for one in groups if one.model]
     some = sum(int(present.any(axis=1).sum()) for present in present_in)

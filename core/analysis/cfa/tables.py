@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from core.analysis.shared.factor_models.groups import (
 from core.analysis.shared.factor_models.models import WrittenModel
 from core.analysis.shared.matrices import result_table
 from core.analysis.shared.sentences import (
+    Light,
     TableRow,
     coefficient_text,
     decimal_text,
@@ -76,7 +78,7 @@ def _loadings_table(fits: Sequence[GroupFit], group: Sequence[Column], level: fl
             names = (model.name(raw.left), model.name(raw.right))
             numbers = (raw.estimate, raw.se, raw.z, raw.p, raw.low, raw.high)
             rows.append((*lead, *names, *numbers, std.estimate, std.se, std.low, std.high))
-    return result_table("loadings", "Loadings", rows, columns)
+    return result_table("loadings", "Loadings", rows, columns, "Loadings")
 
 
 def _correlations_table(
@@ -108,7 +110,7 @@ def _correlations_table(
             value = float(fit.groups[0].factor_correlations[i, j])
             errors = own.get(frozenset(pair), (math.nan,) * 4)
             rows.append((*lead, *map(model.name, pair), value, *errors))
-    return result_table("factor_correlations", "Correlations of factors", rows, columns)
+    return result_table("factor_correlations", "Correlations of factors", rows, columns, "Loadings")
 
 
 def _residual_covariances_table(
@@ -137,7 +139,9 @@ def _residual_covariances_table(
                 names = (model.name(raw.left), model.name(raw.right))
                 numbers = (raw.estimate, raw.se, raw.p, std.estimate, std.low, std.high)
                 rows.append((*lead, *names, *numbers))
-    return result_table("residual_covariances", "Free residual covariances", rows, columns)
+    return result_table(
+        "residual_covariances", "Free residual covariances", rows, columns, "Residuals"
+    )
 
 
 def _item_variances_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable:
@@ -161,7 +165,7 @@ def _item_variances_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> 
         numbers = np.column_stack([own.residual_variances, shares, own.r_squared]).tolist()
         for item, cells in zip(fit.items, numbers, strict=True):
             rows.append((*lead, model.name(item), *cells))
-    return result_table("item_variances", "Variances of items", rows, columns)
+    return result_table("item_variances", "Variances of items", rows, columns, "Loadings")
 
 
 def _is_residual(fit: CfaResult, e: ParameterEstimate) -> bool:
@@ -193,7 +197,7 @@ def _thresholds_table(
         for e in (e for e in fit.parameters if e.op == THRESHOLD):
             numbers = (int(e.right.removeprefix("t")), e.estimate, e.se, e.z, e.p, e.low, e.high)
             rows.append((*lead, model.name(e.left), *numbers))
-    return result_table("thresholds", "Thresholds of ordered answers", rows, columns)
+    return result_table("thresholds", "Thresholds of ordered answers", rows, columns, "Loadings")
 
 
 # Misfit: residual correlations and modification indices.
@@ -221,7 +225,7 @@ def _residuals_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> Resul
             i, j = int(earlier[k]), int(later[k])
             names = (model.name(fit.items[i]), model.name(fit.items[j]))
             rows.append((*lead, *names, float(observed[i, j]), float(residual[i, j])))
-    return result_table("residuals", "Largest residual correlations", rows, columns)
+    return result_table("residuals", "Largest residual correlations", rows, columns, "Residuals")
 
 
 def modification_rows(indices: Sequence[ModificationIndex], model: WrittenModel) -> Iterable[Row]:
@@ -338,7 +342,7 @@ def cfa_tables(
         _residual_covariances_table(fits, group, level),
         _item_variances_table(fits, group),
         _residuals_table(fits, group),
-        modification_table(indices, group),
+        replace(modification_table(indices, group), tab="Modification"),
         *((_thresholds_table(fits, group, level),) if ordered else ()),
         normality_table(answers, group),
         _model_table(fits, group),
@@ -357,7 +361,7 @@ def _fit_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTable
         fit, given = one.fit, len(one.matrix.scores)
         numbers = (fit.n, given - fit.n, len(fit.items), fit.n_free) if fit else (0, given, 0, 0)
         rows.append((*one.group, *_fit_first(fit_cells(fit), numbers)))
-    return result_table("fit", "Fit", rows, (*group, *_fit_first(FIT_COLUMNS, counts)))
+    return result_table("fit", "Fit", rows, (*group, *_fit_first(FIT_COLUMNS, counts)), "Fit")
 
 
 def _fit_first(fit: Sequence[T], counts: Sequence[T]) -> tuple[T, ...]:
@@ -372,7 +376,57 @@ def _model_table(fits: Sequence[GroupFit], group: Sequence[Column]) -> ResultTab
         if one.prepared.model
         for line in text_lines(one.prepared.model)
     ]
-    return result_table("model", "Model that was fitted", rows, (*group, *LINE_COLUMNS))
+    return result_table("model", "Model that was fitted", rows, (*group, *LINE_COLUMNS), "Syntax")
+
+
+class ReportedFit(NamedTuple):
+    """The test and the indices of a model that sentences report."""
+
+    chi2: float
+    df: float
+    p: float
+    cfi: float
+    rmsea: float
+    rmsea_low: float
+    rmsea_high: float
+
+    @property
+    def test(self) -> str:
+        """The test of fit in words."""
+        return f"χ²({int(self.df)}) = {decimal_text(self.chi2, 1)}, {p_text(self.p)}"
+
+    @property
+    def indices(self) -> str:
+        """CFI and RMSEA in words."""
+        interval = interval_text(self.rmsea_low, self.rmsea_high)
+        return f"CFI {coefficient_text(self.cfi)}, RMSEA {coefficient_text(self.rmsea)}{interval}"
+
+
+def reported_fit(fit: TableRow) -> ReportedFit | None:
+    """The scaled test and the robust indices where they are, else the plain ones.
+
+    `fit` is a row of a table of fits; None where the model has no test.
+    """
+    if not math.isfinite(fit["chi2"]):
+        return None
+    scaled = math.isfinite(fit["chi2_scaled"])
+    chi2, p = (fit["chi2_scaled"], fit["p_scaled"]) if scaled else (fit["chi2"], fit["p"])
+    kinds = ("_robust", "_scaled", "")
+    kind = next((k for k in kinds if math.isfinite(fit[f"cfi{k}"] + fit[f"rmsea{k}"])), "")
+    return ReportedFit(
+        chi2, fit["df"], p, fit[f"cfi{kind}"], fit[f"rmsea{kind}"],
+        fit[f"rmsea{kind}_low"], fit[f"rmsea{kind}_high"],
+    )  # fmt: skip
+
+
+_BANDS = JUNG_2025.factorial
+FIT_BOUNDS = (
+    f"CFI from {coefficient_text(_BANDS.lowest_cfi)} and RMSEA up to "
+    f"{coefficient_text(_BANDS.highest_rmsea)}, the robust ones where there are any (bounds of "
+    "Jung, 2025)"
+)
+"""When a model fits."""
+_VERDICTS: Mapping[str, str] = {"+": "fits", "-": "does not fit"}
 
 
 def fit_sentence(fit: TableRow) -> str:
@@ -380,25 +434,18 @@ def fit_sentence(fit: TableRow) -> str:
 
     `fit` is a row of a table of fits. The bounds are those of the validation report.
     """
-    if not math.isfinite(fit["chi2"]):
+    reported = reported_fit(fit)
+    if reported is None:
         return "the fit is undefined (not fitted, no test, or no maximum found; see the notes)"
-    scaled = math.isfinite(fit["chi2_scaled"])
-    chi2, p = (fit["chi2_scaled"], fit["p_scaled"]) if scaled else (fit["chi2"], fit["p"])
-    kinds = ("_robust", "_scaled", "")
-    kind = next((k for k in kinds if math.isfinite(fit[f"cfi{k}"] + fit[f"rmsea{k}"])), "")
-    cfi, rmsea = fit[f"cfi{kind}"], fit[f"rmsea{kind}"]
-    numbers = (
-        f"χ²({int(fit['df'])}) = {decimal_text(chi2, 1)}, {p_text(p)}, CFI "
-        f"{coefficient_text(cfi)}, RMSEA "
-        f"{coefficient_text(rmsea)}"
-        f"{interval_text(fit[f'rmsea{kind}_low'], fit[f'rmsea{kind}_high'])}"
-    )
-    bands = JUNG_2025.factorial
-    verdict = {"+": "fits", "-": "does not fit"}.get(bands.rate(rmsea, cfi), "undecided")
+    verdict = _VERDICTS.get(_BANDS.rate(reported.rmsea, reported.cfi), "undecided")
     impossible = "" if fit["admissible"] else ", with impossible estimates"
-    return (
-        f"{numbers}{impossible}: {verdict} (CFI from {coefficient_text(bands.lowest_cfi)}, RMSEA "
-        f"up "
-        f"to "
-        f"{coefficient_text(bands.highest_rmsea)})"
-    )
+    return f"{reported.test}, {reported.indices}{impossible}: {verdict}"
+
+
+def fit_light(fit: TableRow) -> Light:
+    """Whether the fit is acceptable; not known without a test or with impossible estimates."""
+    reported = reported_fit(fit)
+    rating = _BANDS.rate(reported.rmsea, reported.cfi) if reported else ""
+    if rating == "-":
+        return "red"
+    return "green" if rating == "+" and fit["admissible"] else "grey"

@@ -9,7 +9,7 @@ from itertools import combinations
 import pandas as pd
 
 from core.analysis.cfa.analysis import script_group
-from core.analysis.cfa.tables import FIT_COLUMNS, fit_cells, fit_sentence
+from core.analysis.cfa.tables import FIT_BOUNDS, FIT_COLUMNS, fit_cells, fit_sentence
 from core.analysis.cfa_comparison.models import (
     CI_LEVEL,
     Candidate,
@@ -37,6 +37,7 @@ from core.analysis.shared.factor_models.models import (
 from core.analysis.shared.matrices import (
     INDEPENDENCE,
     by_columns,
+    data_cautions,
     data_notes,
     distinct,
     group_name,
@@ -45,7 +46,7 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit, caution_notes
+from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.scripts.factor_models import SyntaxGroup, cfa_files
 from core.analysis.shared.sentences import (
     GroupAnswers,
@@ -56,7 +57,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import model_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, Column, ResultTable, TextFile
+from core.domain.results import AnalysisResult, Column, ResultTable, TextFile, with_tabs
 from core.errors import NotEnoughData
 from core.stats.factor.model import ParameterTable, parameter_table
 from core.stats.factor.model_text import parse_model
@@ -279,12 +280,23 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if not ranked:
             return "The best model is undefined (no model has a BIC)."
         best = next(row for row in rows if row["model"] == ranked[0][1])
-        others = [f"{model} is {decimal_text(d, 1)} higher" for d, model in ranked[1:2]]
-        return (
-            f"{'; '.join([best['model'] + ' has the lowest BIC', *others])}; {fit_sentence(best)}."
-        )
+        alike = [model for difference, model in ranked if difference < _SAME_BIC]
+        if len(alike) > 1:
+            first = f"{' and '.join(alike)} have the lowest BIC, the same"
+        else:
+            first = f"{best['model']} has the lowest BIC"
+        others = [
+            f"{model} is {decimal_text(difference, 1)} higher"
+            for difference, model in ranked[len(alike) :][:1]
+        ]
+        return f"{'; '.join([first, *others])}. {best['model']}: {fit_sentence(best)}."
 
     return answers_by_group(table_of(result, "fit"), "model", sentence)
+
+
+_SAME_BIC = 0.05
+"""Models that fit alike, such as two correlated factors and a second order of two."""
+_TABS = {"fit": "Fit", "differences": "Differences", "models": "Syntax"}
 
 
 @analysis(
@@ -305,7 +317,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
     ),
     scripts=cfa_comparison_scripts,
-)
+    keywords=(
+        "CFA", "model comparison", "nested models", "chi-square difference", "AIC", "BIC", "CFI",
+        "RMSEA", "bifactor", "second-order", "method factor", "general factor",
+    ),
+    verdict=f"A model fits: {FIT_BOUNDS}.",
+)  # fmt: skip
 def cfa_comparison(
     item_scores: pd.DataFrame,
     *,
@@ -360,16 +377,18 @@ def cfa_comparison(
         compare_group(matrix, inputs, how) for matrix in with_progress(inputs.matrices, "groups")
     ]
     notes = [*inputs.notes, *(note for one in groups for note in one.notes)]
+    cautions = [caution for one in groups for caution in one.cautions]
     if not any(model.usable for one in groups for model in one.candidates):
         reasons = [c.remark for one in groups for c in one.candidates if c.remark]
+        why_not = [*cautions, *notes, *dict.fromkeys(reasons)]
         raise NotEnoughData(
-            f"No factor model can be fitted. {' '.join([*notes, *dict.fromkeys(reasons)][:3])}",
+            f"No factor model can be fitted. {' '.join(why_not[:3])}",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
         )
     n_used = sum(one.n_used for one in groups)
     return AnalysisResult(
-        tables=_comparison_tables(groups, by_columns(distinct(by))),
+        tables=with_tabs(_comparison_tables(groups, by_columns(distinct(by))), _TABS),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
@@ -377,11 +396,16 @@ def cfa_comparison(
         f"{dict(ESTIMATORS)[how]}. Differences of χ² "
         f"{'corrected, ' if how != 'ml' else ''}p adjusted after Holm within each group. "
         "Scores are after reverse-keying.",
+        cautions=(
+            *data_cautions(item_scores, inputs.matrices),
+            *cautions,
+            *row_cautions(item_scores, *INDEPENDENCE),
+        ),
         notes=(
-            *data_notes(item_scores, inputs.matrices),
+            *data_notes(item_scores),
             *notes,
             *why,
-            *caution_notes(item_scores, *INDEPENDENCE),
+            *row_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in inputs.matrices) - n_used,
     )

@@ -244,6 +244,7 @@ class GroupComparison:
     pairs: tuple[PairComparison, ...]
     n_used: int  # scores
     notes: tuple[str, ...]
+    cautions: tuple[str, ...]
 
 
 def compare_pairs(candidates: Sequence[Candidate]) -> tuple[PairComparison, ...]:
@@ -449,17 +450,18 @@ def compare_group(
         WLSMV is asked for, and scores are no steps of an answer.
     """
     models = candidate_models(matrix, inputs, estimator)
-    where, notes = group_name(matrix.group), list(models.notes)
+    where, cautions = group_name(matrix.group), []
     candidates = [_fit_candidate(name, one, estimator) for name, one in models.prepared.items()]
     for one in candidates:
-        notes += [f"{where}, {one.name}: {problem}" for problem in one.problems]
+        cautions += [f"{where}, {one.name}: {problem}" for problem in one.problems]
     if len(candidates) < 2:
-        notes.append(f"{where}: there is only one model, so nothing is compared.")
+        cautions.append(f"{where}: there is only one model, so nothing is compared.")
     usable = any(c.usable for c in candidates)
     n_used = n_scores_used(models.matrix.scores, missing_rule(estimator)) if usable else 0
     return GroupComparison(
-        matrix, tuple(candidates), compare_pairs(candidates), n_used, tuple(notes)
-    )
+        matrix, tuple(candidates), compare_pairs(candidates), n_used, models.notes,
+        tuple(cautions),
+    )  # fmt: skip
 
 
 def _same_rows(

@@ -10,8 +10,10 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.cfa.tables import (
+    FIT_BOUNDS,
     FIT_COLUMNS,
     fit_cells,
+    fit_light,
     fit_sentence,
     modification_rows,
     modification_table,
@@ -39,6 +41,7 @@ from core.analysis.shared.matrices import (
     INDEPENDENCE,
     ScoreMatrix,
     by_columns,
+    data_cautions,
     data_notes,
     group_name,
     result_table,
@@ -46,9 +49,10 @@ from core.analysis.shared.matrices import (
 from core.analysis.shared.options import By
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit, caution_notes, with_alternatives
+from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes, with_alternatives
 from core.analysis.shared.sentences import (
     GroupAnswers,
+    Light,
     TableRow,
     answers_by_group,
     coefficient_text,
@@ -56,7 +60,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.dots import invariance_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.errors import NotEnoughData, TooLarge, UserError
 from core.stats.factor.comparison import Invariance, Level, ModelDifference
 from core.stats.factor.comparison import invariance as climb
@@ -83,15 +87,16 @@ class GroupSteps:
     steps: Invariance | None
     model: WrittenModel | None = None
     n_used: int = 0  # scores
+    cautions: tuple[str, ...] = ()
 
     @property
     def has_estimates(self) -> bool:
         """Whether some step has estimates."""
         return self.steps is not None and any(s.fit.converged for s in self.steps.levels)
 
-    def with_note(self, note: str) -> GroupSteps:
-        """The same with one note more."""
-        return replace(self, notes=(*self.notes, note))
+    def with_caution(self, caution: str) -> GroupSteps:
+        """The same with one caution more."""
+        return replace(self, cautions=(*self.cautions, caution))
 
 
 def _invariance_tables(
@@ -197,6 +202,10 @@ _MARKER = (
 )
 
 
+_LARGEST_LOSS = -0.01
+"""Of CFI from one step to the next; Chen (2007)."""
+
+
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How far the items measure the same thing under all levels."""
 
@@ -209,7 +218,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             if row["step"] == "configural":
                 continue
             change = row["cfi_difference"]
-            if not change > -0.01:
+            if not change > _LARGEST_LOSS:
                 stopped = (
                     f"; {row['step']} does not (ΔCFI {coefficient_text(change, 3)})"
                     if math.isfinite(change)
@@ -217,10 +226,21 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 )
                 break
             held = row["step"]
-        model = fit_sentence(start)
-        return f"{held.capitalize()} invariance holds{stopped}; the configural model: {model}."
+        link = ", but the model itself does not fit" if fit_light(start) == "red" else "; the model"
+        return f"{held.capitalize()} invariance holds{stopped}{link}: {fit_sentence(start)}."
 
-    return answers_by_group(table_of(result, "steps"), "step", sentence)
+    def light(rows: Sequence[TableRow]) -> Light:
+        start, *others = rows
+        changes = [row["cfi_difference"] for row in others]
+        if any(change <= _LARGEST_LOSS for change in changes):
+            return "red"
+        holds = all(change > _LARGEST_LOSS for change in changes)
+        return "green" if holds and fit_light(start) == "green" else "grey"
+
+    return answers_by_group(table_of(result, "steps"), "step", sentence, light)
+
+
+_TABS = {"steps": "Steps", "releases": "Items that differ", "levels": "Levels"}
 
 
 @analysis(
@@ -237,7 +257,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Chen (2007) doi:10.1080/10705510701301834",
     ),
     scripts=invariance_scripts,
-)
+    keywords=(
+        "invariance", "measurement invariance", "configural", "metric", "scalar", "strict",
+        "multigroup CFA", "multiple groups", "equivalence", "comparability of languages",
+        "comparability of models", "CFI difference", "bias",
+    ),
+    verdict="Green: the configural model fits and every step holds, as CFI falls by less than .01 "
+    f"(Chen, 2007). Red: it does not fit, or a step does not hold. A model fits: {FIT_BOUNDS}. "
+    "Grey: something of this is undefined.",
+)  # fmt: skip
 def invariance(
     item_scores: pd.DataFrame,
     *,
@@ -295,26 +323,32 @@ def invariance(
         for matrix in with_progress(inputs.matrices, "groups")
     ]
     notes = [*inputs.notes, *(note for one in groups for note in one.notes)]
+    cautions = [caution for one in groups for caution in one.cautions]
     if not any(one.has_estimates for one in groups):
         raise NotEnoughData(
-            f"No levels of {factor} can be compared. {' '.join(notes[:1])}",
+            f"No levels of {factor} can be compared. {' '.join([*cautions, *notes][:1])}",
             with_alternatives(_TWO_LEVELS, item_scores, FACTORS, factor),
         )
     n_used = sum(one.n_used for one in groups)
     word = dict(FACTORS)[factor].lower()
     marker = () if model in ("method", "bifactor") else (_MARKER,)
     return AnalysisResult(
-        tables=_invariance_tables(groups, by_columns(names)),
+        tables=with_tabs(_invariance_tables(groups, by_columns(names)), _TABS),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=sum(matrix.n_missing for matrix in inputs.matrices),
         method=f"Multi-group confirmatory factor analysis comparing {word}. {dict(MODELS)[model]}. "
         f"{dict(LIKELIHOODS)[estimator]}. Scores are after reverse-keying.",
+        cautions=(
+            *data_cautions(item_scores, inputs.matrices),
+            *cautions,
+            *row_cautions(item_scores, *INDEPENDENCE),
+        ),
         notes=(
-            *data_notes(item_scores, inputs.matrices),
+            *data_notes(item_scores),
             *notes,
             *marker,
-            *caution_notes(item_scores, *INDEPENDENCE),
+            *row_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=sum(matrix.n_used for matrix in inputs.matrices) - n_used,
     )
@@ -324,7 +358,7 @@ def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
     """The steps of one group with their notes."""
     where = group_name(ready.matrix.group)
     n_by_level = {level: len(rows) for level, rows in ready.scores.items()}
-    group = GroupSteps(ready.matrix, n_by_level, ready.notes, None)
+    group = GroupSteps(ready.matrix, n_by_level, ready.notes, None, cautions=ready.cautions)
     written = ready.model
     if written is None:
         return group
@@ -342,8 +376,8 @@ def _compare_steps(ready: GroupLevels, estimator: LikelihoodKind) -> GroupSteps:
     except TooLarge:
         raise
     except UserError as error:
-        return group.with_note(f"{where}: not compared. {written.sentence(error.problem)}")
+        return group.with_caution(f"{where}: not compared. {written.sentence(error.problem)}")
     for problem in result.problems:
-        group = group.with_note(f"{where}: {written.sentence(problem)}")
+        group = group.with_caution(f"{where}: {written.sentence(problem)}")
     n_used = sum(n_scores_used(rows, missing) for rows in ready.scores.values())
     return replace(group, steps=result, model=written, n_used=n_used)

@@ -49,6 +49,7 @@ class GroupLevels:
     matrix: ScoreMatrix
     scores: Mapping[str, Floats]  # by level, (administrations, items that vary at every level)
     notes: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
     model: WrittenModel | None = None
     text: str = ""  # of the model, as it has to be for several groups
     scaling: Scaling = "marker"
@@ -56,6 +57,11 @@ class GroupLevels:
     def with_note(self, note: str) -> GroupLevels:
         """The same with one note more."""
         return replace(self, notes=(*self.notes, f"{group_name(self.matrix.group)}: {note}"))
+
+    def with_caution(self, caution: str) -> GroupLevels:
+        """The same with one caution more."""
+        named = f"{group_name(self.matrix.group)}: {caution}"
+        return replace(self, cautions=(*self.cautions, named))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +85,7 @@ class InvarianceInputs:
                 f"left out, with fewer than {self.fewest} administrations: {name_list(few)}."
             )
         if len(scores) < 2:
-            return ready.with_note("not compared, as fewer than two levels are left.")
+            return ready.with_caution("not compared, as fewer than two levels are left.")
         varying = varying_items(list(scores.values()), LIKELIHOOD_RULES[self.estimator][1])
         for sentence in left_out_notes(
             list(scores.values()), matrix.items, LIKELIHOOD_RULES[self.estimator][1]
@@ -90,7 +96,7 @@ class InvarianceInputs:
         try:
             written = written_model(self.kind, items, keyed, self.subscale_of)
         except NotEnoughData as error:
-            return ready.with_note(f"not compared. {error.problem}")
+            return ready.with_caution(f"not compared. {error.problem}")
         text, scaling = across_groups(self.kind, written.text)
         own = {level: rows[:, varying] for level, rows in scores.items()}
         return replace(ready, scores=own, model=written, text=text, scaling=scaling)

@@ -25,7 +25,13 @@ from core.analysis.multitrait_matrix.tables import (
     result_tables,
 )
 from core.analysis.odds_ratios import Descriptor, First, FirstLists, Lists, Second, choose_contrast
-from core.analysis.shared.matrices import data_notes, distinct, group_name, score_matrices
+from core.analysis.shared.matrices import (
+    data_cautions,
+    data_notes,
+    distinct,
+    group_name,
+    score_matrices,
+)
 from core.analysis.shared.options import (
     ADJUSTMENT_NAMES,
     INDEPENDENT_ROWS,
@@ -38,7 +44,7 @@ from core.analysis.shared.options import (
 )
 from core.analysis.shared.progress import with_progress
 from core.analysis.shared.registry import Choice, DesignFactors, OtherData, analysis
-from core.analysis.shared.rows import caution_notes
+from core.analysis.shared.rows import row_cautions, row_notes
 from core.analysis.shared.scores import scores_remedy, scores_used
 from core.analysis.shared.sentences import (
     GroupAnswers,
@@ -49,7 +55,7 @@ from core.analysis.shared.sentences import (
 )
 from core.charts.heat_maps import score_matrix_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult
+from core.domain.results import AnalysisResult, with_tabs
 from core.errors import NotEnoughData
 from core.stats.correlation import CorrelationMethod
 from core.stats.inputs import name_list
@@ -73,7 +79,7 @@ def _matching_notes(
     return notes
 
 
-def _undefined_notes(
+def _undefined_pairs(
     groups: Sequence[GroupCorrelations], sources: Sequence[ScoreSource]
 ) -> list[str]:
     """Which pairs of scores have no correlation and why; groups with a single score."""
@@ -177,6 +183,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return answers_by_group(table_of(result, "correlations"), "score_1", sentence)
 
 
+_TABS = {"correlations": "Correlations", "matrix": "Matrix", "scores": "Scores"}
+
+
 @analysis(
     title="Multitrait matrix",
     question="Do scores that should go together do so, and those that should not, not?",
@@ -194,7 +203,12 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
-)
+    keywords=(
+        "MTMM", "multitrait", "multimethod", "convergent", "discriminant", "validity",
+        "correlation matrix", "construct validity",
+        "correlation with another scale", "correlation of subscales",
+    ),
+)  # fmt: skip
 def multitrait_matrix(
     item_scores: pd.DataFrame,
     *,
@@ -281,10 +295,11 @@ def multitrait_matrix(
         correlate_scores(table, kind, ci_level, bootstrap)
         for table in with_progress(tables, "groups")
     ]
-    notes = [*_matching_notes(sources, names, methods, rows_by), *_undefined_notes(groups, sources)]
+    notes = _matching_notes(sources, names, methods, rows_by)
+    cautions = _undefined_pairs(groups, sources)
     if not any(group.defined for group in groups):
         raise NotEnoughData(
-            f"No scores can be correlated. {' '.join(notes[-3:])}".strip(),
+            f"No scores can be correlated. {' '.join([*notes, *cautions][-3:])}".strip(),
             scores_remedy(
                 item_scores,
                 incomplete,
@@ -294,7 +309,7 @@ def multitrait_matrix(
         )
     n_planned, n_missing, n_used = _item_counts(sources, groups)
     return AnalysisResult(
-        tables=result_tables(groups, names, sources, adjust, ci_level),
+        tables=with_tabs(result_tables(groups, names, sources, adjust, ci_level), _TABS),
         unit=f"one {_row_words(rows_by, names)}, of which all administrations are "
         "averaged (a row, where notes speak of rows)",
         n_used=n_used,
@@ -302,10 +317,11 @@ def multitrait_matrix(
         method=f"Scores are means of items after reverse-keying; {kind.capitalize()} correlations "
         f"from the rows that have both; {ci_level * 100:g}% intervals by Fisher's z; p adjusted "
         f"after {ADJUSTMENT_NAMES[adjust]}; reliability is Cronbach's alpha.",
-        notes=(
-            *data_notes(item_scores, score_matrices(item_scores, names)),
-            *notes,
-            *caution_notes(item_scores, *INDEPENDENT_ROWS),
+        cautions=(
+            *data_cautions(item_scores, score_matrices(item_scores, names)),
+            *cautions,
+            *row_cautions(item_scores, *INDEPENDENT_ROWS),
         ),
+        notes=(*data_notes(item_scores), *notes, *row_notes(item_scores, *INDEPENDENT_ROWS)),
         n_left_out=n_planned - n_missing - n_used,
     )

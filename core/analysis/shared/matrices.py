@@ -30,7 +30,7 @@ from core.stats.ordered.answer_options import options_between, why_not_ordered
 
 ALL_ITEMS = "all items"
 MISSING_CHOICES = (
-    ("listwise", "Administrations complete on the subscale (listwise)"),
+    ("listwise", "Complete on the subscale (listwise)"),
     ("pairwise", "All answers there are (pairwise)"),
 )
 KEYED_TITLE = "Keyed (1 or -1 = reverse)"
@@ -137,11 +137,15 @@ def by_columns(by: Sequence[str]) -> tuple[Column, ...]:
 
 
 def result_table(
-    name: str, title: str, rows: Iterable[tuple[Any, ...]], columns: Sequence[Column]
+    name: str,
+    title: str,
+    rows: Iterable[tuple[Any, ...]],
+    columns: Sequence[Column],
+    tab: str = "",
 ) -> ResultTable:
     """A table of rows in the order of its columns."""
     frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
-    return ResultTable(name, title, frame, tuple(columns))
+    return ResultTable(name, title, frame, tuple(columns), tab)
 
 
 def distinct(by: Sequence[str]) -> tuple[str, ...]:
@@ -154,8 +158,8 @@ def group_name(group: Sequence[Any]) -> str:
     return " · ".join(str(value) or "(none)" for value in group) or "all administrations"
 
 
-def data_notes(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> list[str]:
-    """Cautions that hold for any analysis: one administration, identical ones, several studies."""
+def data_cautions(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> list[str]:
+    """Cautions that hold for any analysis: one administration, identical or unasked ones."""
     notes: list[str] = []
     for group in dict.fromkeys(matrix.group for matrix in matrices):
         own = [matrix.scores for matrix in matrices if matrix.group == group]
@@ -177,10 +181,13 @@ def data_notes(item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]) -> li
     not_asked = int((item_scores["status"] == "not_asked").sum())
     if not_asked:
         notes.append(f"{not_asked} planned trials have not been asked yet; they count as missing.")
-    n_studies = item_scores["study"].nunique()
-    if n_studies > 1:
-        notes.append(f"Answers of {n_studies} studies are analyzed together.")
     return notes
+
+
+def data_notes(item_scores: pd.DataFrame) -> list[str]:
+    """Notes that hold for any analysis: how many studies it is of."""
+    n_studies = item_scores["study"].nunique()
+    return [f"Answers of {n_studies} studies are analyzed together."] if n_studies > 1 else []
 
 
 # The options that the items of a matrix offer, in score points.

@@ -14,7 +14,9 @@ from core.stats.scores import ScoreRule
 By = Annotated[
     tuple[str, ...],
     DesignFactors(
-        "Side by side", help="Everything is computed within each group of these factors."
+        "Side by side",
+        help="Everything is computed within each group of these factors. Languages, forms and "
+        "other ways of asking stand here from the start where the answers vary in them.",
     ),
 ]
 ConfidenceLevel = Annotated[float, Number("Confidence level", 0.5, 0.999)]

@@ -315,6 +315,9 @@ class Analysis:
     run: Callable[..., AnalysisResult]
     charts: Callable[..., tuple[Chart, ...]] | None
     scripts: Callable[..., tuple[TextFile, ...]] | None
+    keywords: tuple[str, ...]
+    compares: tuple[str, ...]
+    verdict: str
 
     @property
     def options(self) -> tuple[AnalysisOption, ...]:
@@ -342,6 +345,9 @@ def analysis(
     answer: Callable[[AnalysisResult], GroupAnswers],
     charts: Callable[..., tuple[Chart, ...]] | None = None,
     scripts: Callable[..., tuple[TextFile, ...]] | None = None,
+    keywords: tuple[str, ...] = (),
+    compares: tuple[str, ...] = (),
+    verdict: str = "",
 ) -> Callable[[_F], _F]:
     """Register a function of (tidy frame, *, options) under its own name.
 
@@ -365,6 +371,12 @@ def analysis(
         Draws its charts.
     scripts : function of the same arguments as the analysis, optional
         Scripts for other software that compute the same, and their data.
+    keywords : tuple of str
+        Further words that people search for, such as "alpha" or "Cronbach".
+    compares : tuple of factors
+        Those whose levels it compares whatever its options say.
+    verdict : str
+        What its lights mean, with bounds and their source, where its answers have some.
     """
 
     def register(function: _F) -> _F:
@@ -373,7 +385,7 @@ def analysis(
             raise ValueError(f"two analyses are called {name!r}")
         _analyses[name] = Analysis(
             name, title, question, topic, needs, references, pooled_rows_need_caution,
-            answer, function, charts, scripts,
+            answer, function, charts, scripts, keywords, compares, verdict,
         )  # fmt: skip
         return function
 

@@ -275,14 +275,19 @@ def analysis_unit(item_scores: pd.DataFrame, *, called: str = "") -> str:
     return f"{unit} (a {called}, where notes speak of {called}s)" if called else unit
 
 
-def caution_notes(item_scores: pd.DataFrame, always: str, of_models: str) -> tuple[str, ...]:
-    """A note on what an analysis takes for granted; the second part only where models answered.
+def row_cautions(item_scores: pd.DataFrame, always: str, of_models: str) -> tuple[str, ...]:
+    """A caution on what an analysis takes for granted, where rows are answers of models.
 
-    People asked once are independent, so rows of people get no note on repeated answers.
+    `always` says what it takes for granted, `of_models` how models differ from that.
     """
-    parts = (always,) if rows_are_people(item_scores) else (always, of_models)
-    note = " ".join(part for part in parts if part)
-    return (note,) if note else ()
+    if rows_are_people(item_scores):
+        return ()
+    return (" ".join(part for part in (always, of_models) if part),)
+
+
+def row_notes(item_scores: pd.DataFrame, always: str, _of_models: str) -> tuple[str, ...]:
+    """The same as a note, where rows are people: asked once, they are independent."""
+    return (always,) if always and rows_are_people(item_scores) else ()
 
 
 def average_over(item_scores: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:

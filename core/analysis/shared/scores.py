@@ -191,14 +191,15 @@ class PairedScores:
 class Pairing:
     """A frame made ready to be paired by `factor`.
 
-    `by` are the groups, `others` the columns in which partners agree, and `notes` what was done.
+    `by` are the groups, `others` the columns in which partners agree, and `confounded` says what
+    is compared together with the factor.
     """
 
     item_scores: pd.DataFrame
     factor: str
     by: tuple[str, ...]
     others: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    confounded: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     """What whole studies differ in, where it is studies that are compared."""
 
@@ -234,7 +235,7 @@ def prepare_pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -
     if factor != "study":
         return Pairing(item_scores, factor, names, others)
     merged = {name: levels for name in _ASKED_WITH if (levels := _study_levels(item_scores, name))}
-    notes = tuple(
+    confounded = tuple(
         f"The studies also differ in {name.replace('_', ' ')} ({levels}), so both differences are "
         "compared together."
         for name, levels in merged.items()
@@ -244,7 +245,7 @@ def prepare_pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -
         factor,
         tuple(name for name in names if name not in merged),
         tuple(name for name in others if name not in merged),
-        notes,
+        confounded,
         tuple(merged),
     )
 
@@ -268,7 +269,7 @@ def paired_scores(
                 for name in ("score", "ids")
             )
             pairs.append(PairedScores(group, scale, scores, ids))
-    return tuple(pairs), (*paired.notes, *notes)
+    return tuple(pairs), tuple(notes)
 
 
 def _one_row_each(part: pd.DataFrame) -> pd.DataFrame:

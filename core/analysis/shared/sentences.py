@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from core.analysis.shared.matrices import group_name
-from core.domain.numbers import number_text
+from core.domain.numbers import count_text, number_text
 from core.domain.results import AnalysisResult, ResultTable
 
-GroupAnswers = tuple[tuple[str, str], ...]
-"""The name of each group, and the sentence that answers the question for it."""
+Light = Literal["green", "red", "grey"]
+"""A verdict: yes, no, or not known."""
+
+
+class GroupAnswer(NamedTuple):
+    """The sentence that answers the question for one group, and the verdict where there is one."""
+
+    group: str
+    sentence: str
+    light: Light | None = None
+
+    @property
+    def names_group(self) -> bool:
+        """Whether the sentence says which group it is about."""
+        return f", {self.group}: " in self.sentence
+
+
+GroupAnswers = tuple[GroupAnswer, ...]
 TableRow = Mapping[str, Any]
 _MOST_PARTS = 5
 """Parts of a sentence, such as subscales; the others are counted."""
+_MOST_NAMES = 3
+"""Groups or scales that a note of several names; the others are counted."""
+_OF_A_SCALE = re.compile(r", (scale|subscale) ([^:]+): ")
 
 
 def table_of(result: AnalysisResult, name: str) -> ResultTable:
@@ -34,10 +54,16 @@ def rows_by_group(table: ResultTable, before: str) -> dict[str, list[TableRow]]:
 
 
 def answers_by_group(
-    table: ResultTable, before: str, sentence: Callable[[Sequence[TableRow]], str]
+    table: ResultTable,
+    before: str,
+    sentence: Callable[[Sequence[TableRow]], str],
+    light: Callable[[Sequence[TableRow]], Light | None] = lambda _rows: None,
 ) -> GroupAnswers:
-    """The sentence that each group's rows of a table give."""
-    return tuple((group, sentence(rows)) for group, rows in rows_by_group(table, before).items())
+    """The sentence, and the verdict if there is one, that each group's rows of a table give."""
+    return tuple(
+        GroupAnswer(group, sentence(rows), light(rows))
+        for group, rows in rows_by_group(table, before).items()
+    )
 
 
 def join_parts(parts: Iterable[str], noun: str) -> str:
@@ -75,3 +101,60 @@ def p_text(p: float) -> str:
     if not math.isfinite(p):
         return "p undefined"
     return "p < .001" if p < 0.001 else f"p = {coefficient_text(p, 3)}"
+
+
+def merge_notes(notes: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
+    """The notes, each sentence once: "m · de and m · en, scales A and B: ...".
+
+    Parameters
+    ----------
+    notes : iterable of str
+        Notes on a group begin with its name, then ": " or ", scale X: ".
+    groups : iterable of str
+        The names of the groups.
+
+    Returns
+    -------
+    tuple of str
+        Notes with the same words on several groups are one, where the first of them stood. So are
+        those on several scales of the same groups. Further groups and scales are counted.
+    """
+    names = sorted(set(groups), key=len, reverse=True)  # of "m" and "m: x", the longer fits first
+    by_words: dict[str, dict[str, None]] = {}
+    for note in notes:
+        group, words = _group_and_words(note, names)
+        by_words.setdefault(words, {})[group] = None
+    by_sentence: dict[tuple[tuple[str, ...], str, str], dict[str, None]] = {}
+    for words, own in by_words.items():
+        of_scale = _OF_A_SCALE.match(words)
+        noun, scale = of_scale.groups() if of_scale else ("", "")
+        sentence = words[of_scale.end() :] if of_scale else words
+        by_sentence.setdefault((tuple(own), noun, sentence), {})[scale] = None
+    return tuple(
+        _list_names(own, "group")
+        + (
+            f", {noun}{'s' * (len(scales) > 1)} {_list_names(tuple(scales), noun)}: "
+            if noun
+            else ""
+        )
+        + sentence
+        for (own, noun, sentence), scales in by_sentence.items()
+    )
+
+
+def _group_and_words(note: str, names: Sequence[str]) -> tuple[str, str]:
+    """The group that a note begins with, empty where there is none, and what follows it."""
+    for name in names:
+        words = note.removeprefix(name)
+        if name and words != note and words.startswith((": ", ", ")):
+            return name, words
+    return "", note
+
+
+def _list_names(names: Sequence[str], noun: str) -> str:
+    """The names as a part of a sentence; of many, the later ones are counted."""
+    further = len(names) - _MOST_NAMES
+    shown = list(names) if further <= 0 else list(names[:_MOST_NAMES])
+    if further > 0:
+        shown.append(count_text(further, f"more {noun}"))
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]

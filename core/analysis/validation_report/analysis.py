@@ -24,9 +24,11 @@ from core.analysis.shared.factor_models.models import FactorEstimator, FactorMod
 from core.analysis.shared.matrices import INDEPENDENCE, by_columns, distinct
 from core.analysis.shared.options import By, ConfidenceLevel
 from core.analysis.shared.registry import analysis
-from core.analysis.shared.rows import analysis_unit, caution_notes
+from core.analysis.shared.rows import analysis_unit, row_cautions, row_notes
 from core.analysis.shared.sentences import (
+    GroupAnswer,
     GroupAnswers,
+    Light,
     TableRow,
     coefficient_text,
     rows_by_group,
@@ -66,10 +68,14 @@ from core.analysis.validation_report.scores import (
     other_level,
     other_study_rows,
 )
-from core.analysis.validation_report.tables import cautions, criterion_notes, report_tables
+from core.analysis.validation_report.tables import (
+    criterion_remarks,
+    pooling_cautions,
+    report_tables,
+)
 from core.charts.lights import light_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.results import AnalysisResult
+from core.domain.results import AnalysisResult, with_tabs
 from core.errors import NotEnoughData
 from core.stats.resampling import Bootstrap
 from core.stats.validation import JUNG_2025, validate
@@ -78,20 +84,42 @@ _USUAL = {name: bands.edges for name, bands in JUNG_2025.bands.items()}
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The verdict of each group, and the coefficient and rating of each criterion."""
+    """The verdict of each group, with the coefficients and ratings that there are."""
     criteria = rows_by_group(table_of(result, "criteria"), "criterion")
 
-    def of(row: TableRow) -> str:
-        name = "factorial (RMSEA)" if row["criterion"] == "factorial" else row["criterion"]
-        if not math.isfinite(row["value"]):
-            return f"{name} undefined (not computed)"
-        return f"{name} {coefficient_text(row['value'])} ({row['rating'] or 'no rating'})"
+    def coefficient(row: TableRow) -> str:
+        name = "RMSEA" if row["criterion"] == "factorial" else row["criterion"]
+        rating = f" ({row['rating']})" if row["rating"] else ""
+        return f"{name} {coefficient_text(row['value'])}{rating}"
+
+    def sentence(group: str, verdict: str) -> str:
+        own = criteria.get(group, [])
+        there = [row for row in own if math.isfinite(row["value"])]
+        parts = [coefficient(row) for row in there]
+        if len(there) < len(own):
+            parts.append(f"no coefficient for {len(own) - len(there)} of {len(own)} criteria")
+        words = "; ".join(parts)
+        return f"{verdict} {words[:1].upper()}{words[1:]}."
+
+    def light(row: TableRow) -> Light:
+        if "no" in (row["reliable"], row.get("valid")):
+            return "red"
+        return "green" if row.get("valid") == "yes" else "grey"
 
     verdicts = rows_by_group(table_of(result, "verdicts"), "reliable")
     return tuple(
-        (group, f"{rows[0]['verdict']} {'; '.join(map(of, criteria.get(group, [])))}.")
+        GroupAnswer(group, sentence(group, str(rows[0]["verdict"])), light(rows[0]))
         for group, rows in verdicts.items()
     )
+
+
+_TABS = {
+    "verdicts": "Criteria",
+    "criteria": "Criteria",
+    "fit": "Fit",
+    "missing": "Missing answers",
+    "bands": "Bands",
+}
 
 
 @analysis(
@@ -110,7 +138,16 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Yuan & Bentler (2000) doi:10.1111/0081-1750.00078",
         "Brosseau-Liard & Savalei (2014) doi:10.1080/00273171.2014.933697",
     ),
-)
+    keywords=(
+        "validation", "validity", "reliability", "criteria", "verdict", "internal consistency",
+        "alternate forms", "option order", "test-retest", "factorial validity", "convergent",
+        "concurrent", "criterion validity", "report",
+    ),
+    compares=("form", "label_order"),
+    verdict="Green: reliable and valid, as all six criteria are rated ++ or +. Red: a criterion is "
+    "not. Grey: a criterion has no coefficient, and none is bad. The table of bands has the "
+    "bounds; by default those of Jung (2025).",
+)  # fmt: skip
 def validation_report(
     item_scores: pd.DataFrame,
     *,
@@ -256,17 +293,19 @@ def validation_report(
         compute_criteria(*parts, plan) for parts in progress.with_progress(both, "groups")
     ]
     judged = [(one, validate(one.coefficients, scheme)) for one in groups_criteria]
-    notes = criterion_notes(judged)
+    cautions, notes = criterion_remarks(judged)
     if not any(one.any_defined for one in groups_criteria):
         raise NotEnoughData(
-            f"No criterion can be computed. {' '.join(notes[:3])}",
+            f"No criterion can be computed. {' '.join([*cautions, *notes][:3])}",
             "It needs items that vary over several contexts or repetitions.",
         )
     gaps = [row for group, own in groups for row in missing_rows(group, own, plan, texts)]
     n_missing, n_used = int(cases["missing"].sum()), n_scores_used(cases, groups_criteria)
     not_asked = int((item_scores["status"] == "not_asked").sum())
     return AnalysisResult(
-        tables=(*report_tables(judged, by_columns(names), gaps, ci_level), bands_table(scheme)),
+        tables=with_tabs(
+            (*report_tables(judged, by_columns(names), gaps, ci_level), bands_table(scheme)), _TABS
+        ),
         unit=analysis_unit(item_scores, called="row"),
         n_used=n_used,
         n_missing=n_missing,
@@ -274,11 +313,16 @@ def validation_report(
         "form, options in their own order. Validity is judged only of a reliable scale. The "
         "column Method says how each coefficient is computed. Scores are means of items after "
         "reverse-keying.",
+        cautions=(
+            *cautions,
+            *pooling_cautions(groups, not_asked, plan),
+            *row_cautions(item_scores, *INDEPENDENCE),
+        ),
         notes=(
             *notes,
             *why,
-            *cautions(groups, not_asked, plan, contrast),
-            *caution_notes(item_scores, *INDEPENDENCE),
+            *((f"Concurrent: {contrast.sentence}",) if contrast is not None else ()),
+            *row_notes(item_scores, *INDEPENDENCE),
         ),
         n_left_out=len(item_scores) - n_missing - n_used,
     )

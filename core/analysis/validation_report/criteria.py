@@ -381,7 +381,8 @@ def _factorial(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None:
         for name in (f"rmsea{which}", f"rmsea{which}_low", f"rmsea{which}_high", f"cfi{which}")
     )
     prefix = f"{group_name(result.group)}: "
-    notes = tuple(note.removeprefix(prefix) for note in fitted.notes if note.startswith(prefix))
+    own = [note for note in (*fitted.notes, *fitted.cautions) if note.startswith(prefix)]
+    notes = tuple(note.removeprefix(prefix) for note in own)
     if not (math.isfinite(rmsea) and math.isfinite(cfi)):
         why = next((note for note in notes if "indices" in note or "no tests" in note), "")
         notes = (f"Undefined: the model has no {kind} RMSEA and CFI. {why}".rstrip(), *notes)

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from core.analysis.cfa.tables import FIT_COLUMNS
-from core.analysis.odds_ratios import Contrast
 from core.analysis.shared.matrices import group_name, result_table
 from core.analysis.validation_report.scores import GroupCriteria, Plan, baseline, varying_factors
 from core.domain.frames import REWRITING
@@ -47,34 +46,38 @@ def report_tables(
     )
 
 
-def criterion_notes(judged: Judged) -> list[str]:
-    """What was not collected, what is undefined and what every coefficient must be read with."""
+def criterion_remarks(judged: Judged) -> tuple[list[str], list[str]]:
+    """Cautions: what is undefined, what a coefficient must be read with. Notes: what is missing."""
+    cautions: dict[str, list[str]] = {}
     notes: dict[str, list[str]] = {}
     for one, validation in judged:
         for own in validation.criteria:
             if not math.isnan(own.value):
                 for problem in own.problems:
-                    notes.setdefault(f"{own.criterion}: {problem}", []).append(
+                    cautions.setdefault(f"{own.criterion}: {problem}", []).append(
                         group_name(one.group)
                     )
                 continue
-            reason = next((p for p in own.problems if p.startswith("Undefined")), own.reason)
+            kind, reason = cautions, own.reason
+            reason = next((p for p in own.problems if p.startswith("Undefined")), reason)
             if _NOT_COLLECTED in own.problems:
-                reason = f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
-            notes.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
+                kind, reason = notes, f"{_NOT_COLLECTED} {_ADVICE[own.criterion]}"
+            kind.setdefault(f"{own.criterion}: {reason}", []).append(group_name(one.group))
+    return _of_groups(cautions, len(judged)), _of_groups(notes, len(judged))
+
+
+def _of_groups(sentences: Mapping[str, Sequence[str]], n_groups: int) -> list[str]:
+    """The sentences, with the groups they are about unless these are all."""
     return [
-        text[:1].upper() + text[1:] if len(where) == len(judged) else f"{name_list(where)}, {text}"
-        for text, where in notes.items()
+        text[:1].upper() + text[1:] if len(where) == n_groups else f"{name_list(where)}, {text}"
+        for text, where in sentences.items()
     ]
 
 
-def cautions(
-    groups: Sequence[tuple[tuple[Any, ...], pd.DataFrame]],
-    not_asked: int,
-    plan: Plan,
-    contrast: Contrast | None,
+def pooling_cautions(
+    groups: Sequence[tuple[tuple[Any, ...], pd.DataFrame]], not_asked: int, plan: Plan
 ) -> Iterator[str]:
-    """What is pooled within groups, what has not been asked, and how texts are scored.
+    """What is pooled within groups, and what has not been asked.
 
     `groups` hold administrations; `not_asked` counts trials.
     """
@@ -94,8 +97,6 @@ def cautions(
         )
     if not_asked:
         yield f"{not_asked} planned trials have not been asked yet; they count as missing."
-    if contrast is not None:
-        yield f"Concurrent: {contrast.sentence}"
 
 
 def _verdicts(judged: Judged, group: Sequence[Column]) -> ResultTable:

@@ -372,6 +372,7 @@ class GradedResponseFit:
     scores: Floats  # (rows given,) expected a posteriori, in SD of the trait; NaN without answers
     scores_se: Floats  # (rows given,) posterior standard deviation
     problems: tuple[str, ...]
+    doubts: tuple[str, ...]  # those of the problems that make estimates doubtful
 
 
 def _graded_items(
@@ -494,6 +495,10 @@ def graded_response(
     n_parameters = int(_free_parameters(maximum.parameters).sum())
     log_likelihood = maximum.now.log_likelihood
     has_answers = np.asarray(np.isfinite(matrix[:, list(usable.columns)]).any(axis=1))
+    doubts = (
+        *_estimate_notes(maximum, items, usable.n, n_parameters),
+        *_grid_notes(spread, grid),
+    )
     return GradedResponseFit(
         items=items,
         converged=maximum.converged,
@@ -506,12 +511,8 @@ def graded_response(
         n_rows=usable.n,
         scores=_for_rows_given(mean, has_answers),
         scores_se=_for_rows_given(spread, has_answers),
-        problems=(
-            *usable.problems,
-            *never_chosen_note(usable.names, numbered),
-            *_estimate_notes(maximum, items, usable.n, n_parameters),
-            *_grid_notes(spread, grid),
-        ),
+        problems=(*usable.problems, *never_chosen_note(usable.names, numbered), *doubts),
+        doubts=doubts,
     )
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import f
+import scipy
 
 from core.stats.inputs import (
     Estimate,
@@ -268,8 +268,8 @@ def feldt_interval(alpha: float, n: int, k: int, level: float = 0.95) -> tuple[f
         return math.nan, math.nan
     tail, df1, df2 = (1 - check_level(level)) / 2, n - 1, (n - 1) * (k - 1)
     return (
-        1 - (1 - alpha) * float(f.isf(tail, df1, df2)),
-        1 - (1 - alpha) * float(f.ppf(tail, df1, df2)),
+        1 - (1 - alpha) * float(scipy.stats.f.isf(tail, df1, df2)),
+        1 - (1 - alpha) * float(scipy.stats.f.ppf(tail, df1, df2)),
     )
 
 

@@ -1,11 +1,10 @@
-"""Audits: a person codes a sample of replies; and reading replies on file again."""
+"""Audits: persons code a sample of replies; and reading replies on file again."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -13,11 +12,8 @@ import pyarrow as pa
 
 from core.collect.client import Reply, TokenChance
 from core.collect.replies.reader import PARSER_VERSION
-from core.domain.results import Column, ResultTable
 from core.domain.study import Status
-from core.errors import NotEnoughData
-from core.stats.agreement import cohens_kappa
-from core.stats.distributions import wilson_interval
+from core.errors import CodingError, NotEnoughData
 from core.store import answers as answer_store
 from core.store import audits, studies
 from core.store import audits as store
@@ -28,12 +24,13 @@ from core.workflow.answers.browsing import ShownOption, answer_words
 from core.workflow.designs.studies import load_materials
 from core.workflow.prompts import StudyMaterials
 from core.workflow.runs.reading import Reader
+from core.workflow.saved_inputs import looks_like_key
 from core.workflow.workspace import Workspace
 
 __all__ = ["PARSER_VERSION", "Audit"]
 
 
-# Audits: a person codes a sample of replies, and the parser is measured against that.
+# Audits: persons code a sample of replies, each alone. Where they differ, one decides.
 
 DEFAULT_PER_MODEL = 100
 MAX_PER_MODEL = 5000
@@ -43,32 +40,19 @@ MISSING_KINDS: tuple[Status, ...] = (
 )  # fmt: skip
 """What a person can say of a reply that chooses no option."""
 
-_RESULT_COLUMNS = (
-    Column("model", "Model", help="As the respondents name it."),
-    Column("drawn", "Drawn", "count", "Replies in the sample."),
-    Column("coded", "n coded", "count", "Replies that you have coded; all else is of these."),
-    Column(
-        "success", "Success rate", "proportion",
-        "Share of replies in which the reader finds the option that you chose, or no option where "
-        "you chose none.",
-    ),
-    Column("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
-    Column("ci_high", "To", "proportion", "Upper end of Wilson's 95 % interval."),
-    Column(
-        "kappa", "Kappa", "correlation",
-        "Cohen's kappa between you and the parser; categories are the options and 'no option'. "
-        "Empty where all replies fall into one category.",
-    ),
-    Column(
-        "kappa_kinds", "Kappa with kinds", "correlation",
-        "The same with every kind of missing answer (refused, neutral ...) as its own category.",
-    ),
-    Column("disagreements", "Disagreements", "count", "Replies read differently, in any way."),
-)  # fmt: skip
+MAX_NAME = 60
+MAX_NOTE = 2000
+FIRST_CODER = "Coder 1"
+FINAL = "Final coding"
+READER = "Inkblot"
+"""Names of coders: the one that codes if no other is chosen, and two that no person can take."""
+
+_RESERVED = (FINAL, READER)
 _CODING_COLUMNS = (
     "trial_id", "ordinal", "model", "respondent", "item", "language", "format", "person_status",
     "person_option", "parser_status", "parser_option", "parser_status_then",
-    "parser_option_then", "success", "agrees", "taken", "coded_at", "reply",
+    "parser_option_then", "success", "agrees", "taken", "coded_at", "reply", "coder", "note",
+    "final_status", "final_option", "adjudicator", "adjudicated_at", "adjudicator_note",
 )  # fmt: skip
 
 
@@ -79,6 +63,60 @@ class ReplyToCode:
     answer: AnswerDetail
     item_text: str
     options: tuple[ShownOption, ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a coder took from a reply: a status, and the option where there is one."""
+
+    status: str
+    option: str | None
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The option, or the kind of missing answer. An answer with an explanation is an answer."""
+        return ("option", self.option) if self.option is not None else ("status", self.status)
+
+    @property
+    def words(self) -> str:
+        """The code as pages show it."""
+        return answer_words(self.status, self.option)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedSample:
+    """The replies of a sample and what coders made of them.
+
+    `replies` has a row for each reply, indexed by trial. `codes` holds the codes by coder and
+    trial: the persons in `coders`, then FINAL and READER. `notes` are by trial and person.
+    """
+
+    replies: pd.DataFrame
+    coders: tuple[str, ...]
+    codes: Mapping[str, Mapping[int, Code]]
+    notes: Mapping[tuple[int, str], str]
+    adjudications: Mapping[int, Mapping[str, str]]  # by trial: `adjudicator`, `decided_at`
+
+    def of_model(self, model: str) -> CodedSample:
+        """The replies of one model, with all their codes."""
+        return replace(self, replies=self.replies[self.replies["model"] == model])
+
+    def codes_of(self, trial: int) -> dict[str, Code]:
+        """The codes that persons gave to a reply, by coder."""
+        return {c: self.codes[c][trial] for c in self.coders if trial in self.codes[c]}
+
+    def differ(self, trial: int) -> bool:
+        """Whether coders give a reply different codes."""
+        return len({code.kind for code in self.codes_of(trial).values()}) > 1
+
+    def data(self, trial: int) -> Code:
+        """The code that the data hold."""
+        return _code(self.replies.loc[[trial]].to_dict("records")[0], "data_")
+
+    @property
+    def trials(self) -> list[int]:
+        """The trials of the replies, in the order of the rows."""
+        return [int(trial) for trial in self.replies.index]
 
 
 def draw_audit(
@@ -117,32 +155,78 @@ def list_audits(workspace: Workspace, study: str) -> tuple[Audit, ...]:
     return store.audits(workspace.database, studies.get(workspace.database, study).study_id)
 
 
-def progress(workspace: Workspace, audit: Audit) -> pd.DataFrame:
-    """By model: replies drawn (`n`) and coded."""
-    return store.progress(workspace.database, audit.audit_id)
+# Coders. Each codes the sample alone; who only adjudicates sees all codings and codes nothing.
+
+
+def list_coders(workspace: Workspace, audit: Audit) -> dict[str, int]:
+    """How many replies each coder has coded, the coder who began first first."""
+    return store.coders(workspace.database, audit.audit_id)
+
+
+def list_adjudicators(workspace: Workspace, audit: Audit) -> tuple[str, ...]:
+    """The persons who adjudicate an audit without coding."""
+    return store.adjudicators(workspace.database, audit.audit_id)
+
+
+def coder_name(workspace: Workspace, audit: Audit, typed: str) -> str:
+    """The name of a coder as it is kept; one that differs in capitals only is the same coder.
+
+    Raises
+    ------
+    CodingError
+        The name is empty, too long, reserved, or looks like a key.
+    """
+    name = " ".join(typed.split())
+    known = (*list_coders(workspace, audit), *list_adjudicators(workspace, audit), FIRST_CODER)
+    for one in known:
+        if one.casefold() == name.casefold():
+            return one
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise CodingError(
+            f"A coder has a name of 1 to {MAX_NAME} characters.", "Type another name."
+        )
+    if name.casefold() in {reserved.casefold() for reserved in _RESERVED}:
+        raise CodingError(
+            f"No coder can be called '{name}', because tables use this name.",
+            "Type another name.",
+        )
+    _refuse_key(name, "name")
+    return name
+
+
+def begin_adjudication(workspace: Workspace, audit: Audit, name: str) -> None:
+    """Let a person who has coded nothing see all codings; the person cannot code from then on.
+
+    Raises
+    ------
+    CodingError
+        The person has coded replies of the sample.
+    """
+    if name in list_coders(workspace, audit):
+        raise CodingError(
+            f"'{name}' has coded replies of this sample.",
+            "Code the rest first, or adjudicate under another name.",
+        )
+    store.add_adjudicator(workspace.database, audit.audit_id, name)
 
 
 def reply_to_code(
-    workspace: Workspace, audit: Audit, trial_id: int | None = None
+    workspace: Workspace, audit: Audit, trial_id: int | None = None, *, coder: str = FIRST_CODER
 ) -> ReplyToCode | None:
-    """A reply of the sample, by its trial or else the next one that is not coded yet.
+    """A reply of the sample, by its trial or else the next one that the coder has not coded yet.
 
     None when all are coded, or where the trial is not in the sample.
     """
     if trial_id is None:
-        trial_id = store.next_uncoded(workspace.database, audit.audit_id)
+        trial_id = store.next_uncoded(workspace.database, audit.audit_id, coder)
     elif not store.is_sampled(workspace.database, audit.audit_id, trial_id):
         return None
-    answer = browsing.detail(workspace, trial_id) if trial_id is not None else None
-    if answer is None:
-        return None
-    text = answer.text.replace("{entity_b}", answer.entity_b).replace("{entity}", answer.entity)
-    return ReplyToCode(answer, text, browsing.options_shown(workspace, answer))
+    return _reply_of_trial(workspace, trial_id)
 
 
-def coded_trials(workspace: Workspace, audit: Audit) -> tuple[int, ...]:
-    """The trials coded so far, the one coded last first."""
-    return store.coded_trials(workspace.database, audit.audit_id)
+def coded_trials(workspace: Workspace, audit: Audit, coder: str = FIRST_CODER) -> tuple[int, ...]:
+    """The trials that a coder has coded so far, the one coded last first."""
+    return store.coded_trials(workspace.database, audit.audit_id, coder)
 
 
 def save_coding(
@@ -152,101 +236,285 @@ def save_coding(
     *,
     option: str | None = None,
     status: Status | None = None,
+    coder: str = FIRST_CODER,
 ) -> None:
-    """Keep what a person makes of a reply: an option, or why there is none.
+    """Keep what a coder makes of a reply: an option, or why there is none.
 
     Raises
     ------
+    CodingError
+        The coder adjudicates this audit, and has seen the codings of others.
     ValueError
         Neither or both are given, or the trial is not in the sample.
     """
+    if coder in list_adjudicators(workspace, audit):
+        raise CodingError(
+            f"'{coder}' adjudicates this sample and has seen the codings of others.",
+            "Code under another name only if you have not seen these replies.",
+        )
+    _check_code(workspace, audit, trial_id, option, status)
+    store.save_coding(
+        workspace.database, audit.audit_id, trial_id,
+        coder=coder, status=status or Status.ANSWERED, option=option,
+    )  # fmt: skip
+
+
+def notes(workspace: Workspace, audit: Audit) -> dict[tuple[int, str], str]:
+    """The notes about the replies of a sample, by trial and person."""
+    return store.notes(workspace.database, audit.audit_id)
+
+
+def save_note(workspace: Workspace, audit: Audit, trial_id: int, coder: str, note: str) -> None:
+    """Keep a coder's note about a reply; an empty one takes it away. Earlier ones stay on file.
+
+    Raises
+    ------
+    CodingError
+        The note looks like a key, or is too long.
+    ValueError
+        The trial is not in the sample.
+    """
+    note = note.strip()
+    if not store.is_sampled(workspace.database, audit.audit_id, trial_id):
+        raise ValueError(f"trial {trial_id} is not in this audit")
+    if len(note) > MAX_NOTE:
+        raise CodingError(
+            f"The note has {len(note):,} characters, and at most {MAX_NOTE:,} are kept.",
+            "Shorten it.",
+        )
+    _refuse_key(note, "note")
+    if note != notes(workspace, audit).get((trial_id, coder), ""):
+        store.save_note(workspace.database, audit.audit_id, trial_id, coder, note)
+
+
+def _refuse_key(text: str, what: str) -> None:
+    if looks_like_key(text):
+        raise CodingError(
+            f"The {what} looks like the key of a service, and was not saved.",
+            "Take the key out. Keys are typed on the page Respondents, and saved nowhere.",
+        )
+
+
+def _check_code(
+    workspace: Workspace, audit: Audit, trial_id: int, option: str | None, status: Status | None
+) -> None:
     if (option is None) == (status is None) or status not in (None, *MISSING_KINDS):
         raise ValueError(f"no coding of a reply: {option!r}, {status!r}")
     if not store.is_sampled(workspace.database, audit.audit_id, trial_id):
         raise ValueError(f"trial {trial_id} is not in this audit")
-    store.save_coding(
+
+
+def _reply_of_trial(workspace: Workspace, trial_id: int | None) -> ReplyToCode | None:
+    answer = browsing.detail(workspace, trial_id) if trial_id is not None else None
+    if answer is None:
+        return None
+    text = answer.text.replace("{entity_b}", answer.entity_b).replace("{entity}", answer.entity)
+    return ReplyToCode(answer, text, browsing.options_shown(workspace, answer))
+
+
+# Codings side by side, as far as a person may see them.
+
+
+def load_sample(workspace: Workspace, audit: Audit, viewer: str | None = None) -> CodedSample:
+    """The replies of a sample with all codes, or with those that `viewer` may see.
+
+    A coder sees the codes and notes of others, and the reader's, only for replies that the coder
+    has coded; with verdicts at the end, only once the coder has coded all. An adjudicator sees all
+    codes of persons, and with verdicts at the end the reader's once nothing is left to adjudicate.
+    """
+    with workspace.database.all_or_nothing():  # one state of the file for all parts
+        replies = store.sample(workspace.database, audit.audit_id).set_index("trial_id")
+        coders = tuple(list_coders(workspace, audit))
+        coded = store.codings(workspace.database, audit.audit_id)
+        decided = store.adjudications(workspace.database, audit.audit_id)
+        kept_notes = notes(workspace, audit)
+        adjudicates = viewer in list_adjudicators(workspace, audit)
+    codes = {coder: _codes(coded[coded["coder"] == coder], "person_") for coder in coders}
+    reader = _codes(replies.reset_index(), "parser_")
+    sample = CodedSample(
+        replies=replies,
+        coders=coders,
+        codes=codes | {FINAL: _final_codes(codes, _codes(decided)), READER: reader},
+        notes=kept_notes,
+        adjudications={
+            int(row["trial_id"]): {name: row[name] for name in ("adjudicator", "decided_at")}
+            for row in decided.to_dict("records")
+        },
+    )
+    return sample if viewer is None else _seen_by(sample, viewer, audit, adjudicates)
+
+
+def codings(workspace: Workspace, audit: Audit, viewer: str | None = None) -> pd.DataFrame:
+    """Every coding of a reply: a person's, the parser's, and whether they agree.
+
+    `success` is the same option or none from either; `agrees` asks for the same kind of missing
+    answer as well. A reply that two coders have coded has two rows. `final_...` is the final
+    coding, with who decided on it and when where coders differed. With `viewer`, the rows are of
+    replies whose codes this person may see.
+    """
+    sample = load_sample(workspace, audit, viewer)
+    coded = store.codings(workspace.database, audit.audit_id)
+    of_coder = {(row["trial_id"], row["coder"]): row for row in coded.to_dict("records")}
+    rows = [
+        reply | of_coder[trial, coder] | _comparison(sample, trial, coder)
+        for trial, reply in zip(sample.trials, sample.replies.to_dict("records"), strict=True)
+        for coder in sample.coders
+        if trial in sample.codes[coder] and trial in sample.codes[READER]
+    ]
+    frame = pd.DataFrame(rows, columns=list(_CODING_COLUMNS))
+    return frame.astype({"success": bool, "agrees": bool, "taken": bool})
+
+
+def adjudicable_trials(sample: CodedSample) -> list[int]:
+    """The replies on which the coders differ, and those that are adjudicated already."""
+    return [t for t in sample.trials if sample.differ(t) or t in sample.adjudications]
+
+
+def reply_to_adjudicate(
+    workspace: Workspace, sample: CodedSample, trial_id: int | None = None
+) -> ReplyToCode | None:
+    """A reply on which coders differ, by its trial or else the next one without a final coding.
+
+    `sample` has the codes that the adjudicator may see. None where nothing is left.
+    """
+    waiting = adjudicable_trials(sample)
+    if trial_id is None:
+        trial_id = next((t for t in waiting if t not in sample.adjudications), None)
+    return _reply_of_trial(workspace, trial_id) if trial_id in waiting else None
+
+
+def adjudicated_trials(workspace: Workspace, audit: Audit) -> tuple[int, ...]:
+    """The trials with a final coding by an adjudicator, the one decided last first."""
+    return store.adjudicated_trials(workspace.database, audit.audit_id)
+
+
+def adjudicate(
+    workspace: Workspace,
+    audit: Audit,
+    trial_id: int,
+    *,
+    adjudicator: str,
+    option: str | None = None,
+    status: Status | None = None,
+) -> None:
+    """Keep the final coding of a reply on which coders differ.
+
+    Raises
+    ------
+    CodingError
+        Coders do not differ on this reply, or the adjudicator may not see their codes yet.
+    ValueError
+        Neither or both are given, or the trial is not in the sample.
+    """
+    _check_code(workspace, audit, trial_id, option, status)
+    if trial_id not in adjudicable_trials(load_sample(workspace, audit, adjudicator)):
+        raise CodingError(
+            f"'{adjudicator}' cannot adjudicate this reply.",
+            "Code it first, and wait until another coder has coded it differently.",
+        )
+    store.save_adjudication(
         workspace.database, audit.audit_id, trial_id,
-        status=status or Status.ANSWERED, option=option,
+        coder=adjudicator, status=status or Status.ANSWERED, option=option,
     )  # fmt: skip
 
 
-def codings(workspace: Workspace, audit: Audit) -> pd.DataFrame:
-    """Every coded reply: the person's coding, the parser's, and whether they agree.
-
-    `success` is the same option or none from either; `agrees` asks for the same kind of missing
-    answer as well. An answer with an explanation is an answer.
-    """
-    frame = store.codings(workspace.database, audit.audit_id)
-    person, parser = _options(frame, "person"), _options(frame, "parser")
-    frame["success"] = [a == b for a, b in zip(person, parser, strict=True)]
-    kinds = zip(_kinds_of_replies(frame, "person"), _kinds_of_replies(frame, "parser"), strict=True)
-    frame["agrees"] = [a == b for a, b in kinds]
-    return frame[list(_CODING_COLUMNS)]
-
-
-def results(workspace: Workspace, audit: Audit) -> ResultTable:
-    """By model: how often the parser took from a reply what a person took from it."""
-    coded = codings(workspace, audit)
-    drawn = progress(workspace, audit)
-    rows = [
-        _model_row(str(model), int(n), coded[coded["model"] == model])
-        for model, n in zip(drawn["model"], drawn["n"], strict=True)
-    ]
-    frame = pd.DataFrame(rows, columns=[column.name for column in _RESULT_COLUMNS])
-    return ResultTable("audit", "The parser against a person", frame, _RESULT_COLUMNS)
-
-
 def accept_codings(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
-    """Let the person's coding stand as the response of these trials; returns how many changed.
+    """Let the final coding stand as the response of these trials; returns how many changed.
 
-    The parser's reading is kept and can be brought back. An option that the parser did not see
-    stands as an answer with explanation, for a bare option it would have seen.
+    The final coding is the adjudicator's, or the one on which all who coded the reply agree. Where
+    there is none, nothing changes. The parser's reading is kept and can be brought back. An option
+    that the parser did not see stands as an answer with explanation, for a bare option it would
+    have seen.
     """
-    coded = codings(workspace, audit)
-    chosen = coded[coded["trial_id"].isin(list(trial_ids)) & ~coded["agrees"] & ~coded["taken"]]
-    new = {int(row["trial_id"]): _response_of_person(row) for row in chosen.to_dict("records")}
+    sample = load_sample(workspace, audit)
+    chosen = {int(trial) for trial in trial_ids}
+    new = {
+        trial: _response_of_person(sample.codes[FINAL][trial], sample.codes[READER][trial])
+        for trial in sample.trials
+        if trial in chosen and is_change(sample, trial)
+    }
     changes = audits.changes_by_person(workspace.database, audit.study_id, new)
     return audits.apply_changes(workspace.database, audit.study_id, changes, cause="person")
 
 
+def is_change(sample: CodedSample, trial: int) -> bool:
+    """Whether a reply has a final coding that is not the one in the data."""
+    final = sample.codes[FINAL].get(trial)
+    return final is not None and final.kind != sample.data(trial).kind
+
+
 def revert_codings(workspace: Workspace, audit: Audit, trial_ids: Sequence[int]) -> int:
-    """Undo `take` for these trials: what was read before stands again. Returns how many."""
+    """Let what was read before persons' codings stand again for these trials; returns how many."""
     changes = audits.changes_undoing_person(workspace.database, audit.study_id, trial_ids)
     return audits.apply_changes(workspace.database, audit.study_id, changes, cause="undo")
 
 
-def _response_of_person(row: Mapping[Any, Any]) -> tuple[str, str | None]:
-    option = row["person_option"]
-    if not isinstance(option, str):
-        return str(row["person_status"]), None
-    status = Status(str(row["parser_status"]))
-    return (status if status.usable else Status.EXPLAINED), option
+def _response_of_person(final: Code, parser: Code) -> tuple[str, str | None]:
+    if final.option is None:
+        return final.status, None
+    status = Status(parser.status)
+    return (status if status.usable else Status.EXPLAINED), final.option
 
 
-def _model_row(model: str, drawn: int, coded: pd.DataFrame) -> tuple[object, ...]:
-    n, successes = len(coded), int(coded["success"].sum())
-    low, high = wilson_interval(successes, n)
-    return (
-        model, drawn, n, successes / n if n else math.nan, low, high,
-        cohens_kappa(_options(coded, "person"), _options(coded, "parser")),
-        cohens_kappa(_kinds_of_replies(coded, "person"), _kinds_of_replies(coded, "parser")),
-        int((~coded["agrees"].astype(bool)).sum()),
-    )  # fmt: skip
+def _seen_by(sample: CodedSample, viewer: str, audit: Audit, adjudicates: bool) -> CodedSample:
+    """The sample without the codes and notes that `viewer` may not see."""
+    own = sample.codes.get(viewer, {})
+    seen = set(sample.trials) if adjudicates else set(own)
+    if audit.at_end and not adjudicates and len(own) < audit.n:
+        seen = set()
+    waits = any(t not in sample.adjudications for t in adjudicable_trials(sample))
+    read = set() if audit.at_end and adjudicates and waits else seen
+    codes = {
+        coder: of_coder
+        if coder == viewer
+        else {t: c for t, c in of_coder.items() if t in (read if coder == READER else seen)}
+        for coder, of_coder in sample.codes.items()
+    }
+    return replace(
+        sample,
+        codes=codes,
+        notes={key: n for key, n in sample.notes.items() if key[0] in seen or key[1] == viewer},
+        adjudications={t: who for t, who in sample.adjudications.items() if t in seen},
+    )
 
 
-def _options(frame: pd.DataFrame, coder: str) -> list[tuple[str, str] | None]:
-    """The option each reply was given, with its format; None where it was given none."""
-    options, formats = frame[f"{coder}_option"], frame["format"]
-    return [
-        (code, option) if isinstance(option, str) else None
-        for code, option in zip(formats, options, strict=True)
-    ]
+def _final_codes(
+    codes: Mapping[str, Mapping[int, Code]], decided: Mapping[int, Code]
+) -> dict[int, Code]:
+    """The final coding of each reply that has one: the adjudicator's, or what all coders chose."""
+    by_trial: dict[int, list[Code]] = {}
+    for of_coder in codes.values():
+        for trial, code in of_coder.items():
+            by_trial.setdefault(trial, []).append(code)
+    agreed = {t: some[0] for t, some in by_trial.items() if len({c.kind for c in some}) == 1}
+    return agreed | dict(decided)
 
 
-def _kinds_of_replies(frame: pd.DataFrame, coder: str) -> list[object]:
-    """As `_options`, with the kind of missing answer in place of None."""
-    statuses = frame[f"{coder}_status"]
-    return [o or s for o, s in zip(_options(frame, coder), statuses, strict=True)]
+def _codes(frame: pd.DataFrame, prefix: str = "") -> dict[int, Code]:
+    return {int(row["trial_id"]): _code(row, prefix) for row in frame.to_dict("records")}
+
+
+def _code(row: Mapping[Any, Any], prefix: str) -> Code:
+    option = row[f"{prefix}option"]
+    return Code(str(row[f"{prefix}status"]), option if isinstance(option, str) else None)
+
+
+def _comparison(sample: CodedSample, trial: int, coder: str) -> dict[str, object]:
+    """The last columns of a coding's row: agreement with the reader, note and final coding."""
+    own, reader = sample.codes[coder][trial], sample.codes[READER][trial]
+    final = sample.codes[FINAL].get(trial)
+    decided = sample.adjudications.get(trial, {})
+    adjudicator = decided.get("adjudicator", "")
+    return {
+        "success": own.option == reader.option,
+        "agrees": own.kind == reader.kind,
+        "note": sample.notes.get((trial, coder), ""),
+        "final_status": final.status if final else None,
+        "final_option": final.option if final else None,
+        "adjudicator": adjudicator or None,
+        "adjudicated_at": decided.get("decided_at"),
+        "adjudicator_note": sample.notes.get((trial, adjudicator), "") if adjudicator else "",
+    }
 
 
 # Reading the replies on file again with the present rules; no model is asked.

@@ -215,6 +215,12 @@ def studies_without_bank(workspace: Workspace) -> tuple[StudyRecord, ...]:
     return tuple(record for record in records if _is_without_bank(workspace, record))
 
 
+NO_BANK = (
+    "These answers were imported without a bank, so they are unkeyed: Inkblot does not know which "
+    "items are reverse-keyed or which subscale they belong to."
+)
+
+
 def is_unkeyed(workspace: Workspace, study: str) -> bool:
     """Whether the scores of a study are neither keyed by a bank nor by the file they came in."""
     record = studies.get(workspace.database, study)
@@ -287,7 +293,7 @@ def with_keying_words(
             f"The scores of {', '.join(scored)} are those of the imported file, which was said to "
             "have reversed them; no bank confirms it."
         )
-        result = replace(result, notes=(note, *result.notes))
+        result = replace(result, cautions=(note, *result.cautions))
     if not unscored:
         return result
     words = (
@@ -300,7 +306,7 @@ def with_keying_words(
         "Attach one on the page Import and export."
     )
     corrected = replace_words(result, _KEYED, words)
-    return replace(corrected, notes=(note, *corrected.notes))
+    return replace(corrected, cautions=(note, *corrected.cautions))
 
 
 def _has_scores(workspace: Workspace, record: StudyRecord) -> bool:

@@ -20,6 +20,8 @@ from core.charts.panels import (
     readable_on,
     with_number_texts,
 )
+from core.domain import formats
+from core.domain.instrument import Instrument, Item
 from core.domain.numbers import count_text, percent_text
 from core.domain.study import Status
 from core.store import answers, studies
@@ -138,7 +140,17 @@ def _status_columns(counts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def levels(workspace: Workspace, study: str) -> dict[str, list[Any]]:
-    """What each varying factor of a study takes, for filters."""
+    """What each varying factor of a study takes, and its items; for filters."""
+    every = all_levels(workspace, study)
+    return {
+        name: values
+        for name, values in every.items()
+        if name == "item" or (len(values) > 1 and name != "option")
+    }
+
+
+def all_levels(workspace: Workspace, study: str) -> dict[str, list[Any]]:
+    """What each factor of a study takes, also where it takes one value; items and options too."""
     return store.levels(workspace.database, studies.get(workspace.database, study).study_id)
 
 
@@ -151,11 +163,64 @@ def page(
     offset: int = 0,
     limit: int = 50,
 ) -> tuple[pd.DataFrame, int]:
-    """Some answers that pass the filters, and how many pass."""
+    """Some answers that pass the filters, and how many pass.
+
+    `item_text` is the item as it was asked, and `label` the chosen option, both in the language of
+    the question; empty where the bank does not have them.
+    """
     record = studies.get(workspace.database, study)
-    return store.page(
+    rows, total = store.page(
         workspace.database, record.study_id, filters, search, offset=offset, limit=limit
     )
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    asked = set(rows["item"])
+    items = {item.code: item for item in bank.items if item.code in asked}
+    trials: list[Any] = list(rows.itertuples())
+    return rows.assign(
+        item_text=[_item_text(bank, items[row.item], row) for row in trials],
+        label=[_label(bank, row) for row in trials],
+    ), total
+
+
+def status_tally(workspace: Workspace, study: str, filters: Filters, search: str) -> dict[str, int]:
+    """How many of the trials that pass the filters have which status, in the usual order."""
+    record = studies.get(workspace.database, study)
+    tally = store.statuses(workspace.database, record.study_id, filters, search)
+    return {status: tally[status] for status in STATUS_WORDS if status in tally}
+
+
+def item_texts(workspace: Workspace, study: str) -> dict[str, str]:
+    """The wording of each item in the first language that has one; empty where there is none."""
+    record = studies.get(workspace.database, study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    texts = {item.code: next((w.text for w in item.wordings), "") for item in bank.items}
+    return {code: text for code, text in texts.items() if text}
+
+
+def option_labels(workspace: Workspace, study: str) -> dict[str, str]:
+    """The labels of each option in the bank's first language, over all formats of the bank."""
+    record = studies.get(workspace.database, study)
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    labels: dict[str, dict[str, None]] = {}
+    for option in (option for known in bank.formats for option in known.options):
+        label = next((option.labels[k] for k in bank.languages if option.labels.get(k)), "")
+        labels.setdefault(option.code, {})[label] = None
+    return {code: " / ".join(filter(None, known)) for code, known in labels.items()}
+
+
+def _item_text(bank: Instrument, item: Item, trial: Any) -> str:
+    """The text of the item with the names of the trial's entities in it."""
+    response_format = bank.format(trial.format)
+    text = item.text(trial.language, trial.form, response_format.mood if response_format else "")
+    return formats.name_entities_in(text, trial.entity, trial.entity_b)
+
+
+def _label(bank: Instrument, trial: Any) -> str:
+    """How the option of a trial reads in its language."""
+    response_format = bank.format(trial.format)
+    option = response_format.option(trial.option) if response_format and trial.option else None
+    label = option.labels.get(trial.language, "") if option else ""
+    return formats.name_entities_in(label, trial.entity, trial.entity_b)
 
 
 def detail(workspace: Workspace, trial_id: int) -> AnswerDetail | None:

@@ -19,6 +19,7 @@ from core.stats.distributions import moments
 from core.store import answers as store
 from core.store import banks as bank_store
 from core.store import studies
+from core.store.studies import StudyRecord
 from core.workflow.banks import editing
 from core.workflow.workspace import Workspace
 
@@ -55,6 +56,16 @@ def text_studies(workspace: Workspace) -> tuple[str, ...]:
 def judged_studies(workspace: Workspace) -> tuple[str, ...]:
     """Studies in which a judge rated texts, oldest first."""
     return _studies_with(workspace, ratings=True)
+
+
+def has_texts(workspace: Workspace, study: str) -> bool:
+    """Whether a study asked for free texts, which the page Texts counts and a judge rates."""
+    return _asks(workspace, studies.get(workspace.database, study), ratings=False)
+
+
+def has_ratings(workspace: Workspace, study: str) -> bool:
+    """Whether in a study a judge rated texts."""
+    return _asks(workspace, studies.get(workspace.database, study), ratings=True)
 
 
 def word_lists_of(bank: Instrument) -> dict[str, list[str]]:
@@ -165,16 +176,16 @@ def level_correlation(frame: pd.DataFrame, tag: str, quality: str) -> tuple[floa
 
 
 def _studies_with(workspace: Workspace, *, ratings: bool) -> tuple[str, ...]:
-    codes = []
-    for record in studies.studies(workspace.database):
-        bank = bank_store.instrument(workspace.database, record.instrument_id)
-        if record.kind == "imported":  # whatever the file calls the answer, the reply is the text
-            codes += [record.code] if not ratings and _asks_for_texts(bank) else []
-            continue
-        formats = [f for f in bank.formats if f.code in record.design.formats]
-        if any(bool(f.ratings) if ratings else f.is_free_text for f in formats):
-            codes.append(record.code)
-    return tuple(codes)
+    records = studies.studies(workspace.database)
+    return tuple(r.code for r in records if _asks(workspace, r, ratings=ratings))
+
+
+def _asks(workspace: Workspace, record: StudyRecord, *, ratings: bool) -> bool:
+    bank = bank_store.instrument(workspace.database, record.instrument_id)
+    if record.kind == "imported":  # whatever the file calls the answer, the reply is the text
+        return not ratings and _asks_for_texts(bank)
+    formats = [f for f in bank.formats if f.code in record.design.formats]
+    return any(bool(f.ratings) if ratings else f.is_free_text for f in formats)
 
 
 def _asks_for_texts(bank: Instrument) -> bool:

@@ -15,9 +15,10 @@ from core.collect.replies.words import refuses, says_nothing, whole_words, witho
 from core.collect.runner import Attempt, Control, EndpointCalls, RetryPolicy, Task
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, ORIGINAL, PLACEHOLDERS, Instrument, Item, Wording
+from core.domain.languages import names_of
 from core.domain.study import Respondent
 from core.errors import BankError
-from core.workflow.banks.editing import LANGUAGES, PARAPHRASE, unreviewed_texts
+from core.workflow.banks.editing import PARAPHRASE, unreviewed_texts
 from core.workflow.banks.grid import GridTextColumn, with_text, wording_of
 from core.workflow.respondents.catalog import by_label, client_for
 from core.workflow.workspace import Workspace
@@ -98,8 +99,10 @@ def _known_paraphrases(item: Item, column: GridTextColumn) -> list[str]:
 
 
 def _language_words(code: str) -> str:
-    name = LANGUAGES.get(code.split("-")[0].lower())
-    return f"{name} ({code})" if name and "-" in code else name or code
+    names = names_of(code)
+    if names is None:
+        return code
+    return f"{names.english} ({code})" if "-" in code else names.english
 
 
 # Texts that a model drafted, until a person accepts, edits or discards them.

@@ -28,6 +28,7 @@ from core.domain.instrument import (
     problems,
 )
 from core.domain.instrument import content_hash as hash_of
+from core.domain.languages import typed_language
 from core.domain.numbers import count_text
 from core.domain.study import Design
 from core.domain.values import slug
@@ -58,23 +59,6 @@ _ABOUT_FIELDS = ("title", "description", "licence", "citation")
 _FORMS = ("negation", "opposite", "alternate")
 """Forms that a bank can take besides paraphrases and those with a name of their own."""
 PARAPHRASE = "paraphrase_"
-
-LANGUAGES: Mapping[str, str] = {
-    "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan",
-    "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
-    "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish",
-    "fr": "French", "ga": "Irish", "gl": "Galician", "he": "Hebrew", "hi": "Hindi",
-    "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic", "it": "Italian",
-    "ja": "Japanese", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "ms": "Malay",
-    "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
-    "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish",
-    "sw": "Swahili", "ta": "Tamil", "th": "Thai", "tl": "Tagalog", "tr": "Turkish",
-    "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
-}  # fmt: skip
-"""English names of common languages, by code."""
-
-_LANGUAGE_CODES = {name.casefold(): code for code, name in LANGUAGES.items()}
-_LANGUAGE_PATTERN = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE | re.ASCII)
 
 
 def with_format(bank: Instrument, code: str, options: Sequence[Option]) -> Instrument:
@@ -114,22 +98,27 @@ def remove_format(bank: Instrument, code: str) -> Instrument:
     return replace(bank, formats=tuple(f for f in bank.formats if f.code != code))
 
 
-def _language_code(written: str) -> str:
-    """The code of a language written as its code or its English name, such as fr or French."""
-    code = re.sub(r"\(.*\)", "", written).strip()
-    code = _LANGUAGE_CODES.get(code.casefold(), code)
-    if not _LANGUAGE_PATTERN.fullmatch(code):
+def text_language(typed: str) -> str:
+    """The code of a language that somebody chose or typed, by its code or name.
+
+    Raises
+    ------
+    BankError
+        The text is neither.
+    """
+    code = typed_language(typed)
+    if not code:
         raise BankError(
-            f"'{code}' is not a language code or the English name of a common language.",
-            "Type a name such as French, a code of two or three letters such as fr, or one with a "
-            "region such as pt-BR.",
+            f"'{typed.strip()}' is not a language code or the name of a common language.",
+            "Choose a language from the list, or type a code of two or three letters such as fr, "
+            "or one with a region such as pt-BR.",
         )
     return code
 
 
 def add_language(bank: Instrument, language: str) -> Instrument:
-    """The bank with one more language, still without texts."""
-    code = _language_code(language)
+    """The bank with one more language, by its code or name, still without texts."""
+    code = text_language(language)
     if code.casefold() in (known.casefold() for known in bank.languages):
         raise BankError(f"The bank has the language '{code}' already.", "Choose another one.")
     return replace(bank, languages=(*bank.languages, code))

@@ -19,6 +19,8 @@ POSITION, CODE, SUBSCALE, KEYED, PAIR, GENRE, TAGS, RANK = (
     "position", "code", "subscale", "keyed", "pair", "genre", "tags", "rank",
 )  # fmt: skip
 POINTS, STANCE = "points", "stance"
+SOURCE, DRAFTER, ACCEPTED, TARGET = "source", "drafter", "accepted", "target"
+"""Columns of the grid of translations besides the code."""
 TEXT, LOADING, PARTY = "text:", "loading:", "party:"
 """Columns of texts, domains and parties are called by one of these and what they hold."""
 _SCORING = (SUBSCALE, KEYED)
@@ -296,6 +298,60 @@ def item_rows(
         values = [cell_value(item, column) for item in items]
         frame[column] = pd.Series(values, dtype="float64") if column == RANK else _texts(values)
     return pd.DataFrame(frame)
+
+
+def translation_rows(
+    bank: Instrument, rows: Sequence[int], source: GridTextColumn, target: GridTextColumn
+) -> pd.DataFrame:
+    """The items at these places (from 0): code, source text, target text.
+
+    Where there are drafts, who wrote them and a column to accept them stand before the target.
+    """
+    items = [bank.items[row] for row in rows]
+    wordings = [wording_of(item, target) for item in items]
+    columns: dict[str, Any] = {
+        CODE: _texts(item.code for item in items),
+        SOURCE: _texts(_wording_text(item, source) for item in items),
+    }
+    drafters = [wording.drafted_by if wording else "" for wording in wordings]
+    if any(drafters):
+        columns[DRAFTER] = _texts(drafters)
+        columns[ACCEPTED] = pd.Series([False] * len(items), dtype="bool")
+    columns[TARGET] = _texts(wording.text if wording else "" for wording in wordings)
+    return pd.DataFrame(columns)
+
+
+def rows_to_translate(bank: Instrument, target: GridTextColumn) -> tuple[int, ...]:
+    """Places (from 0) of the items whose target text is missing or an unreviewed draft."""
+    wordings = [wording_of(item, target) for item in bank.items]
+    return tuple(
+        row for row, w in enumerate(wordings) if w is None or not w.text.strip() or w.drafted_by
+    )
+
+
+def edit_translations(
+    bank: Instrument, rows: Sequence[int], target: GridTextColumn, edits: GridEdits
+) -> Instrument:
+    """The bank after edits of a grid of translations that showed the items at `rows`.
+
+    A text that was typed counts as reviewed. A language that is new to the bank comes with its
+    first text.
+    """
+    items = list(bank.items)
+    for place, cells in edits.edited.items():
+        if place >= len(rows):
+            continue
+        item = items[rows[place]]
+        wording = wording_of(item, target)
+        if TARGET in cells:
+            item = with_text(item, target, cell_text(cells[TARGET]))
+        elif cells.get(ACCEPTED) and wording:
+            item = with_text(item, target, wording.text)
+        items[rows[place]] = item
+    is_new = target.language not in bank.languages
+    has_texts = any(wording_of(item, target) for item in items)
+    added = (target.language,) if is_new and has_texts else ()
+    return replace(bank, items=tuple(items), languages=(*bank.languages, *added))
 
 
 def option_rows(

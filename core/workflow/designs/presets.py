@@ -9,7 +9,7 @@ from typing import Any
 from core.domain.instrument import Instrument, Item, content_hash
 from core.domain.study import Context, Design, crop_conversations, filter_by_language
 from core.errors import BankError, DesignError
-from core.files.banks.reading import read_instrument
+from core.files.banks.reading import ImportedBank, read_instrument
 from core.files.contexts import read_contexts
 from core.store import banks as store
 from core.workflow.banks import editing
@@ -228,7 +228,7 @@ def design(
     items, at most five contexts, two repetitions, and of several templates the first and last.
     """
     chosen = preset.design
-    bank = _bank(workspace, chosen.instrument)
+    bank = starter_bank(workspace, chosen.instrument)
     if preset.contexts:
         chosen = replace(chosen, contexts=_contexts(workspace, preset.contexts))
     if first_items is not None:
@@ -254,22 +254,39 @@ def fields(
     return body | {"study": forms.free_name(workspace, chosen.study)}
 
 
-def _bank(workspace: Workspace, code: str) -> Instrument:
+def starter_bank(workspace: Workspace, code: str) -> Instrument:
     """The working copy of a starter bank, imported again where it is not in the database."""
     try:
         return editing.load(workspace, code).instrument
     except BankError:
-        file = workspace.data_directory / "banks" / f"{code}.csv"
-        draft = read_instrument(file.name, file.read_bytes())
-        return editing.import_bank(workspace, draft).instrument
+        return editing.import_bank(workspace, _read_bank(workspace, code)).instrument
 
 
-def _contexts(workspace: Workspace, name: str) -> tuple[Context, ...]:
-    """The contexts that come along, kept as a set unless they are or the name is taken."""
+def published_bank(workspace: Workspace, code: str) -> Instrument:
+    """The same without importing it."""
+    try:
+        return editing.load(workspace, code).instrument
+    except BankError:
+        return _read_bank(workspace, code).instrument
+
+
+def _read_bank(workspace: Workspace, code: str) -> ImportedBank:
+    file = workspace.data_directory / "banks" / f"{code}.csv"
+    return read_instrument(file.name, file.read_bytes())
+
+
+def contexts_of(workspace: Workspace, name: str) -> tuple[Context, ...]:
+    """The contexts of a set that comes along."""
     file = workspace.data_directory / _FILES[name]
     contexts = read_contexts(file.name, file.read_bytes())
     if name == CONVERSATIONS:
         contexts = crop_conversations(filter_by_language(contexts, "en"))
+    return contexts
+
+
+def _contexts(workspace: Workspace, name: str) -> tuple[Context, ...]:
+    """The contexts that come along, kept as a set unless they are or the name is taken."""
+    contexts = contexts_of(workspace, name)
     known = sets.load_all(workspace)
     if name not in known and contexts not in known.values():
         sets.save(workspace, name, contexts)

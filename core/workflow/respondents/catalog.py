@@ -14,7 +14,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from core.collect import endpoints, local_model, openai_client
+from core.collect import endpoints, local_model
 from core.collect.client import CallFailure, ChatClient, ChatRequest, FailureKind, Question
 from core.collect.endpoints import SERVICES, Service
 from core.collect.local_model import LocalClient
@@ -316,6 +316,8 @@ def key_state(workspace: Workspace, base_url: str, key_variable: str) -> KeyStat
 
 def list_models(workspace: Workspace, base_url: str, key_variable: str) -> tuple[str, ...]:
     """Names of the models a service offers."""
+    from core.collect import openai_client  # noqa: PLC0415  # slow to load
+
     endpoints.check_address(base_url)
     key = key_for(workspace, base_url, key_variable)
     return _run_call(
@@ -387,6 +389,8 @@ def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:
         return LocalClient(
             respondent.base_url, at_once=sampling.at_once, timeout_s=sampling.timeout_s
         )
+    from core.collect import openai_client  # noqa: PLC0415  # slow to load
+
     endpoints.check_address(respondent.base_url)
     key = key_for(workspace, respondent.base_url, respondent.key_variable)
     return openai_client.OpenAIClient(

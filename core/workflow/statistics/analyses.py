@@ -11,7 +11,6 @@ import pandas as pd
 
 from core import analysis as _registered  # importing the package registers every analysis
 from core import export
-from core.analysis.shared.matrices import group_name
 from core.analysis.shared.registry import (
     Analysis,
     AnalysisOption,
@@ -25,14 +24,14 @@ from core.collect import simulated
 from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.errors import DesignError, NotEnoughData
-from core.store import audits, runs, studies
+from core.store import audits, banks, runs, studies
 from core.store import collection as collection_store
 from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
 from core.workflow.statistics import frames
-from core.workflow.statistics.frames import Filters
+from core.workflow.statistics.frames import ChosenAnswers, Filters
 from core.workflow.workspace import Workspace
 
 __all__ = ["AnalysisResult", "ResultTable", "all_analyses", "export"]
@@ -40,20 +39,43 @@ __all__ = ["AnalysisResult", "ResultTable", "all_analyses", "export"]
 
 # What a person has chosen for an analysis of a study, so that a reload or another day finds it.
 
-_FACTOR_OPTION = "factor"
+FACTOR_OPTION = "factor"
 """The option of analyses that compare the levels of a factor."""
+_BY_OPTION = "by"
+"""The option of analyses whose results can be set side by side by factors."""
+_EVERY_ANSWER = ChosenAnswers()
 
 
-def saved_options(workspace: Workspace, study: str, analysis: Analysis) -> dict[str, Any]:
-    """Every option with the value last chosen for this study, or its default."""
+def saved_options(
+    workspace: Workspace,
+    study: str,
+    analysis: Analysis,
+    answers: ChosenAnswers = _EVERY_ANSWER,
+) -> dict[str, Any]:
+    """Every option with the value last chosen for this study, or its default.
+
+    What is set side by side at first depends on the answers (see `frames.default_groups`).
+    """
     draft = saved_inputs.load(workspace, _draft_name(study, analysis))
     saved = draft.value if draft and isinstance(draft.value, dict) else {}
     values = {option.name: _restored(option, saved.get(option.name)) for option in analysis.options}
-    if _FACTOR_OPTION in values and _FACTOR_OPTION not in saved:
-        values[_FACTOR_OPTION] = (
-            _varying_factor(workspace, study, analysis) or values[_FACTOR_OPTION]
-        )
+    if FACTOR_OPTION in values and FACTOR_OPTION not in saved:
+        values[FACTOR_OPTION] = _varying_factor(workspace, study, analysis) or values[FACTOR_OPTION]
+    if _BY_OPTION in values and _BY_OPTION not in saved:
+        values[_BY_OPTION] = initial_groups(workspace, study, analysis, values, answers)
     return values
+
+
+def initial_groups(
+    workspace: Workspace,
+    study: str,
+    analysis: Analysis,
+    options: Mapping[str, Any],
+    answers: ChosenAnswers = _EVERY_ANSWER,
+) -> tuple[str, ...]:
+    """What is set side by side in these answers until the user chooses."""
+    codes = (study, *answers.others)
+    return frames.default_groups(workspace, analysis, codes, options, answers.where, answers.over)
 
 
 def save_option(
@@ -75,7 +97,7 @@ def save_option(
 
 def _varying_factor(workspace: Workspace, study: str, analysis: Analysis) -> str:
     """The first factor on offer for comparison in which this study varies; empty where none."""
-    kind = next(option.kind for option in analysis.options if option.name == _FACTOR_OPTION)
+    kind = next(option.kind for option in analysis.options if option.name == FACTOR_OPTION)
     levels = browsing.levels(workspace, study)
     codes = [code for code, _ in kind.choices] if isinstance(kind, Choice) else []
     return next((code for code in codes if len(levels.get(code, ())) > 1), "")
@@ -156,21 +178,40 @@ def run(
         There are no answers, a filter names an unknown factor, or nothing can be computed.
     """
     analysis = by_name(name)
-    given = options
-    frame, options, notes, words = _load_inputs(
-        workspace, analysis, study_codes, options, where, over
-    )
-    result = analysis.run(frame, **options)
-    result = bank_attachment.with_keying_words(
-        workspace, result, frames.studies_used(analysis, study_codes, given)
-    )
+    inputs = _load_inputs(workspace, analysis, study_codes, options, where, over)
+    result = analysis.run(inputs.frame, **inputs.options)
+    used = frames.studies_used(analysis, study_codes, options)
+    result = bank_attachment.with_keying_words(workspace, result, used)
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]
     return replace(
         result,
-        unit=result.unit + words,
-        notes=(*notes, *result.notes),
+        unit=result.unit + inputs.unit_words,
+        cautions=(*inputs.cautions, *result.cautions),
+        notes=(*inputs.notes, *result.notes),
         method=" ".join([result.method, *amended]),
+        item_texts=item_texts(workspace, used, where),
     )
+
+
+def item_texts(workspace: Workspace, study_codes: Sequence[str], where: Filters) -> dict[str, str]:
+    """The wording of each item in its original form, with the placeholders of entities.
+
+    The language is that of the bank's source if the answers include it, else the first of theirs.
+    An item without a wording in it has that in the source language. Of items with the same code,
+    the one of the first study counts; items without any such wording are left out.
+    """
+    texts: dict[str, str] = {}
+    for code in study_codes:
+        record = studies.get(workspace.database, code)
+        bank = banks.instrument(workspace.database, record.instrument_id)
+        source = bank.languages[0] if bank.languages else ""
+        languages = list(map(str, where.get("language") or record.design.languages))
+        preferred = languages[0] if languages and source not in languages else source
+        for item in bank.items:
+            text = item.text(preferred) or item.text(source)
+            if text:
+                texts.setdefault(item.code, text)
+    return texts
 
 
 def scripts(
@@ -191,8 +232,19 @@ def scripts(
     analysis = by_name(name)
     if analysis.scripts is None:
         raise NotEnoughData(f"'{name}' offers no scripts.", "Export its tables instead.")
-    frame, options, _, _ = _load_inputs(workspace, analysis, study_codes, options, where, over)
-    return analysis.scripts(frame, **options)
+    inputs = _load_inputs(workspace, analysis, study_codes, options, where, over)
+    return analysis.scripts(inputs.frame, **inputs.options)
+
+
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """Frame and options as an analysis takes them, what to say of them, and words for its unit."""
+
+    frame: pd.DataFrame
+    options: dict[str, Any]
+    notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+    unit_words: str = ""
 
 
 def _load_inputs(
@@ -202,11 +254,13 @@ def _load_inputs(
     options: Mapping[str, Any],
     where: Filters,
     over: Sequence[str] = (),
-) -> tuple[pd.DataFrame, dict[str, Any], tuple[str, ...], str]:
-    """Frame and options as the analysis takes them, notes on them, and words for its unit."""
+) -> _Inputs:
     for code in study_codes:
         studies.get(workspace.database, code)
-    by = tuple(options.get("by", next((o.default for o in analysis.options if o.name == "by"), ())))
+    if _BY_OPTION not in options and any(o.name == _BY_OPTION for o in analysis.options):
+        groups = frames.default_groups(workspace, analysis, study_codes, options, where, over)
+        options = {**options, _BY_OPTION: groups}
+    by = tuple(options.get(_BY_OPTION, ()))
     frame = frames.load_frame(workspace, analysis, study_codes, where, by)
     check_frame(frame, analysis.needs)
     chosen = frames.load_other_data(workspace, analysis, options)
@@ -214,14 +268,14 @@ def _load_inputs(
     chosen |= grouping
     notes = (_SEVERAL_FORMATS_NOTE,) if grouping else ()
     if analysis.needs is not ITEM_SCORES:
-        return frame, chosen, notes, ""
+        return _Inputs(frame, chosen, notes)
     averaged_factors = frames.factors_to_average(analysis, chosen, over)
     rows = average_over(frame, averaged_factors)
-    cautions = frames.cautions(workspace, analysis, rows, chosen)
-    return (
+    return _Inputs(
         rows,
         chosen,
-        (*notes, *cautions, *frames.averaging_notes(frame, rows, averaged_factors)),
+        (*notes, *frames.averaging_notes(frame, rows, averaged_factors)),
+        frames.cautions(workspace, analysis, rows, chosen),
         frames.averaging_words(frame, averaged_factors),
     )
 
@@ -230,34 +284,12 @@ def _grouping_by_format(
     analysis: Analysis, frame: pd.DataFrame, options: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
     """The groups to set side by side where answer formats differ, if not by format already."""
-    by = next((option for option in analysis.options if option.name == "by"), None)
-    if by is None or "format" not in frame or frame["format"].nunique() < 2:
+    if _BY_OPTION not in options or "format" not in frame or frame["format"].nunique() < 2:
         return {}
-    chosen = tuple(options.get("by", by.default))
-    if "format" in chosen or options.get("factor") == "format":
+    chosen = tuple(options[_BY_OPTION])
+    if "format" in chosen or options.get(FACTOR_OPTION) == "format":
         return {}
-    return {"by": (*chosen, "format")}
-
-
-def verdicts(report: AnalysisResult) -> list[tuple[str, bool | None, str]]:
-    """Of a validation report, each group's name, whether it passed, and the verdict.
-
-    None where a criterion that decides it has no coefficient.
-    """
-    table = next(table for table in report.tables if table.name == "verdicts")
-    columns = list(table.frame.columns)
-    factors = columns[: columns.index("reliable")]
-    return [
-        (group_name([row[name] for name in factors]), _passed(row), str(row["verdict"]))
-        for row in table.frame.to_dict("records")
-    ]
-
-
-def _passed(row: Mapping[Any, Any]) -> bool | None:
-    """Whether a scale is reliable and valid, as far as that is known."""
-    if "no" in (row["reliable"], row["valid"]):
-        return False
-    return True if row["valid"] == "yes" else None
+    return {_BY_OPTION: (*chosen, "format")}
 
 
 def software_versions() -> dict[str, str]:

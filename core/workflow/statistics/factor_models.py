@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from core.analysis.cfa_comparison.change import BANK_MODEL, EDITED_MODEL
 from core.analysis.shared.factor_models import editing
-from core.analysis.shared.factor_models.models import MODELS, ModelKind, proposed_text
+from core.analysis.shared.factor_models.models import (
+    MODELS,
+    ModelKind,
+    is_model_name,
+    proposed_text,
+)
 from core.errors import DesignError, NotEnoughData
 from core.workflow import saved_inputs
 from core.workflow.statistics import frames
+from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.workspace import Workspace
 
 MODEL_HEADING = "## "
@@ -41,6 +49,79 @@ def proposal(workspace: Workspace, studies: Sequence[str], preset: ModelKind) ->
         raise NotEnoughData("There are no answers yet.", "Run the study first.")
     written = proposed_text(frame, preset)
     return Proposal(written.text, dict(written.shown))
+
+
+EditKind = Literal["move", "add", "take_off", "correlate", "separate"]
+"""Edits of one press: a loading moves, is added or goes; two residuals may covary, or not."""
+
+
+@dataclass(frozen=True)
+class ModelEdit:
+    """One edit of a model, with the names of the text.
+
+    `target` is the factor an item moves to or loads on as well, or the second item of a pair of
+    residuals; `source` is the factor that the item leaves, empty for an item on no factor.
+    """
+
+    kind: EditKind
+    item: str
+    source: str = ""
+    target: str = ""
+
+
+def apply_edit(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str]:
+    """The edited text, and a sentence on the change with the names that users know.
+
+    Parameters
+    ----------
+    text : str
+        A model text.
+    edit : ModelEdit
+        One edit of it.
+    proposed : Proposal
+        Of the same items, whose names it knows.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    DesignError
+        A new factor has a name that a text cannot hold, or the model would lose its last item.
+    """
+    present = editing.assignment(text)
+    item, source, target = map(proposed.name, (edit.item, edit.source, edit.target))
+    if edit.kind in ("move", "add"):
+        _check_factor(edit.target, proposed, present)
+    if edit.kind == "move":
+        sentence = f"{item} moved from {source} to {target}." if source else f"{item}: on {target}."
+        return editing.move_item(text, edit.item, edit.source, edit.target), sentence
+    if edit.kind == "add":
+        sentence = f"{item} has a cross-loading on {target}."
+        return editing.with_cross_loading(text, edit.item, edit.target), sentence
+    if edit.kind == "correlate":
+        sentence = f"The residuals of {item} and {target} may correlate."
+        return editing.with_residual(text, edit.item, edit.target), sentence
+    if edit.kind == "separate":
+        sentence = f"The residuals of {item} and {target} are uncorrelated."
+        return editing.without_residual(text, edit.item, edit.target), sentence
+    changed = editing.without_loading(text, edit.item, edit.source)
+    if not any(editing.assignment(changed).values()):
+        raise DesignError("A model needs an item.", "Put another item on a factor first.")
+    is_out = present.get(edit.item, ()) == (edit.source,)
+    sentence = f"{item} is out of the model." if is_out else f"{item} is off {source}."
+    return changed, sentence
+
+
+def _check_factor(name: str, proposed: Proposal, present: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse the name of a new factor that a model text cannot hold or that an item has."""
+    factors = {factor for own in present.values() for factor in own}
+    items = {*present, *editing.assignment(proposed.text)}
+    if name not in factors and (not is_model_name(name) or name in items):
+        raise DesignError(
+            f"A factor cannot be called {name}.",
+            "Begin with a letter, go on with letters, digits, dots and underscores, and choose a "
+            "name that no item has.",
+        )
 
 
 def saved_models(workspace: Workspace, study: str) -> dict[str, str]:
@@ -85,13 +166,62 @@ def comparison_text(models: Mapping[str, str]) -> str:
     )
 
 
-move = editing.move_item
-add_cross_loading = editing.with_cross_loading
-take_off = editing.without_loading
+def comparison_with_bank(fitted: AnalysisRequest, proposed: Proposal) -> AnalysisRequest | None:
+    """The comparison of an edited model with the bank's, over the answers of the edited one.
+
+    Parameters
+    ----------
+    fitted : AnalysisRequest
+        The request for `cfa`, whose model text is the edited model.
+    proposed : Proposal
+        The bank's model.
+
+    Returns
+    -------
+    AnalysisRequest or None
+        For `cfa_comparison`, whose result `model_changes` reads; None where no model is edited.
+    """
+    edited = str(fitted.options["model_text"])
+    if not edited.strip() or not proposed.text:
+        return None
+    options = {name: fitted.options[name] for name in ("by", "estimator")}
+    models = comparison_text({BANK_MODEL: proposed.text, EDITED_MODEL: edited})
+    return replace(fitted, analysis="cfa_comparison", options={**options, "models": models})
+
+
+def free_parameter(text: str, kind: str, left: str, right: str) -> str:
+    """The text in which a parameter of a modification index is free.
+
+    Parameters
+    ----------
+    text : str
+        A model text.
+    kind : str
+        As the table of modification indices calls the parameter: "loading" or "covariance".
+    left, right : str
+        Names in the text: factor and item of a loading, or the two sides of a covariance.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    DesignError
+        The text already names the parameter, or there is no edit for this kind.
+    """
+    changed = text
+    if kind == "loading":
+        changed = editing.with_cross_loading(text, right, left)
+    elif kind == "covariance":
+        changed = editing.with_residual(text, left, right)
+    if changed == text:
+        raise DesignError(
+            "One press cannot free this parameter.", "Free it in the model text: NA*name."
+        )
+    return changed
+
+
 assignment = editing.assignment
 residual_pairs = editing.residual_pairs
-with_residual = editing.with_residual
-without_residual = editing.without_residual
 
 
 def _without_headings(text: str) -> str:

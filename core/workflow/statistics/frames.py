@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ from core.domain.frames import (
 from core.domain.study import FACTORS, Context
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
+from core.store import answers, frames, studies
 from core.store import banks as bank_store
-from core.store import frames, studies
 from core.store import studies as study_store
 from core.workflow.answers import texts
 from core.workflow.banks import editing
@@ -37,6 +37,15 @@ from core.workflow.workspace import Workspace
 # The frames an analysis works on, of the studies asked for.
 
 Filters = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class ChosenAnswers:
+    """Which answers go with those of a study, and how: other studies, filters, averages."""
+
+    others: tuple[str, ...] = ()
+    where: Filters = field(default_factory=dict)
+    over: tuple[str, ...] = ()
 
 
 def load_frame(
@@ -301,6 +310,8 @@ _MEANING_IN_IMPORTS = {
 _INDIVIDUAL = ("respondent", "context", "entity", "entity_b")
 _ASKING_FACTORS = ("form", "label_order", "template", "language", "phase")
 """Ways of asking the same thing."""
+_MOST_LEVELS = 12
+"""Levels of a factor that is set side by side unasked."""
 _PLURALS = {
     "label_order": "orders of options",
     "entity": "entities",
@@ -332,6 +343,68 @@ def factors_to_average(
     taken = [name for name in over if name in FACTORS and name not in excluded]
     # a respondent has one model, so averaging over respondents averages over models
     return tuple(dict.fromkeys((*taken, *(["model"] if "respondent" in taken else []))))
+
+
+def default_groups(
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    options: Mapping[str, Any],
+    where: Filters,
+    over: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """The factors to set side by side where nobody has chosen any.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Where the studies are.
+    analysis : Analysis
+        One without the option `by` has none.
+    codes : sequence of str
+        The studies of the analysis.
+    options : mapping
+        Its other options; what they name is compared by the analysis itself.
+    where, over
+        Filters of the answers, and factors to average over first.
+
+    Returns
+    -------
+    tuple of str
+        The default of the analysis and every way of asking in which the answers vary: languages,
+        forms, orders of options, instructions and phases. Repetitions are among them where a
+        respondent is asked at temperature 0. A factor of more than 12 levels is not, so that a
+        page stays readable, nor one that would leave nothing to compare; a caution then says that
+        its rows are pooled.
+    """
+    own = [tuple(option.default) for option in analysis.options if option.name == "by"]
+    default = own[0] if own else ()
+    guarded = analysis.pooled_rows_need_caution or analysis.compares
+    if analysis.needs is not ITEM_SCORES or not own or not guarded:
+        return default
+    others = {name: value for name, value in options.items() if name != "by"}
+    compared = [name for name in ("study", *FACTORS) if name == others.get("factor")]
+    ways = (*_ASKING_FACTORS, "repetition")
+    columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
+    asked = answers.conditions(workspace.database, codes, columns, where)
+    excluded = {*default, *_factors_in_options(analysis, others), *over}
+    taken = [
+        name
+        for name in ways
+        if name not in excluded
+        and 1 < asked[name].nunique(dropna=False) <= _MOST_LEVELS
+        and all(_crossed(asked, name, factor) for factor in compared)
+    ]
+    labels = asked["respondent"].unique()
+    if "repetition" in taken and not _without_chance(workspace, codes, labels):
+        taken.remove("repetition")
+    return (*default, *taken)
+
+
+def _crossed(asked: pd.DataFrame, name: str, factor: str) -> bool:
+    """Whether several levels of `factor` were asked under some level of the factor `name`."""
+    levels = asked[[name, factor]].drop_duplicates()
+    return bool(levels.duplicated(name).any())
 
 
 def averaging_words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
@@ -370,15 +443,7 @@ def _repetition_cautions(
     """Where a model was asked again and again."""
     if "repetition" in looked_at or not _varies(rows, "repetition"):
         return ()
-    fixed = sorted(
-        {
-            person.label
-            for code in rows["study"].unique()
-            for person in studies_designs.respondents_of(workspace, str(code))
-            if person.sampling.temperature == 0 and not person.simulation
-        }
-        & set(map(str, rows["respondent"].unique()))
-    )
+    fixed = _without_chance(workspace, rows["study"].unique(), rows["respondent"].unique())
     if fixed:
         return (
             f"Rows are repetitions at temperature 0 ({name_list(fixed)}): the same question "
@@ -404,6 +469,19 @@ def _repetition_cautions(
             "individuals.",
         )
     return ()
+
+
+def _without_chance(
+    workspace: Workspace, codes: Iterable[Any], labels: Iterable[Any]
+) -> tuple[str, ...]:
+    """Those of the respondents of some studies that are asked at temperature 0."""
+    cold = {
+        person.label
+        for code in codes
+        for person in studies_designs.respondents_of(workspace, str(code))
+        if person.sampling.temperature == 0 and not person.simulation
+    }
+    return tuple(sorted(cold & set(map(str, labels))))
 
 
 def _pooling_cautions(
@@ -447,7 +525,7 @@ def _recurring_factors(
 
 def _factors_in_options(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
     """The factors that an analysis itself sets side by side or compares."""
-    factors: set[str] = set()
+    factors: set[str] = set(analysis.compares)
     for option in analysis.options:
         value = options.get(option.name, option.default)
         if isinstance(value, str):

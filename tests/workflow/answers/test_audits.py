@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from core.domain.study import Design, Status
-from core.errors import NotEnoughData
+from core.errors import CodingError, NotEnoughData
 from core.stats.agreement import cohens_kappa
 from core.stats.distributions import wilson_interval
-from core.workflow.answers import audits, browsing, exports
+from core.workflow.answers import agreement, audits, browsing, exports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
@@ -48,15 +48,19 @@ def code_as_the_parser(workspace, audit, but=lambda number: None):
     return number
 
 
+def results(workspace, audit):
+    return agreement.results(audits.load_sample(workspace, audit)).frame
+
+
 def test_a_person_who_agrees_gives_full_success_and_kappa_for_each_model(workspace):
     collect(workspace)
     audit = audits.draw_audit(workspace, "study", seed=1, per_model=30)
     assert code_as_the_parser(workspace, audit) == 60
-    frame = audits.results(workspace, audit).frame
-    assert frame["model"].tolist() == ["graded response model", "second model"]
-    assert frame["coded"].tolist() == [30, 30]
-    assert frame["success"].tolist() == frame["kappa"].tolist() == [1.0, 1.0]
-    assert frame["ci_low"].tolist() == [wilson_interval(30, 30)[0]] * 2
+    frame = results(workspace, audit)
+    assert frame["model"].tolist() == ["graded response model", "second model", "all models"]
+    assert frame["coded"].tolist() == [30, 30, 60]
+    assert frame["success"].tolist() == frame["kappa"].tolist() == [1.0, 1.0, 1.0]
+    assert frame["ci_low"].tolist() == [wilson_interval(n, n)[0] for n in (30, 30, 60)]
     assert frame["disagreements"].sum() == 0
 
 
@@ -65,13 +69,13 @@ def test_results_are_the_pure_functions_of_the_codings(workspace):
     audit = audits.draw_audit(workspace, "study", seed=2, per_model=40)
     code_as_the_parser(workspace, audit, lambda n: "3" if n % 5 == 0 else None)
     coded = audits.codings(workspace, audit)
-    for row in audits.results(workspace, audit).frame.to_dict("records"):
-        part = coded[coded["model"] == row["model"]]
+    for row in results(workspace, audit).to_dict("records"):
+        part = coded[coded["model"].isin([row["model"]]) | (row["model"] == "all models")]
         pairs = part[["person_option", "parser_option"]].fillna("none")
         same = pairs["person_option"] == pairs["parser_option"]
         assert row["success"] == same.mean() < 1
-        assert (row["ci_low"], row["ci_high"]) == wilson_interval(int(same.sum()), 40)
-        kappa = cohens_kappa(list(pairs["person_option"]), list(pairs["parser_option"]))
+        assert (row["ci_low"], row["ci_high"]) == wilson_interval(int(same.sum()), len(part))
+        kappa = cohens_kappa(list(pairs["person_option"]), list(pairs["parser_option"])).value
         assert row["kappa"] == kappa < 1
         assert row["disagreements"] == (~same).sum()
 
@@ -85,8 +89,8 @@ def test_correctly_missing_is_a_success_whatever_the_reason(workspace):
             audits.save_coding(workspace, audit, answer.trial_id, option=answer.option)
         else:
             audits.save_coding(workspace, audit, answer.trial_id, status=Status.NEUTRAL)
-    frame = audits.results(workspace, audit).frame
-    assert frame["success"].tolist() == [1.0, 1.0]
+    frame = results(workspace, audit)
+    assert frame["success"].tolist() == [1.0, 1.0, 1.0]
     assert (frame["kappa"] == 1).all()
     assert (frame["kappa_kinds"] < 1).all()
     assert (frame["disagreements"] > 0).all()
@@ -95,7 +99,7 @@ def test_correctly_missing_is_a_success_whatever_the_reason(workspace):
 def test_nothing_coded_is_undefined_and_not_zero(workspace):
     collect(workspace)
     audit = audits.draw_audit(workspace, "study", seed=1, per_model=5)
-    row = audits.results(workspace, audit).frame.iloc[0]
+    row = results(workspace, audit).iloc[0]
     assert row["coded"] == 0
     assert all(math.isnan(row[name]) for name in ("success", "ci_low", "kappa"))
 
@@ -182,3 +186,211 @@ def test_a_study_without_replies_has_no_audit_and_none_is_kept(workspace):
     with pytest.raises(NotEnoughData, match="no replies"):
         audits.draw_audit(workspace, "study", seed=1)
     assert audits.list_audits(workspace, "study") == ()
+
+
+# Two coders. What each chooses for ten replies of one model, and the final codings.
+
+ANNA = ["1", "1", "1", "2", "2", "2", "refused", "refused", "neutral", "neutral"]
+BEN = ["1", "1", "2", "2", "2", "refused", "refused", "refused", "refused", "neutral"]
+# They agree on 7 of 10. Anna: 1 three times, 2 three times, refused and neutral twice each. Ben: 1
+# twice, 2 three times, refused four times, neutral once. Expected by chance:
+# (3·2 + 3·3 + 2·4 + 2·1) / 100 = .25. Kappa = (.7 - .25) / (1 - .25) = .6
+KAPPA = 0.6
+# Both say refused for 2 replies, Ben alone for 2: 2·2 / (2·2 + 0 + 2) = 2/3
+REFUSED = 2 / 3
+
+
+def ten_replies(workspace, **settings):
+    """An audit of ten replies of one model, and their trials in the order of coding."""
+    freeze(workspace, simulated(refusal_rate=0.2, seed=3), n_personas=1)
+    control.start(workspace, "study")
+    control.wait(workspace, "study", every_s=0.02)
+    audit = audits.draw_audit(workspace, "study", seed=1, per_model=10, **settings)
+    return audit, audits.load_sample(workspace, audit).trials
+
+
+def code(workspace, audit, trials, codes, coder):
+    for trial, code in zip(trials, codes, strict=True):
+        what = {"option": code} if code.isdigit() else {"status": Status(code)}
+        audits.save_coding(workspace, audit, trial, coder=coder, **what)
+
+
+@pytest.fixture
+def two(workspace):
+    """A sample that Anna and Ben have coded."""
+    audit, trials = ten_replies(workspace)
+    code(workspace, audit, trials, ANNA, "Anna")
+    code(workspace, audit, trials, BEN, "Ben")
+    return audit, trials
+
+
+def test_agreement_of_two_coders_is_as_worked_by_hand(workspace, two):
+    audit, _ = two
+    sample = audits.load_sample(workspace, audit)
+    (row,) = agreement.coder_agreement(sample).frame.to_dict("records")
+    assert (row["first"], row["second"], row["coded"], row["disagreements"]) == (
+        "Anna", "Ben", 10, 3,
+    )  # fmt: skip
+    assert row["agreement"] == 0.7
+    assert (row["ci_low"], row["ci_high"]) == wilson_interval(7, 10)
+    assert row["kappa_kinds"] == pytest.approx(KAPPA, abs=1e-12)
+    assert row["kappa_kinds_low"] < KAPPA < row["kappa_kinds_high"]
+    # as options or none: Anna 3, 3, 4; Ben 2, 3, 5; agree on 8: (.8 - (6 + 9 + 20) / 100) / .65
+    assert row["kappa"] == pytest.approx(0.45 / 0.65, abs=1e-12)
+    assert row["reason"] == ""
+
+
+def test_agreement_by_status_and_the_cross_table_count_every_reply_once(workspace, two):
+    audit, _ = two
+    sample = audits.load_sample(workspace, audit)
+    by_status = agreement.status_agreement(sample, "Anna", "Ben").frame.set_index("status")
+    assert by_status.loc["refused", "agreement"] == REFUSED
+    assert by_status.loc["refused", ["both", "only_first", "only_second"]].tolist() == [2, 0, 2]
+    assert by_status.loc["answered", ["both", "only_first", "only_second"]].tolist() == [5, 1, 0]
+    assert by_status.loc["answered", "agreement"] == 10 / 11
+    crossed = agreement.cross_table(sample, "Anna", "Ben").frame
+    assert crossed["code"].tolist() == ["1", "2", "neutral, non-committal", "refused"]
+    assert crossed.drop(columns="code").to_numpy().tolist() == [
+        [2, 1, 0, 0],
+        [0, 2, 0, 1],
+        [0, 0, 1, 1],
+        [0, 0, 0, 2],
+    ]
+
+
+def test_a_coder_sees_the_codes_of_others_only_for_replies_coded_before(workspace, two):
+    audit, trials = two
+    code(workspace, audit, trials[:2], ["1", "1"], "Clara")
+    audits.save_note(workspace, audit, trials[0], "Anna", "clear")
+    audits.save_note(workspace, audit, trials[5], "Anna", "ironic")
+    seen = audits.load_sample(workspace, audit, "Clara")
+    for coder in ("Anna", "Ben", "Final coding", "Inkblot"):
+        assert set(seen.codes[coder]) <= set(trials[:2])
+    assert set(seen.codes["Anna"]) == set(trials[:2])
+    assert seen.notes == {(trials[0], "Anna"): "clear"}
+    assert set(audits.codings(workspace, audit, "Clara")["trial_id"]) == set(trials[:2])
+    assert agreement.coder_agreement(seen).frame["coded"].tolist() == [2, 2, 2]
+    unseen = audits.load_sample(workspace, audit, "Dora")
+    assert not any(unseen.codes.values())
+    assert unseen.notes == {}
+    assert len(unseen.replies) == 10  # the replies themselves are no secret
+
+
+def test_with_verdicts_at_the_end_nothing_of_others_is_seen_before_the_last_reply(workspace):
+    audit, trials = ten_replies(workspace, at_end=True)
+    code(workspace, audit, trials, ANNA, "Anna")
+    code(workspace, audit, trials[:9], BEN[:9], "Ben")
+    seen = audits.load_sample(workspace, audit, "Ben")
+    assert len(seen.codes["Ben"]) == 9
+    assert not any(seen.codes[coder] for coder in ("Anna", "Inkblot", "Final coding"))
+    assert audits.codings(workspace, audit, "Ben").empty
+    code(workspace, audit, trials[9:], BEN[9:], "Ben")
+    seen = audits.load_sample(workspace, audit, "Ben")
+    assert len(seen.codes["Anna"]) == len(seen.codes["Inkblot"]) == 10
+
+
+def test_who_adjudicates_without_coding_sees_all_and_codes_no_more(workspace):
+    audit, trials = ten_replies(workspace, at_end=True)
+    code(workspace, audit, trials, ANNA, "Anna")
+    code(workspace, audit, trials, BEN, "Ben")
+    audits.begin_adjudication(workspace, audit, "Clara")
+    seen = audits.load_sample(workspace, audit, "Clara")
+    assert len(seen.codes["Anna"]) == len(seen.codes["Ben"]) == 10
+    assert not seen.codes["Inkblot"]  # the reader's are shown at the end
+    with pytest.raises(CodingError, match="'Clara' adjudicates this sample"):
+        audits.save_coding(workspace, audit, trials[0], option="1", coder="Clara")
+    with pytest.raises(CodingError, match="'Anna' has coded replies"):
+        audits.begin_adjudication(workspace, audit, "Anna")
+    while (found := audits.reply_to_adjudicate(workspace, seen)) is not None:
+        audits.adjudicate(workspace, audit, found.answer.trial_id, adjudicator="Clara", option="2")
+        seen = audits.load_sample(workspace, audit, "Clara")
+    assert len(seen.codes["Inkblot"]) == 10
+
+
+def test_an_adjudicated_coding_is_final_and_says_who_decided_and_when(workspace, two):
+    audit, trials = two
+    sample = audits.load_sample(workspace, audit)
+    differing = [trials[2], trials[5], trials[8]]
+    assert audits.adjudicable_trials(sample) == differing
+    assert not set(differing) & set(sample.codes["Final coding"])
+    audits.save_note(workspace, audit, trials[2], "Anna", "first word")
+    for status in (Status.AMBIGUOUS, Status.OFF_SCALE):  # decided, then corrected
+        audits.adjudicate(workspace, audit, trials[2], adjudicator="Anna", status=status)
+    sample = audits.load_sample(workspace, audit)
+    assert sample.codes["Final coding"][trials[2]].status == "off_scale"
+    assert audits.adjudicable_trials(sample) == differing
+    assert audits.reply_to_adjudicate(workspace, sample).answer.trial_id == trials[5]
+    assert audits.adjudicated_trials(workspace, audit) == (trials[2],)
+    rows = audits.codings(workspace, audit)
+    of_reply = rows[rows["trial_id"] == trials[2]].set_index("coder")
+    assert of_reply["final_status"].tolist() == ["off_scale"] * 2
+    assert of_reply["adjudicator"].tolist() == ["Anna"] * 2
+    assert of_reply["adjudicated_at"].str.endswith("Z").all()
+    assert of_reply["note"].to_dict() == {"Anna": "first word", "Ben": ""}
+    assert of_reply["adjudicator_note"].tolist() == ["first word"] * 2
+    assert workspace.database.row("select count(*) from adjudication") == (2,)
+    with pytest.raises(CodingError, match="cannot adjudicate"):
+        audits.adjudicate(workspace, audit, trials[0], adjudicator="Anna", option="1")
+    with pytest.raises(CodingError, match="cannot adjudicate"):
+        audits.adjudicate(workspace, audit, trials[5], adjudicator="Dora", option="1")
+
+
+def test_the_final_coding_goes_into_the_data_and_replies_without_one_wait(workspace, two):
+    audit, trials = two
+    before = exports.export_tidy(workspace, "study")
+    parsed = audits.load_sample(workspace, audit).codes["Inkblot"]
+    audits.adjudicate(workspace, audit, trials[2], adjudicator="Ben", status=Status.OFF_SCALE)
+    audits.accept_codings(workspace, audit, trials)
+    kinds = [audits.load_sample(workspace, audit).data(trial).kind for trial in trials]
+    final = ["1", "1", "off_scale", "2", "2", None, "refused", "refused", None, "neutral"]
+    for trial, code, kind in zip(trials, final, kinds, strict=True):
+        assert kind == parsed[trial].kind if code is None else kind[1] == code
+    audits.adjudicate(workspace, audit, trials[5], adjudicator="Ben", status=Status.TRUNCATED)
+    assert audits.accept_codings(workspace, audit, trials) == 1
+    audits.revert_codings(workspace, audit, trials)
+    assert exports.export_tidy(workspace, "study") == before
+
+
+def test_each_coder_and_the_final_coding_are_compared_with_the_reader(workspace, two):
+    audit, trials = two
+    frame = results(workspace, audit).set_index("coder")
+    assert frame.index.tolist() == ["Anna", "Ben", "Final coding"]
+    assert frame["coded"].tolist() == [10, 10, 7]
+    parsed = audits.load_sample(workspace, audit).codes["Inkblot"]
+    reader = [parsed[trial].option or parsed[trial].status for trial in trials]
+    for name, codes in (("Anna", ANNA), ("Ben", BEN)):
+        own = cohens_kappa(codes, reader)
+        assert frame.loc[name, "kappa_kinds"] == pytest.approx(own.value, abs=1e-12)
+        assert frame.loc[name, "kappa_kinds_low"] == pytest.approx(own.low, abs=1e-12)
+
+
+def test_an_undefined_kappa_says_why(workspace):
+    audit, trials = ten_replies(workspace)
+    for coder in ("Anna", "Ben"):
+        code(workspace, audit, trials[:3], ["1", "1", "1"], coder)
+    (row,) = agreement.coder_agreement(audits.load_sample(workspace, audit)).frame.to_dict(
+        "records"
+    )
+    assert math.isnan(row["kappa_kinds"])
+    assert row["agreement"] == 1
+    assert row["reason"].startswith("Undefined: every code is the same category")
+
+
+def test_names_of_coders_and_notes_hold_no_key_and_no_name_of_a_table(workspace, two):
+    audit, trials = two
+    assert audits.coder_name(workspace, audit, "  Clara   Schmidt ") == "Clara Schmidt"
+    assert audits.coder_name(workspace, audit, "anna") == "Anna"
+    key = "sk-" + "a1B2" * 6
+    for name in ("", " ", "x" * 61, "inkblot", "Final coding", key, "a\u0000b"):
+        with pytest.raises(CodingError):
+            audits.coder_name(workspace, audit, name)
+    with pytest.raises(CodingError, match="looks like the key"):
+        audits.save_note(workspace, audit, trials[0], "Anna", f"my key {key}")
+    with pytest.raises(CodingError, match="2,001 characters"):
+        audits.save_note(workspace, audit, trials[0], "Anna", "x" * 2001)
+    with pytest.raises(ValueError, match="not in this audit"):
+        audits.save_note(workspace, audit, 12, "Anna", "x")
+    audits.save_note(workspace, audit, trials[0], "Anna", " said twice ")
+    audits.save_note(workspace, audit, trials[0], "Anna", "said twice")
+    assert audits.notes(workspace, audit) == {(trials[0], "Anna"): "said twice"}
+    assert workspace.database.row("select count(*) from coding_note") == (1,)

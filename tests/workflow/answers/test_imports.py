@@ -244,7 +244,7 @@ def test_scores_of_the_file_are_derived_once_a_bank_is_attached(workspace):
     data = people(score=lambda p, answer: 6 - answer)
     imports.import_tidy(workspace, "m.csv", data, scores="keyed")
     assert not bank_attachment.is_unkeyed(workspace, "m")
-    notes = analyses.run(workspace, "item_statistics", ["m"], {}, {}).notes
+    notes = analyses.run(workspace, "item_statistics", ["m"], {}, {}).cautions
     assert "was said to have reversed them; no bank confirms it" in notes[0]
     bank_store.save_draft(workspace.database, trust_bank(), expected_revision=None, summary="t")
     done = bank_attachment.attach(workspace, "m")
@@ -271,7 +271,7 @@ def test_a_bank_that_lacks_items_or_options_is_not_attached(on_file):
 
 def explained(result):
     helps = [column.help for table in result.tables for column in table.columns]
-    return " ".join([result.method, *result.notes, *helps])
+    return " ".join([result.method, *result.all_notes, *helps])
 
 
 def test_no_analysis_claims_reverse_keying_of_answers_without_a_bank(workspace):

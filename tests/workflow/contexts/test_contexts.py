@@ -13,8 +13,9 @@ from core.collect.client import Reply
 from core.domain.study import Context
 from core.errors import CollectionError, ConflictError, DesignError, NotEnoughData
 from core.workflow.banks.grid import GridEdits
-from core.workflow.contexts import rewriting, sets
-from core.workflow.contexts.sets import ContextScore, Derivation
+from core.workflow.contexts import by_score, rewriting, sets
+from core.workflow.contexts.by_score import ContextScore
+from core.workflow.contexts.sets import Derivation
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
@@ -179,8 +180,8 @@ def test_a_context_score_is_the_mean_of_its_item_scores():
         ("b", "i1", 5.0), ("b", "i2", math.nan),
         ("c", "i1", math.nan), ("c", "i2", math.nan),
     )  # fmt: skip
-    complete = sets.mean_scores(found, ["a", "b", "c", "d"], "listwise")
-    available = sets.mean_scores(found, ["a", "b", "c", "d"], "available")
+    complete = by_score.mean_scores(found, ["a", "b", "c", "d"], "listwise")
+    available = by_score.mean_scores(found, ["a", "b", "c", "d"], "available")
     assert [s.score for s in complete] == pytest.approx(
         [2.5, math.nan, math.nan, math.nan], nan_ok=1
     )
@@ -194,15 +195,15 @@ def scored(*values):
 
 def test_the_draw_takes_so_many_of_each_group_and_is_repeated_by_its_seed():
     scores = scored(*range(1, 41))
-    groups = sets.draw_groups(scores, n_groups=4, per_group=3, seed=5)
+    groups = by_score.draw_groups(scores, n_groups=4, per_group=3, seed=5)
     assert [(g.members[0].score, g.members[-1].score) for g in groups] == [
         (1, 10), (11, 20), (21, 30), (31, 40),
     ]  # fmt: skip
     for group in groups:
         assert len(group.drawn) == 3
         assert set(group.drawn) <= {member.code for member in group.members}
-    assert sets.draw_groups(scores, n_groups=4, per_group=3, seed=5) == groups
-    others = [sets.draw_groups(scores, per_group=3, seed=seed) for seed in range(6, 12)]
+    assert by_score.draw_groups(scores, n_groups=4, per_group=3, seed=5) == groups
+    others = [by_score.draw_groups(scores, per_group=3, seed=seed) for seed in range(6, 12)]
     assert any([g.drawn for g in other] != [g.drawn for g in groups] for other in others)
     places = [[int(code[1:]) - 10 * g.number + 9 for code in g.drawn] for g in groups]
     assert len({tuple(drawn) for drawn in places}) > 1  # not the same places in every group
@@ -210,11 +211,11 @@ def test_the_draw_takes_so_many_of_each_group_and_is_repeated_by_its_seed():
 
 def test_contexts_without_a_score_ties_and_small_groups_are_told():
     scores = (*scored(1, 1, 1, 2, 3, 4), ContextScore("gap", math.nan, 1, 1))
-    found = sets.ContextScores((), scores, ())
-    groups = sets.draw_groups(scores, n_groups=2, per_group=4)
+    found = by_score.ContextScores((), scores, ())
+    groups = by_score.draw_groups(scores, n_groups=2, per_group=4)
     # Median 1.5: the three ones below it, and 2, 3, 4 above.
     assert [len(group.members) for group in groups] == [3, 3]
-    said = " ".join(sets.draw_remarks(found, groups, 4))
+    said = " ".join(by_score.draw_remarks(found, groups, 4))
     assert "1 of 7 contexts have no score" in said
     assert "3 contexts share their score" in said
     assert "Group 1 has 3 contexts, fewer than the 4" in said
@@ -222,16 +223,16 @@ def test_contexts_without_a_score_ties_and_small_groups_are_told():
 
 def test_too_few_scores_for_the_groups_are_refused():
     with pytest.raises(NotEnoughData, match="3 contexts have a score"):
-        sets.draw_groups(scored(1, 2, 3), n_groups=4)
+        by_score.draw_groups(scored(1, 2, 3), n_groups=4)
 
 
 def test_scores_of_a_study_are_those_of_the_answers_on_file(workspace):
     person = simulated("Simulated")
     freeze(workspace, person, n_personas=12, repetitions=2)
     with pytest.raises(NotEnoughData, match="no usable answer"):
-        sets.load_scores(workspace, "study", "Simulated")
+        by_score.load_scores(workspace, "study", "Simulated")
     collect(workspace, "study")
-    found = sets.load_scores(workspace, "study", "Simulated", rule="available")
+    found = by_score.load_scores(workspace, "study", "Simulated", rule="available")
     rows = workspace.database.rows(
         "select a.context, avg(if(i.keyed = 1, o.points, 6 - o.points)) from response r "
         "join trial t using (trial_id) join administration a using (administration_id) "
@@ -243,11 +244,11 @@ def test_scores_of_a_study_are_those_of_the_answers_on_file(workspace):
     assert [s.n_answers + s.n_missing for s in found.scores] == [40] * 12
     assert found.contexts == personas(12)
     assert found.notes == ("Each score is a mean over 2 levels of repetition.",)
-    part = sets.subscales(workspace, "study", "Simulated")[0]
-    of_part = sets.load_scores(workspace, "study", "Simulated", subscale=part)
+    part = by_score.subscales(workspace, "study", "Simulated")[0]
+    of_part = by_score.load_scores(workspace, "study", "Simulated", subscale=part)
     assert sum(s.n_answers + s.n_missing for s in of_part.scores) < 12 * 40
-    groups = sets.draw_groups(found.scores, per_group=2)
-    chosen = sets.drawn_contexts(found, groups)
+    groups = by_score.draw_groups(found.scores, per_group=2)
+    chosen = by_score.drawn_contexts(found, groups)
     assert len(chosen) == 8
     assert set(chosen) <= set(personas(12))
 
@@ -255,7 +256,7 @@ def test_scores_of_a_study_are_those_of_the_answers_on_file(workspace):
 def test_a_study_without_contexts_is_refused(workspace):
     freeze(workspace, simulated(), n_personas=0)
     with pytest.raises(NotEnoughData, match="has no contexts"):
-        sets.load_scores(workspace, "study", "Simulated")
+        by_score.load_scores(workspace, "study", "Simulated")
 
 
 def collect(workspace, study):

@@ -4,6 +4,7 @@ import pytest
 
 from core.domain.study import Context, Design
 from core.errors import NotEnoughData
+from core.workflow.answers import bank_attachment, imports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
@@ -58,11 +59,11 @@ def test_forms_that_point_the_other_way_are_turned_before_they_are_scored(worksp
 def test_the_verdicts_of_a_report_say_whether_each_group_passed(workspace):
     collected(workspace, bank="attitude_22", forms=("original", "alternate"), n_personas=40)
     report = analyzed(workspace, "validation_report", resamples=100)
-    ((group, passed, sentence),) = analyses.verdicts(report)
+    ((group, sentence, light),) = analyses.by_name("validation_report").answer(report)
     assert group == "Simulated · personas"
     table = report.tables[0].frame.iloc[0]
-    assert sentence == table["verdict"]
-    assert passed is (False if "no" in (table["reliable"], table["valid"]) else None)
+    assert sentence.startswith(table["verdict"])
+    assert light == ("red" if "no" in (table["reliable"], table["valid"]) else "grey")
 
 
 def test_numbers_may_be_typed_with_commas_between_or_within_them():
@@ -111,3 +112,39 @@ def test_missing_answers_are_counted_by_kind_of_context_and_every_factor_of_the_
         found = analyzed(workspace, "option_distribution", by=(factor,)).tables[1].frame
         assert len(found) == groups
         assert found["n_unusable"].sum() == sum(row[3] for row in counted)
+
+
+def test_a_result_has_the_wording_of_every_item_in_the_language_of_its_answers(workspace):
+    collected(workspace, languages=("en", "de"), n_personas=2)
+    items = studies.frozen_bank(workspace, "study").items
+    both = analyzed(workspace, "item_statistics").item_texts
+    assert both == {item.code: item.text("en") for item in items}
+    german = analyses.run(workspace, "item_statistics", ["study"], {}, {"language": ["de"]})
+    assert german.item_texts == {item.code: item.text("de") for item in items} != both
+
+
+def test_wordings_of_a_result_hold_the_place_of_the_entity(workspace):
+    collected(
+        workspace, bank="brand_20", entities=("Acme", "Apex"), templates=("question",),
+        n_personas=2,
+    )  # fmt: skip
+    shown = analyzed(workspace, "option_distribution").item_texts
+    assert all("{entity}" in text for text in shown.values())
+    assert len(shown) == 20
+
+
+def test_answers_without_a_bank_have_no_wordings_until_one_is_attached(workspace):
+    rows = ["study,instrument,model,item,answer"]
+    rows += [
+        f"people,own,p{person},{item},{1 + (person + place) % 5}"
+        for person in range(4)
+        for place, item in enumerate(("nature_01", "nature_02"))
+    ]
+    imports.import_tidy(workspace, "people.csv", "\n".join(rows).encode())
+    options = {"by": ()}
+    alone = analyses.run(workspace, "item_statistics", ["people"], options, {})
+    assert alone.item_texts == {}
+    bank_attachment.attach(workspace, "people", "attitudes_20")
+    attached = analyses.run(workspace, "item_statistics", ["people"], options, {})
+    bank = studies.frozen_bank(workspace, "people")
+    assert attached.item_texts["nature_02"] == bank.item("nature_02").text("en") != ""

@@ -60,15 +60,37 @@ def test_what_is_set_side_by_side_or_compared_is_not_averaged(workspace):
 
 def test_repetitions_at_temperature_0_are_called_copies(workspace, monkeypatch):
     ask(workspace, repetitions=2)
-    assert not any(COLD in note for note in items(workspace).notes)  # simulated: drawn anew
+
+    def copies(**way):
+        """The cautions on copies, of all that the few answers give."""
+        return [text for text in items(workspace, **way).cautions if text.startswith(COLD)]
+
+    pooled = {"by": ("respondent",)}
+    assert copies(**pooled) == []  # simulated: drawn anew
     cold = service("http://127.0.0.1:9", label="Simulated")
     monkeypatch.setattr(studies, "respondents_of", lambda *_: (cold,))
-    assert any(f"{COLD} (Simulated)" in note for note in items(workspace).notes)
+    (caution,) = copies(**pooled)
+    assert caution.startswith(f"{COLD} (Simulated)")
     for way in ({"over": ["repetition"]}, {"by": ("repetition",)}):
-        assert not any(COLD in note for note in items(workspace, **way).notes)
+        assert copies(**way) == []
     warm = replace(cold, sampling=replace(cold.sampling, temperature=0.7))
     monkeypatch.setattr(studies, "respondents_of", lambda *_: (warm,))
-    assert not any(COLD in note for note in items(workspace).notes)
+    assert copies(**pooled) == []
+
+
+def test_repetitions_at_temperature_0_are_set_side_by_side_unasked(workspace, monkeypatch):
+    ask(workspace, repetitions=2)
+    assert "repetition" not in items(workspace).tables[0].frame  # simulated: drawn anew
+    cold = service("http://127.0.0.1:9", label="Simulated")
+    monkeypatch.setattr(studies, "respondents_of", lambda *_: (cold,))
+    found = items(workspace)
+    assert found.tables[0].frame["repetition"].unique().tolist() == [1, 2]
+    assert not any(COLD in note for note in found.all_notes)
+    assert "repetition" not in items(workspace, over=["repetition"]).tables[0].frame
+    analysis = analyses.by_name("score_correlations")
+    options = {"factor": "repetition"}
+    compared = units.default_groups(workspace, analysis, ["study"], options, {})
+    assert compared == ("respondent",)
 
 
 def test_repetitions_without_contexts_are_chance_not_individuals(workspace):
@@ -77,7 +99,7 @@ def test_repetitions_without_contexts_are_chance_not_individuals(workspace):
     freeze(workspace, person, n_personas=0, repetitions=3)
     control.start(workspace, "study")
     control.wait(workspace, "study", every_s=0.02)
-    assert any("chance in sampling, not individuals" in note for note in items(workspace).notes)
+    assert any("chance in sampling, not individuals" in note for note in items(workspace).cautions)
 
 
 def test_every_factor_that_makes_rows_is_explained():
@@ -128,13 +150,97 @@ def test_a_filter_by_an_unknown_factor_is_refused(workspace):
 def test_ways_of_asking_that_are_pooled_are_named(workspace):
     ask(workspace, label_orders=("as_is", "inverted"))
     pooled = "pooled over 2 orders of options"
-    assert any(pooled in note for note in items(workspace).notes)
-    for way in ({"over": ["label_order"]}, {"by": ("label_order",)}):
-        assert not any(pooled in note for note in items(workspace, **way).notes)
+    cautions = items(workspace, by=("respondent",)).cautions
+    assert sum(pooled in caution for caution in cautions) == 1
+    for way in ({"over": ["label_order"]}, {"by": ("label_order",)}, {}):
+        assert not any(pooled in note for note in items(workspace, **way).all_notes)
     assert not any(
         pooled in note
-        for note in items(workspace, "score_correlations", factor="label_order").notes
+        for note in items(workspace, "score_correlations", factor="label_order").all_notes
     )
+
+
+VARIED = {
+    "languages": ("en", "de"), "label_orders": ("as_is", "inverted"), "repetitions": 2,
+}  # fmt: skip
+
+
+def default_groups(workspace, name, options=None, where=None, over=()):
+    analysis = analyses.by_name(name)
+    return units.default_groups(workspace, analysis, ["study"], options or {}, where or {}, over)
+
+
+def test_ways_of_asking_are_set_side_by_side_where_nobody_has_chosen(workspace):
+    ask(workspace, **VARIED)
+    both = ("respondent", "label_order", "language")
+    assert default_groups(workspace, "item_statistics") == both
+    assert default_groups(workspace, "item_map") == ("respondent", "context_set", *both[1:])
+    table = items(workspace).tables[0].frame
+    assert len(table[["language", "label_order"]].drop_duplicates()) == 4
+    where = {"language": ["de"], "item": ["nature_01"], "context": ["p0001", "p0002"]}
+    assert default_groups(workspace, "item_statistics", where=where) == both[:2]
+    assert default_groups(workspace, "item_statistics", over=["language"]) == both[:2]
+    averaged = items(workspace, over=["language"])
+    assert "language" not in averaged.tables[0].frame
+    assert averaged.unit.endswith(", averaged over languages")
+
+
+def test_what_an_analysis_compares_is_not_set_side_by_side(workspace):
+    ask(workspace, **VARIED)
+    for name in ("invariance", "dif"):
+        assert default_groups(workspace, name) == ("respondent", "label_order")  # of languages
+    assert default_groups(workspace, "dif", {"factor": "label_order"}) == (
+        "respondent", "language",
+    )  # fmt: skip
+    report = default_groups(workspace, "validation_report")
+    assert report == ("respondent", "context_set", "language")  # orders are a criterion of it
+    for name in ("option_distribution", "odds_ratios", "multitrait_matrix"):
+        assert default_groups(workspace, name) == ("respondent",)  # pooled without a caution
+
+
+def test_a_factor_that_goes_with_what_is_compared_is_not_set_side_by_side(workspace):
+    ask(workspace, languages=("en",), label_orders=("as_is", "inverted"))
+    ask(workspace, simulated(), study="second", languages=("de",))
+    codes = ["study", "second"]
+    options = {"factor": "study"}
+    for name in ("score_correlations", "group_comparison"):
+        analysis = analyses.by_name(name)
+        by = units.default_groups(workspace, analysis, codes, options, {})
+        assert by == ("respondent", "label_order")  # each study has one language
+    found = analyses.run(workspace, "group_comparison", codes, {"factor": "language"}, {})
+    assert set(found.tables[0].frame["label_order"]) == {"as_is", "inverted"}
+
+
+def test_a_factor_of_many_levels_is_pooled_with_a_caution(workspace):
+    languages = [f"l{number:02}" for number in range(13)]
+    people = [{"context": f"person {number}"} for number in range(2)]
+    for several, shown in ((languages[:12], True), (languages, False)):
+        study = f"study{len(several)}"
+        rows = [
+            {"study": study, "instrument": "attitudes_20", "item": "nature_01", "answer": 1 + n % 5,
+             "language": language, **person}
+            for n, (language, person) in enumerate(itertools.product(several, people))
+        ]  # fmt: skip
+        data = pd.DataFrame(rows).to_csv(index=False).encode()
+        imports.import_tidy(workspace, "people.csv", data)
+        found = analyses.run(workspace, "item_statistics", [study], {}, {})
+        assert ("language" in found.tables[0].frame) == shown
+        assert any("pooled over 13 languages" in note for note in found.cautions) != shown
+
+
+def test_a_page_begins_with_what_the_command_line_takes_until_the_user_chooses(workspace):
+    ask(workspace, **VARIED)
+    analysis = analyses.by_name("item_statistics")
+    saved = analyses.saved_options(workspace, "study", analysis)["by"]
+    assert saved == default_groups(workspace, "item_statistics")
+    german = units.ChosenAnswers(where={"language": ["de"]})
+    assert analyses.saved_options(workspace, "study", analysis, german)["by"] == saved[:2]
+    analyses.save_option(workspace, "study", analysis, "by", ("respondent",))
+    assert analyses.saved_options(workspace, "study", analysis)["by"] == ("respondent",)
+    comparison = analyses.by_name("score_correlations")  # of languages, the first that vary
+    at_first = analyses.saved_options(workspace, "study", comparison)
+    assert at_first["factor"] not in at_first["by"]
+    assert len(at_first["by"]) == 2
 
 
 def test_the_ends_of_the_answer_format_come_from_the_bank(workspace):
@@ -183,7 +289,7 @@ def test_people_who_each_answered_in_one_language_are_neither_models_nor_repetit
         if name == "norm_comparison":
             options["norms"] = (("all items", 3.0, 1.0, 100.0),)
         found = items(workspace, name, **options)
-        told = " ".join((found.unit, found.method, *found.notes))
+        told = " ".join((found.unit, found.method, *found.all_notes))
         assert "pooled over" not in told, name
         for word in ("of one model", "of a model", "epeated", "repetition"):
             assert word not in told, (name, told)
@@ -191,13 +297,13 @@ def test_people_who_each_answered_in_one_language_are_neither_models_nor_repetit
 
 def test_people_who_answered_in_both_languages_count_twice(workspace):
     brought_in(workspace, [{"model": f"person {n // 2}"} for n in range(20)])
-    (note,) = [n for n in items(workspace, by=()).notes if "pooled over" in n]
-    assert note.startswith("Rows are pooled over 2 languages, so that the same respondent counts")
-    assert not any("pooled over" in n for n in items(workspace, by=("language",)).notes)
+    start = "Rows are pooled over 2 languages, so that the same respondent counts"
+    assert sum(note.startswith(start) for note in items(workspace, by=()).cautions) == 1
+    assert not any("pooled over" in n for n in items(workspace, by=("language",)).all_notes)
 
 
 def test_people_asked_twice_are_said_to_be_so(workspace):
     brought_in(workspace, PEOPLE["as respondents"][:8], repetitions=2)
-    notes = items(workspace, by=()).notes
+    notes = items(workspace, by=()).cautions
     assert any(note.startswith("The same respondents answered several times") for note in notes)
     assert not any("model" in note for note in units.implications(["respondent"], brought_in=True))

@@ -135,10 +135,13 @@ class PreparedGroup:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on items left out, and on a missing model."""
-        left_out = tuple(f"{self.name}: {sentence}" for sentence in self.left_out)
-        why_not = f"{self.name}: not fitted. {self.reason}"
-        return (*left_out, *((why_not,) if self.reason else ()))
+        """Notes on items left out."""
+        return tuple(f"{self.name}: {sentence}" for sentence in self.left_out)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """That there is no model, and why."""
+        return (f"{self.name}: not fitted. {self.reason}",) if self.reason else ()
 
     @property
     def offered(self) -> tuple[Offered, ...] | None:
@@ -352,6 +355,7 @@ class GroupFit:
     fit: CfaResult | None
     n_used: int  # scores
     notes: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
 
     @property
     def matrix(self) -> ScoreMatrix:
@@ -369,6 +373,19 @@ class GroupFit:
         if self.fit is None or self.prepared.model is None or not self.fit.converged:
             return None
         return self.fit, self.prepared.model
+
+
+def fit_remarks(group: PreparedGroup, fit: CfaResult) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Notes and cautions on a group with its fitted model."""
+    problems = [problem for problem in fit.problems if problem != UNIT_CHANGED]
+    named = tuple(f"{group.name}: {sentence_of(group, problem)}" for problem in problems)
+    changed = (f"{group.name}: {UNIT_CHANGED}",) if UNIT_CHANGED in fit.problems else ()
+    return (*group.notes, *changed), (*group.cautions, *named)
+
+
+def sentence_of(group: PreparedGroup, text: str) -> str:
+    """The text with the names that users know."""
+    return group.model.sentence(text) if group.model else text
 
 
 def usable_fits(
@@ -423,7 +440,7 @@ def normality_table(groups: Sequence[NormalityScores], lead: Sequence[Column]) -
     columns = (*lead, *_COLUMNS)
     rows = [(*cells, *row) for cells, scores, items in groups for row in _rows(scores, items)]
     frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    return ResultTable("normality", "Joint normality of the items", frame, columns)
+    return ResultTable("normality", "Joint normality of the items", frame, columns, "Normality")
 
 
 def _rows(scores: Floats, items: Sequence[str]) -> Iterator[Row]:

@@ -78,7 +78,7 @@ def model_names(subscale_of: Mapping[str, str]) -> ModelNames:
     ModelNames
         Items whose own names a text can hold keep them, whatever the others are called.
     """
-    shown = {item: item for item in subscale_of if _allowed(item)}
+    shown = {item: item for item in subscale_of if is_model_name(item)}
     items = {item: item if item in shown else _add_name(item, shown) for item in subscale_of}
     owners = dict.fromkeys(own or UNNAMED for own in subscale_of.values())
     factors = {owner: _add_name(owner, shown) for owner in owners}
@@ -99,8 +99,8 @@ def _real_name(word: str, shown: Mapping[str, str]) -> str:
     return shown.get(name, name) + word[len(name) :]
 
 
-def _allowed(name: str) -> bool:
-    """Whether a text can hold the name as it is."""
+def is_model_name(name: str) -> bool:
+    """Whether a model text can hold the name as it is."""
     return bool(_PLAIN.fullmatch(name)) and name not in _RESERVED
 
 
@@ -109,8 +109,8 @@ def _add_name(name: str, shown: dict[str, str], *, own_name: bool = False) -> st
 
     With `own_name` users see it too, since what it stands for has no name but the one given here.
     """
-    plain = name if _allowed(name) else re.sub(r"[^\w.]", "_", name).strip("_.")
-    if not _allowed(plain):
+    plain = name if is_model_name(name) else re.sub(r"[^\w.]", "_", name).strip("_.")
+    if not is_model_name(plain):
         plain = f"n_{plain}"
     safe, number = plain, 1
     while safe in shown:

@@ -57,8 +57,8 @@ def test_every_analysis_of_factor_models_chooses_alike_and_says_so():
         cfa_comparison(frame, models="## A\nF =~ i1+i2+i3+i4\n## B\nF =~ i1+i2+i3+i5"),
         validation_report(frame, by=("respondent",), resamples=100),
     ):
-        assert any(note.startswith("Estimator: WLSMV, because") for note in result.notes)
-    assert not any(note.startswith("Estimator") for note in cfa(frame, estimator="mlr").notes)
+        assert any(note.startswith("Estimator: WLSMV, because") for note in result.all_notes)
+    assert not any(note.startswith("Estimator") for note in cfa(frame, estimator="mlr").all_notes)
     assert "WLSMV" in next(f.text for f in cfa_scripts(frame) if f.name == "cfa.R")
 
 

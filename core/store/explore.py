@@ -1,0 +1,179 @@
+"""Answers and attempts of a study, counted by any of their factors: one query for each measure.
+
+The database groups and sums; what is read is one row for each combination of levels. Scores follow
+core/store/scoring.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
+
+from core.domain.study import FACTORS, Status
+from core.store.database import Database
+from core.store.scoring import point_ranges_sql, score_sql
+
+_COLUMNS: Mapping[str, str] = {
+    **{name: f"a.{name}" for name in FACTORS},
+    "respondent": "p.label",
+    "model": "p.model",
+    "item": "i.code",
+    "subscale": "i.subscale",
+}
+FACTORS_AND_ITEMS = tuple(_COLUMNS)
+"""The factors of the design, then item and subscale."""
+
+Where = Mapping[str, Sequence[str]]
+"""Levels, as text, by factor; a factor without levels filters nothing."""
+
+AttemptNumber = Literal["tokens_in", "tokens_out", "latency_s", "cost"]
+
+_USABLE = ", ".join(f"'{status.value}'" for status in Status if status.usable)
+_TRIALS = """
+from trial t join administration a using (administration_id)
+    join respondent p using (respondent_id) join item i using (item_id)
+"""
+_RESPONSES = """
+    left join response r using (trial_id)
+    left join (
+        select distinct call_id, 'error' as status from attempt
+        where study_id = $study and outcome <> 'reply'
+    ) f on f.call_id = t.call_id
+"""
+_SCORE = score_sql(
+    keyed="i.keyed", form="a.form", exception="d.direction", given="r.score", points="o.points",
+    low="b.low", high="b.high",
+)  # fmt: skip
+_SCORES = f"""
+with answer as (
+    select <factors>, {_SCORE} as score, b.low, b.high
+    {_TRIALS} join study s on s.study_id = t.study_id {_RESPONSES}
+        left join answer_option o on o.instrument_id = s.instrument_id and o.format = a.format
+            and o.code = r.option
+        left join ({point_ranges_sql()}) b
+            on b.range_instrument = s.instrument_id and b.range_format = a.format
+        left join item_direction d on d.item_id = i.item_id and d.form = a.form
+    where t.study_id = $study <where>
+)
+select <names>, count(*) as planned, count(score) as n, avg(score) as mean,
+    case when min(score) = max(score) then 0 else stddev_samp(score) end as sd,
+    count(distinct (low, high)) filter (where score is not null) as n_ranges
+from answer group by all
+"""  # noqa: S608 - all parts are constants of the program; values are parameters
+_STATUSES = f"""
+with answer as (
+    select <factors>, coalesce(r.status, f.status, 'not_asked') as status
+    {_TRIALS} {_RESPONSES} where t.study_id = $study <where>
+)
+select <names>, count(*) as planned, count(*) filter (where status <> 'not_asked') as asked,
+    count(*) filter (where status in ({_USABLE})) as usable,
+    count(*) filter (where status = '{Status.REFUSED.value}') as refused
+from answer group by all
+"""  # noqa: S608
+_CHOSEN = f"""
+select <factors>, a.format as answer_format, r.option as chosen, count(*) as count
+{_TRIALS} left join response r using (trial_id)
+where t.study_id = $study <where> group by all
+"""
+_ATTEMPTS = f"""
+with asked as (
+    select distinct <factors>, t.call_id {_TRIALS} where t.study_id = $study <where>
+),
+sent as (
+    select <names>, <value> as value
+    from asked join attempt m using (call_id) where m.study_id = $study
+)
+select <names>, count(*) as attempts, count(value) as n, avg(value) as mean,
+    case when min(value) = max(value) then 0 else stddev_samp(value) end as sd, sum(value) as total
+from sent group by all
+"""  # noqa: S608
+_OFFERED = """
+select o.format, o.code, min(o.position) as position
+from answer_option o join study s using (instrument_id)
+where s.study_id = $study
+    and o.format in (select format from administration where study_id = $study)
+group by all
+union all by name
+select a.format, r.option as code, 1000 as position
+from response r join trial t using (trial_id) join administration a using (administration_id)
+where r.study_id = $study and r.option is not null
+group by all
+order by position, code, format
+"""
+_SUBSCALES = """
+select i.subscale from item i join study s using (instrument_id)
+where s.study_id = ? group by i.subscale order by min(i.position)
+"""
+
+
+def scores(database: Database, study_id: int, by: Sequence[str], where: Where) -> pd.DataFrame:
+    """By the factors `by`: planned answers, scored ones (`n`), mean and SD of the scores.
+
+    `n_ranges` is the number of different ranges of points of the formats of the scored answers.
+    """
+    return _grouped(database, _SCORES, study_id, by, where)
+
+
+def statuses(database: Database, study_id: int, by: Sequence[str], where: Where) -> pd.DataFrame:
+    """By the factors `by`: planned answers, asked, usable and refused ones."""
+    return _grouped(database, _STATUSES, study_id, by, where)
+
+
+def chosen_options(
+    database: Database, study_id: int, by: Sequence[str], where: Where
+) -> pd.DataFrame:
+    """By the factors `by`, `answer_format` and option `chosen` (null for none): the count."""
+    return _grouped(database, _CHOSEN, study_id, by, where)
+
+
+def attempts(
+    database: Database, study_id: int, by: Sequence[str], where: Where, number: AttemptNumber
+) -> pd.DataFrame:
+    """By the factors `by`: attempts, those with the number (`n`), its mean, SD and total.
+
+    An attempt at several items counts once in every combination of levels that it asks. Latency is
+    of attempts with a reply.
+    """
+    replied = "case when m.outcome = 'reply' then m.latency_s end"
+    value = replied if number == "latency_s" else f"m.{number}"
+    return _grouped(database, _ATTEMPTS.replace("<value>", value), study_id, by, where)
+
+
+def offered_options(database: Database, study_id: int) -> pd.DataFrame:
+    """`format` and `code` of every option that the study offers or an answer has, in bank order."""
+    frame = database.frame(_OFFERED, {"study": study_id})
+    return frame.drop_duplicates(["format", "code"])[["format", "code"]].reset_index(drop=True)
+
+
+def subscales(database: Database, study_id: int) -> list[str]:
+    """The subscales of the bank of a study, in its order."""
+    return [str(name) for (name,) in database.rows(_SUBSCALES, [study_id])]
+
+
+def _grouped(
+    database: Database, sql: str, study_id: int, by: Sequence[str], where: Where
+) -> pd.DataFrame:
+    """The rows of a query grouped by these factors, of the answers that pass the filters."""
+    names = [f"factor_{place}" for place in range(len(by))]  # a factor may be called "format"
+    factors = ", ".join(
+        f"{_COLUMNS[factor]} as {name}" for factor, name in zip(by, names, strict=True)
+    )
+    parameters: dict[str, Any] = {"study": study_id}
+    conditions = []
+    for place, (factor, levels) in enumerate(where.items()):
+        if levels:
+            parameters[f"levels_{place}"] = [str(level) for level in levels]
+            conditions.append(
+                f"and cast({_COLUMNS[factor]} as varchar) in"
+                f" (select unnest($levels_{place}::varchar[]))"
+            )
+    for part, text in (
+        ("<factors>", factors),
+        ("<names>", ", ".join(names)),
+        ("<where>", " ".join(conditions)),
+    ):
+        sql = sql.replace(part, text)
+    frame = database.frame(sql, parameters)
+    return frame.rename(columns=dict(zip(names, by, strict=True)))

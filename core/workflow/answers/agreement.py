@@ -1,0 +1,245 @@
+"""Agreement of the coders of an audit with each other and with Inkblot's reading."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import pandas as pd
+
+from core.domain.results import Column, ResultTable
+from core.stats.agreement import cohens_kappa, specific_agreement
+from core.stats.distributions import wilson_interval
+from core.stats.inputs import Estimate
+from core.workflow.answers.audits import FINAL, READER, Code, CodedSample
+from core.workflow.answers.browsing import STATUS_WORDS
+
+ALL_MODELS = "all models"
+
+_MODEL = Column("model", "Model", help="As the respondents name it.")
+_KAPPA = Column(
+    "kappa", "Kappa", "correlation",
+    "Cohen's kappa; categories are the options and 'no option'. Empty where all replies fall into "
+    "one category.",
+)  # fmt: skip
+_KAPPA_KINDS = Column(
+    "kappa_kinds",
+    "Kappa with kinds",
+    "correlation",
+    "Cohen's kappa with every kind of missing answer (refused, neutral ...) as its own category.",
+)
+_INTERVAL = (
+    Column(
+        "kappa_kinds_low", "Kappa from", "correlation",
+        "Lower end of the 95 % interval of kappa with kinds (Fleiss, Cohen & Everitt, 1969).",
+    ),
+    Column("kappa_kinds_high", "Kappa to", "correlation", "Upper end of this interval."),
+)  # fmt: skip
+_REASON = Column("reason", "Note", help="Why a kappa is undefined, or how to read it.")
+_READER_COLUMNS = (
+    _MODEL,
+    Column("drawn", "Drawn", "count", "Replies in the sample."),
+    Column("coded", "n coded", "count", "Replies that this coder has coded; all else is of these."),
+    Column(
+        "success", "Success rate", "proportion",
+        "Share of replies in which the reader finds the option that the coder chose, or no option "
+        "where the coder chose none.",
+    ),
+    Column("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
+    Column("ci_high", "To", "proportion", "Upper end of Wilson's 95 % interval."),
+    _KAPPA,
+    _KAPPA_KINDS,
+    Column("disagreements", "Disagreements", "count", "Replies read differently, in any way."),
+    Column("coder", "Coder", help="Who is compared with the reader."),
+    *_INTERVAL,
+    _REASON,
+)  # fmt: skip
+_CODER_COLUMNS = (
+    Column("first", "Coder"),
+    Column("second", "Other coder"),
+    _MODEL,
+    Column("coded", "n coded by both", "count", "Replies that both have coded."),
+    Column(
+        "agreement", "Agreement", "proportion",
+        "Share of these replies with the same option, or the same kind of missing answer.",
+    ),
+    Column("ci_low", "From", "proportion", "Lower end of Wilson's 95 % interval."),
+    Column("ci_high", "To", "proportion", "Upper end of Wilson's 95 % interval."),
+    _KAPPA,
+    _KAPPA_KINDS,
+    *_INTERVAL,
+    Column("disagreements", "Disagreements", "count", "Replies coded differently, in any way."),
+    Column("adjudicated", "Adjudicated", "count", "Of these, replies with an adjudicated coding."),
+    _REASON,
+)  # fmt: skip
+_STATUS_COLUMNS = (
+    _MODEL,
+    Column("status", "Status", help="'answered' stands for any option."),
+    Column("both", "Both", "count", "Replies to which both gave it."),
+    Column("only_first", "Only the first", "count", "Replies to which only the first gave it."),
+    Column("only_second", "Only the second", "count", "Replies to which only the second gave it."),
+    Column(
+        "agreement", "Agreement", "proportion",
+        "Specific (positive) agreement, 2a / (2a + b + c): where one of them gave this status, the "
+        "share in which the other gave it too. Spitzer & Fleiss (1974); Fleiss (1981).",
+    ),
+    _REASON,
+)  # fmt: skip
+
+
+def results(sample: CodedSample) -> ResultTable:
+    """By coder and model: how often the parser took from a reply what the coder took from it.
+
+    The final coding is a coder of its own where several have coded.
+    """
+    coders: tuple[str, ...] = sample.coders or ("",)
+    if len(sample.coders) > 1:
+        coders = (*coders, FINAL)
+    rows = []
+    for coder in coders:
+        for model, part in _parts(sample):
+            pairs = _pairs(part, coder, READER)
+            n, same = len(pairs), sum(a.option == b.option for a, b in pairs)
+            kappas = _kappas(part, coder, READER)
+            rows.append(
+                (
+                    model, len(part.trials), n, same / n if n else math.nan,
+                    *wilson_interval(same, n), *kappas[:2], _n_different(pairs), coder, *kappas[2:],
+                )
+            )  # fmt: skip
+    frame = pd.DataFrame(rows, columns=[column.name for column in _READER_COLUMNS])
+    return ResultTable("audit", "The parser against a person", frame, _READER_COLUMNS)
+
+
+def coder_agreement(sample: CodedSample) -> ResultTable:
+    """By pair of coders and model: agreement with its interval, and kappa."""
+    rows = []
+    for first, second in combinations(sample.coders, 2):
+        for model, part in _parts(sample):
+            pairs = _pairs(part, first, second)
+            n, different = len(pairs), _n_different(pairs)
+            kappas = _kappas(part, first, second)
+            decided = sum(
+                part.codes[first][t].kind != part.codes[second][t].kind
+                for t in _trials(part, first, second)
+                if t in part.adjudications
+            )
+            rows.append(
+                (
+                    first, second, model, n, (n - different) / n if n else math.nan,
+                    *wilson_interval(n - different, n), *kappas[:4], different, decided, kappas[4],
+                )
+            )  # fmt: skip
+    frame = pd.DataFrame(rows, columns=[column.name for column in _CODER_COLUMNS])
+    return ResultTable("coders", "Coders with each other", frame, _CODER_COLUMNS)
+
+
+def status_agreement(sample: CodedSample, first: str, second: str) -> ResultTable:
+    """By model and status: how far two coders agree on this status."""
+    pairs = _pairs(sample, first, second)
+    used = {_status(code) for pair in pairs for code in pair}
+    rows = []
+    for model, part in _parts(sample):
+        pairs = _pairs(part, first, second)
+        codes = [[_status(pair[place]) for pair in pairs] for place in (0, 1)]
+        for status in (status for status in STATUS_WORDS if status in used):
+            one = specific_agreement(codes[0], codes[1], status)
+            rows.append(
+                (
+                    model, STATUS_WORDS[status], one.both, one.only_first, one.only_second,
+                    one.value, one.problem,
+                )
+            )  # fmt: skip
+    frame = pd.DataFrame(rows, columns=[column.name for column in _STATUS_COLUMNS])
+    return ResultTable("statuses", f"{first} and {second}, by status", frame, _STATUS_COLUMNS)
+
+
+def cross_table(sample: CodedSample, first: str, second: str) -> ResultTable:
+    """How often each code of the first coder meets each code of the second."""
+    trials = _trials(sample, first, second)
+    kinds = {
+        coder: [_category(sample, trial, coder) for trial in trials] for coder in (first, second)
+    }
+    order = sorted({*kinds[first], *kinds[second]}, key=_place)
+    words = _category_words(order)
+    frame = pd.DataFrame(
+        [
+            [words[row], *(list(zip(*kinds.values(), strict=True)).count((row, c)) for c in order)]
+            for row in order
+        ],
+        columns=["code", *(words[c] for c in order)],
+    )
+    columns = (
+        Column("code", f"{first} \\ {second}", help=f"Rows: {first}. Columns: {second}."),
+        *(Column(words[c], words[c], "count") for c in order),
+    )
+    return ResultTable("cross_table", f"{first} by {second}", frame, columns)
+
+
+def _parts(sample: CodedSample) -> list[tuple[str, CodedSample]]:
+    """The sample of each model, and all of it where there are several."""
+    models = [str(model) for model in dict.fromkeys(sample.replies["model"])]
+    parts = [(model, sample.of_model(model)) for model in models]
+    return [*parts, (ALL_MODELS, sample)] if len(parts) > 1 else parts
+
+
+def _trials(sample: CodedSample, first: str, second: str) -> list[int]:
+    """The replies that both have coded."""
+    own, other = sample.codes.get(first, {}), sample.codes.get(second, {})
+    return [trial for trial in sample.trials if trial in own and trial in other]
+
+
+def _pairs(sample: CodedSample, first: str, second: str) -> list[tuple[Code, Code]]:
+    trials = _trials(sample, first, second)
+    return [(sample.codes[first][t], sample.codes[second][t]) for t in trials]
+
+
+def _n_different(pairs: Sequence[tuple[Code, Code]]) -> int:
+    return sum(a.kind != b.kind for a, b in pairs)
+
+
+def _kappas(sample: CodedSample, first: str, second: str) -> tuple[float, float, float, float, str]:
+    """Kappa, kappa with kinds and its interval, and the reasons why one is undefined."""
+    trials = _trials(sample, first, second)
+    kinds = [[_category(sample, t, coder) for t in trials] for coder in (first, second)]
+    options = [[c if c[0] == "option" else None for c in coder] for coder in kinds]
+    plain: Estimate = cohens_kappa(options[0], options[1])
+    full: Estimate = cohens_kappa(kinds[0], kinds[1])
+    reasons = " ".join(dict.fromkeys([*full.problems, *plain.problems]))
+    return plain.value, full.value, full.low, full.high, reasons
+
+
+_Category = tuple[str, str, str]  # "option" or "status", its format, its code
+
+
+def _category(sample: CodedSample, trial: int, coder: str) -> _Category:
+    """The category of a code among all replies: options of different formats are different."""
+    what, code = sample.codes[coder][trial].kind
+    return what, str(sample.replies["format"][trial]) if what == "option" else "", code
+
+
+def _status(code: Code) -> str:
+    return "answered" if code.option is not None else code.status
+
+
+def _place(category: _Category) -> tuple[int, str, int, float, str]:
+    """Options by format and code, numbers by size; then the statuses in their usual order."""
+    what, response_format, code = category
+    if what == "status":
+        order = list(STATUS_WORDS)
+        return 1, "", order.index(code) if code in order else len(order), 0.0, code
+    try:
+        return 0, response_format, 0, float(code), code
+    except ValueError:
+        return 0, response_format, 1, 0.0, code
+
+
+def _category_words(categories: Sequence[_Category]) -> dict[_Category, str]:
+    formats = {category[1] for category in categories if category[0] == "option"}
+    return {
+        (what, name, code): STATUS_WORDS.get(code, code)
+        if what == "status"
+        else (f"{name}: {code}" if len(formats) > 1 else code)
+        for what, name, code in categories
+    }

@@ -1,0 +1,68 @@
+"""What to do next with each study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.domain.numbers import count_text
+from core.store.studies import StudyRecord
+from core.workflow.answers import bank_attachment
+from core.workflow.designs import studies
+from core.workflow.runs import control
+from core.workflow.runs.control import StudyRun
+from core.workflow.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """Something to do with a study: the page where it is done, by its name in addresses."""
+
+    action: str
+    page: str
+
+
+_READ = NextStep("Read the item statistics", "item_statistics")
+_AUDIT = NextStep("Audit the replies", "audit")
+
+
+def state_words(study: StudyRecord, run: StudyRun | None) -> str:
+    """How far a study is, in words; an imported one has no run."""
+    if run is None:
+        return f"{count_text(study.n_responses, 'answer')}, imported"
+    return f"{control.replied_words(run)}, {control.STATE_WORDS[run.state]}"
+
+
+def next_steps(
+    workspace: Workspace, study: StudyRecord, run: StudyRun | None
+) -> tuple[NextStep, ...]:
+    """One or two things to do with a study, the more important one first."""
+    if run is None:
+        unkeyed = bank_attachment.is_unkeyed(workspace, study.code)
+        return (*([NextStep("Attach a bank", "import_export")] if unkeyed else []), _READ)
+    if run.state != "finished":
+        return (_RUN_STEPS.get(run.state, _CONTINUE),)
+    if run.n_done < run.n_trials:
+        missing = f"{run.n_trials - run.n_done:,}"
+        return NextStep(f"Ask again: {missing} without a reply", "collect"), _READ
+    if not run.n_usable:
+        return (NextStep("Read why no reply is usable", "answers"),)
+    return (_READ, _AUDIT) if _waits_for_audit(workspace, study) else (_READ,)
+
+
+_CONTINUE = NextStep("Continue on Collect", "collect")
+_WATCH = NextStep("Watch it on Collect", "collect")
+_RUN_STEPS: Mapping[control.RunState, NextStep] = {
+    "not_started": NextStep("Start it on Collect", "collect"),
+    **dict.fromkeys(control.UNDER_WAY, _WATCH),
+}
+
+
+def _waits_for_audit(workspace: Workspace, study: StudyRecord) -> bool:
+    """Whether a language model answered and nobody has drawn an audit yet."""
+    from core.store import audits  # noqa: PLC0415  # loads ibis
+
+    people = studies.respondents_as_amended(workspace, study.study_id).values()
+    return any(person.kind != "simulated" for person in people) and not audits.audits(
+        workspace.database, study.study_id
+    )

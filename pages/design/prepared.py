@@ -1,0 +1,71 @@
+"""The offer of a design that was prepared for a criterion of the validation report."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import streamlit as st
+
+from core.errors import UserError
+from core.stats.validation import Criterion
+from core.workflow.designs import prepared
+from core.workflow.designs.prepared import PreparedDesign
+from pages.design import overview
+from pages.shared import widgets
+from pages.shared.draft_form import DraftForm
+
+STUDY, CRITERION = "prepare", "criterion"
+"""The parts of an address that ask for a prepared design."""
+_NOTE = "design_prepared_note"
+
+
+def offer(form: DraftForm) -> None:
+    """Offer the design that the address asks for; an empty form takes it at once."""
+    if note := widgets.last_note(_NOTE):
+        st.info(note)
+    study, named = st.query_params.get(STUDY, ""), st.query_params.get(CRITERION, "")
+    criterion = next((one for one in get_args(Criterion) if one == named), None)
+    if not study or criterion is None:
+        return
+    with widgets.error_box():
+        proposal = prepared.prepare(widgets.workspace(), study, criterion)
+        if proposal.design is not None and not form.saved_at:
+            _take(form, proposal)
+            st.rerun()
+        with st.container(border=True):
+            st.markdown(
+                f"**Prepared for {criterion} of {widgets.plain(study)}.** "
+                f"{widgets.plain(proposal.sentence)}"
+            )
+            with st.container(horizontal=True):
+                if proposal.design is not None:
+                    st.button(
+                        "Use this design", key="design_use_prepared", on_click=_take,
+                        args=(form, proposal), icon=":material/content_copy:",
+                        help="Replaces the choices below. 'Restore the previous design' undoes "
+                        "this.",
+                    )  # fmt: skip
+                st.button("Keep the present design", key="design_keep", on_click=_forget)
+
+
+def _take(form: DraftForm, proposal: PreparedDesign) -> None:
+    """Fill the form with the prepared design; nothing is frozen."""
+    try:
+        fields, notes = prepared.fields(widgets.workspace(), proposal)
+    except UserError as error:
+        st.session_state[_NOTE] = error
+        return
+    overview.replace_fields(form, fields)
+    about = [
+        f"The choices below now hold the design prepared for {proposal.criterion}. Check them "
+        "before you freeze.",
+        *map(widgets.plain, (proposal.sentence, *notes)),
+    ]
+    st.session_state[_NOTE] = " ".join(about)
+    _forget()
+
+
+def _forget() -> None:
+    """Take the prepared design off the address."""
+    for part in (STUDY, CRITERION):
+        st.query_params.pop(part, None)

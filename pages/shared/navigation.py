@@ -1,0 +1,194 @@
+"""The side of every page: the search box, and the pages in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Any
+
+import streamlit as st
+
+from core.workflow import search
+from core.workflow.search import Entry
+from pages.shared import widgets
+
+SIDEBAR_WIDTH = 240
+ANALYSIS_PARAMETER = "analysis"
+TERM_PARAMETER = "term"
+_PAGES = "pages_of_app"
+_LAST_PLACE = "last_place"
+_TEXT = "search"
+_KEYBOARD = """
+export default function ({ setTriggerValue }) {
+  const box = () => document.querySelector(".st-key-search input");
+  const press = (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && box()) {
+      event.preventDefault();
+      box().focus();
+      box().select();
+    } else if (event.key === "Enter" && event.target === box() && box().value.trim()) {
+      setTriggerValue("entered", box().value);
+    }
+  };
+  document.addEventListener("keydown", press);
+  return () => document.removeEventListener("keydown", press);
+}
+"""
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    """A page: its file, group, title, icon, what it is for, and words that people search for."""
+
+    script: str
+    group: str
+    title: str
+    icon: str
+    purpose: str
+    keywords: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name in addresses: that of the file, or of its folder."""
+        path = PurePosixPath(self.script)
+        return path.parent.name if path.stem == "page" else path.stem
+
+    @property
+    def icon_name(self) -> str:
+        """The icon as Streamlit calls it."""
+        return f":material/{self.icon}:"
+
+    def found_by(self) -> Entry:
+        """The page as something to find."""
+        return Entry("page", self.title, self.name, self.purpose, self.keywords)
+
+
+def show(pages: Sequence[PageEntry]) -> None:
+    """Draw the side of the page, then the page that the address names."""
+    st.session_state[_PAGES] = pages
+    widgets.readable_choices()
+    # Hidden, because the search box stands above the pages, and links keep the study.
+    chosen = st.navigation(
+        [
+            st.Page(
+                page.script, title=page.title, icon=page.icon_name,
+                url_path=page.name, default=page is pages[0],
+            )
+            for page in pages
+        ],
+        position="hidden",
+    )  # fmt: skip
+    _follow_the_address(chosen.url_path)
+    with st.sidebar:
+        _search(pages)
+        links = st.empty()
+        study = _study()
+        with links.container(gap="xxsmall"):
+            _links(pages, study)
+        _keyboard()(key="search_keyboard", on_entered_change=_open_first_hit)
+    try:
+        chosen.run()
+    finally:
+        if _study() != study:  # another one was chosen on the page
+            with links.container(gap="xxsmall"):
+                _links(pages, _study())
+        st.session_state[_LAST_PLACE] = _place(chosen.url_path)
+
+
+def all_pages() -> Sequence[PageEntry]:
+    """The pages of the app."""
+    pages: Sequence[PageEntry] = st.session_state.get(_PAGES, ())
+    return pages
+
+
+def _place(page: str) -> tuple[str, str]:
+    return page, st.query_params.get(ANALYSIS_PARAMETER, "")
+
+
+def _follow_the_address(page: str) -> None:
+    """Empty the search box after a link was followed; the address chooses the analysis."""
+    last = st.session_state.get(_LAST_PLACE)
+    if last is None or last == _place(page):
+        return
+    st.session_state[_TEXT] = ""
+    if ANALYSIS_PARAMETER in st.query_params:
+        st.session_state.pop(widgets.analysis_chooser(page), None)
+
+
+def _study() -> str:
+    """The study of the page, or the one last chosen."""
+    chosen = st.query_params.get(widgets.STUDY_PARAMETER) or st.session_state.get("chosen_study")
+    return str(chosen or "")
+
+
+def _links(pages: Sequence[PageEntry], study: str) -> None:
+    """The pages in their groups; the links keep the study."""
+    for group, members in groupby(pages, key=lambda page: page.group):
+        with st.container(gap=None):
+            if group:
+                st.caption(group)
+            for page in members:
+                st.page_link(
+                    page.script, label=page.title, icon=page.icon_name, width="stretch",
+                    query_params={widgets.STUDY_PARAMETER: study} if study else None,
+                )  # fmt: skip
+
+
+@st.fragment
+def _search(pages: Sequence[PageEntry]) -> None:
+    """The search box and what it finds, redrawn while one types."""
+    text = st.text_input(
+        "Search", key=_TEXT, type="search", live="150ms", label_visibility="collapsed",
+        placeholder="Search (Ctrl+K)",
+    )  # fmt: skip
+    if not (text or "").strip():
+        return
+    hits = _hits(text, pages)
+    with st.container(key="search_hits", gap=None):
+        if not hits:
+            st.caption("Nothing has these words. Try another word, or look at the Glossary.")
+        for place, entry in enumerate(hits):
+            page = _page_of(entry, pages)
+            label = widgets.plain(entry.title)
+            st.page_link(
+                page.script, label=f"**{label}**" if place == 0 else label, icon=page.icon_name,
+                width="stretch", query_params=_parameters(entry),
+                help=widgets.plain(f"{page.title}: {entry.explanation}"),
+            )  # fmt: skip
+
+
+def _hits(text: str, pages: Sequence[PageEntry]) -> tuple[Entry, ...]:
+    entries = (*(page.found_by() for page in pages), *search.analysis_entries())
+    return search.find(text, (*entries, *search.term_entries()))
+
+
+def _open_first_hit() -> None:
+    """Open what the search finds first, as Enter asks."""
+    entered = st.session_state["search_keyboard"].entered
+    hits = _hits(entered, all_pages())
+    if hits:
+        page = _page_of(hits[0], all_pages())
+        st.switch_page(page.script, query_params=_parameters(hits[0]))
+
+
+def _page_of(entry: Entry, pages: Sequence[PageEntry]) -> PageEntry:
+    return next(page for page in pages if page.name == entry.page)
+
+
+def _parameters(entry: Entry) -> Mapping[str, str]:
+    """What the address says beside the page."""
+    named = {
+        widgets.STUDY_PARAMETER: _study(),
+        ANALYSIS_PARAMETER: entry.analysis,
+        TERM_PARAMETER: entry.title if entry.kind == "term" else "",
+    }
+    return {name: value for name, value in named.items() if value}
+
+
+@cache
+def _keyboard() -> Callable[..., Any]:
+    """Ctrl+K leads to the search box, and Enter in it to what is found first."""
+    return st.components.v2.component("search_keyboard", js=_KEYBOARD)

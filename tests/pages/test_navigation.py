@@ -1,0 +1,77 @@
+"""The side of every page: the search box and the links to all pages."""
+
+from __future__ import annotations
+
+import pytest
+
+import app
+from core.workflow import sample
+from core.workflow.runs import control
+from tests.pages.apps import fine, open_page
+
+
+def side_links(at):
+    return [link.proto for link in at.sidebar.get("page_link")]
+
+
+def search(at, text):
+    return fine(at.sidebar.text_input(key="search").set_value(text).run())
+
+
+@pytest.fixture
+def study(workspace):
+    code = sample.start_sample(workspace, "simulated")
+    control.wait(workspace, code, every_s=0.05)
+    return code
+
+
+def test_every_page_stands_at_the_side_in_its_group(workspace):
+    at = open_page("glossary")
+    assert [link.label for link in side_links(at)] == [page.title for page in app.PAGES]
+    groups = list(dict.fromkeys(page.group for page in app.PAGES if page.group))
+    assert [caption.value for caption in at.sidebar.caption] == groups
+    assert at.sidebar.text_input(key="search").label == "Search"
+
+
+def test_links_keep_the_study_of_the_page(workspace, study):
+    at = open_page("banks", study=study)
+    assert {link.query_string for link in side_links(at)} == {f"study={study}"}
+    # chosen on the page itself, so that nothing in the address names it at first
+    at = open_page("answers")
+    assert {link.query_string for link in side_links(at)} == {f"study={study}"}
+
+
+def test_typing_lists_what_is_found_above_the_pages(workspace, study):
+    at = search(open_page("", study=study), "language correlation")
+    first = side_links(at)[0]
+    assert first.label == "**Score correlations**"
+    assert (first.page, first.query_string) == (
+        "reliability", f"study={study}&analysis=score_correlations",
+    )  # fmt: skip
+    assert "Reliability: Do scores keep their order" in first.help.replace("\\", "")
+    at = search(at, "")
+    assert side_links(at)[0].label == "Home"
+
+
+def test_a_word_of_the_glossary_leads_to_its_meaning(workspace):
+    at = search(open_page("banks"), "administration")
+    first = side_links(at)[0]
+    assert (first.page, first.query_string) == ("glossary", "term=Administration")
+    at = open_page("glossary", term="Administration")
+    assert [part.value for part in at.markdown if part.value.startswith("###")] == [
+        "### Administration"
+    ]
+
+
+def test_words_that_are_nowhere_are_answered_in_a_sentence_and_are_no_markup(workspace):
+    at = search(open_page("glossary"), "![x](http://evil.invalid/a.png)")
+    assert "Nothing has these words" in at.sidebar.caption[0].value
+    assert "evil" not in "".join(part.value for part in at.sidebar.caption)
+
+
+def test_another_page_has_an_empty_search_box(workspace):
+    at = search(open_page("glossary"), "kappa")
+    assert side_links(at)[0].label == "**Audit**"
+    at = fine(at.switch_page("pages/audit/page.py").run())
+    assert at.sidebar.text_input(key="search").value == ""
+    assert side_links(at)[0].label == "Home"

@@ -1,0 +1,41 @@
+"""What a new process loads, and when."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import start
+
+ROOT = Path(__file__).parents[2]
+SLOW = ("scipy.stats", "statsmodels", "altair", "ibis", "openai", "aiohttp")
+
+
+def loaded(code):
+    """Which of the slow packages a new process has loaded after some code."""
+    ending = f"import sys; print([name for name in {SLOW} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{ending}"],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert "could not be loaded" not in done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+def test_home_and_the_side_of_every_page_need_no_slow_package():
+    code = "import app\n" + "\n".join(
+        line for line in (ROOT / "pages" / "home.py").read_text().splitlines()
+        if line.startswith(("import", "from"))
+    )  # fmt: skip
+    assert loaded(code) == "[]"
+
+
+def test_all_of_them_are_loaded_in_the_background():
+    code = "from core.workflow import preloading; preloading.start().join()"
+    assert loaded(code) == str(list(SLOW))
+
+
+def test_the_server_begins_to_load_before_it_serves():
+    lines = start.SERVE.splitlines()
+    assert lines.index("preloading.start()") < lines.index("main()")
