@@ -47,12 +47,15 @@ def clean_body(content: bytes, keys: Iterable[str]) -> bytes:
 def _spellings(key: str) -> re.Pattern[str]:
     """The key with any of its characters as itself, escaped in JSON, or escaped in a URL."""
 
-    def spellings(character: str) -> str:
+    def spellings(character: str, *, first: bool) -> str:
         code = f"(?i:{ord(character):02x})"
-        plain = re.escape(character) if character.isalnum() else rf"\\*{re.escape(character)}"
-        return rf"(?:{plain}|\\+u00{code}|%{code})"
+        plain = re.escape(character)
+        # A search that tried each backslash of a long run as the first would take very long.
+        escape = r"(?<!\\)\\++" if first else r"\\++"
+        marks = "" if character.isalnum() else rf"|{escape}{plain}"
+        return rf"(?:{plain}{marks}|{escape}u00{code}|%{code})"
 
-    return re.compile("".join(map(spellings, key)))
+    return re.compile("".join(spellings(c, first=place == 0) for place, c in enumerate(key)))
 
 
 def _named(keys: Sequence[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:

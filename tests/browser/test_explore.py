@@ -54,6 +54,8 @@ def test_a_view_on_the_first_screen_is_kept_and_leads_to_its_analysis(browser, p
     expect(page.locator(CHART)).to_have_count(2)
     box = page.locator(CHART).first.bounding_box()
     assert box["y"] + box["height"] <= SIZE["height"]
+    settled(page)  # while a page is drawn anew, its old table stands beside the new one
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(1)
     table = page.get_by_test_id("stDataFrame").bounding_box()
     assert table["x"] >= box["x"] + box["width"]  # beside the chart
     assert table["y"] < SIZE["height"] / 2
@@ -81,6 +83,8 @@ def test_a_view_on_the_first_screen_is_kept_and_leads_to_its_analysis(browser, p
     # drawn after the table, and not while the view has subscales
     expect(page.get_by_text("Tick a row of the table")).to_be_visible()
     settled(page)
+    settled(page)  # while a page is drawn anew, its old table stands beside the new one
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(1)
     table = page.get_by_test_id("stDataFrame").bounding_box()
     page.mouse.click(table["x"] + 17, table["y"] + 54)  # the box of the first row
     replies = page.get_by_role("link", name="Replies of the ticked row")

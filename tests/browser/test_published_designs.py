@@ -26,6 +26,7 @@ def choose(page, label, option, *, several=False):
     page.get_by_role("option", name=option).first.click()
     if several:
         page.keyboard.press("Escape")
+    page.wait_for_timeout(500)  # the choice is sent a moment later, and moves what stands below
     settled(page)
 
 
@@ -45,7 +46,7 @@ def freeze_preset(page, app, shot, title, items, respondent):
     choose(page, re.compile("^Respondents"), respondent, several=True)
     shot(page, "1-design")
     page.get_by_role("button", name="Freeze the design").click()
-    settled(page)
+    expect(page.get_by_text(" is frozen: ").first).to_be_visible()
     shot(page, "2-frozen")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from playwright.sync_api import expect
 
@@ -28,7 +30,9 @@ def test_start_in_two_tabs_and_the_death_of_the_app_in_between(browser, app, sho
         for button in buttons:
             button.click(no_wait_after=True)
         expect(tabs[1].get_by_text("of 400 replied").first).to_be_visible()
-        tabs[1].wait_for_timeout(2000)
+        ends = time.monotonic() + 60
+        while len(server.chats) < 20 and time.monotonic() < ends:
+            tabs[1].wait_for_timeout(100)
         app.stop(kill=True)
         asked_before = len(server.chats)
         assert 0 < asked_before < 400
