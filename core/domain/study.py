@@ -71,11 +71,14 @@ class SamplingSettings:
     system_prompt: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     only_options: bool = False  # local model: a grammar admits nothing but an option
-    at_once: int = 4  # calls in flight
+    at_once: int = 4  # calls in flight at most; a run starts with fewer and adapts
     per_minute: int | None = None  # calls started a minute, at most
     timeout_s: Number = 120.0
     price_in: Number | None = None
     price_out: Number | None = None
+    tokens_per_minute: int | None = None  # of prompts and replies, at most
+    stream: bool = False  # for services that answer in no other way
+    price_cached: Number | None = None  # of prompt tokens that the service had cached
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,16 @@ class Respondent:
 
     @property
     def respondent_id(self) -> int:
-        """Hash of all fields."""
-        return stable_id("respondent", sorted(_flat(asdict(self)).items()))
+        """Hash of all fields but later ones at their defaults, so that earlier ids stay."""
+        fields = _flat(asdict(self))
+        later = _LATER_SETTINGS & {name for name, text in fields.items() if text in _AT_DEFAULT}
+        return stable_id("respondent", sorted((n, v) for n, v in fields.items() if n not in later))
 
 
+_LATER_SETTINGS = frozenset(
+    {"sampling.tokens_per_minute", "sampling.stream", "sampling.price_cached"}
+)
+_AT_DEFAULT = ("None", "False")
 RESPONDENT = TypeAdapter(Respondent)
 """Reads a respondent from its JSON."""
 
@@ -121,6 +130,9 @@ Message = Mapping[str, str]  # {"role": "system" | "user" | "assistant", "conten
 ItemOrder = Literal["fixed", "shuffled"]
 LabelOrder = Literal["as_is", "inverted", "random"]
 Answering = Literal["free", "enforced"]
+History = Literal["none", "own"]
+"""Whether a call of an administration comes after the earlier ones and their replies as messages:
+`none`, each call stands alone; `own`, the model sees what it was asked and answered before."""
 
 _SPEAKERS = ("user", "assistant", "system")
 INITIAL = "initial"
@@ -172,6 +184,37 @@ def _formats(value: object) -> object:
 Level = Annotated[str, BeforeValidator(_as_text)]
 Levels = tuple[Level, ...]
 Whole = Annotated[int, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
+Wholes = tuple[Whole, ...]
+Decimals = tuple[Annotated[float, Field(strict=False)], ...]
+Pairs = tuple[tuple[Level, Level], ...]
+
+
+@with_config(STRICT)
+@dataclass(frozen=True)
+class Block:
+    """A part of a design that is a crossing of its own.
+
+    A field that is None takes the levels of the design. `contexts` are codes of the design's
+    contexts, the empty code for asking without one; `items` are codes of items.
+    """
+
+    name: str = ""
+    respondents: Levels | None = None
+    languages: Levels | None = None
+    formats: Levels | None = None
+    forms: Levels | None = None
+    templates: Levels | None = None
+    label_orders: tuple[LabelOrder, ...] | None = None
+    contexts: Levels | None = None
+    entities: Levels | None = None
+    pairs: Pairs | None = None
+    items: Levels | None = None
+    temperatures: Decimals | None = None
+    top_p: Decimals | None = None
+    max_tokens: Wholes | None = None
+    items_per_call: Whole | Wholes | None = None
+    histories: tuple[History, ...] | None = None
+    repetitions: Whole | None = None
 
 
 @with_config(STRICT)
@@ -179,9 +222,11 @@ Whole = Annotated[int, Field(ge=-_LARGEST_WHOLE, le=_LARGEST_WHOLE)]
 class Design:
     """The factors that a study crosses, each with its levels in the order of asking.
 
+    With `blocks`, each block is a crossing of its own, and a trial of several blocks is asked once.
     `pairs` are ordered pairs of entities; with `swap_halves` the second half of the repetitions
     swaps them. `items_per_call` of 0 puts all items into one call. `seed` determines every random
-    order. `ask_again` is the number of further calls for an unusable answer.
+    order. `ask_again` is the number of further calls for an unusable answer. `second_phase` is the
+    template of a second phase that a run plans when the first has its answers; empty: none.
     """
 
     study: str
@@ -199,13 +244,11 @@ class Design:
     label_orders: tuple[LabelOrder, ...] = ("as_is",)
     contexts: tuple[Context, ...] = ()  # empty: asked once without
     entities: Levels = ()
-    pairs: tuple[tuple[Level, Level], ...] = ()
+    pairs: Pairs = ()
     swap_halves: bool = False
-    temperatures: tuple[
-        Annotated[float, Field(strict=False)], ...
-    ] = ()  # empty: each respondent's own
+    temperatures: Decimals = ()  # empty: each respondent's own
     repetitions: Whole = 1
-    items_per_call: Whole = 1
+    items_per_call: Whole | Wholes = 1
     item_order: ItemOrder = "fixed"
     seed: Whole = 1
     ask_again: Whole = 0
@@ -213,18 +256,55 @@ class Design:
     first_token: bool = False  # record the probabilities of the first token
     skip_missing: bool = False  # leave out items without a text instead of refusing the design
     notes: str = ""
+    items: Levels = ()  # codes; empty: all of the bank
+    top_p: Decimals = ()  # empty: each respondent's own, as the next
+    max_tokens: Wholes = ()
+    histories: tuple[History, ...] = ("none",)
+    second_phase: str = ""
+    blocks: tuple[Block, ...] = ()
+
+    @property
+    def block_sizes(self) -> tuple[int, ...]:
+        """The levels of `items_per_call`."""
+        sizes = self.items_per_call
+        return sizes if isinstance(sizes, tuple) else (sizes,)
+
+    def crossings(self) -> tuple[Design, ...]:
+        """Each block as a design without blocks; the design itself where it has none."""
+        return tuple(_crossing(self, block) for block in self.blocks) or (self,)
+
+
+def _crossing(design: Design, block: Block) -> Design:
+    """The design with the levels of one of its blocks."""
+    stated = {name: levels for name, levels in vars(block).items() if levels is not None}
+    del stated["name"]
+    if block.contexts is not None:
+        known = {context.code: context for context in design.contexts}
+        chosen = () if block.contexts == ("",) else block.contexts
+        stated["contexts"] = tuple(known.get(code, Context(code)) for code in chosen)
+    return replace(design, blocks=(), **stated)
 
 
 DESIGN = TypeAdapter(Design)
 CONTEXTS = TypeAdapter(tuple[Context, ...])
 """Read a design, and a set of contexts, from the JSON of `as_json_values`."""
 
-_DEFAULTS: Mapping[str, object] = {"messages": (), "language": "", "variant_of": ""}
+# A design without later fields keeps the JSON, and with it the hash, that it had before them.
+_DEFAULTS: Mapping[str, object] = {
+    "messages": (), "language": "", "variant_of": "", "items": (), "top_p": (), "max_tokens": (),
+    "histories": ("none",), "second_phase": "", "blocks": (),
+}  # fmt: skip
 
 
 def as_json_values(value: object) -> Any:
-    """A design or contexts as plain JSON or YAML values; a context without its empty fields."""
-    return json_value(value, _DEFAULTS)
+    """A design or contexts as plain JSON or YAML values, without fields at their later defaults."""
+    body = json_value(value, _DEFAULTS)
+    if isinstance(value, Design) and value.blocks:
+        body["blocks"] = [
+            {name: part for name, part in json_value(block).items() if part not in (None, "")}
+            for block in value.blocks
+        ]
+    return body
 
 
 def _flat(body: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

@@ -148,7 +148,7 @@ def write_plan(
     keys = {"study": study_id, "instrument": instrument_id}
     cursor.execute(_PLACES, keys)
     shuffled = design.item_order == "shuffled"
-    block = design.items_per_call or 2**31 - 1
+    block = design.block_sizes[0] or 2**31 - 1
     cursor.execute(
         _FIRST_TRIALS, keys | {"shuffled": shuffled, "seed": design.seed, "block": block}
     )

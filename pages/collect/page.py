@@ -318,13 +318,13 @@ def _study_sentence(study: StudyRecord, *, under_way: bool) -> None:
     rest = f"**{remaining:,}** have no reply yet." if remaining else "All have a reply."
     if under_way:
         rest = ""  # the bar below says so, and keeps moving
-    block = study.design.items_per_call
+    sizes = study.design.block_sizes
     each = (
         "one call for each item under each condition"
-        if block == 1
-        else f"up to {block:,} items in one call"
-        if block
-        else "all items of a condition in one call"
+        if set(sizes) == {1}
+        else f"up to {max(sizes):,} items in one call"
+        if 0 not in sizes
+        else "up to all items of a condition in one call"
     )
     st.write(
         f"This study asks {people_words} ({widgets.plain(names)}) "

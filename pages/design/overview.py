@@ -186,9 +186,10 @@ def _outcome(size: PlanSize) -> str:
 
 def _settings(design: Design) -> str:
     """Settings of the calls that differ from the defaults, as a sentence after a space."""
-    per_call = f"up to {design.items_per_call:,}" if design.items_per_call else "all"
+    sizes = design.block_sizes
+    per_call = "all" if 0 in sizes else " or ".join(f"up to {size:,}" for size in sizes)
     words = (
-        "" if design.items_per_call == 1 else f"{per_call} items in a call",
+        "" if set(sizes) == {1} else f"{per_call} items in a call",
         "items shuffled" if design.item_order == "shuffled" else "",
         "pairs swapped in half of the repetitions" if design.swap_halves else "",
         f"calls without a usable answer repeated up to {design.ask_again:,} times"

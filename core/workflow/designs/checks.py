@@ -126,7 +126,7 @@ class Crossing:
 
     def _blocks(self, items: int) -> int:
         """Calls that put that many items once."""
-        return -(-items // (self.materials.design.items_per_call or max(items, 1)))
+        return -(-items // (self.materials.design.block_sizes[0] or max(items, 1)))
 
     def request(self, person: Respondent, number: int) -> ChatRequest:
         """The n-th request, counted from 0 in the order of the plan, items in bank order."""
@@ -135,7 +135,7 @@ class Crossing:
     def _question(self, number: int) -> Question:
         for language, form in self._wordings():
             items = self.items(language, form)
-            block = self.materials.design.items_per_call or max(len(items), 1)
+            block = self.materials.design.block_sizes[0] or max(len(items), 1)
             blocks = self._blocks(len(items))
             if number >= blocks * self.per_wording:
                 number -= blocks * self.per_wording
@@ -439,7 +439,7 @@ def _missing_choices(design: Design) -> Iterator[str]:
 
 
 def _wrong_values(design: Design) -> Iterator[str]:
-    if design.items_per_call < 0 or design.ask_again < 0:
+    if min(design.block_sizes) < 0 or design.ask_again < 0:
         yield "Items per call and the number of times to ask again cannot be negative."
     if design.swap_halves and design.repetitions < 2:
         yield "To name the second entity first in half of the repetitions, there must be two."
@@ -488,7 +488,7 @@ def _unfit_templates(materials: StudyMaterials) -> Iterator[str]:
 def _block_problems(materials: StudyMaterials) -> Iterator[str]:
     """What cannot be asked several items at a time."""
     design = materials.design
-    if design.items_per_call == 1:
+    if set(design.block_sizes) == {1}:
         return
     for code in design.templates:
         template = materials.wordings.templates.get(code)

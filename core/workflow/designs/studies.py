@@ -277,7 +277,7 @@ def opinion_templates(workspace: Workspace) -> dict[str, str]:
 def allows_second_phase(workspace: Workspace, study: str) -> bool:
     """Whether a second phase makes sense: a planned study that asks one item at a time."""
     record = store.get(workspace.database, study)
-    return record.kind == "planned" and record.design.items_per_call == 1
+    return record.kind == "planned" and set(record.design.block_sizes) == {1}
 
 
 def plan_second_phase(workspace: Workspace, study: str, template: str) -> Phases:
