@@ -6,25 +6,22 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from core import export
 from core.analysis.shared.sentences import merge_notes
-from core.collect.endpoints import SERVICES
+from core.commands import respondents
+from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
 from core.domain.numbers import count_text
 from core.domain.study import FACTORS
 from core.errors import FileError, UserError
-from core.files.writing import write_files
 from core.workflow import sample
 from core.workflow.answers import bank_attachment, browsing, exports, imports
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
-from core.workflow.respondents import catalog, forms
 from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
 from core.workflow.statistics import analyses
@@ -75,22 +72,6 @@ def _encoding_fault(words: Sequence[str]) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class _Command:
-    """A command with its help text, its arguments and its actions (a second level of commands)."""
-
-    name: str
-    run: Callable[[Workspace, argparse.Namespace], None]
-    help: str
-    arguments: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    actions: tuple[_Command, ...] = ()
-
-
-def _argument(name: str, **settings: Any) -> tuple[str, Mapping[str, Any]]:
-    """One argument, in the words of `argparse`."""
-    return name, settings
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m core", description=__doc__)
     parser.add_argument("--db", help="database file (default: INKBLOT_DB, or data/inkblot.duckdb)")
@@ -103,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_arguments(parser: argparse.ArgumentParser, command: _Command) -> None:
+def _add_arguments(parser: argparse.ArgumentParser, command: Command) -> None:
     for name, settings in command.arguments:
         parser.add_argument(name, **settings)
     if command.actions:
@@ -112,95 +93,79 @@ def _add_arguments(parser: argparse.ArgumentParser, command: _Command) -> None:
             _add_arguments(actions.add_parser(action.name, help=action.help), action)
 
 
-def _commands() -> tuple[_Command, ...]:
+def _commands() -> tuple[Command, ...]:
     """Every command, in the order of the help text."""
     return (
-        _Command("init", _init, "create the database with the starter banks, unless it exists"),
-        _Command("bank", _bank, "import a bank file, or export a bank", (
-            _argument("action", choices=("import", "export")),
-            _argument("what", help="import: the file; export: the code of the bank"),
-            _argument("--out", type=Path, help="export: file to write (.csv or .xlsx)"),
-            _argument("--version", type=int, help="export: a published version"),
+        Command("init", _init, "create the database with the starter banks, unless it exists"),
+        Command("bank", _bank, "import a bank file, or export a bank", (
+            argument("action", choices=("import", "export")),
+            argument("what", help="import: the file; export: the code of the bank"),
+            argument("--out", type=Path, help="export: file to write (.csv or .xlsx)"),
+            argument("--version", type=int, help="export: a published version"),
         )),
-        _Command("plan", _plan, "freeze the study that a YAML file describes", (
-            _argument("design", type=Path),
-            _argument("--out", type=Path, help="also write the plan as CSV"),
+        Command("plan", _plan, "freeze the study that a YAML file describes", (
+            argument("design", type=Path),
+            argument("--out", type=Path, help="also write the plan as CSV"),
         )),
-        _Command("plan-opposing", _plan_opposing, "plan the second phase of a study", (
-            _argument("study"),
-            _argument("--template", help="template that states an opinion"),
+        Command("plan-opposing", _plan_opposing, "plan the second phase of a study", (
+            argument("study"),
+            argument("--template", help="template that states an opinion"),
         )),
-        _Command("amend", _amend, "leave out settings that a service of a study does not take", (
-            _argument("study"),
-            _argument("--respondent", required=True),
-            _argument("--without", action="append", default=[], metavar="SETTING",
+        Command("amend", _amend, "leave out settings that a service of a study does not take", (
+            argument("study"),
+            argument("--respondent", required=True),
+            argument("--without", action="append", default=[], metavar="SETTING",
                       help=f"one of: {', '.join(PARAMETERS)}"),
-            _argument("--completion-limit", action="store_true",
+            argument("--completion-limit", action="store_true",
                       help="send the longest reply as max_completion_tokens"),
-            _argument("--reason", required=True, help="a sentence for the methods section"),
+            argument("--reason", required=True, help="a sentence for the methods section"),
         )),
-        _Command("respondent", _respondent, "add, test or list respondents", actions=(
-            _Command("list", _respondent, "list the respondents on offer"),
-            _Command("test", _respondent, "send a harmless question, then again with each setting",
-                     (_argument("label"),)),
-            _Command("add", _respondent, "offer a model of a service", (
-                _argument("label", help="its name in designs"),
-                _argument("--model", required=True, help="the service's name for the model"),
-                _argument("--service", help=f"one of: {', '.join(s.name for s in SERVICES)}"),
-                _argument("--address", help="base URL of another service"),
-                _argument("--key-variable", help="environment variable that holds the key, such as "
-                          "INKBLOT_KEY_MINE"),
-                _argument("--set", action="append", default=[], metavar="NAME=VALUE",
-                          help="temperature, top_p, max_tokens, seed, system_prompt, at_once, "
-                          "per_minute, timeout_s, price_in, price_out, or any other setting of the "
-                          "service; 'temperature=' leaves the temperature out"),
-            )),
+        respondents.command(),
+        Command("run", _run, "ask every question of a study that has no answer yet", (
+            argument("study"),
+            argument("--cost-cap", type=float, help="the most to spend, in US dollars"),
         )),
-        _Command("run", _run, "ask every question of a study that has no answer yet", (
-            _argument("study"),
-            _argument("--cost-cap", type=float, help="the most to spend, in US dollars"),
-        )),
-        _Command("import", _import, "import answers from a tidy file (CSV, gzip or Parquet)", (
-            _argument("file", type=Path),
-            _argument("--study", default="",
+        Command("import", _import, "import answers from a tidy file (CSV, gzip or Parquet)", (
+            argument("file", type=Path),
+            argument("--study", default="",
                       help="name of the study, if the file names no study or only one"),
-            _argument("--bank", help="code of the bank of the items (default: the bank that the "
+            argument("--bank", help="code of the bank of the items (default: the bank that the "
                       "file names, or one that fits)"),
-            _argument("--new-bank", action="store_true",
+            argument("--new-bank", action="store_true",
                       help="make a new bank from the answers, without keys"),
-            _argument("--scores", choices=tuple(imports.SCORE_MEANINGS), default="bank",
+            argument("--scores", choices=tuple(imports.SCORE_MEANINGS), default="bank",
                       help="meaning of the column score: " + "; ".join(
                           f"{name}: {words}" for name, words in imports.SCORE_MEANINGS.items())),
         )),
-        _Command("attach", _attach, "attach the bank of their items to imported answers", (
-            _argument("study"),
-            _argument("--bank", default="",
+        Command("attach", _attach, "attach the bank of their items to imported answers", (
+            argument("study"),
+            argument("--bank", default="",
                       help="code of the bank (default: the bank that fits best)"),
         )),
-        _Command("analyze", _analyze, "run an analysis and write its tables", (
-            _argument("name"),
-            _argument("--study", required=True, action="append"),
-            _argument("--option", action="append", default=[], metavar="NAME=VALUE"),
-            _argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]"),
-            _argument("--by", help="factors to compare side by side, comma-separated"),
-            _argument("--over", default="", help="factors to average over first, comma-separated"),
-            _argument("--syntax", type=Path,
+        Command("analyze", _analyze, "run an analysis and write its tables", (
+            argument("name"),
+            argument("--study", required=True, action="append"),
+            argument("--option", action="append", default=[], metavar="NAME=VALUE"),
+            argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]"),
+            argument("--by", help="factors to compare side by side, comma-separated"),
+            argument("--over", default="", help="factors to average over first, comma-separated"),
+            argument("--syntax", type=Path,
                       help="also write R and Python scripts with their data (.zip)"),
-            _argument("--table", help="only this table of the result"),
-            _argument("--out", type=Path,
+            argument("--table", help="only this table of the result"),
+            argument("--out", type=Path,
                       help="file to write: .csv, .zip (all tables) or .json"),
         )),
-        _Command(
+        Command(
             "export", _export,
             "write answers, bank, plan, calls and design of a study into a folder", (
-            _argument("study"),
-            _argument("directory", type=Path),
+            argument("study"),
+            argument("directory", type=Path),
         )),
-        _Command("sample", _sample, "run the sample study that comes with Inkblot", (
-            _argument("kind", choices=("simulated", "local")),
+        Command("sample", _sample, "run the sample study that comes with Inkblot", (
+            argument("kind", choices=("simulated", "local")),
         )),
-        _Command("list", _list, "list studies, banks or analyses", (
-            _argument("what", nargs="?", default="studies",
+        Command("list", _list, "list studies, banks or analyses", (
+            argument("what", nargs="?", default="studies",
                       choices=("studies", "banks", "analyses")),
         )),
     )  # fmt: skip
@@ -213,7 +178,7 @@ def _init(workspace: Workspace, _: argparse.Namespace) -> None:
 def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if parsed.action == "import":
         file = Path(parsed.what)
-        state = editing.import_bank(workspace, editing.read_instrument(file.name, _read(file)))
+        state = editing.import_bank(workspace, editing.read_instrument(file.name, read(file)))
         code = state.instrument.code
         print(f"Bank '{code}': {count_text(len(state.instrument.items), 'item')}.")
         for study, match in bank_attachment.studies_for_bank(workspace, state.instrument):
@@ -226,18 +191,18 @@ def _bank(workspace: Workspace, parsed: argparse.Namespace) -> None:
     if suffix not in (".csv", ".xlsx"):
         raise FileError(f"A bank cannot be written as '{suffix}'.", "Use .csv or .xlsx.")
     file_format: editing.FileFormat = "xlsx" if suffix == ".xlsx" else "csv"
-    _write(parsed.out, editing.export(workspace, parsed.what, file_format, parsed.version))
+    write(parsed.out, editing.export(workspace, parsed.what, file_format, parsed.version))
 
 
 def _plan(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    design = studies.design_of_yaml(_read(parsed.design), name=parsed.design.name)
+    design = studies.design_of_yaml(read(parsed.design), name=parsed.design.name)
     record = studies.freeze(workspace, design)
     print(
         f"Study '{record.code}': {count_text(record.n_trials, 'trial')}, plan "
         f"{record.plan_hash[:12]}."
     )
     if parsed.out:
-        _write(parsed.out, studies.plan_csv(workspace, record.code))
+        write(parsed.out, studies.plan_csv(workspace, record.code))
 
 
 def _plan_opposing(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -260,47 +225,6 @@ def _amend(workspace: Workspace, parsed: argparse.Namespace) -> None:
         completion_limit=parsed.completion_limit,
     )
     print(amendments.sentences(workspace, parsed.study)[-1])
-
-
-def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    if parsed.action == "list":
-        for person in catalog.list_respondents(workspace):
-            print(f"{person.label}\t{person.kind}\t{person.model}\t{person.base_url}")
-    elif parsed.action == "add":
-        fields = forms.fields_of_settings(dict(_pair(text, "--set") for text in parsed.set))
-        address, variable = _address(parsed)
-        fields |= {"label": parsed.label, "model": parsed.model}
-        fields |= {"base_url": address, "key_variable": variable}
-        catalog.add(workspace, forms.to_respondent("api", fields))
-        print(f"Respondent '{parsed.label}' is on offer.")
-    else:
-        _test(catalog.test(workspace, catalog.by_label(workspace, parsed.label)))
-
-
-def _address(parsed: argparse.Namespace) -> tuple[str, str]:
-    """Address and key variable of a respondent to add."""
-    named = {service.name: service for service in SERVICES}
-    if (parsed.service is None) == (parsed.address is None):
-        raise FileError("The respondent needs one address.", "Give --service or --address.")
-    if parsed.service is not None and parsed.service not in named:
-        raise FileError(f"There is no service '{parsed.service}'.", f"Use: {', '.join(named)}.")
-    if parsed.address is not None:
-        return parsed.address, parsed.key_variable or ""
-    chosen = named[parsed.service]
-    return chosen.base_url, parsed.key_variable or chosen.key_variable
-
-
-def _test(trial: catalog.TestReply) -> None:
-    """Print the reply to a test; raise UserError where the service rejected the request."""
-    for check in trial.parameters:
-        words = {True: "taken", False: "refused", None: "unknown"}[check.accepted]
-        print(f"{check.name}\t{words}\t{check.message}")
-    if trial.rejected:
-        raise UserError(
-            f"The service does not take the request with these settings. {trial.rejected}",
-            "Add it again under another name, and leave out the refused settings with --set NAME=.",
-        )
-    print(f"replied in {trial.seconds:.2f} s: {trial.reply}")
 
 
 def _run(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -342,7 +266,7 @@ def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     for done in imports.import_tidy(
         workspace,
         parsed.file.name,
-        _read(parsed.file),
+        read(parsed.file),
         study=parsed.study,
         bank=imports.NEW_BANK if parsed.new_bank else parsed.bank,
         scores=parsed.scores,
@@ -361,11 +285,11 @@ def _attach(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
     analysis = analyses.by_name(parsed.name)
-    texts = dict(_pair(text, "--option") for text in parsed.option)
+    texts = dict(pair(text, "--option") for text in parsed.option)
     if parsed.by:
         texts["by"] = parsed.by
     options = analyses.options_from_text(analysis, texts)
-    where = {k: v.split(",") for k, v in (_pair(text, "--where") for text in parsed.where)}
+    where = {k: v.split(",") for k, v in (pair(text, "--where") for text in parsed.where)}
     over = _factors(parsed.over)
     files = (
         analyses.scripts(workspace, parsed.name, parsed.study, options, where, over)
@@ -386,9 +310,9 @@ def _analyze(workspace: Workspace, parsed: argparse.Namespace) -> None:
         data = export.result_zip(result)
     else:
         data = export.table_csv(_table(result, parsed.table))
-    _write(parsed.out, data)
+    write(parsed.out, data)
     if parsed.syntax:
-        _write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
+        write(parsed.syntax, export.files_zip({f.name: f.text.encode() for f in files}))
     for note in merge_notes(result.all_notes, (one.group for one in answers)):
         print(note, file=sys.stderr)
 
@@ -433,33 +357,6 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
             usable = control.usable_words(study.n_usable, study.n_asked)
             replied = f"{study.n_responses:,} of {study.n_trials:,} replied"
             print(f"{study.code}\t{replied}, {usable}\t{study.instrument}")
-
-
-def _pair(text: str, option: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise FileError(f"{option} '{text}' has no '='.", f"Write {option} name=value.")
-    return name.strip(), value.strip()
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise FileError(f"{file} cannot be read ({error.strerror}).", "Check the path.") from error
-
-
-def _write(file: Path | None, data: bytes) -> None:
-    if file is None:
-        sys.stdout.buffer.write(data)
-        return
-    try:
-        write_files({file: data})
-    except OSError as error:
-        raise FileError(
-            f"{file} cannot be written ({error.strerror}).", "Choose another place."
-        ) from error
-    print(f"Wrote {file}.", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""The commands of `python -m core`, one module for each noun."""

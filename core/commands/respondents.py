@@ -1,0 +1,73 @@
+"""The command `respondent`: add, test or list respondents."""
+
+from __future__ import annotations
+
+import argparse
+
+from core.collect.endpoints import SERVICES
+from core.commands.shared import Command, argument, pair
+from core.errors import FileError, UserError
+from core.workflow.respondents import catalog, forms
+from core.workflow.workspace import Workspace
+
+
+def command() -> Command:
+    """The command with its actions."""
+    return Command("respondent", _respondent, "add, test or list respondents", actions=(
+        Command("list", _respondent, "list the respondents on offer"),
+        Command("test", _respondent, "send a harmless question, then again with each setting",
+                 (argument("label"),)),
+        Command("add", _respondent, "offer a model of a service", (
+            argument("label", help="its name in designs"),
+            argument("--model", required=True, help="the service's name for the model"),
+            argument("--service", help=f"one of: {', '.join(s.name for s in SERVICES)}"),
+            argument("--address", help="base URL of another service"),
+            argument("--key-variable", help="environment variable that holds the key, such as "
+                      "INKBLOT_KEY_MINE"),
+            argument("--set", action="append", default=[], metavar="NAME=VALUE",
+                      help="temperature, top_p, max_tokens, seed, system_prompt, at_once, "
+                      "per_minute, timeout_s, price_in, price_out, or any other setting of the "
+                      "service; 'temperature=' leaves the temperature out"),
+        )),
+    ))  # fmt: skip
+
+
+def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.action == "list":
+        for person in catalog.list_respondents(workspace):
+            print(f"{person.label}\t{person.kind}\t{person.model}\t{person.base_url}")
+    elif parsed.action == "add":
+        fields = forms.fields_of_settings(dict(pair(text, "--set") for text in parsed.set))
+        address, variable = _address(parsed)
+        fields |= {"label": parsed.label, "model": parsed.model}
+        fields |= {"base_url": address, "key_variable": variable}
+        catalog.add(workspace, forms.to_respondent("api", fields))
+        print(f"Respondent '{parsed.label}' is on offer.")
+    else:
+        _test(catalog.test(workspace, catalog.by_label(workspace, parsed.label)))
+
+
+def _address(parsed: argparse.Namespace) -> tuple[str, str]:
+    """Address and key variable of a respondent to add."""
+    named = {service.name: service for service in SERVICES}
+    if (parsed.service is None) == (parsed.address is None):
+        raise FileError("The respondent needs one address.", "Give --service or --address.")
+    if parsed.service is not None and parsed.service not in named:
+        raise FileError(f"There is no service '{parsed.service}'.", f"Use: {', '.join(named)}.")
+    if parsed.address is not None:
+        return parsed.address, parsed.key_variable or ""
+    chosen = named[parsed.service]
+    return chosen.base_url, parsed.key_variable or chosen.key_variable
+
+
+def _test(trial: catalog.TestReply) -> None:
+    """Print the reply to a test; raise UserError where the service rejected the request."""
+    for check in trial.parameters:
+        words = {True: "taken", False: "refused", None: "unknown"}[check.accepted]
+        print(f"{check.name}\t{words}\t{check.message}")
+    if trial.rejected:
+        raise UserError(
+            f"The service does not take the request with these settings. {trial.rejected}",
+            "Add it again under another name, and leave out the refused settings with --set NAME=.",
+        )
+    print(f"replied in {trial.seconds:.2f} s: {trial.reply}")

@@ -1,0 +1,60 @@
+"""What the modules of commands share: a declared command, and reading and writing its files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import FileError
+from core.files.writing import write_files
+from core.workflow.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command with its help text, its arguments and its actions (a second level of commands)."""
+
+    name: str
+    run: Callable[[Workspace, argparse.Namespace], None]
+    help: str
+    arguments: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    actions: tuple[Command, ...] = ()
+
+
+def argument(name: str, **settings: Any) -> tuple[str, Mapping[str, Any]]:
+    """One argument, in the words of `argparse`."""
+    return name, settings
+
+
+def pair(text: str, option: str) -> tuple[str, str]:
+    """Name and value of a text NAME=VALUE."""
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise FileError(f"{option} '{text}' has no '='.", f"Write {option} name=value.")
+    return name.strip(), value.strip()
+
+
+def read(file: Path) -> bytes:
+    """The content of a file."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise FileError(f"{file} cannot be read ({error.strerror}).", "Check the path.") from error
+
+
+def write(file: Path | None, data: bytes) -> None:
+    """Write a file and say so, or write to the standard output."""
+    if file is None:
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        write_files({file: data})
+    except OSError as error:
+        raise FileError(
+            f"{file} cannot be written ({error.strerror}).", "Choose another place."
+        ) from error
+    print(f"Wrote {file}.", file=sys.stderr)
