@@ -23,6 +23,7 @@ NOT_YET_REACHED = {
     "resampled_distance": "formula for the coming comparison of formats",
     "option_shares": "formula for the coming analysis of bias",
     "share": "formula for the coming analysis of bias",
+    "choose_items": "for the coming editor of blocks",
     "save_template": "for the coming page of prompt templates",
     "Database.checkpoint": "tests and benchmarks read the size of the file after it",
     "LocalModel.process_id": "tests look at the process from outside",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -38,6 +39,40 @@ def keyed_points(points: Any, low: Any, high: Any, sign: Any) -> Any:
     numbers, arrays and columns of a database all take it.
     """
     return sign * points + (1 - sign) / 2 * (low + high)
+
+
+# The names and values of attributes: columns of the user's own, all texts or all numbers.
+
+ATTRIBUTE = "item."
+"""What the name of an attribute begins with in files, filters and groups."""
+ATTRIBUTE_FIELDS = ("subscale", "keyed", "pair", "genre", "rank")
+"""Fields of every item that filters and groups reach as if they were attributes."""
+_RESERVED = frozenset(
+    (*ATTRIBUTE_FIELDS, "code", "text", "position", "tags", "directions", "drafts", "record")
+)
+_ATTRIBUTE_NAME = re.compile(r"[^\W_](?:[\w-]| (?=[\w-]))*")
+_LONGEST_ATTRIBUTE = 60  # characters of its name
+
+
+def attribute_fault(name: str) -> str:
+    """Why an attribute cannot have this name, as the end of a sentence; empty where it can."""
+    if name.casefold() in _RESERVED:
+        return "is the name of a column that every bank has"
+    if len(name) > _LONGEST_ATTRIBUTE:
+        return f"has more than {_LONGEST_ATTRIBUTE} characters"
+    if not _ATTRIBUTE_NAME.fullmatch(name):
+        return "may hold letters, digits, single blanks, _ and - alone, a letter or digit first"
+    return ""
+
+
+def whole_number(number: Number) -> Number:
+    """The number, as int where it is whole, so that 3 and 3.0 are one value of an attribute."""
+    return int(number) if float(number).is_integer() and abs(number) < 1e15 else float(number)
+
+
+def value_text(value: str | Number) -> str:
+    """The value of an attribute as text; a number reads back as the same number."""
+    return value if isinstance(value, str) else str(whole_number(value))
 
 
 # The instrument, which pages call a question bank. A value is one state of it; the store keeps the
@@ -153,6 +188,14 @@ class Item:
     loadings: Mapping[str, int] = field(default_factory=dict)  # domain -> -1, 0, +1
     positions: Mapping[str, int] = field(default_factory=dict)  # party -> -1, 0, +1
     directions: Mapping[str, int] = field(default_factory=dict)  # form -> +1, -1: exceptions only
+    attributes: Mapping[str, str | Number] = field(default_factory=dict)  # the user's own columns
+    annotations: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Annotator -> domain -> -1, 0, +1. No loading is computed from them."""
+
+    def attribute(self, name: str) -> str:
+        """The value of an attribute, or of one of `ATTRIBUTE_FIELDS`, as text; empty for none."""
+        value = getattr(self, name) if name in ATTRIBUTE_FIELDS else self.attributes.get(name)
+        return "" if value is None else value_text(value)
 
     def text(self, language: str, form: str = ORIGINAL, mood: str = "") -> str:
         """The text in one language and form, of that mood if there is one; empty: there is none."""
@@ -179,6 +222,7 @@ class Party:
 
     code: str
     leaning: Leaning
+    country: str = ""
 
 
 @dataclass(frozen=True)
@@ -237,6 +281,10 @@ class Instrument:
         """The domains any item loads on, in order of first use."""
         return tuple(dict.fromkeys(domain for item in self.items for domain in item.loadings))
 
+    def attribute_names(self) -> tuple[str, ...]:
+        """The attributes that any item has, in order of first use."""
+        return tuple(dict.fromkeys(name for item in self.items for name in item.attributes))
+
 
 # The instrument as JSON, and the hash of its content.
 
@@ -248,7 +296,7 @@ INSTRUMENT = TypeAdapter(Instrument)
 _DEFAULTS: Mapping[str, object] = {
     "kind": "items", "parties": (), "midpoint": "coin", "mood": "", "ratings": (),
     "drafted_by": "", "pair": "", "genre": "", "tags": (), "rank": None, "loadings": {},
-    "positions": {}, "directions": {},
+    "positions": {}, "directions": {}, "attributes": {}, "annotations": {}, "country": "",
 }  # fmt: skip
 
 
@@ -289,6 +337,7 @@ def problems(instrument: Instrument) -> tuple[Problem, ...]:
     bank_problems.extend(_pair_problems(instrument))
     bank_problems.extend(_duplicate_texts(instrument))
     bank_problems.extend(_subscale_problems(instrument))
+    bank_problems.extend(_attribute_problems(instrument))
     if not instrument.items:
         bank_problems.append(Problem("Bank", "has no items yet"))
     if not instrument.formats:
@@ -363,6 +412,31 @@ def _subscale_problems(instrument: Instrument) -> Iterator[Problem]:
         for item in instrument.items:
             if not item.subscale.strip():
                 yield Problem(f"Item {item.code}", "belongs to no subscale", blocks=False)
+
+
+def _attribute_problems(instrument: Instrument) -> Iterator[Problem]:
+    """Attributes with texts and numbers, or with a name that is not allowed; the first fault."""
+    first: dict[str, Item] = {}
+    spellings: dict[str, str] = {}
+    faults: dict[str, str] = {}
+    for item in instrument.items:
+        for name, value in item.attributes.items():
+            before = first.setdefault(name, item)
+            fault = attribute_fault(name)
+            if isinstance(before.attributes[name], str) != isinstance(value, str):
+                fault = f"{_typed_value(before, name)}, but {_typed_value(item, name)}"
+            if spellings.setdefault(name.casefold(), name) != name:
+                fault = f"differs from '{spellings[name.casefold()]}' in capital letters alone"
+            if fault:
+                faults.setdefault(name, fault)
+    for name, fault in faults.items():
+        yield Problem(f"Attribute {ATTRIBUTE}{name}", fault)
+
+
+def _typed_value(item: Item, name: str) -> str:
+    value = item.attributes[name]
+    kind = "text" if isinstance(value, str) else "number"
+    return f"item {item.code} has the {kind} '{value_text(value)}'"
 
 
 def _option_problems(

@@ -35,6 +35,8 @@ items = st.builds(
     signs,
     signs,
     signs,
+    st.dictionaries(text, text | st.integers() | st.floats(-9, 9), max_size=2),
+    st.dictionaries(text, signs, max_size=2),
 )
 options = st.builds(
     Option, text, st.none() | st.floats(-9, 9), st.dictionaries(text, text, max_size=2),
@@ -59,7 +61,7 @@ instruments = st.builds(
     citation=text,
     kind=st.sampled_from(["items", "words", "prompts"]),
     parties=st.lists(
-        st.builds(Party, text, st.sampled_from(["left", "centre", "right"])), max_size=2
+        st.builds(Party, text, st.sampled_from(["left", "centre", "right"]), text), max_size=2
     ).map(tuple),
 )
 
@@ -101,6 +103,7 @@ SCALE = ResponseFormat("f", (Option("1", 1.0),))
     [
         {"kind": "words"},
         {"parties": (Party("p", "left"),)},
+        {"parties": (Party("p", "left", "Freedonia"),)},
         {"formats": (replace(SCALE, midpoint="half"),)},
         {"formats": (replace(SCALE, mood="statement"),)},
         {"items": (replace(ITEM, pair="r"),)},
@@ -110,6 +113,8 @@ SCALE = ResponseFormat("f", (Option("1", 1.0),))
         {"items": (replace(ITEM, loadings={"d": 0}),)},
         {"items": (replace(ITEM, positions={"p": 1}),)},
         {"items": (replace(ITEM, directions={"negation": 1}),)},
+        {"items": (replace(ITEM, attributes={"country": "DE"}),)},
+        {"items": (replace(ITEM, annotations={"anna": {"d": 0}}),)},
         {"items": (replace(ITEM, wordings=(Wording("en", "One", mood="choice"),)),)},
         {"items": (replace(ITEM, wordings=(Wording("en", "One", drafted_by="m"),)),)},
     ],
