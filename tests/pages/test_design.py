@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.domain.formats import BUILT_IN
-from core.domain.study import Context, Design, as_json_values
+from core.domain.study import Block, Context, Design, as_json_values
 from core.errors import DesignError
 from core.workflow import prompts, saved_inputs
 from core.workflow.banks import editing
@@ -574,6 +574,40 @@ def test_a_number_that_no_field_can_show_is_told_on_loading(workspace, key, valu
 
 
 NAMES = st.sampled_from(["Ford", "=1", "🙂", "א", "a b"])
+
+SIZES = st.one_of(
+    st.integers(0, 99), st.lists(st.integers(0, 99), min_size=1, unique=True).map(tuple)
+)
+DECIMALS = st.lists(st.floats(0, 1), max_size=3, unique=True).map(tuple)
+HISTORIES = st.sampled_from([("none",), ("own",), ("none", "own")])
+TOKENS = st.lists(st.integers(1, 9999), max_size=2, unique=True).map(tuple)
+
+
+def either(levels):
+    """Levels of a block, or None for those of the design."""
+    return st.none() | levels
+
+
+BLOCKS = st.builds(
+    Block,
+    name=st.sampled_from(["", "first", "=1", "🙂 "]),
+    respondents=either(st.just((PERSON,))),
+    languages=either(st.just(("de",))),
+    formats=either(st.just(("likert_5",))),
+    forms=either(st.sampled_from([(), ("negation",)])),
+    templates=either(st.just(("free", "standard"))),
+    label_orders=either(st.just(("inverted",))),
+    contexts=either(st.sampled_from([("",), ("t1",), ()])),
+    entities=either(st.lists(NAMES, unique=True).map(tuple)),
+    pairs=either(st.lists(st.tuples(NAMES, NAMES), unique=True).map(tuple)),
+    items=either(st.just(("P1", "P2"))),
+    temperatures=either(DECIMALS),
+    top_p=either(DECIMALS),
+    max_tokens=either(TOKENS),
+    items_per_call=either(SIZES),
+    histories=either(HISTORIES),
+    repetitions=either(st.integers(1, 99)),
+)
 DESIGNS = st.builds(
     Design,
     study=st.just("study"),
@@ -595,7 +629,7 @@ DESIGNS = st.builds(
         tuple
     ),
     repetitions=st.integers(1, 99),
-    items_per_call=st.integers(0, 99),
+    items_per_call=SIZES,
     item_order=st.sampled_from(["fixed", "shuffled"]),
     seed=st.integers(-(2**31) + 1, 2**31 - 1),
     ask_again=st.integers(0, 9),
@@ -603,6 +637,12 @@ DESIGNS = st.builds(
     first_token=st.booleans(),
     skip_missing=st.booleans(),
     notes=st.text("ab\n🙂", max_size=5),
+    items=st.lists(st.sampled_from(["P1", "P2"]), unique=True).map(tuple),
+    top_p=DECIMALS,
+    max_tokens=TOKENS,
+    histories=HISTORIES,
+    second_phase=st.sampled_from(["", "opposite_view"]),
+    blocks=st.lists(BLOCKS, max_size=3).map(tuple),
 )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from core.domain.instrument import ORIGINAL
-from core.domain.study import CONTEXTS, STANDARD, Context, Design, as_json_values
+from core.domain.study import CONTEXTS, STANDARD, Block, Context, Design, as_json_values
 from core.errors import DesignError
 from core.workflow import saved_inputs
 from core.workflow.banks import editing
@@ -21,13 +24,43 @@ from core.workflow.workspace import Workspace
 DRAFT_NAME = "design"
 """The name under which the design page keeps its draft (core/workflow/saved_inputs.py)."""
 
-_LEVEL_FIELDS = ("respondents", "languages", "formats", "forms", "templates", "label_orders")
+_LEVEL_FIELDS = (
+    "respondents", "languages", "formats", "forms", "templates", "label_orders", "histories",
+    "items",
+)  # fmt: skip
 _VALUE_FIELDS = (
-    "instrument", "version", "notes", "swap_halves", "items_per_call", "item_order", "seed",
-    "ask_again", "answering", "first_token", "skip_missing",
+    "instrument", "version", "notes", "swap_halves", "item_order", "seed", "ask_again", "answering",
+    "first_token", "skip_missing", "second_phase",
 )  # fmt: skip
 """Fields that are as they stand in the design: lists of levels, and single values."""
-_LOWEST = {"repetitions": 1, "items_per_call": 0, "ask_again": 0}
+
+_BLOCKS = TypeAdapter(tuple[Block, ...])
+
+
+@dataclass(frozen=True)
+class NumberList:
+    """How a list of numbers is typed: what one of them is, and between which bounds it lies."""
+
+    noun: str
+    low: float
+    high: float
+    example: str
+    whole: bool = False
+    words: Mapping[str, int] | None = None  # words that stand for a number
+
+
+_MOST_WHOLE = 2**31 - 1  # what a whole number of the database holds
+ALL = "all"
+"""What is typed for 0 items per call, which puts all items into one call."""
+NUMBER_LISTS: Mapping[str, NumberList] = {
+    "temperatures": NumberList("temperature", 0, MAX_TEMPERATURE, "0, 0.7, 1"),
+    "top_p": NumberList("value of top-p", 0, 1, "0.9, 1"),
+    "max_tokens": NumberList("number of tokens", 1, _MOST_WHOLE, "100, 1000", whole=True),
+    "items_per_call": NumberList(
+        "number of items", 1, _MOST_WHOLE, "1, 10, all", whole=True, words={ALL: 0}
+    ),
+}
+"""Fields that are lists of numbers; the draft holds the numbers, or the text as it was typed."""
 
 
 def empty_fields(workspace: Workspace) -> dict[str, Any]:
@@ -73,6 +106,13 @@ def _blank_fields() -> dict[str, Any]:
         "repetitions": 1,
         "temperatures_text": "",
         "notes": "",
+        "items": [],
+        "top_p": [],
+        "max_tokens": [],
+        "histories": ["none"],
+        "second_phase": "",
+        "blocks": [],
+        "blocks_before": None,
     }
 
 
@@ -88,6 +128,7 @@ def bank_fields(
         "languages": known or list(bank.languages[:1]),
         "formats": [],
         "forms": [ORIGINAL],
+        "items": [],
     }
 
 
@@ -97,7 +138,7 @@ def to_design(workspace: Workspace, fields: Mapping[str, Any]) -> Design:
     Raises
     ------
     DesignError or FileError
-        No bank is chosen, or personas, pairs or temperatures cannot be read as typed.
+        No bank is chosen, or personas, pairs or numbers cannot be read as typed.
     """
     if not fields["instrument"]:
         raise DesignError("No bank is chosen.", "Choose one, or write one on the page Banks.")
@@ -110,10 +151,46 @@ def to_design(workspace: Workspace, fields: Mapping[str, Any]) -> Design:
         contexts=contexts[: fields["persona_count"] or len(contexts)],
         entities=lines(fields["entities_text"]),
         pairs=_parse_pairs(fields["pairs_text"]),
-        temperatures=_parse_temperatures(fields["temperatures_text"]),
+        temperatures=parse_numbers("temperatures", fields["temperatures_text"]),
+        top_p=parse_numbers("top_p", fields["top_p"]),
+        max_tokens=parse_numbers("max_tokens", fields["max_tokens"]),
+        items_per_call=parse_items_per_call(fields["items_per_call"]),
         repetitions=int(fields["repetitions"] or 1),
+        blocks=to_blocks(fields["blocks"]),
         **chosen,
     )
+
+
+def to_blocks(drafts: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
+    """The blocks that a draft describes; what it does not state is as in the design.
+
+    Raises
+    ------
+    DesignError
+        Pairs or numbers of a block cannot be read as typed.
+    """
+    bodies = []
+    for place, draft in enumerate(drafts):
+        body = dict(draft)
+        try:
+            for name in NUMBER_LISTS.keys() & body.keys():
+                body[name] = parse_numbers(name, body[name])
+            if "items_per_call" in draft:
+                body["items_per_call"] = parse_items_per_call(draft["items_per_call"])
+            if isinstance(draft.get("entities"), str):
+                body["entities"] = lines(draft["entities"])
+            if isinstance(draft.get("pairs"), str):
+                body["pairs"] = _parse_pairs(draft["pairs"])
+        except DesignError as error:
+            where = block_title(place, draft.get("name", ""))
+            raise DesignError(f"{where}: {error.problem}", error.remedy) from None
+        bodies.append(body)
+    return _BLOCKS.validate_python(bodies, strict=False)
+
+
+def block_title(place: int, name: str) -> str:
+    """How a block is called, with its place counted from 0."""
+    return f"Block {place + 1} ({name.strip()})" if name.strip() else f"Block {place + 1}"
 
 
 def chosen_personas(workspace: Workspace, fields: Mapping[str, Any]) -> tuple[Context, ...]:
@@ -147,12 +224,7 @@ def from_design(workspace: Workspace, design: Design) -> tuple[dict[str, Any], t
     DesignError
         A number is too small for the form.
     """
-    for name, lowest in _LOWEST.items():
-        if getattr(design, name) < lowest:
-            raise DesignError(
-                f"The design has {getattr(design, name)} as '{name}'.",
-                f"Write {lowest} or a larger number.",
-            )
+    _check_numbers(design)
     editing.content(workspace, design.instrument, design.version)
     offered = {person.label for person in catalog.list_respondents(workspace)}
     missing = tuple(label for label in design.respondents if label not in offered)
@@ -163,8 +235,12 @@ def from_design(workspace: Workspace, design: Design) -> tuple[dict[str, Any], t
         "respondents": [label for label in design.respondents if label in offered],
         "entities_text": "\n".join(design.entities),
         "pairs_text": "\n".join(f"{first} | {second}" for first, second in design.pairs),
-        "temperatures_text": ", ".join(f"{t:.15g}" for t in design.temperatures),
+        "temperatures_text": numbers_text("temperatures", design.temperatures),
+        "top_p": list(design.top_p),
+        "max_tokens": list(design.max_tokens),
+        "items_per_call": _as_list(design.items_per_call),
         "repetitions": design.repetitions,
+        "blocks": as_json_values(design).get("blocks", []),
         **_persona_fields(workspace, design.contexts),
     }
     notes = (f"Not on offer here: {', '.join(missing)}. Add them on the page Respondents.",)
@@ -210,26 +286,85 @@ def pairs_text(names: Sequence[str], *, both_ways: bool) -> str:
     return "\n".join(f"{first} | {second}" for first, second in pairs)
 
 
-def _parse_temperatures(text: str) -> tuple[float, ...]:
-    """Temperatures typed as a list such as '0, 0.7, 1'; empty means each respondent's own."""
-    temperatures: list[float] = []
-    for word in re.split(r"[,;\s]+", text.strip()):
-        if not word:
-            continue
-        try:
-            value = float(word)
-        except ValueError:
-            raise DesignError(
-                f"'{word}' is not a temperature.", "Write numbers with commas between: 0, 0.7, 1."
-            ) from None
-        if not 0 <= value <= MAX_TEMPERATURE:
-            raise DesignError(
-                f"The temperature {word} does not lie between 0 and {MAX_TEMPERATURE:g}.",
-                "Write decimals with a point (0.7) and commas between numbers: 0, 0.7, 1.",
-            )
-        if value not in temperatures:
-            temperatures.append(value)
-    return tuple(temperatures)
+def parse_numbers(field: str, typed: str | float | Sequence[float]) -> tuple[Any, ...]:
+    """Numbers of a field typed as a list such as '0, 0.7, 1', each once; numbers stay as they are.
+
+    Raises
+    ------
+    DesignError
+        A word is not a number of this field, or lies outside its bounds.
+    """
+    if not isinstance(typed, str):
+        return (typed,) if isinstance(typed, int | float) else tuple(typed)
+    kind, numbers = NUMBER_LISTS[field], list[float]()
+    for word in filter(None, re.split(r"[,;\s]+", typed.strip())):
+        number = _parse_number(kind, word)
+        if number not in numbers:
+            numbers.append(number)
+    return tuple(numbers)
+
+
+def _parse_number(kind: NumberList, word: str) -> float:
+    if kind.words and word.lower() in kind.words:
+        return kind.words[word.lower()]
+    try:
+        value: float = int(word) if kind.whole else float(word)
+    except ValueError:
+        raise DesignError(
+            f"'{word}' is not a {kind.noun}.",
+            f"Write {'whole ' if kind.whole else ''}numbers with commas between: {kind.example}.",
+        ) from None
+    if kind.low <= value <= kind.high:
+        return value
+    if kind.whole:
+        raise DesignError(
+            f"The {kind.noun} {word} does not lie between {kind.low:,} and {kind.high:,}.",
+            f"Write whole numbers with commas between: {kind.example}.",
+        )
+    raise DesignError(
+        f"The {kind.noun} {word} does not lie between {kind.low:g} and {kind.high:g}.",
+        f"Write decimals with a point (0.7) and commas between numbers: {kind.example}.",
+    )
+
+
+def parse_items_per_call(typed: str | int | Sequence[int]) -> int | tuple[int, ...]:
+    """The items per call as a design has them: one number, or several of which each is a level."""
+    numbers = parse_numbers("items_per_call", typed)
+    if isinstance(typed, str | int):
+        return numbers if len(numbers) > 1 else (*numbers, 1)[0]
+    return numbers
+
+
+def numbers_text(field: str, value: str | float | Sequence[float]) -> str:
+    """The numbers of a field as they are typed."""
+    if isinstance(value, str):
+        return value
+    spoken = {number: word for word, number in (NUMBER_LISTS[field].words or {}).items()}
+    numbers = parse_numbers(field, value)
+    return ", ".join(spoken.get(number, repr(number).removesuffix(".0")) for number in numbers)
+
+
+def _as_list(value: int | tuple[int, ...]) -> int | list[int]:
+    """A tuple as JSON holds it."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _check_numbers(design: Design) -> None:
+    """Refuse numbers that no field of the form can show."""
+    crossings = [("The design", design)]
+    if design.blocks:
+        titles = (block_title(place, block.name) for place, block in enumerate(design.blocks))
+        crossings += zip(titles, design.crossings(), strict=True)
+    for where, crossing in crossings:
+        for name, number, lowest in (
+            ("repetitions", crossing.repetitions, 1),
+            ("items_per_call", min(crossing.block_sizes, default=0), 0),
+            ("ask_again", crossing.ask_again, 0),
+        ):
+            if number < lowest:
+                raise DesignError(
+                    f"{where} has {number} as '{name}'.", f"Write {lowest} or a larger number."
+                )
 
 
 def free_name(workspace: Workspace, wish: str) -> str:
