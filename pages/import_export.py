@@ -45,6 +45,8 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
      "support_oppose or the bank's own.", "likert_5"),
     ("template, label_order, phase", "", "Wording of instructions, order of options, phase.",
      "as_is"),
+    ("items_per_call, history", "", "Items that one call asks, and whether the model sees its own "
+     "earlier answers (none, own).", "10"),
     ("repetition", "", "Number of the repetition, from 1.", "2"),
     ("call, position", "", "The call that asked the item, and the item's place in it.", "17"),
     ("raw", "", "The verbatim reply.", "I would say 4."),

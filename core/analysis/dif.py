@@ -200,7 +200,9 @@ def _effect_rows(one: SubscaleTests) -> Iterator[Row]:
 _FACTORS = (
     ("language", "Languages"), ("respondent", "Respondents"), ("context", "Contexts (personas)"),
     ("entity", "Entities"), ("form", "Forms"), ("template", "Instructions"),
-    ("label_order", "Orders of options"), ("phase", "Phases"), ("study", "Studies"),
+    ("label_order", "Orders of options"), ("phase", "Phases"),
+    ("items_per_call", "Numbers of items per call"),
+    ("history", "Histories (own earlier answers, or none)"), ("study", "Studies"),
 )  # fmt: skip
 _CAUTIONS = (
     "Matching is on a sum of other items, which measures with error. Where levels differ in the "
@@ -222,6 +224,8 @@ Factor = Annotated[
         "template",
         "label_order",
         "phase",
+        "items_per_call",
+        "history",
         "study",
     ],
     Choice("Compare", _FACTORS, help="The factor whose levels are compared, item by item."),

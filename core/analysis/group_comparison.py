@@ -441,13 +441,14 @@ _FACTORS = (
     ("model", "Models"), ("respondent", "Respondents (model and settings)"),
     ("language", "Languages"), ("form", "Forms"), ("format", "Answer formats"),
     ("template", "Instructions"), ("label_order", "Orders of options"), ("entity", "Entities"),
-    ("phase", "Phases"),
+    ("phase", "Phases"), ("items_per_call", "Numbers of items per call"),
+    ("history", "Histories (own earlier answers, or none)"),
 )  # fmt: skip
 """What groups can be made of."""
 
 GroupFactor = Annotated[
     Literal["context_set", "rewriting", "model", "respondent", "language", "form", "format",
-            "template", "label_order", "entity", "phase"],
+            "template", "label_order", "entity", "phase", "items_per_call", "history"],
     Choice("Compare", _FACTORS, help="Its levels are the groups, unless you type groups."),
 ]  # fmt: skip
 Groups = Annotated[
@@ -474,6 +475,8 @@ _PAIRED_FACTORS = {
     "label_order",
     "entity",
     "phase",
+    "items_per_call",
+    "history",
 }
 
 

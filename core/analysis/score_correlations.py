@@ -281,7 +281,8 @@ _COMPARED = (
     ("language", "Languages"), ("form", "Forms (alternate form)"),
     ("label_order", "Orders of options"), ("repetition", "Repetitions (test-retest)"),
     ("format", "Answer formats"), ("template", "Instructions"), ("entity", "Entities"),
-    ("phase", "Phases"), ("study", "Studies"),
+    ("phase", "Phases"), ("items_per_call", "Numbers of items per call"),
+    ("history", "Histories (own earlier answers, or none)"), ("study", "Studies"),
     ("rewriting", "Contexts and their rewritings (ablation)"),
 )  # fmt: skip
 _INDEPENDENT_PAIRS = (
@@ -299,7 +300,7 @@ _REMEDIES = {
 
 Factor = Annotated[
     Literal["language", "form", "label_order", "repetition", "format", "template", "entity",
-            "phase", "study", "rewriting"],
+            "phase", "items_per_call", "history", "study", "rewriting"],
     Choice("Compare scores between", _COMPARED, help="All other factors are held the same."),
 ]  # fmt: skip
 Pairs = Annotated[

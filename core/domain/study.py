@@ -21,10 +21,14 @@ RespondentKind = Literal["simulated", "local", "api"]
 
 FACTORS = (
     "respondent", "model", "language", "context", "entity", "entity_b", "form", "format",
-    "template", "label_order", "phase", "repetition",
+    "template", "label_order", "phase", "items_per_call", "history", "repetition",
 )  # fmt: skip
 """The factors in which administrations can differ, as pages, files and the command line name them.
-`respondent` is the label of model plus settings, `model` the model's own name."""
+`respondent` is the label of model plus settings, `model` the model's own name, `items_per_call`
+a number or `all`, `history` a History."""
+
+USUAL_CALLS = {"items_per_call": "1", "history": "none"}
+"""The factors of calls at the level that a design has where it does not state them."""
 
 CONTENT_FILTER = "content_filter"
 """Finish reason of a reply that the provider's content filter withheld: a refusal."""

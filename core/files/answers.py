@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
-from core.domain.study import Status
+from core.domain.study import USUAL_CALLS, Status
 from core.errors import FileError
 from core.files.tables import (
     HEADER_CHARACTERS,
@@ -43,8 +43,9 @@ INTEGERS = ("repetition", "position", "tokens_in", "tokens_out")
 DECIMALS = ("score", "latency_s", "cost")
 TIDY_COLUMNS = (
     "study", "instrument", "item", "model", "language", "entity", "entity_b", "context", "form",
-    "format", "template", "label_order", "phase", "repetition", "call", "position", "answer",
-    "raw", "status", "score", "latency_s", "tokens_in", "tokens_out", "cost", "time", "tags",
+    "format", "template", "label_order", "phase", "items_per_call", "history", "repetition",
+    "call", "position", "answer", "raw", "status", "score", "latency_s", "tokens_in",
+    "tokens_out", "cost", "time", "tags",
 )  # fmt: skip
 """Columns of the frame. `tags` is JSON of the file's other columns that hold something, or ""."""
 KEY = TIDY_COLUMNS[: TIDY_COLUMNS.index("repetition") + 1]
@@ -422,7 +423,7 @@ def _tag_columns(frame: pd.DataFrame) -> Texts:
     coded = _text_array(frame["tags"]).dictionary_encode()
     rows = [json.loads(text) if text else {} for text in coded.dictionary.to_pylist()]
     names = sorted({name for row in rows for name in row})
-    if clash := set(names) & set(_FILE_COLUMNS):
+    if clash := (set(names) & set(_FILE_COLUMNS)) - _free_factors(frame):
         raise ValueError(f"tags named like columns: {clash}")
     return {
         name: pa.array([_tag_text(row.get(name)) for row in rows], pa.large_string()).take(
@@ -430,6 +431,11 @@ def _tag_columns(frame: pd.DataFrame) -> Texts:
         )
         for name in names
     }
+
+
+def _free_factors(frame: pd.DataFrame) -> set[str]:
+    """The later factors that no row has: answers brought in before may have tags of these names."""
+    return {name for name in USUAL_CALLS if name not in frame or (frame[name] == "").all()}
 
 
 def _tag_text(value: object) -> str:

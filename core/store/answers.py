@@ -39,6 +39,8 @@ _FILTERS = {  # filter -> expression that it compares, and the tables of that ex
     "template": ("a.template", "a"),
     "label_order": ("a.label_order", "a"),
     "phase": ("a.phase", "a"),
+    "items_per_call": ("a.items_per_call", "a"),
+    "history": ("a.history", "a"),
     "repetition": ("a.repetition", "a"),
     "item": ("i.code", "i"),
     "option": ("r.option", "r"),
@@ -71,7 +73,8 @@ with asked as (select * from trial where trial_id in (select unnest(?::bigint[])
     )
 select t.trial_id, t.ordinal, p.label as respondent, p.model, i.code as item, a.language,
     a.context, a.entity, a.entity_b, a.form, a.format, a.template, a.label_order, a.phase,
-    a.repetition, coalesce(r.status, f.status, 'not_asked') as status, r.option,
+    a.items_per_call, a.history, a.repetition,
+    coalesce(r.status, f.status, 'not_asked') as status, r.option,
     coalesce(r.attempt_id, -1) as attempt_id
 from asked t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
@@ -98,12 +101,13 @@ group by all order by all
 """
 _LEVEL_COLUMNS = (
     "language", "context", "entity", "entity_b", "form", "format", "template", "label_order",
-    "phase", "repetition",
+    "phase", "items_per_call", "history", "repetition",
 )  # fmt: skip
 _LEVELS = """
 select list(distinct language), list(distinct context), list(distinct entity),
     list(distinct entity_b), list(distinct form), list(distinct format), list(distinct template),
-    list(distinct label_order), list(distinct phase), list(distinct repetition)
+    list(distinct label_order), list(distinct phase), list(distinct items_per_call),
+    list(distinct history), list(distinct repetition)
 from administration where study_id = ?
 """
 _RESPONDENTS = """
@@ -134,7 +138,7 @@ _SCORE = score_sql(
 _TIDY = """
 select s.code as study, n.code as instrument, i.code as item, p.label as model, a.language,
     a.entity, a.entity_b, a.context, a.form, a.format, a.template, a.label_order, a.phase,
-    a.repetition,
+    a.items_per_call, a.history, a.repetition,
     coalesce(t.call, case when t.position is null then '' else cast(t.call_id as varchar) end)
         as call,
     t.position, coalesce(r.option, '') as answer,
@@ -303,7 +307,8 @@ def _conditions(
 
 _DETAIL = """
 select t.trial_id, t.ordinal, s.code, p.label, p.model, i.code, a.language, a.context, a.entity,
-    a.entity_b, a.form, a.format, a.template, a.label_order, a.phase, a.repetition,
+    a.entity_b, a.form, a.format, a.template, a.label_order, a.phase,
+    a.items_per_call, a.history, a.repetition,
     coalesce(t.position, 1), (select count(*) from trial u where u.call_id = t.call_id),
     c.option_order, coalesce(c.opinion, ''),
     coalesce(r.status, (select 'error' from attempt m
@@ -393,6 +398,8 @@ class AnswerDetail:
     template: str
     label_order: str
     phase: str
+    items_per_call: str
+    history: str
     repetition: int
     position: int  # of the item in its call, from 1
     n_in_call: int

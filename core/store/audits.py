@@ -265,8 +265,9 @@ select t.call_id, t.ordinal, t.trial_id, i.code,
     r.trial_id is not null and case when v.trial_id is null then r.parser is not null
         else v.parser is not null and $persons end,
     r.status, r.option, r.attempt_id,
-    a.respondent_id, a.language, a.context, a.entity, a.entity_b, a.form, a.format, a.template,
-    a.label_order, a.phase, a.repetition, c.option_order, c.opinion
+    a.administration_id, a.respondent_id, a.language, a.context, a.entity, a.entity_b, a.form,
+    a.format, a.template, a.label_order, a.phase, a.items_per_call, a.history, a.repetition,
+    c.option_order, c.opinion
 from trial t join administration a using (administration_id) join item i using (item_id)
     left join response r on r.trial_id = t.trial_id
     left join (select trial_id, parser from person_set where study_id = $study) v
@@ -276,8 +277,8 @@ where t.study_id = $study and t.call_id in (select call_id from page)
 order by t.ordinal
 """
 _CONDITIONS = (
-    "respondent_id", "language", "context", "entity", "entity_b", "form", "format", "template",
-    "label_order", "phase", "repetition",
+    "administration_id", "respondent_id", "language", "context", "entity", "entity_b", "form",
+    "format", "template", "label_order", "phase", "items_per_call", "history", "repetition",
 )  # fmt: skip
 _REPLIES = """
 select m.call_id, m.attempt_id, m.finish_reason, x.reply, k.body

@@ -40,8 +40,9 @@ tried as (
 )
 select t.call_id, t.ordinal, t.trial_id, i.code,
     not exists (select 1 from response r where r.trial_id = t.trial_id),
-    a.respondent_id, a.language, a.context, a.entity, a.entity_b, a.form, a.format, a.template,
-    a.label_order, a.phase, a.repetition, c.option_order, c.opinion,
+    a.administration_id, a.respondent_id, a.language, a.context, a.entity, a.entity_b, a.form,
+    a.format, a.template, a.label_order, a.phase, a.items_per_call, a.history, a.repetition,
+    c.option_order, c.opinion,
     coalesce(m.tries, 0), coalesce(m.replies, 0)
 from trial t join administration a using (administration_id) join item i using (item_id)
     left join call_shown c on c.call_id = t.call_id
@@ -95,6 +96,7 @@ class PlannedCall:
     call_id: int
     items: tuple[PlannedItem, ...]
     last_ordinal: int
+    administration_id: int
     respondent_id: int
     language: str
     context: str
@@ -105,6 +107,8 @@ class PlannedCall:
     template: str
     label_order: str
     phase: str
+    items_per_call: str
+    history: str
     repetition: int
     option_order: tuple[str, ...] | None
     opinion: str
@@ -258,14 +262,15 @@ def _attempt_id(call_id: int, number: int) -> int:
 def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
     """One call from its rows, one for each trial in the order of asking."""
     (
-        call_id, _, _, _, _, respondent_id, language, context, entity, entity_b, form,
-        response_format, template, label_order, phase, repetition, option_order, opinion, tries,
-        replies,
+        call_id, _, _, _, _, administration_id, respondent_id, language, context, entity, entity_b,
+        form, response_format, template, label_order, phase, items_per_call, history, repetition,
+        option_order, opinion, tries, replies,
     ) = rows[0]  # fmt: skip
     return PlannedCall(
         call_id=call_id,
         items=tuple(PlannedItem(row[2], row[3], row[4]) for row in rows),
         last_ordinal=rows[-1][1],
+        administration_id=administration_id,
         respondent_id=respondent_id,
         language=language,
         context=context,
@@ -276,6 +281,8 @@ def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
         template=template,
         label_order=label_order,
         phase=phase,
+        items_per_call=items_per_call,
+        history=history,
         repetition=repetition,
         option_order=tuple(option_order.split(OPTION_MARK)) if option_order else None,
         opinion=opinion or "",

@@ -17,7 +17,9 @@ _ADD_STUDY = "insert into study values (?, ?, 'imported', ?, ?, ?, now())"
 _KEYED = """
 create or replace temp table keyed as
 select *, cast(md5_number_lower(concat_ws(chr(31), 'administration', ?, model, language, context,
-        entity, entity_b, form, format, template, label_order, phase, repetition)) // 2 as bigint)
+        entity, entity_b, form, format, template, label_order, phase, repetition,
+        case when items_per_call <> '' then 'items_per_call ' || items_per_call end,
+        case when history <> '' then 'history ' || history end)) // 2 as bigint)
         as administration_id
 from incoming
 """
@@ -32,7 +34,7 @@ insert into administration
 select distinct administration_id, ?,
     cast(md5_number_lower(concat_ws(chr(31), 'imported', model)) // 2 as bigint),
     language, context, entity, entity_b, form, format, template, label_order, phase,
-    cast(repetition as integer)
+    cast(repetition as integer), items_per_call, history
 from keyed
 """
 _TRIALS = """

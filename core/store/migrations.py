@@ -394,6 +394,19 @@ create table adjudication (             -- final codings; the newest of a reply 
 );
 """
 
+_0007 = """
+-- How many items a call asks ('1', '10', 'all') and whether the earlier calls of the administration
+-- come before it ('none', 'own'). Empty: answers brought in, not varied.
+alter table administration add column items_per_call varchar default '';
+alter table administration add column history varchar default '';
+update administration a set history = 'none', items_per_call = case
+    when a.phase = 'initial' and s.items_per_call = '0' then 'all'
+    when a.phase = 'initial' then s.items_per_call else '1' end
+from (select study_id, coalesce(json_extract_string(design, '$.items_per_call'), '1')
+    as items_per_call from study where kind = 'planned') s
+where a.study_id = s.study_id;
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -401,6 +414,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0004_sending", _0004),
     ("0005_reply_parts", _0005),
     ("0006_coders", _0006),
+    ("0007_call_factors", _0007),
 )
 
 

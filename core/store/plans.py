@@ -45,7 +45,7 @@ select
         entity, entity_b, form, format, template, label_order, 'initial', repetition)) // 2
         as bigint),
     ?, respondent, language, context, entity, entity_b, form, format, template, label_order,
-    'initial', repetition
+    'initial', repetition, ?, ?
 from crossed
 """
 _PLACES = """
@@ -144,7 +144,18 @@ def write_plan(
     """
     _register_levels(cursor, design, respondent_ids)
     repetitions = design.repetitions
-    cursor.execute(_CROSS, [repetitions, design.swap_halves, repetitions, design.study, study_id])
+    cursor.execute(
+        _CROSS,
+        [
+            repetitions,
+            design.swap_halves,
+            repetitions,
+            design.study,
+            study_id,
+            str(design.block_sizes[0] or "all"),
+            design.histories[0],
+        ],
+    )
     keys = {"study": study_id, "instrument": instrument_id}
     cursor.execute(_PLACES, keys)
     shuffled = design.item_order == "shuffled"
@@ -261,7 +272,7 @@ where format not in (select format from side group by 1 having count(*) = 2) ord
 _ADMINISTRATIONS = """
 insert into administration
 select distinct again_id, study_id, respondent_id, language, context, entity, entity_b, form,
-    format, $template, label_order, 'opposing', repetition
+    format, $template, label_order, 'opposing', repetition, '1', 'none'
 from first_answer
 """
 _SECOND_TRIALS = """

@@ -60,8 +60,8 @@ _TEMPLATES = "select code, body from study_template where study_id = ? order by 
 _PLAN = """
 select t.ordinal, t.trial_id, t.call_id, t.position, r.label as respondent, a.language, a.context,
     a.entity, a.entity_b, a.form, a.format, a.template, a.label_order,
-    replace(c.option_order, chr(31), ' ') as option_order, a.phase, c.opinion, a.repetition,
-    i.code as item
+    replace(c.option_order, chr(31), ' ') as option_order, a.phase, c.opinion,
+    a.items_per_call, a.history, a.repetition, i.code as item
 from trial t join administration a using (administration_id)
     join respondent r using (respondent_id) join item i using (item_id)
     left join call_shown c on c.call_id = t.call_id

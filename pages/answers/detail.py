@@ -31,7 +31,16 @@ _CAUSES = {
     "undo": "withdrawal of a person's coding",
 }
 _ALWAYS_SHOWN = ("respondent", "language", "context", "entity", "entity_b", "format")
-_SHOWN_IF_VARIED = ("model", "form", "template", "label_order", "phase", "repetition")
+_SHOWN_IF_VARIED = (
+    "model",
+    "form",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+    "repetition",
+)
 
 
 def show_answer(study: StudyRecord, trial: int, varied: tuple[str, ...]) -> None:

@@ -2,10 +2,11 @@
 
 Other pages link to the replies behind a number with filters in the address. Each of these may
 stand several times: status, model, language, item, option, respondent, context, entity, entity_b,
-form, format, template, label_order, phase, repetition, tries. Their values are codes, as in the
-tidy file. `search` is a text of replies and prompts, `page` a page of the list, `answer` the
-trial that is open. For example, ?study=pilot&item=nature_07&model=gpt-4o&status=refused. The page
-names values that the study does not have, and leaves them out.
+form, format, template, label_order, phase, items_per_call, history, repetition, tries. Their values
+are codes, as in the tidy file. `search` is a text of replies and prompts, `page` a page of the
+list, `answer` the trial that is open. For example,
+?study=pilot&item=nature_07&model=gpt-4o&status=refused. The page names values that the study does
+not have, and leaves them out.
 """
 
 from __future__ import annotations

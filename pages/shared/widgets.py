@@ -29,6 +29,8 @@ _WORDS: Mapping[str, str] = {
     "label_order": "order of options",
     "entity_b": "second entity",
     "template": "instructions",
+    "items_per_call": "items per call",
+    "history": "own earlier answers",
 }
 
 

@@ -58,12 +58,13 @@ def test_the_least_a_file_holds_is_item_and_answer():
 def test_every_column_is_read_by_its_kind():
     header = ",".join([*TIDY_COLUMNS[:-1], "word", "rank"])
     row = (
-        "s,b,q,m,en,A,B,nurse,original,yes_no,t,as_is,initial,2,call7,3,yes,'=Yes!,"
+        "s,b,q,m,en,A,B,nurse,original,yes_no,t,as_is,initial,10,own,2,call7,3,yes,'=Yes!,"
         "answered_with_explanation,+1.5,.25,12,3,1e-05,2025-03-31T14:05:00Z,is,"
     )
     frame = read_tidy("a.csv", csv(header, row))
     got = frame.iloc[0]
     assert got["raw"] == "=Yes!"
+    assert (got["items_per_call"], got["history"]) == ("10", "own")
     assert (got["repetition"], got["position"], got["tokens_in"]) == (2, 3, 12)
     assert (got["score"], got["latency_s"], got["cost"]) == (1.5, 0.25, 1e-05)
     assert got["status"] == Status.EXPLAINED
@@ -227,7 +228,7 @@ def test_a_row_that_repeats_another_names_both_lines():
 
 CONDITIONS = (
     "study", "instrument", "model", "language", "entity", "entity_b", "context", "form", "format",
-    "template", "label_order", "phase",
+    "template", "label_order", "phase", "items_per_call", "history",
 )  # fmt: skip
 
 
@@ -396,6 +397,15 @@ def test_a_tag_named_like_a_column_is_a_fault():
     frame = pd.DataFrame({"item": ["q"], "answer": ["a"], "tags": ['{"item": "r"}']})
     with pytest.raises(ValueError, match="tags named like columns"):
         write_tidy(frame, "csv")
+
+
+def test_a_tag_named_like_a_later_factor_that_no_row_has_is_written_as_it_was_read():
+    frame = pd.DataFrame(
+        {"item": ["q"], "answer": ["a"], "history": [""], "tags": ['{"history": "long"}']}
+    )
+    assert write_tidy(frame, "csv") == b"item,answer,history\nq,a,long\n"
+    with pytest.raises(ValueError, match="tags named like columns"):
+        write_tidy(frame.assign(history="own"), "csv")
 
 
 text = st.text(alphabet="'=+-@\t\r\n\",; aé\U0001f600ש\x85", max_size=5) | st.text(

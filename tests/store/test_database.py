@@ -298,6 +298,44 @@ def test_codings_of_a_file_without_coders_belong_to_coder_1(tmp_path):
         )
 
 
+@pytest.mark.parametrize(
+    ("kind", "design", "said"),
+    [
+        ("planned", "{}", {"initial": ("1", "none")}),
+        ("planned", '{"items_per_call": 10}', {"initial": ("10", "none")}),
+        ("planned", '{"items_per_call": 0}', {"initial": ("all", "none")}),
+        (
+            "planned",
+            '{"items_per_call": 1}',
+            {"initial": ("1", "none"), "opposing": ("1", "none")},
+        ),
+        ("imported", '{"items_per_call": 1}', {"initial": ("", "")}),
+    ],
+)
+def test_an_older_file_says_how_many_items_a_call_asked(tmp_path, kind, design, said):
+    path = tmp_path / "old.duckdb"
+    with duckdb.connect(str(path)) as raw:
+        raw.execute(
+            "create table schema_migration"
+            " (name varchar primary key, applied_at timestamptz not null)"
+        )
+        for name, step in MIGRATIONS[: [name for name, _ in MIGRATIONS].index("0007_call_factors")]:
+            raw.execute(step)
+            raw.execute("insert into schema_migration values (?, now())", [name])
+        raw.execute("insert into study values (31, 's', ?, 1, ?, '', now())", [kind, design])
+        for number, phase in enumerate(said):
+            raw.execute(
+                "insert into administration values"
+                " (?, 31, 21, 'en', '', '', '', 'original', 'f', 't', 'as_is', ?, 1)",
+                [number, phase],
+            )
+    for _ in range(2):  # migrated, closed, and opened again
+        database = Database(path)
+        rows = database.rows("select phase, items_per_call, history from administration")
+        assert {phase: (size, history) for phase, size, history in rows} == said
+        database.close()
+
+
 def test_attempts_of_an_older_file_are_read_and_its_study_can_go_on(old_file):
     database = Database(old_file)
     detail = answers.detail(database, 51)

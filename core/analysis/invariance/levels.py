@@ -30,10 +30,21 @@ from core.stats.inputs import name_list
 FACTORS = (
     ("language", "Languages"), ("respondent", "Respondents"), ("form", "Forms"),
     ("entity", "Entities"), ("template", "Instructions"), ("label_order", "Orders of options"),
+    ("items_per_call", "Numbers of items per call"),
+    ("history", "Histories (own earlier answers, or none)"),
 )  # fmt: skip
 
 Factor = Annotated[
-    Literal["language", "respondent", "form", "entity", "template", "label_order"],
+    Literal[
+        "language",
+        "respondent",
+        "form",
+        "entity",
+        "template",
+        "label_order",
+        "items_per_call",
+        "history",
+    ],
     Choice("Compare", FACTORS, help="The factor whose levels should measure the same."),
 ]
 Fewest = Annotated[

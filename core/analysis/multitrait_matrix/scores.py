@@ -183,7 +183,17 @@ def with_prefixes(sources: Sequence[ScoreSource]) -> tuple[ScoreSource, ...]:
 
 MATCHED = ("respondent", "language", "context", "repetition")
 """What makes a row: scores are matched on these and averaged over everything else."""
-_ASKED_WITH = ("entity", "entity_b", "form", "format", "template", "label_order", "phase")
+_ASKED_WITH = (
+    "entity",
+    "entity_b",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+)
 """Factors that whole sources may differ in by design, so that they cannot separate them."""
 _NO_ITEMS = "No reliability: the score is not a mean of items."
 

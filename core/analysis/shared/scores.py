@@ -160,7 +160,16 @@ def repeated_note(n: int) -> str:
 
 # Paired scores: a row per unit, a column per level of one factor.
 
-_ASKED_WITH = ("language", "form", "format", "template", "label_order", "phase")
+_ASKED_WITH = (
+    "language",
+    "form",
+    "format",
+    "template",
+    "label_order",
+    "phase",
+    "items_per_call",
+    "history",
+)
 """Factors in which whole studies may differ: what was asked, not who or under which context."""
 
 _AS_ASKED = "as asked"

@@ -102,7 +102,16 @@ USUAL = {"form": (ORIGINAL, ""), "label_order": ("as_is", "")}
 """What the baseline is asked with; imported answers may say nothing."""
 _PREFERRED = {"form": ("alternate", "paraphrase"), "label_order": ("random",)}
 _NAMES = {"form": "form", "label_order": "order of options"}
-_DESIGN = ("format", "template", "entity", "entity_b", "phase", "repetition")
+_DESIGN = (
+    "format",
+    "template",
+    "entity",
+    "entity_b",
+    "phase",
+    "items_per_call",
+    "history",
+    "repetition",
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pandas as pd
 
+from core.domain.study import USUAL_CALLS
 from core.errors import FileError
 from core.export import frame_csv
 from core.files import answers
@@ -32,6 +33,9 @@ def export_tidy(
     if record.kind == "planned":
         # One call a trial: latency, tokens and time differ from run to run, answers need not.
         frame["label_order"] = frame["label_order"].replace("as_is", "")
+        for name, usual in USUAL_CALLS.items():
+            if (frame[name] == usual).all():
+                frame[name] = ""  # not varied
     return answers.write_tidy(frame, file_format)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.collect import budget
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
@@ -247,6 +247,8 @@ def obstacles(materials: StudyMaterials) -> tuple[str, ...]:
     """Everything that stands in the way of freezing, in plain words; empty when it can be."""
     bank, design = materials.bank, materials.design
     sentences = [*_missing_choices(design)]
+    if _later_parts(design) != (design,):
+        sentences.append("Blocks and the factors of calls cannot be planned yet.")
     blocking = [f"{p.where}: {p.what}." for p in problems(bank) if p.blocks]
     sentences.extend(blocking[:_MAX_BANK_PROBLEMS])
     if len(blocking) > _MAX_BANK_PROBLEMS:
@@ -261,6 +263,17 @@ def obstacles(materials: StudyMaterials) -> tuple[str, ...]:
     sentences.extend(_block_problems(materials))
     sentences.extend(_size_problems(materials))
     return tuple(sentences)
+
+
+def _later_parts(design: Design) -> tuple[Design, ...]:
+    """The crossings of a design, without what no plan takes up yet."""
+    return tuple(
+        replace(
+            part, items=(), top_p=(), max_tokens=(), histories=("none",), second_phase="",
+            items_per_call=part.block_sizes[0],
+        )
+        for part in design.crossings()
+    )  # fmt: skip
 
 
 def has_no_prompts(bank: Instrument, materials: StudyMaterials) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from core.collect.client import ChatRequest
 from core.domain.instrument import Instrument
-from core.domain.study import DESIGN, Design, Respondent, as_json_values
+from core.domain.study import DESIGN, USUAL_CALLS, Design, Respondent, as_json_values
 from core.domain.templates import placeholders
 from core.domain.values import json_value
 from core.errors import DesignError
@@ -206,6 +206,11 @@ def plan_csv(workspace: Workspace, study: str) -> bytes:
     head = csv_line(
         [f"# plan {record.plan_hash} of study {record.code} frozen {record.frozen_at.isoformat()}"]
     )
+    # a plan frozen before these factors exports as it did
+    usual = [
+        n for n, level in USUAL_CALLS.items() if plan.column(n).unique().to_pylist() == [level]
+    ]
+    plan = plan.drop_columns(usual)
     columns = [map(str, column.to_pylist()) for column in plan.columns]  # ids keep every digit
     rows = map(csv_line, zip(*columns, strict=True))
     return "".join([head, csv_line(plan.column_names), *rows]).encode("utf-8", "surrogatepass")

@@ -234,7 +234,17 @@ def _saved_name(study: str) -> str:
 
 _MOST_ON_AXIS = 30
 _MOST_IN_COLORS = 6
-_SIDE_BY_SIDE = ("format", "language", "form", "label_order", "template", "respondent", "phase")
+_SIDE_BY_SIDE = (
+    "format",
+    "language",
+    "form",
+    "label_order",
+    "template",
+    "respondent",
+    "phase",
+    "items_per_call",
+    "history",
+)
 """Factors that are not pooled at first, the most important first."""
 
 

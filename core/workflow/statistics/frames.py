@@ -308,7 +308,15 @@ _MEANING_IN_IMPORTS = {
 }
 """The same of answers brought in, which may be those of people."""
 _INDIVIDUAL = ("respondent", "context", "entity", "entity_b")
-_ASKING_FACTORS = ("form", "label_order", "template", "language", "phase")
+_ASKING_FACTORS = (
+    "form",
+    "label_order",
+    "template",
+    "language",
+    "phase",
+    "items_per_call",
+    "history",
+)
 """Ways of asking the same thing."""
 _MOST_LEVELS = 12
 """Levels of a factor that is set side by side unasked."""
@@ -317,6 +325,8 @@ _PLURALS = {
     "entity": "entities",
     "entity_b": "second entities",
     "template": "instructions",
+    "items_per_call": "numbers of items per call",
+    "history": "histories",
 }
 
 

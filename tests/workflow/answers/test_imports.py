@@ -184,6 +184,24 @@ def test_scores_against_the_bank_are_refused_until_the_user_says_what_they_are(o
     assert exports.export_tidy(on_file, "again") == again
 
 
+def test_items_per_call_and_history_come_back_as_they_were_and_keep_answers_apart(workspace):
+    lines = ["study,item,answer,items_per_call,history", "m,q1,1,1,", "m,q1,2,10,", "m,q1,1,,own"]
+    imports.import_tidy(workspace, "m.csv", "\n".join([*lines, "m,q1,2,,10"]).encode())
+    data = exports.export_tidy(workspace, "m")
+    rows = pd.read_csv(io.BytesIO(data), dtype="str").fillna("")
+    assert rows["items_per_call"].tolist() == ["1", "10", "", ""]
+    assert rows["history"].tolist() == ["", "", "own", "10"]
+    imports.import_tidy(workspace, "m.csv", data.replace(b"\nm,", b"\nn,"))
+    assert exports.export_tidy(workspace, "n").replace(b"\nn,", b"\nm,") == data
+    assert workspace.database.rows("select count(distinct trial_id) from trial") == [(8,)]
+
+
+def test_answers_without_these_columns_keep_the_ids_that_they_always_had(workspace):
+    imports.import_tidy(workspace, "m.csv", b"study,item,answer,model\nm,q1,1,x\nm,q2,2,x")
+    ids = [row[0] for row in workspace.database.rows("select trial_id from trial order by ordinal")]
+    assert ids == [6597884717643456447, 1123883022468251935]  # as before there were such columns
+
+
 @pytest.mark.parametrize("scores", ["bank", "keyed", "raw"])
 def test_scores_that_the_format_cannot_give_are_refused(on_file, scores):
     tenfold = people(score=lambda p, answer: 10 * p)

@@ -10,11 +10,10 @@ import pytest
 import yaml
 
 from core.__main__ import main
-from core.domain.study import Context, Design
+from core.domain.study import Block, Context, Design
 
 DOCS = (Path(__file__).parents[3] / "docs" / "designs.md").read_text(encoding="utf-8")
-KEYS, CONTEXT_KEYS = (DOCS[DOCS.index("## Keys") : DOCS.index("## Contexts")],
-                      DOCS[DOCS.index("## Contexts") :])  # fmt: skip
+KEYS, CONTEXT_KEYS, BLOCK_KEYS = (re.split(r"^## ", DOCS, flags=re.M)[place] for place in (2, 3, 4))
 
 
 def test_the_example_is_planned_by_the_command_line(tmp_path, capfd):
@@ -26,6 +25,13 @@ def test_the_example_is_planned_by_the_command_line(tmp_path, capfd):
     assert len(plan.read_text(encoding="utf-8").splitlines()) == 2 + 20 * 3 * 2 * 2
     assert "240 trials" in capfd.readouterr().out
     assert "20 items by 3 contexts" in DOCS
+
+
+def test_every_key_of_a_block_stands_in_its_table():
+    keys = [row for row in BLOCK_KEYS.splitlines() if row.startswith("| `")]
+    named = [name for row in keys for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert sorted(named) == sorted(field.name for field in fields(Block))
+    assert all(field.default is None for field in fields(Block) if field.name != "name")
 
 
 @pytest.mark.parametrize(("of", "text"), [(Design, KEYS), (Context, CONTEXT_KEYS)])

@@ -31,6 +31,7 @@ def call(n=1, *, waiting=None, replies=0):
             for place in range(1, n + 1)
         ),
         last_ordinal=n,
+        administration_id=3,
         respondent_id=1,
         language="en",
         context="",
@@ -41,6 +42,8 @@ def call(n=1, *, waiting=None, replies=0):
         template="standard",
         label_order="as_is",
         phase="initial",
+        items_per_call=str(n),
+        history="none",
         repetition=1,
         option_order=None,
         opinion="",
