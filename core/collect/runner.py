@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,11 +41,17 @@ def _always(reply: Reply) -> bool:
     return True
 
 
+def _nothing(reply: Reply) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Task:
     """One call to make. `attempts_before` counts the tries of earlier runs.
 
     A reply that does not satisfy `judge` is asked for anew, until `most_replies` have come.
+    `following` gives the next call of a chain from the last reply to this one; None ends the chain.
+    A call that is given up ends its chain too.
     """
 
     call_id: int
@@ -52,6 +59,7 @@ class Task:
     attempts_before: int = 0
     judge: Callable[[Reply], bool] = _always
     most_replies: int = 1
+    following: Callable[[Reply], Task | None] = _nothing
 
 
 @dataclass(frozen=True)
@@ -126,6 +134,8 @@ class EndpointState:
         """Held by the one call under way until the lane has replied for the first time."""
         self._at_once = lane.at_once
         self._tasks = lane.tasks
+        self._begun: deque[Task] = deque()
+        """The next call of each chain whose last one has its reply; at most one a worker."""
         self._exhausted = False
         self._pulling = asyncio.Lock()  # an async generator cannot be asked twice at a time
         self._control = control
@@ -139,15 +149,26 @@ class EndpointState:
         return max(_FEWEST_FAILED_IN_A_ROW, self._at_once if self.has_replied else 0)
 
     async def next_task(self) -> Task | None:
-        """The lane's next task; None when there is none or the run is ending."""
+        """The lane's next task; None when there is none or the run is ending.
+
+        Chains under way come before what was not begun, so that few are under way at a time.
+        """
         async with self._pulling:
-            if self._exhausted or self._control.stopping:
+            if self._control.stopping:
+                return None
+            if self._begun:
+                return self._begun.popleft()
+            if self._exhausted:
                 return None
             try:
                 return await anext(self._tasks)
             except StopAsyncIteration:
                 self._exhausted = True
                 return None
+
+    def put_next(self, task: Task) -> None:
+        """Make this the next task that a worker takes: one that follows on what it has asked."""
+        self._begun.append(task)
 
     def close_for(self, seconds: float) -> None:
         """Let no call of the lane start for that long."""
@@ -342,12 +363,17 @@ class _Run:
     async def _pull(self, lane: EndpointState) -> Task | None:
         try:
             return await lane.next_task()
-        except UserError as error:
-            self._pause(str(error))
         except Exception as error:  # noqa: BLE001  # calls in flight must still be recorded
-            _log("reading what is to be asked", error)
-            self._pause("Inkblot could not read what is to be asked next. The log says more.")
+            self._pause_unread(error)
         return None
+
+    def _pause_unread(self, error: Exception) -> None:
+        """Pause because the next call cannot be made of the plan."""
+        if isinstance(error, UserError):
+            self._pause(str(error))
+            return
+        _log("reading what is to be asked", error)
+        self._pause("Inkblot could not read what is to be asked next. The log says more.")
 
     async def _ask(self, lane: EndpointState, task: Task) -> None:
         """Try one call until it is done with or the run is ending."""
@@ -416,7 +442,21 @@ class _Run:
                 final=wait is None and (failure is None or failure.kind not in PAUSES),
             )
         )
+        if wait is None and reply is not None:
+            self._follow(lane, task, reply)
         return wait
+
+    def _follow(self, lane: EndpointState, task: Task, reply: Reply) -> None:
+        """Go on with the chain of a call that has its last reply."""
+        if self._control.stopping:
+            return
+        try:
+            following = task.following(reply)
+        except Exception as error:  # noqa: BLE001  # calls in flight must still be recorded
+            self._pause_unread(error)
+            return
+        if following is not None:
+            lane.put_next(following)
 
     async def _announced(
         self, lane: EndpointState, call_id: int, number: int, reservation: Reservation

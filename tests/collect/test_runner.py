@@ -643,3 +643,104 @@ def test_a_judge_that_breaks_pauses_the_run_and_every_reply_is_kept():
     assert result.outcome == "paused"
     assert "could not read a reply" in result.reason
     assert all(attempt.reply for attempt in record.attempts)
+
+
+def conversation(number, length, asked):
+    """The first call of a chain whose every request holds the replies before it."""
+
+    def call(place, messages):
+        put = (*messages, {"role": "user", "content": f"question {number}.{place}"})
+        asked.append((number, place))
+
+        def following(reply):
+            said = (*put, {"role": "assistant", "content": reply.text})
+            return call(place + 1, said) if place < length else None
+
+        wanted = ChatRequest("m", put, SamplingSettings(), QUESTION)
+        return Task(1000 * number + place, wanted, following=following)
+
+    return call(1, ())
+
+
+async def conversations(count, length, asked):
+    for number in range(1, count + 1):
+        yield conversation(number, length, asked)
+
+
+def test_calls_of_a_chain_follow_each_other_and_chains_go_side_by_side():
+    asked, record = [], Recorder()
+    with FaultServer(key=KEY, latency_s=0.01) as server:
+        result = go(lambda: [lane_of(server, conversations(12, 5, asked), at_once=3)], record)
+        assert (result.outcome, result.sent, server.max_in_flight) == ("finished", 60, 3)
+        bodies = [seen.body["messages"] for seen in server.chats]
+    replies = {a.call_id: a.reply.text for a in record.finals()}
+    for messages in bodies:
+        questions = [m["content"] for m in messages if m["role"] == "user"]
+        number, place = map(int, questions[-1].removeprefix("question ").split("."))
+        assert questions == [f"question {number}.{i}" for i in range(1, place + 1)]
+        assert [m["role"] for m in messages] == ["user", "assistant"] * (place - 1) + ["user"]
+        said = [m["content"] for m in messages if m["role"] == "assistant"]
+        assert said == [replies[1000 * number + i] for i in range(1, place)]
+    assert len(replies) == 60
+    # A chain that is under way ends before a new one begins.
+    under_way = Counter()
+    for number, place in asked:
+        under_way[number] += 1
+        assert sum(1 for count in under_way.values() if count < 5) <= 3 + 1, (number, place)
+
+
+def test_a_call_that_is_given_up_ends_its_chain_and_no_other():
+    def script(_number, body):
+        return Step(status=400) if body["messages"][-1]["content"] == "question 2.3" else None
+
+    asked, record = [], Recorder()
+    with FaultServer(script, key=KEY) as server:
+        result = go(lambda: [lane_of(server, conversations(3, 5, asked), at_once=2)], record)
+    assert (result.outcome, result.sent, result.failed) == ("finished", 13, 1)
+    replied = sorted(a.call_id for a in record.finals() if a.reply)
+    assert replied == [*range(1001, 1006), 2001, 2002, *range(3001, 3006)]
+
+
+def test_a_chain_goes_on_with_the_last_reply_to_a_call_that_is_asked_anew():
+    heard, steps = [], [Step(content="Well."), Step(content="4"), Step(content="5")]
+
+    async def source():
+        last = Task(2, request(2), following=lambda reply: heard.append(reply.text))
+        yield Task(
+            1, request(1), 0, lambda reply: reply.text == "4", 3,
+            following=lambda reply: heard.append(reply.text) or last,
+        )  # fmt: skip
+
+    with FaultServer(steps, key=KEY) as server:
+        go(lambda: [lane_of(server, source())], Recorder())
+    assert heard == ["4", "5"]
+
+
+@pytest.mark.parametrize("reason", ["pause", "stop"])
+def test_a_chain_ends_where_the_run_is_paused_or_stopped(reason):
+    asked, control = [], Control()
+
+    def then(record):
+        if len(record.attempts) == 7:
+            control.request_stop(reason)
+
+    record = Recorder(then=then)
+    with FaultServer(key=KEY, latency_s=0.01) as server:
+        source = conversations(4, 5, asked)
+        result = go(lambda: [lane_of(server, source, at_once=2)], record, control=control)
+    assert 7 <= result.sent <= 8
+    assert len(record.finals()) == result.sent
+
+
+def test_a_chain_whose_next_call_cannot_be_made_pauses_the_run():
+    def following(_reply):
+        raise StoreError("The plan cannot be read.", "Free some space.")
+
+    async def source():
+        yield Task(1, request(1), following=following)
+
+    record = Recorder()
+    with FaultServer(key=KEY) as server:
+        result = go(lambda: [lane_of(server, source())], record)
+    assert (result.outcome, len(record.finals())) == ("paused", 1)
+    assert "The plan cannot be read." in result.reason
