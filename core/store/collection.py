@@ -20,15 +20,38 @@ _PARTS = ("reasoning", "tool_calls", "refusal", "body")
 OPTION_MARK = "\x1f"
 """Separator of the codes in a stored order of options."""
 
-_REMAINING = """
-with page as (
+_NEXT_CALLS = """
+page as (
     select t.call_id, t.ordinal
     from trial t join administration a using (administration_id)
-    where t.study_id = $study and t.ordinal > $after
+    where t.study_id = $study and t.ordinal > $after and a.history <> 'own'
         and a.respondent_id in (select unnest($people::bigint[]))
         and not exists (select 1 from response r where r.trial_id = t.trial_id)
     order by t.ordinal limit $limit
 ),
+"""
+_NEXT_CHAINS = """
+chained as (
+    select t.administration_id, t.call_id, count(*) as n, max(t.ordinal) as ordinal,
+        bool_or(r.trial_id is null) as waits
+    from trial t join administration a using (administration_id)
+        left join response r on r.trial_id = t.trial_id
+    where t.study_id = $study and a.history = 'own'
+        and a.respondent_id in (select unnest($people::bigint[]))
+    group by 1, 2
+),
+waiting as (
+    select administration_id, sum(n) as n, min(ordinal) as place from chained
+    group by 1 having bool_or(waits) and min(ordinal) > $after
+),
+chosen as (
+    select administration_id from waiting
+    qualify coalesce(sum(n) over (order by place rows between unbounded preceding
+        and 1 preceding), 0) < $limit
+),
+page as (select call_id from chained semi join chosen using (administration_id)),
+"""
+_PLANNED = """
 tried as (
     select call_id, max(number) as tries, count(*) filter (where outcome = 'reply') as replies
     from (
@@ -49,6 +72,12 @@ from trial t join administration a using (administration_id) join item i using (
     left join tried m on m.call_id = t.call_id
 where t.study_id = $study and t.call_id in (select call_id from page)
 order by t.ordinal
+"""
+_LAST_REPLIES = """
+select a.call_id, arg_max(x.reply, a.number)
+from attempt a join attempt_text x using (attempt_id)
+where a.study_id = ? and a.outcome = 'reply' and a.call_id in (select unnest(?::bigint[]))
+group by 1
 """
 _PROGRESS = """
 select
@@ -87,7 +116,7 @@ class PlannedItem:
 
 @dataclass(frozen=True)
 class PlannedCall:
-    """A call of which at least one trial has no response. `items` holds all of them, in order.
+    """A call to make, or one of a chain that is made. `items` holds all of its trials, in order.
 
     `option_order` are the codes as shown where the order was drawn. `tries` is the number of the
     last attempt, `replies` the number of attempts with a reply on file.
@@ -114,6 +143,11 @@ class PlannedCall:
     opinion: str
     tries: int
     replies: int
+
+    @property
+    def waits(self) -> bool:
+        """Whether a trial of the call has no response yet."""
+        return any(planned.waiting for planned in self.items)
 
 
 @dataclass(frozen=True)
@@ -180,12 +214,44 @@ class AttemptSummary:
 def remaining_calls(
     database: Database, study_id: int, respondent_ids: Sequence[int], *, after: int, limit: int
 ) -> list[PlannedCall]:
-    """The next calls that have a trial without a response.
+    """The next calls that have a trial without a response, but for those of a chain.
 
     `limit` counts such trials; `after` is the `last_ordinal` of the call before.
     """
+    return _planned_calls(database, _NEXT_CALLS, study_id, respondent_ids, after, limit)
+
+
+def remaining_chains(
+    database: Database, study_id: int, respondent_ids: Sequence[int], *, after: int, limit: int
+) -> list[list[PlannedCall]]:
+    """The next administrations with history that have a trial without a response.
+
+    Each is all of its calls, answered ones too, in the order of asking. The page ends with the
+    administration in which the number of trials reaches `limit`; `after` is the `last_ordinal` of
+    the first call of the administration before.
+    """
+    chains: dict[int, list[PlannedCall]] = {}
+    for call in _planned_calls(database, _NEXT_CHAINS, study_id, respondent_ids, after, limit):
+        chains.setdefault(call.administration_id, []).append(call)
+    return list(chains.values())
+
+
+def last_replies(database: Database, study_id: int, call_ids: Sequence[int]) -> dict[int, str]:
+    """The words of the last reply to each of these calls that has one, by call id."""
+    return dict(database.rows(_LAST_REPLIES, [study_id, list(call_ids)]))
+
+
+def _planned_calls(
+    database: Database,
+    page: str,
+    study_id: int,
+    respondent_ids: Sequence[int],
+    after: int,
+    limit: int,
+) -> list[PlannedCall]:
+    """The calls of a page, each with all of its trials, in the order of asking."""
     rows = database.rows(
-        _REMAINING,
+        f"with {page} {_PLANNED}",
         {"study": study_id, "after": after, "people": list(respondent_ids), "limit": limit},
     )
     return [_call(list(group)) for _, group in groupby(rows, key=itemgetter(0))]
@@ -249,8 +315,8 @@ def recent_rate(database: Database, study_id: int) -> float | None:
     return float((count - 1) / (last - first).total_seconds())
 
 
-def _storable(text: str) -> str:
-    """`text` with its lone surrogates, which no file can hold, written out as escapes."""
+def storable(text: str) -> str:
+    """`text` as it is kept: its lone surrogates, which no file can hold, stand as escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -292,7 +358,7 @@ def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
 
 
 def _prompt(messages: Sequence[Any]) -> tuple[int, str]:
-    text = _storable(json.dumps([dict(m) for m in messages], ensure_ascii=False))
+    text = storable(json.dumps([dict(m) for m in messages], ensure_ascii=False))
     return stable_id("prompt", text), text
 
 
@@ -334,14 +400,14 @@ def _attempt_table(batch: list[AttemptRow], prompts: dict[int, tuple[int, str]])
     for name, kind in _ATTEMPT_FIELDS:
         values = [getattr(row, name) for row in batch]
         if name in _TEXT_FIELDS:
-            values = [_storable(value) for value in values]
+            values = [storable(value) for value in values]
         columns[name] = pa.array(values, kind)
     return pa.table(columns)
 
 
 def _text_table(attempts: list[AttemptRow]) -> pa.Table:
     ids = [_attempt_id(row.call_id, row.number) for row in attempts]
-    texts = [_storable(row.reply or "") for row in attempts]
+    texts = [storable(row.reply or "") for row in attempts]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "reply": pa.array(texts, pa.string())}
     )
@@ -349,7 +415,7 @@ def _text_table(attempts: list[AttemptRow]) -> pa.Table:
 
 def _token_table(attempts: list[AttemptRow]) -> pa.Table:
     ids = [_attempt_id(row.call_id, row.number) for row in attempts]
-    bodies = [_storable(json.dumps(row.first_token, ensure_ascii=False)) for row in attempts]
+    bodies = [storable(json.dumps(row.first_token, ensure_ascii=False)) for row in attempts]
     return pa.table(
         {"attempt_id": pa.array(ids, pa.int64()), "body": pa.array(bodies, pa.string())}
     )
@@ -359,7 +425,7 @@ def _part_table(attempts: list[AttemptRow]) -> pa.Table:
     ids = pa.array([_attempt_id(row.call_id, row.number) for row in attempts], pa.int64())
     columns = zip(_PARTS, zip(*(row.parts for row in attempts), strict=True), strict=True)
     texts = {
-        name: pa.array([_storable(text) if text else None for text in values], pa.string())
+        name: pa.array([storable(text) if text else None for text in values], pa.string())
         for name, values in columns
     }
     return pa.table({"attempt_id": ids, **texts})

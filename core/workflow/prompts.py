@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from core.collect.client import ChatRequest, Question
+from core.collect.client import ChatRequest, Message, Question
 from core.collect.prompts import choices, render
 from core.domain import formats
 from core.domain.instrument import Instrument, Item, ResponseFormat
@@ -127,10 +127,14 @@ class StudyMaterials:
             call.opinion,
         )
 
-    def request(self, respondent: Respondent, question: Question) -> ChatRequest:
+    def request(
+        self, respondent: Respondent, question: Question, earlier: tuple[Message, ...] = ()
+    ) -> ChatRequest:
         """The request that puts a question to a respondent.
 
-        A seed is moved on by the repetition, so that repetitions are independent draws.
+        `earlier` are the messages of the questions before and their replies; they come between
+        the context and the question, which is the last message. A seed is moved on by the
+        repetition, so that repetitions are independent draws.
         """
         sampling = _with_room_for_block(respondent.sampling, len(question.items))
         messages = render(
@@ -145,7 +149,13 @@ class StudyMaterials:
         held = enforced and question.response_format.is_choice
         allowed = choices(question.response_format, question.language) if held else ()
         return ChatRequest(
-            respondent.model, messages, sampling, question, seed, allowed, self.design.first_token
+            respondent.model,
+            (*messages[:-1], *earlier, messages[-1]),
+            sampling,
+            question,
+            seed,
+            allowed,
+            self.design.first_token,
         )
 
 

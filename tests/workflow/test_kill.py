@@ -180,3 +180,40 @@ def test_a_second_phase_killed_again_and_again_equals_an_uninterrupted_one(plann
     assert counted == counted_broken == (800, 800)
     assert without_text == (0,)
     assert columns(found).equals(columns(expected))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
+@pytest.mark.timeout(300)
+def test_a_run_with_history_killed_again_and_again_puts_the_messages_of_an_uninterrupted_one(
+    planned, order, server
+):
+    whole, broken = planned(server, at_once=4, n_personas=6, histories=("own",))
+    assert order("run", whole)["status"] == 0
+    before = received(server)
+    kills = killed(order, broken, 4, random.Random(11))
+    assert kills >= 2
+    assert order("run", broken)["status"] == 0
+    assert before == 120 < received(server) - before
+
+    expected, counted, _ = answered(whole)
+    found, counted_broken, without_text = answered(broken)
+    assert counted == counted_broken == (120, 120)
+    assert without_text == (0,)
+    assert columns(found).equals(columns(expected))
+    messages = put_messages(whole)
+    assert put_messages(broken) == messages
+    # The service answers by the messages: a reply of another history would have another sequel.
+    assert sorted(len(json.loads(put)) for _, put in messages) == [
+        2 + 2 * n for n in range(20) for _ in range(6)
+    ]
+
+
+def put_messages(path):
+    """The messages of the attempts that have a reply, in the order of the plan."""
+    workspace = open_workspace(path)
+    rows = workspace.database.rows(
+        "select t.ordinal, p.messages from trial t join attempt m using (call_id)"
+        " join prompt p using (prompt_id) where m.outcome = 'reply' order by 1"
+    )
+    workspace.close()
+    return rows

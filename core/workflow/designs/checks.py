@@ -269,7 +269,7 @@ def _later_parts(design: Design) -> tuple[Design, ...]:
     """The crossings of a design, without what no plan takes up yet."""
     return tuple(
         replace(
-            part, items=(), top_p=(), max_tokens=(), histories=("none",), second_phase="",
+            part, items=(), top_p=(), max_tokens=(), histories=part.histories[:1], second_phase="",
             items_per_call=part.block_sizes[0],
         )
         for part in design.crossings()

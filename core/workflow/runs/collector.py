@@ -15,10 +15,11 @@ import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from core.collect.budget import Budget
-from core.collect.client import ChatClient, Reply
+from core.collect.client import ChatClient, Message, Reply
 from core.collect.endpoints import KeyRing
 from core.collect.runner import (
     Attempt,
@@ -58,6 +59,8 @@ _UNREADABLE = "unreadable"
 
 write_problems: dict[int, str] = {}
 """What keeps a run from writing, by study id; the database cannot tell when it is what fails."""
+
+_Planned = TypeVar("_Planned", store.PlannedCall, list[store.PlannedCall])
 
 _threads: dict[str, threading.Thread] = {}
 _keys: dict[tuple[str, int], KeyRing] = {}
@@ -115,6 +118,7 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":
             reason = f"{count_text(result.failed, 'call')} got no reply; continue to ask again."
+            reason += _not_asked_words(workspace, study_id)
     except UserError as error:
         kind, reason = "paused", str(error)
     except Exception as error:  # noqa: BLE001  # told on the page; a key in its words is not logged
@@ -122,6 +126,16 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
                   "".join(traceback.format_tb(error.__traceback__)))  # fmt: skip
         kind, reason = "paused", "A fault in Inkblot stopped the run; the log has the details."
     _report_end(workspace, study_id, kind, workspace.keys.redact(reason), cause)
+
+
+def _not_asked_words(workspace: Workspace, study_id: int) -> str:
+    """How many trials a run to its end did not ask: those after a call without a reply."""
+    n_trials, n_done = store.progress(workspace.database, study_id)
+    waiting = n_trials - n_done - store.count_failed(workspace.database, study_id)
+    if not waiting:
+        return ""
+    words = "question that follows waits", "questions that follow wait"
+    return f" {count_text(waiting, *words)} for that."
 
 
 def _report_end(
@@ -241,27 +255,73 @@ class _StudyRun:
         return clients, lanes
 
     async def _tasks(self, people: Mapping[int, Respondent]) -> AsyncIterator[Task]:
-        """Calls with something left to answer, a page at a time, in the order of the plan."""
+        """What is left to answer, a page at a time, in the order of the plan.
+
+        Calls that stand alone come first, then the first open call of each chain.
+        """
+        read = partial(self._page, list(people))
         after = 0
-        while True:
-            page = await asyncio.to_thread(
-                store.remaining_calls, self.workspace.database, self.study_id, list(people),
-                after=after, limit=_PAGE,
-            )  # fmt: skip
-            if not page:
-                return
-            for call in page:
+        while calls := await read(store.remaining_calls, after):
+            for call in calls:
                 after = call.last_ordinal
-                question = self.materials.question(call)
-                reader = Reader(question, call, most_replies=1 + self.materials.design.ask_again)
-                self.readers[call.call_id] = reader
-                yield Task(
-                    call.call_id,
-                    self.materials.request(people[call.respondent_id], question),
-                    call.tries,
-                    reader.judge,
-                    max(reader.most_replies - call.replies, 1),
-                )
+                yield self._task(people[call.respondent_id], call)
+        after = 0
+        while chains := await read(store.remaining_chains, after):
+            replies = await asyncio.to_thread(
+                store.last_replies, self.workspace.database, self.study_id,
+                [call.call_id for chain in chains for call in chain if not call.waits],
+            )  # fmt: skip
+            for chain in chains:
+                after = chain[0].last_ordinal
+                yield self._chain(people[chain[0].respondent_id], chain, replies)
+
+    async def _page(
+        self, respondent_ids: list[int], read: Callable[..., list[_Planned]], after: int
+    ) -> list[_Planned]:
+        """What comes next in the plan."""
+        return await asyncio.to_thread(
+            read, self.workspace.database, self.study_id, respondent_ids, after=after, limit=_PAGE
+        )
+
+    def _chain(
+        self, person: Respondent, calls: Sequence[store.PlannedCall], replies: Mapping[int, str]
+    ) -> Task:
+        """The first open call of an administration with history, after the calls before it."""
+        earlier: tuple[Message, ...] = ()
+        for call in calls:
+            if not call.waits:
+                asked = self.materials.request(person, self.materials.question(call))
+                earlier = (*earlier, asked.messages[-1], _said(replies.get(call.call_id, "")))
+        first, *later = (call for call in calls if call.waits)
+        return self._task(person, first, earlier, later)
+
+    def _task(
+        self,
+        person: Respondent,
+        call: store.PlannedCall,
+        earlier: tuple[Message, ...] = (),
+        later: Sequence[store.PlannedCall] = (),
+    ) -> Task:
+        """A call to make; `later` are those of its chain, which see its question and its reply."""
+        question = self.materials.question(call)
+        request = self.materials.request(person, question, earlier)
+        reader = Reader(question, call, most_replies=1 + self.materials.design.ask_again)
+        self.readers[call.call_id] = reader
+
+        def following(reply: Reply) -> Task | None:
+            if not later:
+                return None
+            exchanges = (*earlier, request.messages[-1], _said(reply.text))
+            return self._task(person, later[0], exchanges, later[1:])
+
+        return Task(
+            call.call_id,
+            request,
+            call.tries,
+            reader.judge,
+            max(reader.most_replies - call.replies, 1),
+            following,
+        )
 
     async def _record(self, attempt: Attempt) -> None:
         """Take one attempt into the batch; full batches are written before more is asked."""
@@ -350,6 +410,11 @@ class _FirstReplies:
             "that is cut off, needs a higher limit of tokens. Continue goes on all the same, and "
             "the study does not pause for this again."
         )
+
+
+def _said(text: str) -> Message:
+    """A reply as a message before a later question: as it is kept, in this run or from another."""
+    return {"role": "assistant", "content": store.storable(text)}
 
 
 def _missing_kind(reply: Reply) -> str:
