@@ -13,7 +13,7 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from core.errors import StoreError
+from core.errors import ConflictError, StoreError
 from core.store.migrations import MIGRATIONS, apply_migrations
 
 _LOCKED_DOWN = {
@@ -164,6 +164,10 @@ class Database:
         except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
             raise _explain(error, self.path) from error
         except duckdb.TransactionException as error:  # a commit that could not be written
+            if "Conflict on" in str(error):
+                raise ConflictError(
+                    "Another tab or a run saved the same thing at this moment.", "Try again."
+                ) from error
             if "Failed to commit" not in str(error):
                 raise
             raise _explain(error, self.path) from error

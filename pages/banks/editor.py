@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from threading import RLock
 from typing import Any
 
 import pandas as pd
@@ -173,6 +174,8 @@ class BankEditor:
     note: str = ""
     is_fresh: bool = True  # the state was read or saved within this run
     messages_shown: bool = False  # within this run
+    saving: RLock = field(default_factory=RLock)
+    """Streamlit starts a run while the one before, which it has told to stop, may still save."""
 
     def key(self, name: str) -> str:
         """Widget key that lasts until the editor starts anew."""
@@ -191,15 +194,17 @@ class BankEditor:
         callback off when the next click is already waiting, and the edit would be gone.
         """
         widget_state = st.session_state.to_dict()
-        for grid in tuple(self.grids.values()):
-            edits = grid.edits(widget_state)
-            if edits and not self._save(partial(_applied, grid, edits), "Edited"):
-                return
+        with self.saving:
+            for grid in tuple(self.grids.values()):
+                edits = grid.edits(widget_state)
+                if edits and not self._save(partial(_applied, grid, edits), "Edited"):
+                    return
 
     def commit(self, change: Change, summary: str = "Edited", *, redraw: bool = False) -> bool:
         """Save a change after everything typed before it. Returns whether that went well."""
         self.catch_up()
-        saved = self._save(change, summary)
+        with self.saving:
+            saved = self._save(change, summary)
         if saved and redraw:
             self.start_from(self.state)
         return saved
@@ -208,7 +213,8 @@ class BankEditor:
         """Undo or redo."""
         self.catch_up()
         try:
-            state = move(open_workspace(), self.code, expected_revision=self.revision)
+            with self.saving:
+                state = move(open_workspace(), self.code, expected_revision=self.revision)
         except ConflictError as error:
             self.problem = error
             self.start_from(editing.load(open_workspace(), self.code))

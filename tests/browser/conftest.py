@@ -10,11 +10,20 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    Locator,
+    Page,
+    Position,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 
 import start
 
@@ -162,3 +171,15 @@ def go(page: Page, app: App, path: str = "") -> None:
     page.goto(f"{app.url}/{path}")
     settled(page)
     page.wait_for_selector("h1")
+
+
+def write_in_cell(page: Page, grid: Locator, place: Position, text: str, end: str) -> None:
+    """Open the editor of a cell of a grid with a double click, replace its text, and leave it."""
+    editor = page.locator(".gdg-input").last
+    for _ in range(3):  # a grid that is drawn anew at this moment opens no editor
+        grid.dblclick(position=place, force=True)
+        with suppress(TimeoutError):
+            editor.wait_for(timeout=PATIENCE_MS / 6)
+            break
+    editor.fill(text)
+    editor.press(end)

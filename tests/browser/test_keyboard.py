@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
-from tests.browser.conftest import go, settled
+from tests.browser.conftest import go, settled, write_in_cell
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -74,10 +74,7 @@ def test_the_grid_of_a_new_bank_stays_in_its_place_while_one_types(page, app):
     before = grid.bounding_box()
     for row in range(2):
         subscale = {"x": 250, "y": 35 + 17 + 35 * row}  # below a header of 35 pixels
-        grid.dblclick(position=subscale, force=True)
-        page.wait_for_timeout(300)  # the editor of a cell opens a moment later
-        page.keyboard.type(f"Calm {row}", delay=20)
-        page.keyboard.press("Enter")
+        write_in_cell(page, grid, subscale, f"Calm {row}", "Enter")
         expect(page.get_by_text(f"{row + 1} item{'s' * row}.", exact=True)).to_be_visible()
         page.wait_for_timeout(1000)  # an edit is sent a moment later
         settled(page)

@@ -80,6 +80,7 @@ def test_opinions_in_six_languages_in_both_phases_by_a_service(page, app, shot):
         expect(page.get_by_text("All have a reply.")).to_be_visible()  # drawn anew at the end
         settled(page)
         page.get_by_text("Add a second phase: does the model change its opinion?").click()
+        page.wait_for_timeout(500)  # it opens by and by
         settled(page)
         page.get_by_role("button", name="Plan 36 more questions").click()
         expect(page.get_by_text("36 with the opposite opinion")).to_be_visible()

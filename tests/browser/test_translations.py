@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
-from tests.browser.conftest import go, settled
+from tests.browser.conftest import go, settled, write_in_cell
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -49,10 +49,7 @@ def test_the_grid_of_translations_stays_in_its_place_and_saves_every_cell(page, 
     places = []
     for row, text in enumerate(("Une promenade", "Plus un appareil", "Je préfère")):
         y = HEADER_PX + ROW_PX * row + ROW_PX // 2
-        grid.dblclick(position={"x": IN_TARGET_PX, "y": y}, force=True)
-        page.wait_for_timeout(300)  # the editor of a cell opens a moment later
-        page.keyboard.type(text, delay=20)
-        page.keyboard.press("Tab")
+        write_in_cell(page, grid, {"x": IN_TARGET_PX, "y": y}, text, "Tab")
         places.append(grid.bounding_box())
         expect(page.get_by_text(f"{row + 1} of 20 items done")).to_be_visible()
         settled(page)

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from core.errors import StoreError
+from core.errors import ConflictError, StoreError
 from core.store import answers, audits, collection, frames, saved_inputs, studies
 from core.store import database as database_module
 from core.store.database import Database, insert
@@ -416,4 +416,20 @@ def test_a_row_that_changed_since_the_file_was_opened_is_written_into_it(tmp_pat
     database.checkpoint()
     assert not (tmp_path / "file.duckdb.wal").exists()
     assert saved_inputs.page_input(database, "name")[0] == 3
+    database.close()
+
+
+def test_two_transactions_that_change_the_same_row_are_told_apart(tmp_path):
+    database = Database(tmp_path / "x.duckdb")
+    save = (
+        "insert into page_memory values ('a', now(), ?)"
+        " on conflict (name) do update set value = excluded.value"
+    )
+    with database.transaction() as cursor:
+        cursor.execute(save, ["0"])
+    with database.transaction() as first:
+        first.execute(save, ["1"])
+        with pytest.raises(ConflictError, match="at this moment"), database.transaction() as second:
+            second.execute(save, ["2"])
+    assert database.row("select value from page_memory") == ("1",)
     database.close()
