@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from core.domain.instrument import (
+    ATTRIBUTE,
     KINDS,
     MIDPOINTS,
     ORIGINAL,
@@ -53,11 +54,17 @@ def _about_parties(old: Instrument, new: Instrument) -> Iterator[Difference]:
     """Parties that came, went or stand elsewhere: results by party or leaning change with them."""
     before: dict[str, str] = {party.code: party.leaning for party in old.parties}
     after: dict[str, str] = {party.code: party.leaning for party in new.parties}
+    countries = {party.code: party.country for party in old.parties}
     for code in sorted(before.keys() | after.keys()):
         change = (before.get(code, ""), after.get(code, ""))
         if change[0] != change[1]:
             what = "leaning changed" if all(change) else "removed" if change[0] else "added"
             yield Difference(f"Party {code}", what, *change, critical=True)
+    for party in new.parties:
+        country = countries.get(party.code, party.country)
+        if country != party.country:
+            where = f"Party {party.code}"
+            yield Difference(where, "country changed", country, party.country, critical=False)
 
 
 def _about_items(old: Instrument, new: Instrument) -> Iterator[Difference]:
@@ -119,6 +126,24 @@ def _about_notes(where: str, old: Item, new: Item) -> Iterator[Difference]:
     ):
         if before != after:
             yield Difference(where, f"{what} changed", before, after, critical=False)
+    for name in sorted(old.attributes.keys() | new.attributes.keys()):
+        if old.attributes.get(name) != new.attributes.get(name):
+            what = f"{ATTRIBUTE}{name} changed"
+            yield Difference(where, what, old.attribute(name), new.attribute(name), critical=False)
+    yield from _about_annotations(where, old.annotations, new.annotations)
+
+
+def _about_annotations(
+    where: str, old: Mapping[str, Mapping[str, int]], new: Mapping[str, Mapping[str, int]]
+) -> Iterator[Difference]:
+    """Codes that an annotator changed; no result is computed from them."""
+    for annotator in sorted(old.keys() | new.keys()):
+        before, after = old.get(annotator, {}), new.get(annotator, {})
+        for domain in sorted(before.keys() | after.keys()):
+            codes = (_number(before.get(domain)), _number(after.get(domain)))
+            if codes[0] != codes[1]:
+                what = f"domain '{domain}' changed by annotator '{annotator}'"
+                yield Difference(where, what, *codes, critical=False)
 
 
 def _about_texts(where: str, old: Item, new: Item) -> Iterator[Difference]:

@@ -337,7 +337,7 @@ def problems(instrument: Instrument) -> tuple[Problem, ...]:
     bank_problems.extend(_pair_problems(instrument))
     bank_problems.extend(_duplicate_texts(instrument))
     bank_problems.extend(_subscale_problems(instrument))
-    bank_problems.extend(_attribute_problems(instrument))
+    bank_problems.extend(attribute_problems(instrument))
     if not instrument.items:
         bank_problems.append(Problem("Bank", "has no items yet"))
     if not instrument.formats:
@@ -414,7 +414,7 @@ def _subscale_problems(instrument: Instrument) -> Iterator[Problem]:
                 yield Problem(f"Item {item.code}", "belongs to no subscale", blocks=False)
 
 
-def _attribute_problems(instrument: Instrument) -> Iterator[Problem]:
+def attribute_problems(instrument: Instrument) -> Iterator[Problem]:
     """Attributes with texts and numbers, or with a name that is not allowed; the first fault."""
     first: dict[str, Item] = {}
     spellings: dict[str, str] = {}

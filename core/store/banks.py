@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.domain.instrument import INSTRUMENT, Instrument, Item, to_dict
+from core.domain.instrument import INSTRUMENT, Instrument, Item, to_dict, value_text
 from core.domain.instrument import content_hash as hash_of
 from core.domain.values import stable_id
 from core.errors import BankError, ConflictError
@@ -38,6 +38,7 @@ def _version_tables(instrument_id: int, content: Instrument) -> Iterator[tuple[s
         "item_direction",
         _sign_table("form", "direction", [(key, i.directions) for key, i in items]),
     )
+    yield "item_attribute", _attribute_table(items)
     yield "answer_format", _format_table(instrument_id, content)
     yield "answer_option", _option_table(instrument_id, content)
 
@@ -76,6 +77,16 @@ def _wording_table(items: Sequence[tuple[int, Item]]) -> pa.Table:
 def _sign_table(key_column: str, value_column: str, items: Sequence[tuple[int, Any]]) -> pa.Table:
     rows = [(key, name, mark) for key, marks in items for name, mark in marks.items()]
     return _table({"item_id": _KEY, key_column: _TEXT, value_column: _SIGN}, rows)
+
+
+def _attribute_table(items: Sequence[tuple[int, Item]]) -> pa.Table:
+    rows = [
+        (key, name, value_text(value), None if isinstance(value, str) else float(value))
+        for key, item in items
+        for name, value in item.attributes.items()
+    ]
+    types = {"item_id": _KEY, "name": _TEXT, "text": _TEXT, "number": pa.float64()}
+    return _table(types, rows)
 
 
 def _format_table(instrument_id: int, content: Instrument) -> pa.Table:

@@ -407,6 +407,16 @@ from (select study_id, coalesce(json_extract_string(design, '$.items_per_call'),
 where a.study_id = s.study_id;
 """
 
+_0008 = """
+-- Columns of the user's own. Banks published before have none.
+create table item_attribute (
+    item_id bigint not null,
+    name varchar not null,              -- without `item.`
+    text varchar not null,              -- the value as text, also of a number
+    number double                       -- null: the value is a text
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -415,6 +425,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0005_reply_parts", _0005),
     ("0006_coders", _0006),
     ("0007_call_factors", _0007),
+    ("0008_item_attributes", _0008),
 )
 
 

@@ -104,6 +104,12 @@ def test_a_zero_that_is_written_out_and_a_rule_that_is_stated_change_nothing(sma
         ({"genre": "drinks"}, "genre changed", "drinks"),
         ({"tags": ("hot", "black")}, "tags changed", "hot, black"),
         ({"rank": 0}, "rank changed", "0"),
+        ({"attributes": {"year": 1999}}, "item.year changed", "1999"),
+        (
+            {"annotations": {"anna": {"health": 0}}},
+            "domain 'health' changed by annotator 'anna'",
+            "0",
+        ),
     ],
 )
 def test_what_only_sorts_items_is_not_critical(small_bank, changes, what, after):
@@ -143,3 +149,11 @@ def test_parties_and_the_kind_of_a_bank_are_critical(small_bank):
     assert changes["Party r", "added"].after == "centre"
     assert changes["Party q", "leaning changed"].after == "right"
     assert changes["Bank", "kind changed"].after == "a list of words"
+
+
+def test_the_country_of_a_party_is_not_critical(small_bank):
+    old = replace(small_bank, parties=(Party("p", "left", "DE"), Party("q", "left")))
+    new = replace(small_bank, parties=(Party("p", "left", "AT"), Party("r", "left", "FR")))
+    change = found(old, new)["Party p", "country changed"]
+    assert (change.before, change.after, change.critical) == ("DE", "AT", False)
+    assert ("Party r", "country changed") not in found(old, new)

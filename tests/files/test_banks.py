@@ -17,6 +17,7 @@ from core.domain.instrument import (
     ResponseFormat,
     Wording,
     content_hash,
+    whole_number,
 )
 from core.errors import BankError, FileError
 from core.files.banks.reading import RowError, read_instrument
@@ -88,6 +89,8 @@ moods = st.sampled_from(["", "question", "statement", "choice"])
 names = st.sampled_from(["health", "law and order", "=1+1", "a=b;c", "x_y", "économie", "a\\"])
 signs = st.sampled_from([-1, 0, 1])
 codes = st.text(min_size=1, max_size=6, alphabet="abcß =+-'\"1,\n").filter(str.strip)
+numbers = (st.integers() | st.floats(allow_nan=False, allow_infinity=False)).map(whole_number)
+digits = st.sampled_from(["1", "007", " 5", "1e+20", "x", "-3", "1.50"])
 points = st.none() | st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -118,6 +121,18 @@ def items(text, parties):
         if parties
         else st.just({}),
         directions=st.dictionaries(forms | text.filter(bool), st.sampled_from([1, -1]), max_size=2),
+        attributes=st.fixed_dictionaries(
+            {},
+            optional={
+                "country": text.filter(bool),
+                "year 2": numbers,
+                "zip": digits,
+                "é-1": numbers,
+            },
+        ),
+        annotations=st.dictionaries(
+            names, st.dictionaries(names, signs, min_size=1, max_size=2), max_size=2
+        ),
     )
 
 
@@ -132,7 +147,11 @@ def instruments(draw, text):
     )
     leanings = st.sampled_from(["left", "centre", "right"])
     parties = draw(
-        st.lists(st.builds(Party, names, leanings), unique_by=lambda p: p.code, max_size=2)
+        st.lists(
+            st.builds(Party, names, leanings, st.just("") | text),
+            unique_by=lambda p: p.code,
+            max_size=2,
+        )
     )
     return draw(
         st.builds(
@@ -537,7 +556,10 @@ def test_what_is_not_read_is_said():
         b"record,code,format,text_en,text_en__negation,colour\nitem,q,f,a,,red\nitem,r,f,b,,red\n"
     )
     warnings = read_instrument("b.csv", data).warnings
-    assert "The column 'colour' is not part of a bank and was not read." in warnings
+    assert (
+        "The column 'colour' is not part of a bank and was not read. To keep it as an attribute of "
+        "the items, call it 'item.colour'."
+    ) in warnings
     said = [w for w in warnings if "no meaning" in w]
     assert said == ["The column 'format' has no meaning in 'item' rows and was not read there."]
 
@@ -558,3 +580,95 @@ def test_qualities_that_a_judge_rates_come_back_and_bad_ranges_are_named():
         ("ratings", "'b=None' is not a range such as tragedy=1..10"),
         ("format", "Response options f: the rating 'c' needs a name and a low below its high"),
     ]
+
+
+def attributes(table):
+    draft = read_instrument("b.csv", table.encode())
+    return draft.errors, [dict(item.attributes) for item in draft.instrument.items]
+
+
+def test_an_attribute_is_read_as_numbers_where_all_of_its_values_are():
+    errors, values = attributes(
+        "code,text,item.year,item.country\nq,a,1999,DE\nr,b,,FR\ns,c,2.50,\n"
+    )
+    assert errors == ()
+    assert values == [{"year": 1999, "country": "DE"}, {"country": "FR"}, {"year": 2.5}]
+
+
+def test_an_attribute_of_two_types_is_one_error_that_names_both_lines_and_the_remedy():
+    errors, _ = attributes("code,text,item.year\nq,a,1999\nr,b,old\ns,c,2001\nt,d,older\n")
+    assert errors == (
+        RowError(
+            3,
+            "item.year",
+            "'old' is no number, but line 2 has the number '1999'. Write numbers alone, or call "
+            "the column 'item.year:text' to read texts",
+        ),
+    )
+
+
+def test_texts_that_look_like_numbers_are_kept_as_texts_under_the_name_with_text():
+    errors, values = attributes("code,text,item.zip:text\nq,a,01234\nr,b,99\n")
+    assert (errors, values) == ((), [{"zip": "01234"}, {"zip": "99"}])
+    bank = replace(
+        BANK, items=(Item("q", attributes={"zip": "01234"}), Item("r", attributes={"zip": "9"}))
+    )
+    assert b"item.zip:text" in instrument_to_csv(bank)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("item.genre", "'genre' of the attribute has a column of its own: call this one 'genre'"),
+        ("item.a.b", "may hold letters, digits"),
+        ("item.", "may hold letters, digits"),
+        ("item.YEAR", "in capital letters alone"),
+        ("item.year:text", "is that of another column, too"),
+        ("loading_welfare@", "the name of an annotator must follow 'loading_'"),
+        ("loading_@anna", "a domain, one @"),
+    ],
+)
+def test_a_column_that_cannot_be_an_attribute_or_an_annotation_is_an_error(column, words):
+    data = f"code,text,item.year,{column}\nq,a,1,1\n"
+    (error,) = read_instrument("b.csv", data.encode()).errors
+    assert (error.line, error.column) == (1, column)
+    assert words in error.reason
+
+
+def test_codes_of_annotators_stand_beside_the_consensus_and_do_not_make_it():
+    data = (
+        b"code,text,loading_welfare,loading_welfare@anna,loading_trade@ben\nq,a,,1,-1\nr,b,1,0,\n"
+    )
+    draft = read_instrument("b.csv", data)
+    assert draft.errors == ()
+    first, second = draft.instrument.items
+    assert (first.loadings, first.annotations) == (
+        {}, {"anna": {"welfare": 1}, "ben": {"trade": -1}},
+    )  # fmt: skip
+    assert (second.loadings, second.annotations) == ({"welfare": 1}, {"anna": {"welfare": 0}})
+
+
+def test_a_country_belongs_to_parties_and_of_items_it_is_an_attribute():
+    data = b"code,text,country\nq,a,DE\n"
+    assert (
+        "The column 'country' has no meaning in 'item' rows and was not read there. To keep it as "
+        "an attribute of the items, call it 'item.country'."
+    ) in read_instrument("b.csv", data).warnings
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"attributes": {"year": ""}}, "has an attribute without a value"),
+        ({"attributes": {"a.b": "x"}}, "may hold letters"),
+        ({"annotations": {"anna": {}}}, "has an annotator without a code"),
+        ({"annotations": {"a@b": {"d": 1}}}, "'a@b' makes no readable column name"),
+        ({"loadings": {"d@e": 1}}, "'d@e' makes no readable column name"),
+        ({"annotations": {"anna": {"d": 2}}}, "has 2 in 'loading_d'"),
+    ],
+)
+def test_attributes_and_annotations_that_no_file_can_hold_are_named(changes, words):
+    bank = replace(BANK, items=(Item("q", **changes),))
+    with pytest.raises(BankError) as refused:
+        instrument_to_csv(bank)
+    assert words in refused.value.problem

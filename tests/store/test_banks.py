@@ -71,6 +71,21 @@ def test_a_version_never_changes(database, small_bank):
     assert rows == [("a1", "A", 1), ("a2", "A", -1), ("b1", "B", 1), ("b2", "B", 1)]
 
 
+def test_a_version_holds_the_attributes_of_its_items_as_text_and_number(database, small_bank):
+    values = ({"country": "DE", "year": 1999}, {"year": 2.5}, {}, {"country": "FR"})
+    pairs = zip(small_bank.items, values, strict=True)
+    items = tuple(replace(item, attributes=attributes) for item, attributes in pairs)
+    banks.publish(database, replace(small_bank, items=items))
+    rows = database.rows(
+        "select code, name, text, number from item_attribute join item using (item_id)"
+        " order by code, name"
+    )
+    assert rows == [
+        ("a1", "country", "DE", None), ("a1", "year", "1999", 1999.0), ("a2", "year", "2.5", 2.5),
+        ("b2", "country", "FR", None),
+    ]  # fmt: skip
+
+
 def test_only_the_newest_revisions_are_kept(database, small_bank, monkeypatch):
     monkeypatch.setattr(banks, "KEPT_REVISIONS", 3)
     state = saved(database, small_bank)

@@ -11,7 +11,10 @@ from pathlib import PurePath
 from typing import NamedTuple, TypeVar, cast
 
 from core.domain import instrument
+from core.domain.attributes import number_of
 from core.domain.instrument import (
+    ATTRIBUTE,
+    ATTRIBUTE_FIELDS,
     KINDS,
     LEANINGS,
     MIDPOINTS,
@@ -26,9 +29,11 @@ from core.domain.instrument import (
     Rating,
     ResponseFormat,
     Wording,
+    attribute_fault,
     problems,
+    value_text,
 )
-from core.domain.values import slug
+from core.domain.values import Number, slug
 from core.files.tables import Table, check_header, read_sheets, read_table
 
 # The columns: one set for each kind of row, and those of texts.
@@ -42,9 +47,12 @@ COLUMNS = {
     "item": ("position", "code", "subscale", "keyed"),
 }
 """Kind of row -> its columns, without the texts of options and items."""
-OPTIONAL = ("midpoint", "mood", "ratings", "pair", "genre", "tags", "rank", "directions", "drafts")
+OPTIONAL = (
+    "midpoint", "mood", "ratings", "country", "pair", "genre", "tags", "rank", "directions",
+    "drafts",
+)  # fmt: skip
 """Columns that a CSV file has only where a row fills them."""
-_ITEM_OPTIONAL = OPTIONAL[OPTIONAL.index("pair") :]
+_OPTIONAL_OF = {"item": OPTIONAL[OPTIONAL.index("pair") :], "party": ("country",)}
 CSV_COLUMNS = (
     "record", "code", "format", "position", "subscale", "keyed", "points", "stance", "value",
 )  # fmt: skip
@@ -56,6 +64,10 @@ ONLY_WHEN_USED = frozenset({"party", "format"})
 
 LOADING, PARTY = "loading_", "party_"
 """Prefixes of the columns that hold -1, 0 or 1 for a domain, or for a party."""
+ANNOTATOR_MARK = "@"
+"""Stands between a domain and the annotator who coded it, as in `loading_welfare@anna`."""
+AS_TEXT = ":text"
+"""Ends the name of a column whose values are texts although some look like numbers."""
 MOODS = ("question", "statement", "choice")
 
 
@@ -103,8 +115,8 @@ def _is_known(column: str) -> bool:
 
 
 def is_of_items(column: str) -> bool:
-    """Whether it is a column for a domain or a party, which only items have."""
-    return bool(_named_after(LOADING, column) or _named_after(PARTY, column))
+    """Whether it is a column for a domain, a party or an attribute, which only items have."""
+    return any(_named_after(prefix, column) for prefix in (LOADING, PARTY, ATTRIBUTE))
 
 
 # Several values in one cell: `a;b`, or `name=value;name=value`.
@@ -193,6 +205,7 @@ class Row:
     sheet: str
     cells: dict[str, str]
     texts: tuple[tuple[WordingColumn, str], ...]
+    attributes: Mapping[str, str | Number]
 
     def cell(self, column: str) -> str:
         """The cell of a column; empty where the file does not have the column."""
@@ -318,8 +331,65 @@ def _text_columns(
         elif column:
             texts[name] = column
         elif not _is_known(name):
-            remarks.add_warning(f"The column '{name}' is not part of a bank and was not read.")
+            remarks.add_warning(
+                f"The column '{name}' is not part of a bank and was not read."
+                + _attribute_hint(name)
+            )
     return texts
+
+
+def _attribute_hint(column: str) -> str:
+    """How to keep an unknown column; empty where its name cannot be that of an attribute."""
+    if attribute_fault(column):
+        return ""
+    return f" To keep it as an attribute of the items, call it '{ATTRIBUTE}{column}'."
+
+
+def _attribute_columns(
+    table: Table, header: tuple[str, ...], sheet: str, remarks: Remarks
+) -> dict[str, dict[int, str | Number]]:
+    """Attribute -> line -> value. All values of an attribute are numbers, or all are texts."""
+    attributes: dict[str, dict[int, str | Number]] = {}
+    for place, column in enumerate(header):
+        name = column.removeprefix(ATTRIBUTE).removesuffix(AS_TEXT)
+        if not column.startswith(ATTRIBUTE):
+            continue
+        fault = attribute_fault(name)
+        if name in attributes:
+            fault = "is that of another column, too"
+        elif name.casefold() in map(str.casefold, attributes):
+            fault = "differs from that of another column in capital letters alone"
+        elif name in ATTRIBUTE_FIELDS:
+            fault = f"has a column of its own: call this one '{name}'"
+        if fault:
+            reason = f"the name '{name}' of the attribute {fault}"
+            remarks.errors.append(RowError(1, column, reason, sheet))
+            continue
+        texts = {line: cells[place] for line, cells in table.rows if cells[place]}
+        attributes[name] = {**texts}
+        if not column.endswith(AS_TEXT):
+            attributes[name] = _typed_values(texts, column, sheet, remarks)
+    return attributes
+
+
+def _typed_values(
+    texts: Mapping[int, str], column: str, sheet: str, remarks: Remarks
+) -> dict[int, str | Number]:
+    """The numbers that texts write, or the texts where none does; an error where only some do."""
+    numbers = {
+        line: number for line, text in texts.items() if (number := number_of(text)) is not None
+    }
+    if len(numbers) == len(texts):
+        return {**numbers}
+    if numbers:
+        number_line, number = next(iter(numbers.items()))
+        line, text = next((line, text) for line, text in texts.items() if line not in numbers)
+        reason = (
+            f"'{text}' is no number, but line {number_line} has the number '{value_text(number)}'. "
+            f"Write numbers alone, or call the column '{column}{AS_TEXT}' to read texts"
+        )
+        remarks.errors.append(RowError(line, column, reason, sheet))
+    return {**texts}
 
 
 def _require_columns(
@@ -338,7 +408,7 @@ def _require_columns(
 
 def _warn_of_meaningless_cells(row: Row, kind: str, remarks: Remarks) -> None:
     """Add warnings for filled cells that have no meaning in a row of this kind."""
-    row_columns = (*COLUMNS[kind], *_ITEM_OPTIONAL) if kind == "item" else COLUMNS[kind]
+    row_columns = (*COLUMNS[kind], *_OPTIONAL_OF.get(kind, ()))
     meaningless = [c for c in (*CSV_COLUMNS[1:], *OPTIONAL) if c not in row_columns and row.cell(c)]
     if kind != "item":
         meaningless += [
@@ -352,6 +422,7 @@ def _warn_of_meaningless_cells(row: Row, kind: str, remarks: Remarks) -> None:
     for column in meaningless:
         remarks.add_warning(
             f"The column '{column}' has no meaning in '{kind}' rows and was not read there."
+            + (_attribute_hint(column) if (kind, column) == ("item", "country") else "")
         )
 
 
@@ -378,6 +449,8 @@ def _read_item(row: Row, remarks: Remarks) -> Item:
         loadings=_read_signs(row, remarks, LOADING),
         positions=_read_signs(row, remarks, PARTY),
         directions=_read_directions(row, remarks),
+        attributes=row.attributes,
+        annotations=_read_annotations(row, remarks),
     )
 
 
@@ -385,11 +458,24 @@ def _read_signs(row: Row, remarks: Remarks, prefix: str) -> dict[str, int]:
     """The filled columns of all domains, or of all parties."""
     signs: dict[str, int] = {}
     for column, cell in row.cells.items():
-        if cell and (name := _named_after(prefix, column)):
+        name = _named_after(prefix, column)
+        if cell and name and not (prefix == LOADING and ANNOTATOR_MARK in name):
             value = read_sign(row, remarks, column)
             if value is not None:
                 signs[name] = value
     return signs
+
+
+def _read_annotations(row: Row, remarks: Remarks) -> dict[str, dict[str, int]]:
+    """Annotator -> domain -> sign, from the filled columns such as `loading_welfare@anna`."""
+    annotations: dict[str, dict[str, int]] = {}
+    for column, cell in row.cells.items():
+        domain, mark, annotator = _named_after(LOADING, column).rpartition(ANNOTATOR_MARK)
+        if cell and mark:
+            value = read_sign(row, remarks, column)
+            if value is not None:
+                annotations.setdefault(annotator, {})[domain] = value
+    return annotations
 
 
 def _read_directions(row: Row, remarks: Remarks) -> dict[str, int]:
@@ -472,6 +558,8 @@ class BankReader:
         header = check_header(table.name, (name.strip() for name in table.header))
         texts = _text_columns(header, sheet, self.remarks)
         self._languages |= dict.fromkeys(column.language for column in texts.values())
+        attributes = _attribute_columns(table, header, sheet, self.remarks)
+        self._require_annotators(header, sheet)
         parties = filter(None, (_named_after(PARTY, name) for name in header))
         self._party_columns |= dict.fromkeys(parties, sheet)
         default = SHEETS.get(sheet, "" if "record" in header else "item")
@@ -484,6 +572,7 @@ class BankReader:
                 tuple(
                     (texts[n], c) for n, c in zip(header, cells, strict=True) if n in texts and c
                 ),
+                {name: values[line] for name, values in attributes.items() if line in values},
             )
             for line, cells in table.rows
         ]
@@ -552,7 +641,8 @@ class BankReader:
     def _party(self, row: Row) -> None:
         leaning = read_choice(row, self.remarks, "value", LEANINGS) or "centre"
         if self.remarks.is_first(row, "code", "party", row.cell("code")):
-            self.parties.append(Party(row.cell("code"), cast(Leaning, leaning)))
+            party = Party(row.cell("code"), cast(Leaning, leaning), row.cell("country"))
+            self.parties.append(party)
         if not row.cell("value").strip():
             self.remarks.add_error(row, "value", f"the leaning is missing: {', '.join(LEANINGS)}")
 
@@ -596,6 +686,14 @@ class BankReader:
         """The format of that code with its options."""
         options = tuple(_in_order(self.options.get(code, [])))
         return ResponseFormat(code, options, *self._format_fields.get(code, ("coin", "", ())))
+
+    def _require_annotators(self, header: tuple[str, ...], sheet: str) -> None:
+        """Add errors for columns of annotators that name no domain or no annotator."""
+        for column in header:
+            domain, mark, annotator = _named_after(LOADING, column).rpartition(ANNOTATOR_MARK)
+            if mark and (ANNOTATOR_MARK in domain or not domain.strip() or not annotator.strip()):
+                reason = "a domain, one @ and the name of an annotator must follow 'loading_'"
+                self.remarks.errors.append(RowError(1, column, reason, sheet))
 
     def _require_parties(self, bank: Instrument) -> None:
         """Add errors for columns of parties that no row describes."""

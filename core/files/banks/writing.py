@@ -6,9 +6,22 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from core.domain.instrument import KINDS, LEANINGS, MIDPOINTS, Instrument, Item, ResponseFormat
+from core.domain.attributes import number_of
+from core.domain.instrument import (
+    ATTRIBUTE,
+    KINDS,
+    LEANINGS,
+    MIDPOINTS,
+    Instrument,
+    Item,
+    ResponseFormat,
+    attribute_problems,
+    whole_number,
+)
 from core.errors import BankError
 from core.files.banks.reading import (
+    ANNOTATOR_MARK,
+    AS_TEXT,
     BANK_FIELDS,
     COLUMNS,
     CSV_COLUMNS,
@@ -43,19 +56,33 @@ def records(bank: Instrument) -> Iterator[Record]:
         if (code, value) != ("kind", "items"):
             yield {"record": "bank", "code": code, "value": value}
     for party in bank.parties:
-        yield {"record": "party", "code": party.code, "value": party.leaning}
+        country = _filled(country=party.country)
+        yield {"record": "party", "code": party.code, "value": party.leaning, **country}
     for response_format in bank.formats:
         yield from _of_format(response_format)
+    columns = {name: _attribute_column(bank, name) for name in bank.attribute_names()}
     for position, item in enumerate(bank.items, start=1):
-        yield _of_item(position, item)
+        yield _of_item(position, item, columns)
+
+
+def _attribute_column(bank: Instrument, name: str) -> str:
+    """The column of an attribute; it says so where its texts look like numbers."""
+    values = (item.attributes.get(name) for item in bank.items)
+    numbers_in_texts = any(isinstance(v, str) and number_of(v) is not None for v in values)
+    return f"{ATTRIBUTE}{name}{AS_TEXT if numbers_in_texts else ''}"
 
 
 def _optional_columns(records: list[Record]) -> tuple[str, ...]:
-    """The optional columns in use, those of domains and parties last."""
+    """The optional columns in use: those of attributes, domains, annotators and parties last."""
     used = dict.fromkeys(column for record in records for column in record)
-    prefixes = (LOADING, PARTY)
-    named = [column for prefix in prefixes for column in used if column.startswith(prefix)]
-    return (*(column for column in OPTIONAL if column in used), *filter(is_of_items, named))
+    coded = [c for c in used if c.startswith(LOADING) and ANNOTATOR_MARK in c]
+    prefixes = (ATTRIBUTE, LOADING, PARTY)
+    named = {
+        prefix: [c for c in used if c.startswith(prefix) and c not in coded and is_of_items(c)]
+        for prefix in prefixes
+    }
+    named[LOADING] += sorted(coded)
+    return (*(c for c in OPTIONAL if c in used), *(c for group in named.values() for c in group))
 
 
 def _text_names(bank: Instrument, records: list[Record]) -> tuple[str, ...]:
@@ -82,7 +109,8 @@ def _of_format(response_format: ResponseFormat) -> Iterator[Record]:
         yield {"record": "option", **dict(zip(COLUMNS["option"], fixed, strict=True)), **labels}
 
 
-def _of_item(position: int, item: Item) -> Record:
+def _of_item(position: int, item: Item, columns: Mapping[str, str]) -> Record:
+    """The row of an item; `columns` are those of attributes by name."""
     fixed = (position, item.code, item.subscale, item.keyed)
     texts = {text_name(w.language, w.form, w.mood): w.text for w in item.wordings if w.text}
     drafts = {
@@ -97,7 +125,16 @@ def _of_item(position: int, item: Item) -> Record:
         **_filled(pair=item.pair, genre=item.genre, tags=join_values(item.tags)),
         **({} if item.rank is None else {"rank": item.rank}),
         **_filled(directions=join_pairs(words), drafts=join_pairs(dict(sorted(drafts.items())))),
+        **{
+            columns[name]: value if isinstance(value, str) else whole_number(value)
+            for name, value in item.attributes.items()
+        },
         **{f"{LOADING}{domain}": sign for domain, sign in item.loadings.items()},
+        **{
+            f"{LOADING}{domain}{ANNOTATOR_MARK}{annotator}": sign
+            for annotator, signs in item.annotations.items()
+            for domain, sign in signs.items()
+        },
         **{f"{PARTY}{party}": sign for party, sign in item.positions.items()},
         **texts,
     }
@@ -172,9 +209,15 @@ def _column_losses(bank: Instrument) -> Iterator[str]:
             )
     parties = {party.code for party in bank.parties}
     placed = {party for item in bank.items for party in item.positions}
-    for name in (*bank.domains(), *sorted(parties | placed)):
-        if not name or name.strip() != name:
+    coders = {name for item in bank.items for name in item.annotations}
+    coded = {domain for item in bank.items for s in item.annotations.values() for domain in s}
+    of_loadings = dict.fromkeys([*bank.domains(), *sorted(coded | coders)])
+    for name in (*of_loadings, *sorted(parties | placed)):
+        marked = name in of_loadings and ANNOTATOR_MARK in name
+        if not name or name.strip() != name or marked:
             yield f"{name!r} makes no readable column name"
+    for problem in attribute_problems(bank):
+        yield f"{problem.where}: {problem.what}"
     for name in sorted(placed - parties):
         yield f"items have positions of {name!r}, which is not one of the bank's parties"
 
@@ -194,6 +237,12 @@ def _item_losses(item: Item) -> Iterator[str]:
             yield f"{where} has the direction {direction} for the form {form!r}, not 1 or -1"
     yield from _sign_losses(where, LOADING, item.loadings)
     yield from _sign_losses(where, PARTY, item.positions)
+    for signs in item.annotations.values():
+        yield from _sign_losses(where, LOADING, signs)
+        if not signs:
+            yield f"{where} has an annotator without a code"
+    if not all(value != "" for value in item.attributes.values()):
+        yield f"{where} has an attribute without a value"
 
 
 def _sign_losses(where: str, prefix: str, signs: Mapping[str, int]) -> Iterator[str]:
@@ -242,8 +291,10 @@ def instrument_to_xlsx(instrument: Instrument) -> bytes:
         if kind in ONLY_WHEN_USED and not sheet_rows:
             continue
         header = COLUMNS[kind]
+        if kind in ("party", "option", "item"):
+            header = (*header, *_optional_columns(sheet_rows))
         if kind in ("option", "item"):
-            header = (*header, *_optional_columns(sheet_rows), *_text_names(instrument, sheet_rows))
+            header = (*header, *_text_names(instrument, sheet_rows))
         sheets[title] = [
             header,
             *([record.get(column) for column in header] for record in sheet_rows),
