@@ -89,7 +89,7 @@ class Budget:
         A call that may have been charged without our learning how much costs its reservation.
         """
         self._open.remove(reservation)
-        cost = _cost(reservation, outcome)
+        cost = cost_of(reservation, outcome)
         self.spent += cost.amount or 0.0
         return cost
 
@@ -136,7 +136,8 @@ def longest_reply(sampling: SamplingSettings) -> int:
     return limit * (max(1, replies) if isinstance(replies, int) else 1)
 
 
-def _cost(reservation: Reservation, outcome: Reply | CallFailure) -> Cost:
+def cost_of(reservation: Reservation, outcome: Reply | CallFailure) -> Cost:
+    """What a call cost that had this reservation."""
     if reservation.amount is None:
         return Cost(None, estimated=False)
     if isinstance(outcome, CallFailure):

@@ -194,7 +194,7 @@ class OpenAIClient:
         A reply that the provider's content filter withheld with an error is an empty reply.
         """
         try:
-            return await self._call("/chat/completions", _body(request), read_reply)
+            return await self._call("/chat/completions", request_body(request), read_reply)
         except CallFailure as failure:
             if not failure.filtered:
                 raise
@@ -339,7 +339,7 @@ def _names(body: Any) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str))
 
 
-def _body(request: ChatRequest) -> bytes:
+def request_body(request: ChatRequest) -> bytes:
     """The request as JSON. None among the additional settings leaves that setting out."""
     sampling = request.sampling
     optional = {

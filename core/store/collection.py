@@ -27,6 +27,7 @@ page as (
     where t.study_id = $study and t.ordinal > $after and a.history <> 'own'
         and a.respondent_id in (select unnest($people::bigint[]))
         and not exists (select 1 from response r where r.trial_id = t.trial_id)
+        and t.call_id not in (select call_id from call_out where study_id = $study)
     order by t.ordinal limit $limit
 ),
 """
@@ -43,6 +44,7 @@ chained as (
 waiting as (
     select administration_id, sum(n) as n, min(ordinal) as place from chained
     group by 1 having bool_or(waits) and min(ordinal) > $after
+        and not bool_or(call_id in (select call_id from call_out where study_id = $study))
 ),
 chosen as (
     select administration_id from waiting
@@ -51,6 +53,9 @@ chosen as (
 ),
 page as (select call_id from chained semi join chosen using (administration_id)),
 """
+_NAMED_CALLS = """
+page as (select unnest($calls::bigint[]) as call_id),
+"""
 _PLANNED = """
 tried as (
     select call_id, max(number) as tries, count(*) filter (where outcome = 'reply') as replies
@@ -58,6 +63,8 @@ tried as (
         select call_id, number, outcome from attempt where study_id = $study
         union all
         select call_id, number, null from sending where study_id = $study
+        union all
+        select call_id, number, null from batch_call where study_id = $study
     )
     where call_id in (select call_id from page) group by 1
 )
@@ -164,7 +171,11 @@ class Coding:
 
 @dataclass(frozen=True)
 class AttemptRow:
-    """One attempt at a call, with the codings of its trials once they are final."""
+    """One attempt at a call, with the codings of its trials once they are final.
+
+    `messages` are needed where `prompt_id` is None; else the prompt is on file. `latency_s` is None
+    where the service does not say how long one call took.
+    """
 
     study_id: int
     call_id: int
@@ -172,7 +183,7 @@ class AttemptRow:
     messages: Sequence[Any]
     request_hash: int
     sent_at: datetime
-    latency_s: float
+    latency_s: float | None
     outcome: str
     http_status: int | None = None
     message: str = ""
@@ -190,6 +201,7 @@ class AttemptRow:
     refusal: str = ""
     body: str = ""
     tokens_reasoning: int | None = None
+    prompt_id: int | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -214,7 +226,7 @@ class AttemptSummary:
 def remaining_calls(
     database: Database, study_id: int, respondent_ids: Sequence[int], *, after: int, limit: int
 ) -> list[PlannedCall]:
-    """The next calls that have a trial without a response, but for those of a chain.
+    """The next calls that have a trial without a response, but for those of a chain or a batch.
 
     `limit` counts such trials; `after` is the `last_ordinal` of the call before.
     """
@@ -257,6 +269,16 @@ def _planned_calls(
     return [_call(list(group)) for _, group in groupby(rows, key=itemgetter(0))]
 
 
+def named_calls(
+    database: Database, study_id: int, call_ids: Sequence[int]
+) -> dict[int, PlannedCall]:
+    """Those of the calls that the study has, by their ids."""
+    rows = database.rows(
+        f"with {_NAMED_CALLS} {_PLANNED}", {"study": study_id, "calls": list(call_ids)}
+    )
+    return {key: _call(list(group)) for key, group in groupby(rows, key=itemgetter(0))}
+
+
 def save_attempts(database: Database, attempts: Iterable[AttemptRow]) -> None:
     """Save attempts, their texts and codings; all of the batch or nothing.
 
@@ -265,14 +287,16 @@ def save_attempts(database: Database, attempts: Iterable[AttemptRow]) -> None:
     batch = list(attempts)
     if not batch:
         return
-    prompts = {row.call_id: _prompt(row.messages) for row in batch}
+    prompts = {r.call_id: prompt_of(r.messages) for r in batch if r.prompt_id is None}
+    prompt_ids = [prompts[r.call_id][0] if r.prompt_id is None else r.prompt_id for r in batch]
     replied = [row for row in batch if row.reply is not None]
     with_first_token = [row for row in batch if row.first_token]
     with_parts = [row for row in batch if any(row.parts)]
     with_reasoning = [row for row in batch if row.tokens_reasoning is not None]
     with database.transaction() as cursor:
-        insert(cursor, "prompt", _prompt_table(prompts), key="prompt_id")
-        insert(cursor, "attempt", _attempt_table(batch, prompts), key="attempt_id")
+        if prompts:
+            insert(cursor, "prompt", prompt_table(prompts.values()), key="prompt_id")
+        insert(cursor, "attempt", _attempt_table(batch, prompt_ids), key="attempt_id")
         if replied:
             insert(cursor, "attempt_text", _text_table(replied), key="attempt_id")
         if with_first_token:
@@ -357,13 +381,15 @@ def _call(rows: list[tuple[Any, ...]]) -> PlannedCall:
     )
 
 
-def _prompt(messages: Sequence[Any]) -> tuple[int, str]:
+def prompt_of(messages: Sequence[Any]) -> tuple[int, str]:
+    """The key and the stored text of a prompt."""
     text = storable(json.dumps([dict(m) for m in messages], ensure_ascii=False))
     return stable_id("prompt", text), text
 
 
-def _prompt_table(prompts: dict[int, tuple[int, str]]) -> pa.Table:
-    distinct = dict(prompts.values())
+def prompt_table(prompts: Iterable[tuple[int, str]]) -> pa.Table:
+    """Rows of the table of prompts, each prompt once."""
+    distinct = dict(prompts)
     return pa.table(
         {
             "prompt_id": pa.array(list(distinct), pa.int64()),
@@ -392,10 +418,10 @@ _ATTEMPT_FIELDS: tuple[tuple[str, pa.DataType], ...] = (
 _TEXT_FIELDS = frozenset({"message", "finish_reason", "model"})
 
 
-def _attempt_table(batch: list[AttemptRow], prompts: dict[int, tuple[int, str]]) -> pa.Table:
+def _attempt_table(batch: list[AttemptRow], prompt_ids: list[int]) -> pa.Table:
     columns: dict[str, pa.Array] = {
         "attempt_id": pa.array([_attempt_id(r.call_id, r.number) for r in batch], pa.int64()),
-        "prompt_id": pa.array([prompts[r.call_id][0] for r in batch], pa.int64()),
+        "prompt_id": pa.array(prompt_ids, pa.int64()),
     }
     for name, kind in _ATTEMPT_FIELDS:
         values = [getattr(row, name) for row in batch]

@@ -417,6 +417,61 @@ create table item_attribute (
 );
 """
 
+_BATCHES = """
+-- Files of requests for batch services. No run asks a call that is in an open batch.
+create table batch (
+    batch_id bigint primary key,
+    study_id bigint not null,
+    respondent_id bigint not null,      -- as planned
+    number integer not null,            -- 1 .. n in the study
+    file varchar not null,              -- its name, without the folder
+    sha256 varchar not null,            -- of the file
+    price_factor double not null,       -- the respondent's prices are multiplied by it
+    exported_at timestamptz not null
+);
+create table batch_call (               -- a try at a call that went into a file
+    batch_id bigint not null,
+    study_id bigint not null,
+    call_id bigint not null,
+    number integer not null,            -- as in attempt
+    prompt_id bigint not null,
+    request_hash bigint not null,
+    cost double                         -- US dollars at worst; null: unknown
+);
+create table batch_reply (              -- a line that came for a try
+    study_id bigint not null,
+    call_id bigint not null,
+    number integer not null,
+    line_hash bigint not null,          -- of the line as it came
+    returned boolean not null           -- the service gave the try back and did not make it
+);
+create sequence batch_event_number;
+create table batch_event (              -- what became of a batch; the newest row counts
+    number bigint primary key default nextval('batch_event_number'),
+    batch_id bigint not null,
+    reported_at timestamptz not null,
+    status varchar not null,
+    detail varchar not null             -- JSON
+);
+create sequence batch_drive_number;
+create table batch_drive (              -- start, stop and end of driving a respondent's batches
+    number bigint primary key default nextval('batch_drive_number'),
+    study_id bigint not null,
+    respondent_id bigint not null,
+    reported_at timestamptz not null,
+    kind varchar not null check (kind in ('start', 'stop', 'ended')),
+    process varchar not null,
+    detail varchar not null             -- JSON
+);
+-- Tries whose replies are awaited.
+create view call_out as
+select c.batch_id, c.study_id, c.call_id, c.number, c.cost
+from batch_call c
+where c.batch_id not in (select batch_id from batch_event where status in ('done', 'released'))
+    and not exists (select 1 from batch_reply r where r.call_id = c.call_id
+        and r.number = c.number and r.study_id = c.study_id);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -426,6 +481,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0006_coders", _0006),
     ("0007_call_factors", _0007),
     ("0008_item_attributes", _0008),
+    ("0009_batches", _BATCHES),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from core.domain.values import json_value
 from core.errors import DesignError
 from core.files import templates as template_files
 from core.store import saved_inputs, studies
-from core.store.collection import PlannedCall
+from core.store.collection import PlannedCall, storable
 from core.workflow.workspace import Workspace
 
 # Prompt templates: those that come with Inkblot, and those of the user.
@@ -157,6 +157,22 @@ class StudyMaterials:
             allowed,
             self.design.first_token,
         )
+
+    def exchanges(
+        self, respondent: Respondent, calls: Sequence[PlannedCall], replies: Mapping[int, str]
+    ) -> tuple[Message, ...]:
+        """The questions of those calls of a chain that are answered, each with its reply."""
+        messages: tuple[Message, ...] = ()
+        for call in calls:
+            if not call.waits:
+                asked = self.request(respondent, self.question(call)).messages[-1]
+                messages = (*messages, asked, said(replies.get(call.call_id, "")))
+        return messages
+
+
+def said(text: str) -> Message:
+    """A reply as a message before a later question: as it is kept, in this run or from another."""
+    return {"role": "assistant", "content": storable(text)}
 
 
 def _with_room_for_block(sampling: SamplingSettings, items: int) -> SamplingSettings:

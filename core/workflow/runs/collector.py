@@ -33,15 +33,14 @@ from core.collect.runner import (
 )
 from core.domain.numbers import count_text
 from core.domain.study import Respondent, Status
-from core.domain.values import stable_id
 from core.errors import StoreError, UserError
 from core.store import collection as store
 from core.store import runs
 from core.workflow.designs.studies import load_materials, respondents_as_amended
-from core.workflow.prompts import StudyMaterials
+from core.workflow.prompts import StudyMaterials, said
 from core.workflow.respondents import catalog
 from core.workflow.respondents.catalog import client_for
-from core.workflow.runs.reading import Reader
+from core.workflow.runs.reading import Reader, outcome_columns, request_hash
 from core.workflow.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -287,11 +286,7 @@ class _StudyRun:
         self, person: Respondent, calls: Sequence[store.PlannedCall], replies: Mapping[int, str]
     ) -> Task:
         """The first open call of an administration with history, after the calls before it."""
-        earlier: tuple[Message, ...] = ()
-        for call in calls:
-            if not call.waits:
-                asked = self.materials.request(person, self.materials.question(call))
-                earlier = (*earlier, asked.messages[-1], _said(replies.get(call.call_id, "")))
+        earlier = self.materials.exchanges(person, calls, replies)
         first, *later = (call for call in calls if call.waits)
         return self._task(person, first, earlier, later)
 
@@ -311,7 +306,7 @@ class _StudyRun:
         def following(reply: Reply) -> Task | None:
             if not later:
                 return None
-            exchanges = (*earlier, request.messages[-1], _said(reply.text))
+            exchanges = (*earlier, request.messages[-1], said(reply.text))
             return self._task(person, later[0], exchanges, later[1:])
 
         return Task(
@@ -412,11 +407,6 @@ class _FirstReplies:
         )
 
 
-def _said(text: str) -> Message:
-    """A reply as a message before a later question: as it is kept, in this run or from another."""
-    return {"role": "assistant", "content": store.storable(text)}
-
-
 def _missing_kind(reply: Reply) -> str:
     """Why a reply holds no answer, as far as it shows."""
     if reply.finish_reason == "length":
@@ -462,38 +452,16 @@ def _attempt_row(
     redact: Callable[[str], str],
 ) -> store.AttemptRow:
     """An attempt as it is kept, with what its trials came to."""
-    request, reply, failure = attempt.request, attempt.reply, attempt.failure
-    response = failure or reply
     return store.AttemptRow(
         study_id=study_id,
         call_id=attempt.call_id,
         number=attempt.number,
-        messages=request.messages,
-        request_hash=stable_id(
-            request.model,
-            [dict(m) for m in request.messages],
-            request.sampling,
-            request.seed,
-            request.choices,
-            request.first_token,
-        ),
+        messages=attempt.request.messages,
+        request_hash=request_hash(attempt.request),
         sent_at=attempt.sent_at,
         latency_s=attempt.latency_s,
-        outcome="reply" if failure is None else str(failure.kind),
-        http_status=response.http_status if response else None,
-        message=redact(response.message) if response else "",
-        reply=reply.text if reply else None,
-        finish_reason=reply.finish_reason if reply else "",
-        model=reply.model if reply else "",
-        body=response.body if response else "",
-        reasoning=reply.reasoning if reply else "",
-        tool_calls=reply.tool_calls if reply else "",
-        refusal=reply.refusal if reply else "",
-        tokens_reasoning=reply.tokens_reasoning if reply else None,
-        tokens_in=reply.tokens_in if reply else None,
-        tokens_out=reply.tokens_out if reply else None,
         cost=attempt.cost,
         cost_estimated=attempt.cost_estimated,
         codings=codings,
-        first_token=tuple((c.token, c.logprob) for c in reply.first_token) if reply else (),
+        **outcome_columns(attempt.failure or attempt.reply, redact),
     )

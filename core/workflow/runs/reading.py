@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from typing import Any
 
 from core.collect import prompts
-from core.collect.client import Question, Reply
+from core.collect.client import CallFailure, ChatRequest, Question, Reply
 from core.collect.replies import reader
 from core.collect.replies.judgement import Parsed
 from core.domain.study import CONTENT_FILTER, REFUSAL, Status
+from core.domain.values import stable_id
 from core.store.collection import Coding, PlannedCall
 
 _MAX_SHARED = 0.01  # of the probability, of tokens that could begin several options
@@ -161,3 +164,49 @@ def first_token_chances(reply: Reply, texts: dict[str, str]) -> dict[str, float]
     if total <= 0 or shared > _MAX_SHARED * (total + shared):
         return {}
     return {code: share / total for code, share in mass.items()}
+
+
+# What is kept of a request and of what came back.
+
+
+def request_hash(request: ChatRequest) -> int:
+    """Hash of the model, the messages and all settings of a request."""
+    return stable_id(
+        request.model,
+        [dict(message) for message in request.messages],
+        request.sampling,
+        request.seed,
+        request.choices,
+        request.first_token,
+    )
+
+
+def outcome_columns(
+    outcome: Reply | CallFailure | None, redact: Callable[[str], str]
+) -> dict[str, Any]:
+    """The columns of an attempt that say what came back."""
+    if isinstance(outcome, CallFailure):
+        return {
+            "outcome": str(outcome.kind),
+            "http_status": outcome.http_status,
+            "message": redact(outcome.message),
+            "body": outcome.body,
+        }
+    if outcome is None:
+        return {"outcome": "reply"}
+    return {
+        "outcome": "reply",
+        "http_status": outcome.http_status,
+        "message": redact(outcome.message) if outcome.message else "",
+        "reply": outcome.text,
+        "finish_reason": outcome.finish_reason,
+        "model": outcome.model,
+        "body": outcome.body,
+        "reasoning": outcome.reasoning,
+        "tool_calls": outcome.tool_calls,
+        "refusal": outcome.refusal,
+        "tokens_reasoning": outcome.tokens_reasoning,
+        "tokens_in": outcome.tokens_in,
+        "tokens_out": outcome.tokens_out,
+        "first_token": tuple((c.token, c.logprob) for c in outcome.first_token),
+    }

@@ -1,0 +1,105 @@
+"""What became of batches, in words, and giving their calls back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.domain.numbers import count_text
+from core.errors import CollectionError
+from core.store import batches as store
+from core.store import respondents, studies
+from core.store.batches import Batch
+from core.workflow.workspace import Workspace
+
+STATUS_WORDS: Mapping[str, str] = {
+    "exported": "file written",
+    "uploaded": "file at the service",
+    "created": "at the service",
+    "done": "done",
+    "released": "calls given back",
+}
+COLUMNS = ("study", "batch", "respondent", "calls", "waiting", "state", "price factor", "file")
+
+
+@dataclass(frozen=True)
+class BatchRow:
+    """A batch in the list: what it is, and what became of it in words."""
+
+    study: str
+    batch: Batch
+    respondent: str
+    state: str
+
+    @property
+    def cells(self) -> tuple[str | int | float, ...]:
+        """The values of `COLUMNS`."""
+        batch = self.batch
+        return (
+            self.study, batch.number, self.respondent, batch.calls,
+            batch.waiting if batch.is_open else 0, self.state, batch.price_factor, batch.file,
+        )  # fmt: skip
+
+
+def batch_rows(workspace: Workspace, study: str = "") -> tuple[BatchRow, ...]:
+    """The batches of a study, or of all, oldest first."""
+    records = {record.study_id: record.code for record in studies.studies(workspace.database)}
+    study_id = studies.get(workspace.database, study).study_id if study else None
+    return tuple(
+        BatchRow(
+            records[batch.study_id],
+            batch,
+            respondents.get(workspace.database, batch.respondent_id).label,
+            state_words(batch),
+        )
+        for batch in store.batches(workspace.database, study_id)
+    )
+
+
+def state_words(batch: Batch) -> str:
+    """What became of a batch, with the service's own word and what went wrong."""
+    words = STATUS_WORDS[batch.status]
+    if batch.status == "exported" and not batch.waiting:
+        words = "all replies are here"
+    if service_status := batch.detail.get("service_status"):
+        words += f" ({str(service_status).replace('_', ' ')})"
+    if batch.status == "created" and (counts := batch.detail.get("counts")):
+        words += f", {counts[0]:,} of {counts[1]:,} made"
+    if problem := batch.detail.get("problem"):
+        words += f": {problem}"
+    return words
+
+
+def out_words(workspace: Workspace, study: str) -> str:
+    """How many calls of a study are out in batches; empty: none."""
+    out, _ = store.count_out(workspace.database, studies.get(workspace.database, study).study_id)
+    if not out:
+        return ""
+    return (
+        f"{count_text(out, 'call is', 'calls are')} out in a batch. Runs leave "
+        f"{'it' if out == 1 else 'them'} alone until the replies are imported or the batch is "
+        "cancelled."
+    )
+
+
+def release(workspace: Workspace, study: str, number: int | None = None) -> int:
+    """Give back the calls of the open batches that are files only, or of one; how many they are.
+
+    Raises
+    ------
+    CollectionError
+        There is no such batch, or a service has it.
+    """
+    record = studies.get(workspace.database, study)
+    chosen = [
+        batch
+        for batch in store.batches(workspace.database, record.study_id)
+        if batch.is_open and number in (None, batch.number)
+    ]
+    if not chosen:
+        which = "no open batch" if number is None else f"no open batch {number}"
+        raise CollectionError(f"'{study}' has {which}.", "See the list of its batches.")
+    for batch in chosen:
+        if batch.status == "exported":
+            store.report_batch(workspace.database, batch.batch_id, "released", {})
+    return sum(batch.waiting for batch in chosen)
