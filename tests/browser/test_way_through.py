@@ -59,14 +59,12 @@ def test_sample_study_on_simulated_people_from_home_to_csv(page, app, shot):
 
 
 @pytest.mark.local_model
-def test_sample_study_on_the_local_model_from_home_to_csv(page, app, shot, tmp_path):
+def test_sample_study_on_the_local_model_from_home_to_csv(page, app, shot):
     app.start()
     run_sample(page, app, shot, "the local model", 400)
     from_page = statistics_csv(page, app, shot, "sample_local")
     expect(page.get_by_text("Local model").first).to_be_visible()
     app.stop()
-    app.database = tmp_path / "other.duckdb"
-    app.command("sample", "local")
     from_command = app.command("analyze", "item_statistics", "--study", "sample_local").stdout
     assert from_page == from_command
 

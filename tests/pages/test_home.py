@@ -9,7 +9,7 @@ from streamlit import get_option
 from streamlit.testing.v1 import AppTest
 
 from core.workflow.answers import imports
-from core.workflow.runs import control
+from core.workflow.runs import collector, control
 from tests.pages import apps
 from tests.pages.apps import fine
 from tests.workflow.studies import freeze, service, simulated
@@ -81,7 +81,8 @@ def test_studies_beyond_the_newest_six_are_listed_when_opened(workspace):
     assert {"s7", "s1", "s0"} <= set(links(fine(at.run())))
 
 
-def test_a_paused_study_says_why_and_leads_to_collect(workspace):
+def test_a_paused_study_says_why_and_leads_to_collect(workspace, monkeypatch):
+    monkeypatch.setattr(collector, "RETRY_POLICY", collector.RetryPolicy(base_s=0.001))
     freeze(workspace, service("http://127.0.0.1:9"), study="unreachable", n_personas=1)
     control.start(workspace, "unreachable")
     control.wait(workspace, "unreachable", every_s=0.05)

@@ -23,7 +23,7 @@ from tests.workflow.studies import KEY_VARIABLE, freeze, service
 
 ROOT = Path(__file__).parents[2]
 CALLS = 1000
-KILLS = 20
+KILLS = 10
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def columns(parquet):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is POSIX")
 @pytest.mark.timeout(600)
-def test_a_run_killed_twenty_times_equals_an_uninterrupted_one(planned, order, server):
+def test_a_run_killed_ten_times_equals_an_uninterrupted_one(planned, order, server):
     whole, broken = planned(server)
     assert order("run", whole)["status"] == 0
     before = received(server)

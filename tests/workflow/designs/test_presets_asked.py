@@ -100,6 +100,8 @@ def test_a_short_published_study_is_answered_by_the_local_model_and_coded(worksp
         pairs=shorter.pairs[:1],
         contexts=presets.design(workspace, presets.by_code(code)).contexts[:1],
         templates=shorter.templates[:1],
+        languages=shorter.languages[:2],
+        forms=shorter.forms[:2],
     )  # fmt: skip
     assert counted["planned"] > 0
     assert not {"error", "not asked"} & set(counted.index)
