@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core import export
 from core.analysis.shared.sentences import merge_notes
-from core.commands import batches, respondents
+from core.commands import batches, contexts, respondents
 from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
 from core.domain.numbers import count_text
@@ -122,6 +122,7 @@ def _commands() -> tuple[Command, ...]:
         )),
         respondents.command(),
         batches.command(),
+        contexts.command(),
         Command("run", _run, "ask every question of a study that has no answer yet", (
             argument("study"),
             argument("--cost-cap", type=float, help="the most to spend, in US dollars"),

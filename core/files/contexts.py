@@ -240,10 +240,15 @@ def _conversations_of_table(name: str, table: Table) -> tuple[Context, ...]:
     )
 
 
+def read_role(text: object) -> str:
+    """The role in Inkblot's words; empty for an unknown one."""
+    return _ROLES_IN_TABLES.get(text.strip().lower(), "") if isinstance(text, str) else ""
+
+
 def _role(name: str, line: int, text: str) -> str:
     """The role in Inkblot's words; FileError for an unknown one."""
-    role = _ROLES_IN_TABLES.get(text.strip().lower())
-    if role is None:
+    role = read_role(text)
+    if not role:
         roles = ", ".join(_ROLES_IN_TABLES)
         raise _line_error(name, line, f"the role '{_shortened(text)}' is not one of {roles}")
     return role

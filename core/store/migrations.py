@@ -472,6 +472,21 @@ where c.batch_id not in (select batch_id from batch_event where status in ('done
         and r.number = c.number and r.study_id = c.study_id);
 """
 
+_RECIPES = """
+-- How sets of contexts were chosen from a corpus; a study keeps the recipes of its contexts.
+create table context_recipe (
+    set_name varchar not null,          -- one row of each; without a key, for it is replaced
+    saved_at timestamptz not null,
+    body varchar not null               -- JSON of a domain.recipes.Recipe
+);
+create table study_recipe (
+    study_id bigint not null,
+    set_name varchar not null,
+    contexts integer not null,          -- how many contexts of the study are from the set
+    body varchar not null
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -482,6 +497,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0007_call_factors", _0007),
     ("0008_item_attributes", _0008),
     ("0009_batches", _BATCHES),
+    ("0010_recipes", _RECIPES),
 )
 
 

@@ -6,7 +6,9 @@ import json
 from datetime import datetime
 from typing import Any
 
+from core.domain.recipes import RECIPE, Recipe
 from core.domain.study import CONTEXTS, Context, as_json_values
+from core.domain.values import json_value
 from core.store.database import Database
 
 _SAVE_PAGE_INPUT = """
@@ -19,6 +21,9 @@ insert into persona_set values (?, now(), ?)
 on conflict (name) do update set saved_at = excluded.saved_at, body = excluded.body
 """
 _CONTEXT_SETS = "select name, body from persona_set order by name"
+_FORGET_RECIPE = "delete from context_recipe where set_name = ?"
+_SAVE_RECIPE = "insert into context_recipe values (?, now(), ?)"
+_RECIPES = "select set_name, body from context_recipe order by set_name"
 _SAVE_TEMPLATE = "insert into prompt_template values (?, now(), ?)"
 _SAVED_TEMPLATES = """
 select code, arg_max(body, saved_at) from prompt_template group by code order by code
@@ -47,6 +52,20 @@ def save_context_set(database: Database, name: str, contexts: tuple[Context, ...
 def context_sets(database: Database) -> dict[str, tuple[Context, ...]]:
     """Every set of contexts, by name."""
     return {name: CONTEXTS.validate_json(body) for name, body in database.rows(_CONTEXT_SETS)}
+
+
+def save_recipe(database: Database, name: str, recipe: Recipe | None) -> None:
+    """Save how a set of contexts was chosen from a corpus; None: it was made in another way."""
+    with database.transaction() as cursor:
+        cursor.execute(_FORGET_RECIPE, [name])
+        if recipe is not None:
+            body = json.dumps(json_value(recipe), ensure_ascii=False)
+            cursor.execute(_SAVE_RECIPE, [name, body])
+
+
+def recipes(database: Database) -> dict[str, Recipe]:
+    """The recipes of the sets that were chosen from a corpus, by the name of the set."""
+    return {name: RECIPE.validate_json(body) for name, body in database.rows(_RECIPES)}
 
 
 def save_template(database: Database, code: str, body: str) -> None:

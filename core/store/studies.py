@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from core.domain.recipes import RECIPE, Recipe
 from core.domain.study import (
     DESIGN,
     RESPONDENT,
@@ -26,6 +27,8 @@ from core.store.plans import write_plan
 
 _ADD_STUDY = "insert into study values (?, ?, 'planned', ?, ?, ?, now())"
 _ADD_TEMPLATE = "insert into study_template values (?, ?, ?)"
+_ADD_RECIPE = "insert into study_recipe values (?, ?, ?, ?)"
+_RECIPES = "select set_name, contexts, body from study_recipe where study_id = ? order by set_name"
 _SUMMARY = """
 select s.study_id, s.code, s.kind, s.design, s.plan_hash, s.frozen_at, s.instrument_id,
     i.code, i.version
@@ -163,6 +166,30 @@ def contexts(database: Database, study_id: int) -> dict[str, Context]:
         code: Context(code, text, tuple(json.loads(messages or "[]")), language, variant_of)
         for code, text, messages, language, variant_of in database.rows(_CONTEXTS, [study_id])
     }
+
+
+@dataclass(frozen=True)
+class StudyRecipe:
+    """The recipe of a set, and how many contexts of the study are from the set."""
+
+    set_name: str
+    n_contexts: int
+    recipe: Recipe
+
+
+def add_recipe(database: Database, study_id: int, entry: StudyRecipe) -> None:
+    """Keep with a study how its contexts were chosen from a corpus."""
+    body = json.dumps(json_value(entry.recipe), ensure_ascii=False)
+    with database.transaction() as cursor:
+        cursor.execute(_ADD_RECIPE, [study_id, entry.set_name, entry.n_contexts, body])
+
+
+def recipes(database: Database, study_id: int) -> tuple[StudyRecipe, ...]:
+    """The recipes of the contexts of a study, by the name of the set."""
+    return tuple(
+        StudyRecipe(name, count, RECIPE.validate_json(body))
+        for name, count, body in database.rows(_RECIPES, [study_id])
+    )
 
 
 def templates(database: Database, study_id: int) -> dict[str, str]:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.domain.languages import language_name
 from core.domain.numbers import count_text, round_frame
+from core.domain.recipes import Recipe
 from core.domain.study import Context
 from core.errors import UserError
 from core.stats.scores import ScoreRule
@@ -51,8 +52,13 @@ def leave_message(message: str | UserError) -> None:
     st.session_state[_DONE] = message
 
 
-def _save_form(
-    context_set: tuple[Context, ...], suggested_name: str, *, key: str, made: str
+def save_form(
+    context_set: tuple[Context, ...],
+    suggested_name: str,
+    *,
+    key: str,
+    made: str,
+    recipe: Recipe | None = None,
 ) -> None:
     """A name and a button that saves the contexts as a set and opens it."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -67,7 +73,7 @@ def _save_form(
         )
     right.button(
         "Replace the set" if exists else "Save as set", key=f"contexts_save:{key}", type="primary",
-        icon=":material/save:", on_click=_save, args=(name, context_set, made),
+        icon=":material/save:", on_click=_save, args=(name, context_set, made, recipe),
         disabled=not context_set,
     )  # fmt: skip
 
@@ -118,9 +124,9 @@ _COLUMNS = {
 }
 
 
-def _save(name: str, context_set: tuple[Context, ...], made: str) -> None:
+def _save(name: str, context_set: tuple[Context, ...], made: str, recipe: Recipe | None) -> None:
     try:
-        sets.save(open_workspace(), name, context_set, made=made)
+        sets.save(open_workspace(), name, context_set, made=made, recipe=recipe)
     except UserError as error:
         leave_message(error)
         return
@@ -148,7 +154,7 @@ def file_section() -> None:
         return
     context_set = _read(uploaded.file_id, uploaded.name, uploaded.getvalue())
     preview(context_set, "Contexts in the file")
-    _save_form(
+    save_form(
         context_set, uploaded.name.split(".")[0], key="file", made=f"Imported from {uploaded.name}"
     )
 
@@ -174,7 +180,7 @@ def typed_section() -> None:
         replace(persona, language=language) for persona in sets.parse_personas(form.fields["text"])
     )
     preview(personas, "Personas typed")
-    _save_form(personas, "My personas", key="typed", made="Typed in")
+    save_form(personas, "My personas", key="typed", made="Typed in")
 
 
 @st.cache_data(max_entries=2, show_spinner="Reading the file ...")
@@ -221,11 +227,14 @@ def making_section(name: str) -> None:
         st.warning(f"Only {len(selection):,} contexts are available, so all of them are taken.")
     preview(selection, "Contexts of the new set")
     name_of_new = sets.suggested_name(name, making)
-    _save_form(
+    words = name_of_new.removeprefix(name)[2:]
+    recipe = sets.load_recipe(widgets.workspace(), name)
+    save_form(
         selection,
         name_of_new,
         key="made",
-        made=f"Made from '{name}': {name_of_new.removeprefix(name)[2:]}",
+        made=f"Made from '{name}': {words}",
+        recipe=sets.derived_recipe(recipe, words, len(selection)),
     )
 
 
@@ -287,7 +296,7 @@ def scores_section() -> None:
         st.text(f"• {remark}")
     _show_groups(scores, groups)
     made = f"{description}, {per_group} from each of {n_groups} groups, seed {seed}"
-    _save_form(by_score.drawn_contexts(scores, groups), made, key="score", made=f"By score: {made}")
+    save_form(by_score.drawn_contexts(scores, groups), made, key="score", made=f"By score: {made}")
 
 
 def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:

@@ -13,7 +13,7 @@ from core.domain.study import Context
 from core.workflow.contexts import sets
 from core.workflow.contexts.sets import SetSummary
 from pages.banks.editor import saved_words
-from pages.contexts import editor, new_sets, rewriting
+from pages.contexts import corpus, editor, new_sets, rewriting
 from pages.contexts.new_sets import go_to
 from pages.shared import study_bar, widgets
 from pages.shared.downloads import file_stem
@@ -64,6 +64,8 @@ def header(name: str, context_set: tuple[Context, ...]) -> None:
     st.text(" · ".join((saved, sets.describe_contexts(context_set))))
     if about.made:
         st.text(f"{about.made}.")
+    if recipe := sets.load_recipe(widgets.workspace(), name):
+        corpus.show_recipe(recipe)
 
 
 def _download_section(name: str) -> None:
@@ -108,6 +110,7 @@ def _saved(saved_at: datetime | None) -> str:
 
 _NEW_SETS: Mapping[str, Callable[[], None]] = {
     "Import a file": new_sets.file_section,
+    "Choose from a corpus": corpus.corpus_section,
     "Type personas": new_sets.typed_section,
     "Choose by a score": new_sets.scores_section,
 }

@@ -81,6 +81,8 @@ def _saved_set(form: DraftForm) -> None:
         placeholder="Choose a set",
         help="Read, edit, cut and rewrite sets on the page Contexts.",
     )  # fmt: skip
+    if recipe := contexts.load_recipe(widgets.workspace(), form.fields["persona_set"]):
+        st.caption(widgets.plain(recipe.sentence))
     st.page_link("pages/contexts/page.py", label="Go to Contexts", icon=":material/theater_comedy:")
 
 

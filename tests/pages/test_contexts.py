@@ -15,6 +15,7 @@ from core.workflow.respondents import catalog
 from core.workflow.runs import control
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
+from tests.workflow.contexts.published import arena_rows, jsonl
 from tests.workflow.studies import freeze, personas, service, simulated
 
 HOSTILE = "=1+1 <img src=x onerror=alert(1)> ![](http://evil.invalid/x.png) :red[x] مرحبا 🙂"
@@ -373,3 +374,43 @@ def test_what_could_not_be_saved_is_still_shown_after_another_part_of_the_page(w
     assert "stands twice" in said(fine(at).error)
     assert "Not saved: p0001: You are typed." in html(at)
     assert sets.load(workspace, "Mine") == personas(2)
+
+
+# A set chosen from a corpus.
+
+
+def test_a_set_is_chosen_from_a_corpus_step_by_step(workspace):
+    at = opened("Choose from a corpus")
+    assert "python -m core context import" in said(at.code)
+    data = jsonl(arena_rows(100))
+    at = fine(at.file_uploader(key="contexts_corpus").set_value(("arena.jsonl", data, "")).run())
+    assert list(at.dataframe[-2].value["n"]) == [100, 200, 200]  # both halves of each row
+
+    def widget(kind, ending):
+        return next(w for w in getattr(at, kind) if (w.key or "").endswith(f":{ending}"))
+
+    fine(widget("multiselect", "conversations").set_value(["conversation_a"]).run())
+    fine(widget("text_input", "languages").set_value("English").run())
+    fine(widget("number_input", "exchanges").set_value(1).run())
+    fine(widget("number_input", "count").set_value(7).run())
+    steps = at.dataframe[-2].value
+    assert list(steps["n"]) == [100, 100, 60, 60, 60, 7]
+    assert steps["Step"].iloc[-1] == "Random sample of 7 (seed 1)"
+    fine(at.button(key="contexts_save:corpus").click().run())
+    assert at.query_params["set"] == "arena"
+    assert "random sample of 7 (seed 1): 7" in said(at.text)
+    recipe = sets.load_recipe(workspace, "arena")
+    assert recipe.choices.languages == ("en",)
+    derived = opened("New set from it", set="arena")
+    fine(derived.number_input(key="contexts_count:arena").set_value(3).run())
+    fine(derived.button(key="contexts_save:made").click().run())
+    steps = sets.load_recipe(workspace, "arena, 3 drawn with seed 1").steps
+    assert (steps[-1].name, steps[-1].count) == ("3 drawn with seed 1", 3)
+
+
+def test_a_corpus_with_a_fault_is_explained_in_its_place(workspace):
+    at = opened("Choose from a corpus")
+    data = jsonl(arena_rows(3)) + b'{"conversation_a": [{"role"'
+    at = fine(at.file_uploader(key="contexts_corpus").set_value(("arena.jsonl", data, "")).run())
+    assert "line 4: the file ends in the middle of the line" in said(at.error)
+    assert not [b for b in at.button if b.key == "contexts_save:corpus"]

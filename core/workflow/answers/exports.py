@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 import pandas as pd
 
 from core.domain.study import USUAL_CALLS
+from core.domain.values import json_value
 from core.errors import FileError
 from core.export import frame_csv
 from core.files import answers
@@ -57,6 +59,21 @@ def _amendments_csv(workspace: Workspace, study: str) -> bytes:
     return frame_csv(pd.DataFrame(rows, columns=columns)) if rows else b""
 
 
+def _recipes_json(workspace: Workspace, study: str) -> bytes:
+    """How the contexts of a study were chosen from a corpus; empty where they were not."""
+    record = studies.get(workspace.database, study)
+    entries = [
+        {
+            "set": entry.set_name,
+            "contexts": entry.n_contexts,
+            "in_words": entry.recipe.sentence,
+            **json_value(entry.recipe),
+        }
+        for entry in studies.recipes(workspace.database, record.study_id)
+    ]
+    return (json.dumps(entries, ensure_ascii=False, indent=1) + "\n").encode() if entries else b""
+
+
 def counts_csv(workspace: Workspace, study: str) -> bytes:
     """By respondent: trials planned, asked and replied, usable answers, and each status."""
     shown = status_shares(overview(workspace, study), ["respondent"])
@@ -77,6 +94,8 @@ def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Pat
         contents["plan.csv"] = plan_csv(workspace, study)
         contents["calls.csv"] = calls_csv(workspace, study)
         contents["design.yaml"] = design_yaml(record.design).encode()
+    if recipes := _recipes_json(workspace, study):
+        contents["context_recipes.json"] = recipes
     if changes := _amendments_csv(workspace, study):
         contents["amendments.csv"] = changes
     sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]

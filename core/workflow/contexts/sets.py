@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from core.domain.languages import language_code
+from core.domain.recipes import Recipe, Step
 from core.domain.study import (
     Context,
     Message,
@@ -23,6 +24,7 @@ from core.errors import ConflictError, DesignError
 from core.files.contexts import contexts_csv, contexts_jsonl, parse_personas, read_contexts
 from core.files.writing import csv_fault
 from core.store import saved_inputs
+from core.store.studies import StudyRecipe
 from core.workflow.banks.grid import GridEdits
 from core.workflow.workspace import Workspace
 
@@ -201,6 +203,7 @@ def _cell_text(value: object) -> str:
 # Sets of contexts: personas and conversations that designs can use.
 
 _NOTE_PREFIX = "context_set:"
+_BY_HAND = "changed by hand"
 _writing = threading.Lock()  # what a set holds is compared and then replaced
 
 
@@ -260,12 +263,14 @@ def save(
     contexts: tuple[Context, ...],
     *,
     made: str = "",
+    recipe: Recipe | None = None,
     expected: tuple[Context, ...] | None = None,
 ) -> None:
     """Keep a set; studies hold their own copy, so replacing one changes no study.
 
-    `made` says how it came about; empty leaves what was said. `expected` is what the set held
-    when the change was begun.
+    `made` says how it came about; empty leaves what was said. `recipe` says how it was chosen from
+    a corpus. A set that is saved without `made` is the earlier one, changed by hand: its recipe
+    says so from then on. `expected` is what the set held when the change was begun.
 
     Raises
     ------
@@ -288,6 +293,42 @@ def save(
         note = made or (about[0] or {}).get("made", "") if about else made
         saved_inputs.save_context_set(workspace.database, name, contexts)
         saved_inputs.save_page_input(workspace.database, _NOTE_PREFIX + name, {"made": note})
+        earlier = None if made else load_recipe(workspace, name)
+        if earlier is not None:
+            recipe = _changed_by_hand(earlier, len(contexts))
+        saved_inputs.save_recipe(workspace.database, name, recipe)
+
+
+def load_recipe(workspace: Workspace, name: str) -> Recipe | None:
+    """How a set was chosen from a corpus; None where it was made in another way."""
+    return saved_inputs.recipes(workspace.database).get(name)
+
+
+def recipes_of(workspace: Workspace, contexts: Sequence[Context]) -> tuple[StudyRecipe, ...]:
+    """The recipes of the sets from which contexts of a design come."""
+    recipes = saved_inputs.recipes(workspace.database) if contexts else {}
+    if not recipes:
+        return ()
+    sets_by_name = load_all(workspace)
+    entries = []
+    for name, recipe in recipes.items():
+        by_code = {context.code: context for context in sets_by_name.get(name, ())}
+        count = sum(by_code.get(context.code) == context for context in contexts)
+        if count:
+            entries.append(StudyRecipe(name, count, recipe))
+    return tuple(entries)
+
+
+def derived_recipe(recipe: Recipe | None, words: str, count: int) -> Recipe | None:
+    """The recipe of a set that was made from one with a recipe."""
+    if recipe is None:
+        return None
+    return replace(recipe, steps=(*recipe.steps, Step(words, count)))
+
+
+def _changed_by_hand(recipe: Recipe, count: int) -> Recipe:
+    steps = recipe.steps[:-1] if recipe.steps[-1].name == _BY_HAND else recipe.steps
+    return replace(recipe, steps=(*steps, Step(_BY_HAND, count)))
 
 
 def derive(contexts: Sequence[Context], derivation: Derivation) -> tuple[Context, ...]:

@@ -22,6 +22,7 @@ from core.store.plans import Phases
 from core.store.studies import StudyRecord
 from core.workflow import prompts
 from core.workflow.banks import editing
+from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import checks
 from core.workflow.designs.checks import Crossing, PlanSize, plan_size
 from core.workflow.prompts import StudyMaterials
@@ -163,7 +164,7 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
         text = json.dumps(body, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    return store.freeze(
+    record = store.freeze(
         workspace.database,
         settled,
         instrument_id=published.instrument_id,
@@ -171,6 +172,9 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
         plan_hash_of=plan_hash_of,
         templates=templates,
     )
+    for entry in context_sets.recipes_of(workspace, settled.contexts):
+        store.add_recipe(workspace.database, record.study_id, entry)
+    return record
 
 
 def respondents_of(workspace: Workspace, study: str) -> tuple[Respondent, ...]:

@@ -1,0 +1,223 @@
+"""A new set from a corpus: its columns, filters, cropping and a sample; what each step leaves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, BinaryIO, cast
+
+import pandas as pd
+import streamlit as st
+
+from core.domain.languages import language_code
+from core.domain.recipes import ALLOCATIONS, DUPLICATES, CorpusChoices, Recipe
+from core.domain.study import Context
+from core.workflow.contexts import corpora
+from core.workflow.contexts.corpora import CorpusColumns, CorpusSelection
+from pages.contexts.new_sets import preview, save_form
+from pages.shared import draft_form, widgets
+from pages.shared.draft_form import DraftForm
+
+_ENDINGS = ["jsonl", "ndjson", "json", "parquet", "csv", "tsv", "gz"]
+_KINDS = {"conversations": "Conversations", "personas": "Personas"}
+_LAST = "contexts_corpus_read"
+
+
+def corpus_section() -> None:
+    """A file, the choices, the number of contexts after each step, and a button to save them."""
+    st.caption(
+        "A corpus is a published collection of conversations or personas with one or two in each "
+        "row. Choose its columns, filter it, and draw a sample. Inkblot saves the recipe with the "
+        "set."
+    )
+    uploaded = st.file_uploader(
+        "File of the corpus", _ENDINGS, key="contexts_corpus",
+        help="JSON Lines, JSON, CSV or Parquet, up to 50 MB.",
+    )  # fmt: skip
+    if uploaded is None:
+        st.info("Choose a file. You see what each step leaves before anything is saved.")
+        st.caption("Larger files go by the command line:")
+        st.code("python -m core context import FILE --name NAME --sample 300", language=None)
+        return
+    corpus = corpora.Corpus(uploaded.name, cast("BinaryIO", uploaded))
+    columns = corpora.look_at(corpus)
+    choices = _choices(_open_form(columns), columns)
+    selection, contexts, recipe = _read(uploaded.file_id, corpus, choices)
+    _show_steps(selection)
+    if contexts is None or recipe is None:
+        corpora.take(corpus, choices, selection)  # says what is wrong
+        return
+    preview(contexts, "Contexts of the new set")
+    save_form(
+        contexts, uploaded.name.split(".")[0], key="corpus",
+        made=f"Imported from {uploaded.name}", recipe=recipe,
+    )  # fmt: skip
+
+
+def show_recipe(recipe: Recipe) -> None:
+    """How a set was chosen from a corpus, step by step."""
+    with st.expander(f"Chosen from {widgets.plain(recipe.file)}"):
+        st.text(recipe.sentence)
+        st.text(f"SHA-256 of the file: {recipe.sha256}")
+
+
+def _open_form(columns: CorpusColumns) -> DraftForm:
+    """The choices for a file with these columns; another file with the same ones finds them."""
+    guess = asdict(columns.guess)
+    kind = "personas" if columns.guess.persona else "conversations"
+    layout = hashlib.sha256("\x1f".join(columns.every).encode()).hexdigest()[:16]
+    defaults = {
+        **guess,
+        "kind": kind,
+        "languages": "",
+        "conversations": list(guess["conversations"]),
+    }
+    return draft_form.open_form(f"contexts:corpus:{layout}", defaults)
+
+
+def _choices(form: DraftForm, columns: CorpusColumns) -> CorpusChoices:
+    with st.container(border=True):
+        kind = _text_fields(form, columns)
+        _filter_fields(form, kind)
+        _sample_fields(form, columns)
+        form.toggle(
+            "skip_unreadable", "Leave out texts that cannot be read",
+            help="Empty texts and unknown roles. Inkblot counts them. Without it, the first one "
+            "stops the import. A line that is no JSON always does.",
+        )  # fmt: skip
+        form.show_notes()
+    return _to_choices(form.fields, columns, kind)
+
+
+def _text_fields(form: DraftForm, columns: CorpusColumns) -> str:
+    """The columns of texts, codes and languages; returns the kind of the contexts."""
+    kind = form.fields["kind"]
+    if columns.conversations and columns.texts:
+        form.radio("kind", "Kind of contexts", _KINDS, horizontal=True)
+    else:
+        kind = "conversations" if columns.conversations else "personas"
+    left, middle, right = st.columns(3)
+    with left:
+        if kind == "conversations":
+            form.several(
+                "conversations", "Columns of conversations", columns.conversations, str,
+                help="Each chosen column of a row gives a context.",
+            )  # fmt: skip
+        else:
+            form.select("persona", "Column of personas", columns.texts, str,
+                        placeholder="Choose a column")  # fmt: skip
+    with middle:
+        form.select(
+            "code", "Code", ("", *columns.groups), lambda name: name or "Number of the row",
+            help="The column whose values name the contexts.",
+        )  # fmt: skip
+    with right:
+        form.select(
+            "language", "Column of languages", ("", *columns.texts), lambda name: name or "None",
+            help="Codes such as en, or English names such as German.",
+        )  # fmt: skip
+    return str(kind)
+
+
+def _filter_fields(form: DraftForm, kind: str) -> None:
+    left, right = st.columns([1, 2])
+    with left:
+        form.text(
+            "languages", "Languages to keep", placeholder="all", help="Such as: en, de",
+        )  # fmt: skip
+    with right:
+        words = DUPLICATES if kind == "conversations" else {
+            name: words for name, words in DUPLICATES.items() if name != "first_message"
+        }  # fmt: skip
+        form.select(
+            "duplicates", "Duplicates", list(words), lambda rule: words[rule].capitalize(),
+            help="Of equal contexts the first one stays. White space makes no difference.",
+        )  # fmt: skip
+    places = st.columns(5 if kind == "conversations" else 2)
+    lengths = [("least_characters", "Least characters"), ("most_characters", "Most characters")]
+    if kind == "conversations":
+        lengths = [("least_messages", "Least messages"), ("most_messages", "Most messages"),
+                   *lengths, ("exchanges", "First exchanges")]  # fmt: skip
+    for place, (field, label) in zip(places, lengths, strict=True):
+        with place:
+            form.number(
+                field, label, 1, None, step=1, value=None, placeholder="all",
+                help="Cut each conversation after this number of exchanges of user and assistant."
+                if field == "exchanges" else "The length before cropping. Empty: no limit.",
+            )  # fmt: skip
+
+
+def _sample_fields(form: DraftForm, columns: CorpusColumns) -> None:
+    count, seed, group, allocation = st.columns(4)
+    with count:
+        form.number(
+            "count", "Draw at random", 1, None, step=1, value=None, placeholder="all",
+            help="The number of contexts to draw. Empty: all.",
+        )  # fmt: skip
+    with seed:
+        form.number(
+            "seed", "Seed", 0, 2**31 - 1, step=1,
+            help="The same seed draws the same contexts again.",
+        )  # fmt: skip
+    with group:
+        form.select(
+            "stratify", "Stratify by", ("", *columns.groups), lambda name: name or "Nothing",
+            help="Draw from each group of rows with the same value in this column.",
+        )  # fmt: skip
+    with allocation:
+        form.select(
+            "allocation", "From each group", list(ALLOCATIONS),
+            lambda name: ALLOCATIONS[name].capitalize(),
+            help="The same number: the number to draw is that of one group. Its share: the number "
+            "is that of all groups together.",
+        )  # fmt: skip
+
+
+def _to_choices(fields: Mapping[str, Any], columns: CorpusColumns, kind: str) -> CorpusChoices:
+    languages = [part.strip() for part in fields["languages"].split(",") if part.strip()]
+    talks = kind == "conversations"
+    chosen: dict[str, Any] = {
+        **{name: fields[name] for name in vars(columns.guess)},
+        "conversations": tuple(fields["conversations"]) if talks else (),
+        "persona": "" if talks else fields["persona"] or "",
+        "languages": tuple(map(language_code, languages)),
+    }
+    if not talks:
+        chosen |= {"least_messages": None, "most_messages": None, "exchanges": None}
+    return CorpusChoices(**chosen)
+
+
+def _read(
+    file_id: str, corpus: corpora.Corpus, choices: CorpusChoices
+) -> tuple[CorpusSelection, tuple[Context, ...] | None, Recipe | None]:
+    """The selection and its contexts; None instead of these where they cannot be a set."""
+    key = (file_id, choices)
+    last = st.session_state.get(_LAST)
+    if last is not None and last[0] == key:
+        return cast("tuple[CorpusSelection, tuple[Context, ...] | None, Recipe | None]", last[1])
+    place = st.empty()
+    selection = corpora.select(
+        corpus, choices, lambda share: place.progress(share, "Reading the corpus")
+    )
+    place.empty()
+    contexts = recipe = None
+    if 0 < selection.count <= corpora.MAX_CONTEXTS:
+        contexts = corpora.take(corpus, choices, selection)
+        recipe = corpora.recipe_of(corpus, choices, selection)
+    st.session_state[_LAST] = (key, (selection, contexts, recipe))
+    return selection, contexts, recipe
+
+
+def _show_steps(selection: CorpusSelection) -> None:
+    first = selection.steps[0].count
+    widgets.table(
+        pd.DataFrame(
+            [(s.name[:1].upper() + s.name[1:], s.count) for s in selection.steps],
+            columns=["Step", "n"],
+        ),
+        alt=f"Contexts after each step, of {first} rows",
+        column_config={"n": st.column_config.NumberColumn(help="Left after the step.", width=80)},
+    )
+    for remark in selection.remarks:
+        st.text(f"• {remark[:1].upper()}{remark[1:]}.")
