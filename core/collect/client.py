@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from core.domain.instrument import ORIGINAL, Item, ResponseFormat
 from core.domain.study import CONTENT_FILTER, INITIAL, REFUSAL, Message, SamplingSettings
+from core.domain.templates import Listing
 
 __all__ = [
     "PAUSES",
@@ -41,7 +42,7 @@ class Question:
 
     Services see only the messages made of it; simulated respondents answer from it, and the parser
     reads replies by it. The options of `response_format` stand in the order shown, with names of
-    entities in their labels.
+    entities in their labels, and have the codes of the bank, whatever the model is shown.
     """
 
     items: tuple[Item, ...]
@@ -55,6 +56,8 @@ class Question:
     phase: str = INITIAL
     repetition: int = 1
     opinion: str = ""  # code of the option that the user is said to hold; empty: none
+    listing: Listing = "codes"  # how the template names the options to the model
+    instructions: str = ""  # language of instructions and labels; empty: that of the items
 
     @property
     def item(self) -> Item:

@@ -7,15 +7,25 @@ are filled for one question.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from string import ascii_uppercase
 
 from core.collect.client import Message, Question
 from core.domain.instrument import ORIGINAL, Item, Option, ResponseFormat
 from core.domain.study import Context
-from core.domain.templates import ENGLISH, PromptTemplate, ReplyWords, fill, placeholders
+from core.domain.templates import (
+    ENGLISH,
+    PromptTemplate,
+    ReplyWords,
+    TemplateText,
+    fill,
+    placeholders,
+)
 from core.errors import DesignError
 
 _ENTITY, _ENTITY_B = "{entity}", "{entity_b}"
 FALLBACK_LANGUAGE = ENGLISH
+_CODE_AND_LABEL = "{code} = {label}"
 _SMALL_WITHIN_SENTENCES = frozenset({"en", "es", "fr"})
 
 
@@ -29,19 +39,67 @@ def render(
 ) -> tuple[Message, ...]:
     """The messages that put a question to a model.
 
-    A system message, if needed, holds `system_prompt` and then the context's persona, verbatim; the
-    messages of a conversation come next; a user message with the question is last. `replies` are
-    the sentences that say how to reply, by language. Raises DesignError where an item has no text
-    in the language and form asked, or names an entity and none is given, or where the template
-    puts one item at a time and several are asked.
+    A system message, if needed, holds `system_prompt`, the system text of the template and, unless
+    a text places it, the context's persona, verbatim; the messages of a conversation come next; a
+    user message with the question is last. `replies` are the sentences that say how to reply, by
+    language. Raises DesignError where an item has no text in the language and form asked, or names
+    an entity and none is given, or where the template puts one item at a time and several are
+    asked, or names options by letters and there are too many.
     """
-    text = template.text(question.language)
-    system = _system(text.persona, context.text, system_prompt)
-    user = _user(question, template, replies)
-    messages: list[Message] = [*context.messages, {"role": "user", "content": user}]
-    if system:
-        messages.insert(0, {"role": "system", "content": system})
-    return tuple(messages)
+    asked = as_listed(question, template)
+    text = template.text(asked.language)
+    body = _body(asked, template)
+    values = _values(asked, text, replies)
+    values["persona"] = context.text.strip()
+    parts = [system_prompt, _fill_lines(text.system, values)]
+    if "persona" not in placeholders(text.system + body):
+        parts.append(_persona(text.persona, context.text))
+    parts = [part for part in parts if part.strip()]
+    messages: list[Message] = [{"role": "system", "content": "\n\n".join(parts)}] if parts else []
+    messages.extend(context.messages)
+    history = text.history if context.messages else ""
+    paragraphs = (history, _fill_lines(body, values), fill(text.cue, values))
+    content = "\n\n".join(filter(None, paragraphs))
+    return (*messages, {"role": "user", "content": content})
+
+
+def as_listed(question: Question, template: PromptTemplate) -> Question:
+    """The question with the listing of its template and the language of the instructions."""
+    return replace(
+        question, listing=template.listing, instructions=template.instructions or question.language
+    )
+
+
+def listed_format(question: Question) -> ResponseFormat:
+    """The response format with options named as the model sees them.
+
+    Options are in the order shown; the place of an option leads back to its code in the bank.
+    Raises DesignError where letters are too few.
+    """
+    shown = question.response_format
+    if question.listing == "codes" or not shown.is_choice:
+        return shown
+    options = shown.options
+    if question.listing == "labels":
+        language = question.instructions or question.language
+        keys = [_label(o, language) if _has_short_code(o) else o.code for o in options]
+    elif question.listing == "numbers":
+        keys = [str(number) for number in range(1, len(options) + 1)]
+    elif len(options) > len(ascii_uppercase):
+        raise DesignError(
+            f"The response format '{shown.code}' has {len(options)} options, and there are "
+            f"{len(ascii_uppercase)} letters.",
+            "Choose a template that names options by numbers.",
+        )
+    else:
+        keys = list(ascii_uppercase[: len(options)])
+    renamed = (replace(option, code=key) for option, key in zip(options, keys, strict=True))
+    return replace(shown, options=tuple(renamed))
+
+
+def allowed_replies(question: Question) -> tuple[str, ...]:
+    """What the model is to type for each option of a question, in the order shown."""
+    return choices(listed_format(question), question.instructions or question.language)
 
 
 def choices(response_format: ResponseFormat, language: str) -> tuple[str, ...]:
@@ -127,47 +185,69 @@ def _label(option: Option, language: str) -> str:
     return label or option.labels.get(FALLBACK_LANGUAGE, "").strip() or option.code
 
 
-def _system(persona_line: str, persona: str, system_prompt: str) -> str:
-    parts = [system_prompt] if system_prompt.strip() else []
-    if persona.strip():
-        parts.append(f"{persona}\n{persona_line}" if persona_line else persona)
-    return "\n\n".join(parts)
+def _persona(persona_line: str, persona: str) -> str:
+    """A persona of the system message, with the sentence that follows it."""
+    if not persona.strip():
+        return ""
+    return f"{persona}\n{persona_line}" if persona_line else persona
 
 
-def _user(question: Question, template: PromptTemplate, replies: Mapping[str, ReplyWords]) -> str:
-    """The template filled for one item, or for a numbered block of them."""
-    language, options = question.language, question.response_format.options
-    text = template.text(language)
-    words = replies.get(language, replies[FALLBACK_LANGUAGE])
-    listed = "options" in placeholders(text.single)
-    short = listed and all(_has_short_code(option) for option in options)
-    labels = [_inline(_label(option, language), question) for option in options]
-    values = {
-        "options": "\n".join(_listed(option, language) for option in options),
-        "labels": words.join_labels(labels) if labels else "",
-        "opinion": _opinion(question),
-    }
+def _body(question: Question, template: PromptTemplate) -> str:
+    """The text for one item, or for a block."""
+    text = template.text(question.language)
     if len(question.items) == 1:
-        values["item"] = item_text(question.item, question)
-        values["reply"] = words.with_code if short else words.with_label
-        return fill(text.single, values)
+        return text.single
     if not text.block:
         raise DesignError(
             f"The template '{template.code}' puts one item at a time.",
             "Choose another template, or one item a call.",
         )
-    values["items"] = "\n".join(
-        f"{number}. {item_text(item, question)}" for number, item in enumerate(question.items, 1)
-    )
-    values["count"] = str(len(question.items))
-    values["reply"] = words.block_with_code if short else words.block_with_label
-    return fill(text.block, values)
+    return text.block
+
+
+def _fill_lines(text: str, values: Mapping[str, str]) -> str:
+    """A text with its placeholders filled; without a persona, lines that place it are left out."""
+    if not values["persona"] and "persona" in placeholders(text):
+        lines = (line for line in text.split("\n") if "persona" not in placeholders(line))
+        text = "\n".join(lines).strip("\n")
+    return fill(text, values)
+
+
+def _values(
+    question: Question, text: TemplateText, replies: Mapping[str, ReplyWords]
+) -> dict[str, str]:
+    """What stands for each placeholder of a template but {persona}."""
+    language, options = question.instructions, listed_format(question).options
+    words = replies.get(language, replies[FALLBACK_LANGUAGE])
+    listed = "options" in placeholders(text.single + text.system)
+    short = listed and all(_has_short_code(option) for option in options)
+    labels = [_inline(_label(option, language), question) for option in options]
+    values = {
+        "options": text.between_options.join(
+            _listed(option, language, text.option) for option in options
+        ),
+        "labels": words.join_labels(labels) if labels else "",
+        "opinion": _opinion(question),
+        "count": str(len(question.items)),
+    }
+    if len(question.items) == 1:
+        values["item"] = item_text(question.item, question)
+        demand, built_in = text.reply, words.with_code if short else words.with_label
+    else:
+        values["items"] = "\n".join(
+            fill(text.item, {"number": str(number), "item": item_text(item, question)})
+            for number, item in enumerate(question.items, 1)
+        )
+        demand = text.block_reply
+        built_in = words.block_with_code if short else words.block_with_label
+    values["reply"] = fill(demand, values) if demand else built_in
+    return values
 
 
 def _inline(label: str, question: Question) -> str:
     """A label within a sentence: its first letter small, but in names and in German nouns."""
     name = label in (question.entity, question.entity_b)
-    if name or question.language.split("-")[0] not in _SMALL_WITHIN_SENTENCES:
+    if name or question.instructions.split("-")[0] not in _SMALL_WITHIN_SENTENCES:
         return label
     return label[:1].lower() + label[1:]
 
@@ -175,12 +255,13 @@ def _inline(label: str, question: Question) -> str:
 def _opinion(question: Question) -> str:
     """The label of the option the user is said to hold."""
     held = question.response_format.option(question.opinion)
-    return _label(held, question.language) if held else ""
+    return _label(held, question.instructions) if held else ""
 
 
-def _listed(option: Option, language: str) -> str:
-    """One line of the list of options: code and label, or the label alone for codes in words."""
+def _listed(option: Option, language: str, pattern: str) -> str:
+    """One option of the list: by the pattern, or the label alone where the code is a word."""
     label = _label(option, language)
-    if not _has_short_code(option) or label == option.code:
+    shows_code = "code" in placeholders(pattern or _CODE_AND_LABEL)
+    if shows_code and (not _has_short_code(option) or label == option.code):
         return label
-    return f"{option.code} = {label}"
+    return fill(pattern or _CODE_AND_LABEL, {"code": option.code, "label": label})

@@ -284,7 +284,7 @@ def _one_reply(simulation: SimulationSettings, question: Question, item: Item) -
         return _REFUSALS.get(question.language, _REFUSALS[prompts.FALLBACK_LANGUAGE])
     chosen = _option(simulation, question, item, asked)
     place = question.response_format.options.index(chosen)
-    reply = prompts.choices(question.response_format, question.language)[place]
+    reply = prompts.allowed_replies(question)[place]
     if uniform(simulation, "explanation", *asked) >= simulation.explanation_rate:
         return reply
     sentences = _EXPLANATIONS.get(question.language, _EXPLANATIONS[prompts.FALLBACK_LANGUAGE])

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field, TypeAdapter
 
-from core.domain.templates import PromptTemplate, ReplyWords, TemplateText, placeholders, problems
+from core.domain.templates import (
+    Listing,
+    PromptTemplate,
+    ReplyWords,
+    TemplateText,
+    as_values,
+    placeholders,
+    problems,
+)
 from core.errors import FileError
-from core.files.yaml_files import Shape, read_shape
+from core.files.tables import check_size, decode
+from core.files.yaml_files import Shape, line_of, read_shape, write_yaml
 
 BUILT_IN_FILE = Path(__file__).parents[2] / "data" / "templates.yaml"
 
@@ -46,11 +55,21 @@ class _Text(Shape):
     single: str = ""
     block: str = ""
     persona: str | None = None  # None: that of the language
+    system: str = ""
+    history: str = ""
+    reply: str = ""
+    block_reply: str = ""
+    option: str = ""
+    between_options: str = TemplateText.between_options
+    item: str = TemplateText.item
+    cue: str = ""
 
 
 class _Template(Shape):
     title: str | None = None  # None: its code
     personal: bool | None = None
+    listing: Listing = "codes"
+    instructions: str = ""
     texts: dict[str, _Text] = Field(default_factory=dict)
 
 
@@ -83,29 +102,54 @@ def read_templates(name: str, data: bytes) -> TemplateFile:
     ------
     FileError
         The file is too large or not YAML, or something in it is missing, unknown, repeated or of
-        the wrong kind; names the file, the template and the place.
+        the wrong kind; names the file, the line, the template and the place.
     """
-    file = read_shape(_FILE, name, data, compare=_COMPARE, nouns=_NOUNS)
+    check_size(name, len(data))
+    text = decode(name, data)
+    file = read_shape(_FILE, name, text, compare=_COMPARE, nouns=_NOUNS, with_line=True)
     if not file.templates:
         raise FileError(f"{name}: there are no templates.", _COMPARE)
-    made = tuple(_template(name, code, file) for code in file.templates)
+    made = tuple(_template(code, file) for code in file.templates)
+    for template in made:
+        for problem in problems(template):
+            path = ("templates", template.code, "texts", problem.language, problem.part)
+            line = line_of(text, [step for step in path if step])
+            raise FileError(
+                f"{name}, line {line}, template '{template.code}', {problem}.", _COMPARE
+            )
     return TemplateFile(
         made, {language: ReplyWords(**vars(words)) for language, words in file.replies.items()}
     )
 
 
-def _template(name: str, code: str, file: _File) -> PromptTemplate:
+def _template(code: str, file: _File) -> PromptTemplate:
     stated = file.templates[code]
     texts = {
         language: TemplateText(
-            text.single,
-            text.block,
-            file.persona.get(language, "") if text.persona is None else text.persona,
+            **{**vars(text), "persona": _persona(text, file.persona.get(language, ""))}
         )
         for language, text in stated.texts.items()
     }
     title = code if stated.title is None else stated.title
-    template = PromptTemplate(code, title, stated.personal, texts)
-    for problem in problems(template):
-        raise FileError(f"{name}, template '{code}', {problem}.", _COMPARE)
-    return template
+    return PromptTemplate(code, title, stated.personal, texts, stated.listing, stated.instructions)
+
+
+def _persona(text: _Text, of_language: str) -> str:
+    return of_language if text.persona is None else text.persona
+
+
+def templates_yaml(templates: Iterable[PromptTemplate]) -> bytes:
+    """A file of templates; `read_templates` reads the same ones back.
+
+    Parts that are empty or at their defaults are left out.
+    """
+    body = {}
+    for template in templates:
+        values = as_values(template)
+        del values["code"]
+        values["texts"] = {
+            language: {part: text for part, text in parts.items() if text or part == "single"}
+            for language, parts in values["texts"].items()
+        }
+        body[template.code] = {name: value for name, value in values.items() if value is not None}
+    return write_yaml({"templates": body}).encode("utf-8", "surrogatepass")

@@ -34,12 +34,15 @@ _WRITE_OUT = "Write every part out, and put texts in quotation marks."
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes texts with line ends of Unicode: PyYAML writes them so that they read as spaces."""
+    """Writes texts of several lines as such, but quotes those with other line ends of Unicode.
+
+    PyYAML writes such line ends so that they read as spaces.
+    """
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    quoted = '"' if any(mark in text for mark in _LINE_ENDS) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=quoted)
+    style = '"' if any(mark in text for mark in _LINE_ENDS) else "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _Dumper.add_representer(str, _represent_text)
@@ -197,11 +200,13 @@ def read_shape(
     *,
     compare: str,
     nouns: Mapping[str, str] = _NO_NOUNS,
+    with_line: bool = False,
 ) -> _Value:
     """The content of a YAML file, as a value of its shape.
 
     `compare` says what to do about a fault that does not say it itself. Where things stand under a
-    key by names of their own, `nouns` has the word for one of them, by that key.
+    key by names of their own, `nouns` has the word for one of them, by that key. `with_line` names
+    the line of a fault too.
 
     Raises
     ------
@@ -230,7 +235,30 @@ def read_shape(
         fault = next((one for one in faults if _SENTENCES.get(one["type"]) == _UNKNOWN), faults[0])
         problem, remedy = _sentence(shape, fault)
         place = _place(fault, nouns)
+        if with_line:
+            place = f", line {line_of(data, fault['loc'])}{place}"
         raise FileError(f"{name}{place}: {problem}.", remedy or compare) from error
+
+
+def line_of(text: str, path: Sequence[str | int]) -> int:
+    """The line on which a part of a YAML text begins; of a part that is not there, the last above.
+
+    `path` has the keys and places of entries that lead to the part. The text must be readable.
+    """
+    node, line = yaml.compose(text, Loader=_Loader), 1
+    for step in path:
+        if isinstance(node, yaml.MappingNode):
+            pairs = {key.value: (key, value) for key, value in node.value}
+            if str(step) not in pairs:
+                break
+            key, node = pairs[str(step)]
+            line = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
 
 
 def _not_json(value: object) -> object:

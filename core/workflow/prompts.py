@@ -8,12 +8,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from core.collect.client import ChatRequest, Message, Question
-from core.collect.prompts import choices, render
+from core.collect.prompts import allowed_replies, as_listed, render
 from core.domain import formats
 from core.domain.instrument import Instrument, Item, ResponseFormat
 from core.domain.study import Context, Design, Respondent, SamplingSettings
-from core.domain.templates import REPLIES, TEMPLATE, PromptTemplate, ReplyWords, problems
-from core.domain.values import json_value
+from core.domain.templates import (
+    REPLIES,
+    TEMPLATE,
+    PromptTemplate,
+    ReplyWords,
+    as_values,
+    problems,
+)
 from core.errors import DesignError
 from core.files import templates as template_files
 from core.store import saved_inputs, studies
@@ -55,15 +61,13 @@ def save_template(workspace: Workspace, template: PromptTemplate) -> None:
         raise DesignError(
             f"The template '{template.code}' cannot be used: {trouble[0]}.", "Mend its text."
         )
-    saved_inputs.save_template(
-        workspace.database, template.code, json.dumps(json_value(template), ensure_ascii=False)
-    )
+    saved_inputs.save_template(workspace.database, template.code, as_json(template))
 
 
 def wordings_as_json(wordings: Wordings, codes: Iterable[str]) -> dict[str, str]:
     """What a study keeps of the wordings: the templates it uses and the reply sentences."""
-    texts = {code: _json(wordings.templates[code]) for code in codes}
-    return texts | {_REPLY_WORDS_CODE: _json(wordings.replies)}
+    texts = {code: as_json(wordings.templates[code]) for code in codes}
+    return texts | {_REPLY_WORDS_CODE: as_json(wordings.replies)}
 
 
 def study_wordings(workspace: Workspace, study_id: int) -> Wordings:
@@ -76,8 +80,9 @@ def study_wordings(workspace: Workspace, study_id: int) -> Wordings:
     return Wordings({code: TEMPLATE.validate_json(body) for code, body in texts.items()}, replies)
 
 
-def _json(value: object) -> str:
-    return json.dumps(json_value(value), ensure_ascii=False, sort_keys=True)
+def as_json(value: PromptTemplate | Mapping[str, ReplyWords]) -> str:
+    """A template, or reply words, as the JSON of which plan hashes are made."""
+    return json.dumps(as_values(value), ensure_ascii=False, sort_keys=True)
 
 
 # From a planned call to the request that puts it: the words, and what is shown in which order.
@@ -108,7 +113,7 @@ class StudyMaterials:
 
     def question(self, call: PlannedCall) -> Question:
         """What a planned call asks, its options in the order they are shown."""
-        return Question(
+        question = Question(
             tuple(self.items[planned.item] for planned in call.items),
             shown_format(
                 self.formats[call.format],
@@ -126,6 +131,7 @@ class StudyMaterials:
             call.repetition,
             call.opinion,
         )
+        return as_listed(question, self.wordings.templates[question.template])
 
     def request(
         self, respondent: Respondent, question: Question, earlier: tuple[Message, ...] = ()
@@ -137,9 +143,11 @@ class StudyMaterials:
         repetition, so that repetitions are independent draws.
         """
         sampling = _with_room_for_block(respondent.sampling, len(question.items))
+        template = self.wordings.templates[question.template]
+        question = as_listed(question, template)
         messages = render(
             question,
-            self.wordings.templates[question.template],
+            template,
             self.wordings.replies,
             context=self.contexts.get(question.context, _NO_CONTEXT),
             system_prompt=sampling.system_prompt,
@@ -147,7 +155,7 @@ class StudyMaterials:
         seed = None if sampling.seed is None else sampling.seed + question.repetition - 1
         enforced = sampling.only_options or self.design.answering == "enforced"
         held = enforced and question.response_format.is_choice
-        allowed = choices(question.response_format, question.language) if held else ()
+        allowed = allowed_replies(question) if held else ()
         return ChatRequest(
             respondent.model,
             (*messages[:-1], *earlier, messages[-1]),

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
-import yaml
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from core.domain.formats import BUILT_IN as FORMATS
 from core.domain.formats import LANGUAGES
@@ -13,13 +13,19 @@ from core.domain.templates import (
     TEMPLATE,
     PromptTemplate,
     TemplateText,
+    as_values,
     fill,
     placeholders,
     problems,
+    remarks,
 )
-from core.domain.values import json_value
 from core.errors import FileError
-from core.files.templates import BUILT_IN_FILE, built_in_templates, read_templates
+from core.files.templates import (
+    BUILT_IN_FILE,
+    built_in_templates,
+    read_templates,
+    templates_yaml,
+)
 
 CODES = (
     "standard", "question", "conversation", "opposing", "association",
@@ -162,7 +168,7 @@ def test_what_stands_in_an_item_is_not_taken_for_a_placeholder():
 
 def test_a_template_survives_being_stored():
     for template in TEMPLATES.values():
-        assert TEMPLATE.validate_json(json.dumps(json_value(template))) == template
+        assert TEMPLATE.validate_json(json.dumps(as_values(template))) == template
 
 
 def test_a_language_a_template_does_not_have_is_asked_in_english():
@@ -184,8 +190,8 @@ def test_a_file_of_ones_own_needs_no_reply_sentences():
 def test_an_unknown_placeholder_is_refused_with_its_place():
     error = refusal(ONE_TEMPLATE.replace("{reply}", "{reply} {itm}"))
     assert error.problem == (
-        "mine.yaml, template 'mine', language 'en', single: {itm} is no placeholder "
-        "(known here: {item}, {labels}, {opinion}, {options}, {reply})."
+        "mine.yaml, line 7, template 'mine', language 'en', single: {itm} is no placeholder (known "
+        "here: {item}, {labels}, {opinion}, {options}, {persona}, {reply}; did you mean {item}?)."
     )
 
 
@@ -199,6 +205,7 @@ replies:
     or: d
     comma: e
 """
+PART = '\n        {}: "{}"'
 BLOCK = '\n        block: "{reply} {items}"'
 
 
@@ -206,7 +213,16 @@ BLOCK = '\n        block: "{reply} {items}"'
     ("change", "place"),
     [
         (lambda t: t.replace("{item}", "it"), "language 'en', single: {item} is missing"),
-        (lambda t: t.replace("{reply} ", "Well: "), "language 'en', single: {reply} is missing"),
+        (lambda t: t.rstrip() + PART.format("option", "- {label}"), "line 8, template 'mine', "
+         "language 'en', option: {code} is missing"),
+        (lambda t: t.rstrip() + PART.format("item", "{number}."), "item: {item} is missing"),
+        (lambda t: t.rstrip() + PART.format("between_options", ""), "between_options: it is empty"),
+        (lambda t: t.rstrip() + PART.format("cue", "{item}"), "cue: {item} has no place here"),
+        (lambda t: t.replace("texts:", "listing: letters\n    texts:"),
+         "line 8, template 'mine', language 'en', single: {options} is missing"),
+        (lambda t: t.replace("texts:", "listing: roman\n    texts:"),
+         "mine.yaml, line 5, template 'mine', listing: this is not"),
+        (lambda t: t.replace("texts:", "instructions: es\n    texts:"), "language 'es': there is"),
         (lambda t: t.replace("{item}", "{item} {count}"), "single: {count} has no place here"),
         (lambda t: t.rstrip() + BLOCK.replace("{items}", "all"), "block: {items} is missing"),
         (lambda t: t.rstrip() + BLOCK.replace("{items}", "{items} {opinion}"),
@@ -217,7 +233,8 @@ BLOCK = '\n        block: "{reply} {items}"'
          "language 'es', block: it is empty"),
         (lambda t: t.replace("title: Mine", "title: 3"), "template 'mine', title: this is not a"),
         (lambda t: t.replace("title: Mine", "personal: 1"), "personal: this is neither true nor"),
-        (lambda t: t.replace("single:", "singel:"), "language 'en': the key 'singel' is unknown"),
+        (lambda t: t.replace("single:", "singel:"), "mine.yaml, line 7, template 'mine', "
+         "language 'en': the key 'singel' is unknown"),
         (lambda t: t.replace("en:", "no:"), "mine.yaml, line 6: the key 'no' is not a text"),
         (lambda t: t.replace("templates:", "templates: {}\nreplies:"), "replies, language 'mine'"),
         (lambda t: t + "replies:\n  en:\n    or: x", "language 'en': 'with_code' is missing"),
@@ -264,8 +281,49 @@ def test_json_in_a_template_is_no_placeholder():
     assert fill(template.texts["en"].single, {"reply": "R", "item": "I"}) == 'R {"a": 1} I'
 
 
-def test_a_stored_template_written_as_yaml_reads_back():
-    body = json_value(replace(TEMPLATES["personal_2"], code="own"))
-    code = body.pop("code")
-    text = yaml.safe_dump({"templates": {code: body}}, allow_unicode=True)
-    assert read(text).templates == (replace(TEMPLATES["personal_2"], code="own"),)
+FULL = PromptTemplate(
+    "full", "Every part", True,
+    {
+        "en": TemplateText(
+            "{persona}\n\n{options}\n\n{item}\n", "{options} {items}", "As they.", "Be brief.",
+            "  Think of what was said. ", "Only {labels}.", "{count} times {labels}.",
+            "({code}) {label}", ", ", "{number}) {item}", "Answer:\tnow",
+        ),
+        "zh": TemplateText("{options} {item}", "{items} {options}", cue="'回答'：\n"),
+    },
+    "letters", "zh",
+)  # fmt: skip
+
+
+def test_a_file_of_templates_reads_back_as_the_same_templates():
+    templates = (*TEMPLATES.values(), FULL)
+    assert read_templates("mine.yaml", templates_yaml(templates)).templates == templates
+
+
+@given(st.text(), st.text(), st.text())
+def test_any_text_of_a_template_survives_a_file(single, system, cue):
+    texts = {"en": TemplateText(single=f"{single}{{item}}", system=system, cue=cue)}
+    template = PromptTemplate("own", cue, None, texts)
+    assume(not problems(template) and not any("\ud800" <= c <= "\udfff" for c in str(template)))
+    assert read_templates("mine.yaml", templates_yaml([template])).templates == (template,)
+
+
+def test_parts_that_a_template_does_not_use_are_neither_in_its_json_nor_in_its_file():
+    body = as_values(TEMPLATES["standard"])
+    assert set(body) == {"code", "title", "personal", "texts"}
+    assert all(set(text) == {"single", "block", "persona"} for text in body["texts"].values())
+    stored = TEMPLATE.validate_json(json.dumps(as_values(FULL)))
+    assert stored == FULL
+    assert templates_yaml([TEMPLATES["free"]]).decode().splitlines()[:6] == [
+        "templates:", "  free:", "    title: The item alone", "    texts:", "      en:",
+        "        single: '{item}'",
+    ]  # fmt: skip
+
+
+def test_a_text_that_names_no_replies_can_be_used_and_is_remarked_on():
+    (template,), _ = read(ONE_TEMPLATE.replace("{reply} ", "Only answer with Yes or No. "))
+    assert remarks(template) == (
+        "language 'en', single: no placeholder names the possible replies. "
+        "The text must name them itself.",
+    )
+    assert not any(remarks(one) for one in (*TEMPLATES.values(), FULL))

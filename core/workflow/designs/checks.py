@@ -13,7 +13,6 @@ from core.collect.client import ChatRequest, Question
 from core.domain.instrument import ORIGINAL, Instrument, Item, problems
 from core.domain.numbers import count_text
 from core.domain.study import Context, Design, Respondent
-from core.domain.templates import placeholders
 from core.domain.values import name_fault
 from core.errors import DesignError
 from core.workflow.prompts import StudyMaterials, shown_format
@@ -494,7 +493,7 @@ def _unfit_templates(materials: StudyMaterials) -> Iterator[str]:
         template = materials.wordings.templates.get(code)
         if template is None:
             yield f"There is no prompt template '{code}'."
-        elif "opinion" in placeholders(template.text("en").single):
+        elif template.states_opinion:
             yield f"The template '{code}' states an opinion. Only a second phase can use it."
 
 

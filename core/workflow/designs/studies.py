@@ -10,8 +10,6 @@ from dataclasses import replace
 from core.collect.client import ChatRequest
 from core.domain.instrument import Instrument
 from core.domain.study import DESIGN, USUAL_CALLS, Design, Respondent, as_json_values
-from core.domain.templates import placeholders
-from core.domain.values import json_value
 from core.errors import DesignError
 from core.files.writing import csv_line
 from core.files.yaml_files import read_shape, write_yaml
@@ -265,8 +263,6 @@ def _crossed_respondents(workspace: Workspace, design: Design) -> list[Responden
 
 # The second phase: each question is asked again with an opinion opposite to the first answer.
 
-_OPINION = "opinion"
-
 
 def phase_state(workspace: Workspace, study: str) -> Phases:
     """How far the phases of a study are."""
@@ -279,7 +275,7 @@ def opinion_templates(workspace: Workspace) -> dict[str, str]:
     return {
         code: template.title
         for code, template in prompts.load_wordings(workspace).templates.items()
-        if _OPINION in placeholders(template.text("en").single)
+        if template.states_opinion
     }
 
 
@@ -309,10 +305,7 @@ def plan_second_phase(workspace: Workspace, study: str, template: str) -> Phases
             f"The template '{template}' states no opinion.",
             "Choose one whose text holds {opinion}.",
         )
-    body = json.dumps(
-        json_value(prompts.load_wordings(workspace).templates[template]),
-        ensure_ascii=False, sort_keys=True,
-    )  # fmt: skip
+    body = prompts.as_json(prompts.load_wordings(workspace).templates[template])
 
     def plan_hash_of(count: int, mark: int) -> str:
         text = json.dumps([record.plan_hash, template, body, count, str(mark)])

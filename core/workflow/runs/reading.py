@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from core.collect import prompts
@@ -84,7 +85,8 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
     """As `read`, from the words of a reply.
 
     A reply that the provider's content filter withheld or cut off is a refusal, as is one that the
-    service itself calls so, whatever its words.
+    service itself calls so, whatever its words. A reply is read by the options as the model was
+    shown them; the result has the codes of the bank.
     """
     if finish_reason in (CONTENT_FILTER, REFUSAL):
         return (Parsed(Status.REFUSED, None),) * len(question.items)
@@ -95,16 +97,19 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
             text, question.response_format.ratings, finish_reason=finish_reason
         )
         return (Parsed(rated.status, None),)
+    listed = prompts.listed_format(question)
+    language = question.instructions or question.language
+    read: tuple[Parsed, ...]
     if len(question.items) == 1:
         answer = _json_value(text)
-        return (
-            reader.parse(
-                answer, question.response_format, question.language, finish_reason=finish_reason
-            ),
-        )
-    texts = [prompts.item_text(item, question) for item in question.items]
-    return reader.parse_block(
-        text, question.response_format, question.language, texts, finish_reason=finish_reason
+        read = (reader.parse(answer, listed, language, finish_reason=finish_reason),)
+    else:
+        texts = [prompts.item_text(item, question) for item in question.items]
+        read = reader.parse_block(text, listed, language, texts, finish_reason=finish_reason)
+    options = zip(listed.options, question.response_format.options, strict=True)
+    codes = {shown.code: option.code for shown, option in options}
+    return tuple(
+        replace(one, option=codes[one.option]) if one.option is not None else one for one in read
     )
 
 
@@ -138,7 +143,7 @@ def _chance(reply: Reply, question: Question, option: str | None) -> float | Non
     """
     if not reply.first_token or option is None or len(question.items) > 1:
         return None
-    texts = prompts.choices(question.response_format, question.language)
+    texts = prompts.allowed_replies(question)
     codes = [option_shown.code for option_shown in question.response_format.options]
     return first_token_chances(reply, dict(zip(codes, texts, strict=True))).get(option)
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from core.collect.client import Question, Reply, TokenChance
 from core.collect.replies.reader import PARSER_VERSION
-from core.domain.formats import BUILT_IN
+from core.domain.formats import BUILT_IN, reorder_options
 from core.domain.instrument import FREE_TEXT, Item, Wording
 from core.domain.study import Status
 from core.errors import DesignError
@@ -213,3 +214,53 @@ def test_answers_typed_as_labels_have_chances_too():
     found = reader(response_format=agree)
     found.judge(Reply("Agree", first_token=first(("Agree", 0.3), (" Dis", 0.1))))
     assert found.codings()[0].chance == pytest.approx(0.75)
+
+
+# Options that a template names by labels, letters or numbers lead back to the codes of the bank.
+
+RANDOM = reorder_options(LIKERT, ("3", "5", "1", "2", "4"))
+
+
+@pytest.mark.parametrize(
+    ("listing", "reply", "code"),
+    [
+        ("codes", "2", "2"),
+        ("letters", "B", "5"),
+        ("letters", "C) Strongly disagree", "1"),
+        ("letters", '{"answer": "E"}', "4"),
+        ("letters", "My answer is (D).", "2"),
+        ("letters", "agree", "4"),
+        ("letters", "2", None),  # no number was shown
+        ("numbers", "1", "3"),
+        ("numbers", "5 = Agree", "4"),
+        ("numbers", "6", None),
+        ("labels", "Strongly agree", "5"),
+        ("labels", "2", None),
+    ],
+)
+def test_a_reply_is_read_by_the_options_as_they_were_shown(listing, reply, code):
+    asked = replace(question(response_format=RANDOM), listing=listing)
+    (parsed,) = read_text(reply, asked, finish_reason="stop")
+    assert parsed.option == code
+
+
+def test_a_block_of_letters_is_read_back_line_by_line():
+    asked = replace(question(3, response_format=RANDOM), listing="letters")
+    read = read_text("1. A\n2. B\n3. E", asked, finish_reason="stop")
+    assert [parsed.option for parsed in read] == ["3", "5", "4"]
+
+
+def test_labels_in_the_language_of_the_instructions_are_read():
+    items = (Item("i", (Wording("zh", "雨"),)),)
+    asked = Question(items, BUILT_IN["comedy_tragedy"], "zh", instructions="en")
+    (parsed,) = read_text("Tragedy", asked, finish_reason="stop")
+    assert parsed.option == "tragedy"
+
+
+def test_the_chance_of_a_letter_is_that_of_its_option():
+    asked = replace(question(response_format=RANDOM), listing="letters")
+    found = Reader(asked, call(), most_replies=1)
+    chances = (TokenChance("B", math.log(0.75)), TokenChance("A", math.log(0.25)))
+    found.judge(Reply("B", first_token=chances))
+    (coding,) = found.codings()
+    assert (coding.option, coding.chance) == ("5", pytest.approx(0.75))
