@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from core.collect.limits import ServiceLimits
 from core.domain.instrument import ORIGINAL, Item, ResponseFormat
 from core.domain.study import CONTENT_FILTER, INITIAL, REFUSAL, Message, SamplingSettings
 from core.domain.templates import Listing
@@ -113,6 +114,7 @@ class Reply:
     refusal: str = ""
     tokens_reasoning: int | None = None  # part of `tokens_out`
     body: str = ""  # of the error with which a content filter withheld it
+    limits: ServiceLimits | None = None  # None: the service states none
 
 
 class FailureKind(StrEnum):
@@ -159,6 +161,7 @@ class CallFailure(Exception):
     partial: Reply | None = field(default=None)
     filtered: bool = False
     body: str = ""
+    limits: ServiceLimits | None = None
 
     def __str__(self) -> str:
         """The plain words."""
@@ -283,6 +286,7 @@ def withheld_reply(failure: CallFailure) -> Reply:
         message=failure.message,
         http_status=failure.http_status,
         body=failure.body,
+        limits=failure.limits,
     )
 
 

@@ -7,6 +7,7 @@ import json
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -29,6 +30,7 @@ from core.collect.client import (
     withheld_reply,
 )
 from core.collect.endpoints import check_address, check_resolved_addresses, clean_key, is_private
+from core.collect.limits import ServiceLimits, read_limits
 from core.collect.prompts import json_schema
 from core.collect.redaction import clean_body, clean_text
 from core.errors import CollectionError
@@ -194,7 +196,8 @@ class OpenAIClient:
         A reply that the provider's content filter withheld with an error is an empty reply.
         """
         try:
-            return await self._call("/chat/completions", request_body(request), read_reply)
+            reply, limits = await self._call("/chat/completions", request_body(request), read_reply)
+            return reply if limits is None else replace(reply, limits=limits)
         except CallFailure as failure:
             if not failure.filtered:
                 raise
@@ -202,7 +205,7 @@ class OpenAIClient:
 
     async def models(self) -> tuple[str, ...]:
         """The names of the models the service offers, in its order."""
-        return await self._call("/models", None, _names)
+        return (await self._call("/models", None, _names))[0]
 
     async def close(self) -> None:
         """Release connections."""
@@ -210,26 +213,30 @@ class OpenAIClient:
 
     async def _call(
         self, path: str, content: bytes | None, read: Callable[[Any], _Found]
-    ) -> _Found:
-        """What `read` makes of the JSON that came back. A failure keeps the body.
+    ) -> tuple[_Found, ServiceLimits | None]:
+        """What `read` makes of the JSON that came back, and the limits that the service states.
+
+        A failure keeps the body.
 
         Failures are raised free of the exceptions behind them, which may quote what a service
         said about the key.
         """
-        body = b""
+        body, limits = b"", None
         try:
             async with asyncio.timeout(self._timeout_s):
                 await self._check_resolved()
-                body = (await self._send(path, content)).content
-            return read(read_json(body))
+                answer = await self._send(path, content)
+            body, limits = answer.content, read_limits(answer.headers)
+            return read(read_json(body)), limits
         except CallFailure as raised:
             failure = raised
         except (APIStatusError, APIConnectionError, TimeoutError, aiohttp.ClientError) as error:
-            body = error.response.content if isinstance(error, APIStatusError) else body
+            if isinstance(error, APIStatusError):
+                body, limits = error.response.content, read_limits(error.response.headers)
             failure = self._failure(error)
         except ReplyTooLarge:
             failure = broken_reply("The reply was larger than any answer to a question can be.")
-        failure.body = truncate_body(body)
+        failure.body, failure.limits = truncate_body(body), limits
         raise failure from None
 
     async def _send(self, path: str, content: bytes | None) -> httpx2.Response:

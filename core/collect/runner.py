@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 import time
 import traceback
@@ -16,7 +17,7 @@ from enum import StrEnum
 from random import Random
 from typing import Literal
 
-from core.collect.budget import Budget, Reservation
+from core.collect.budget import Budget, Reservation, longest_reply
 from core.collect.client import (
     PAUSES,
     RETRIED,
@@ -26,6 +27,7 @@ from core.collect.client import (
     FailureKind,
     Reply,
 )
+from core.collect.limits import Pace, Start
 from core.errors import CollectionError, UserError
 
 __all__ = ["Attempt", "Control", "EndpointCalls", "Outcome", "RunResult", "Task", "run"]
@@ -34,6 +36,7 @@ __all__ = ["Attempt", "Control", "EndpointCalls", "Outcome", "RunResult", "Task"
 # The calls of one endpoint, how fast they may start, and how a run is ended from outside.
 
 _FEWEST_FAILED_IN_A_ROW = 3
+_LONGEST_WAIT_S = 1.0  # before a call that waits for its turn looks at the limits again
 StopReason = Literal["pause", "stop"]
 
 
@@ -64,8 +67,10 @@ class Task:
 
 @dataclass(frozen=True)
 class EndpointCalls:
-    """The calls of one endpoint. `per_minute` limits how many start in a minute; None: no limit.
+    """The calls of one endpoint. None: no limit.
 
+    `at_once` is the largest number of calls in flight, `per_minute` of calls started in a minute,
+    `tokens_per_minute` of tokens of prompts and replies. A run starts slower and adapts: see Pace.
     `announce` is awaited before each try is sent, with the call id, the number of the try and its
     cost at worst (None: unknown). A try whose announcement fails is not sent.
     """
@@ -76,6 +81,7 @@ class EndpointCalls:
     at_once: int
     per_minute: int | None
     announce: Callable[[int, int, float | None], Awaitable[None]] | None = None
+    tokens_per_minute: int | None = None
 
 
 class Control:
@@ -139,8 +145,9 @@ class EndpointState:
         self._exhausted = False
         self._pulling = asyncio.Lock()  # an async generator cannot be asked twice at a time
         self._control = control
-        self._interval_s = 60.0 / lane.per_minute if lane.per_minute else 0.0
-        self._next_start = 0.0
+        self._pace = Pace(lane.at_once, lane.per_minute, lane.tokens_per_minute)
+        self._starting = asyncio.Lock()  # calls start in the order in which they came
+        self._ended = asyncio.Event()
         self._closed_until = 0.0
 
     @property
@@ -174,17 +181,37 @@ class EndpointState:
         """Let no call of the lane start for that long."""
         self._closed_until = max(self._closed_until, _now() + seconds)
 
-    async def turn(self) -> None:
-        """Wait until a call may start, or until the run is ending."""
-        while not self._control.stopping:
-            if _now() < self._closed_until:
-                await self._control.sleep(self._closed_until - _now())
-                continue
-            start = max(_now(), self._next_start)
-            self._next_start = start + self._interval_s
-            await self._control.sleep(start - _now())
-            if _now() >= self._closed_until:
-                return
+    async def turn(self, request: ChatRequest) -> Start | None:
+        """Wait until the call may start; None where the run is ending. `end` gives its place back.
+
+        Limits are looked at again now and then, for replies that come meanwhile change them.
+        """
+        size = sum(len(m["content"].encode("utf-8", "replace")) for m in request.messages)
+        async with self._starting:
+            while not self._control.stopping:
+                tokens, counted = self._pace.set_aside(size, longest_reply(request.sampling))
+                wait = max(self._closed_until - _now(), self._pace.wait_s(tokens, _now()))
+                if wait <= 0:
+                    return self._pace.start(tokens, counted, _now())
+                if math.isinf(wait):
+                    self._ended.clear()
+                    await self._ended.wait()
+                else:
+                    await self._control.sleep(min(wait, _LONGEST_WAIT_S))
+        return None
+
+    def end(self, start: Start, outcome: Reply | CallFailure | None = None) -> None:
+        """The call is no longer in flight; its outcome shows how many more the service takes."""
+        self._pace.release(start)
+        self._ended.set()
+        if outcome is None:
+            return
+        if isinstance(outcome, Reply):
+            self._pace.note_reply(start, outcome.tokens_in, outcome.tokens_out, _now())
+        elif outcome.kind is FailureKind.RATE_LIMIT:
+            self._pace.note_refusal(start, _now())
+        if outcome.limits is not None:
+            self._pace.note_limits(start, outcome.limits, _now())
 
 
 def _now() -> float:
@@ -289,9 +316,9 @@ async def run(
     """Make the calls of all lanes and hand every attempt to `record`, which is awaited.
 
     At most `at_once` calls of a lane are in flight, so that stopping costs at most those; until
-    the lane has replied it is one. Failures that only a person can mend pause the run, as do a
-    record that fails, a cap that is reached, and `at_once` (at least 3; 3 before the first reply)
-    calls of a lane in a row that were given up.
+    the lane has replied it is one, and then each reply adds one. Failures that only a person can
+    mend pause the run, as do a record that fails, a cap that is reached, and `at_once` (at least 3;
+    3 before the first reply) calls of a lane in a row that were given up.
     """
     state = _Run(record, control, policy, budget, random)
     async with asyncio.TaskGroup() as workers:
@@ -379,12 +406,17 @@ class _Run:
         """Try one call until it is done with or the run is ending."""
         tries = _Tries()
         while True:
-            await lane.turn()
-            reservation = await self._reserved(task.request)
-            if reservation is None:
+            start = await lane.turn(task.request)
+            if start is None:
                 return
-            tries.made += 1
-            wait = await self._try(lane, task, tries, reservation)
+            try:
+                reservation = await self._reserved(task.request)
+                if reservation is None:
+                    return
+                tries.made += 1
+                wait = await self._try(lane, task, tries, reservation, start)
+            finally:
+                lane.end(start)
             if wait is None:
                 return
             await self._control.sleep(wait)
@@ -408,7 +440,7 @@ class _Run:
         return None
 
     async def _try(
-        self, lane: EndpointState, task: Task, tries: _Tries, reservation: Reservation
+        self, lane: EndpointState, task: Task, tries: _Tries, reservation: Reservation, start: Start
     ) -> float | None:
         """Send once and record it. Returns the wait before the next try; None: no further."""
         number = task.attempts_before + tries.made
@@ -418,6 +450,7 @@ class _Run:
         sent_at, started = datetime.now(UTC), time.perf_counter()
         outcome = await self._sent_to(lane, task.request, reservation)
         latency_s = time.perf_counter() - started
+        lane.end(start, outcome)
         if outcome is None:
             return None
         cost = self._budget.settle(reservation, outcome)

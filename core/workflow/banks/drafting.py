@@ -304,8 +304,9 @@ async def _run_calls(
     client = client_for(workspace, person)
     sampling = person.sampling
     lane = EndpointCalls(
-        person.label, client, tasks(), max(sampling.at_once, 1), sampling.per_minute
-    )
+        person.label, client, tasks(), max(sampling.at_once, 1), sampling.per_minute,
+        tokens_per_minute=sampling.tokens_per_minute,
+    )  # fmt: skip
     try:
         running = asyncio.create_task(
             runner.run(

@@ -442,8 +442,9 @@ class _RunThread:
         client = client_for(self.workspace, self.respondent)
         sampling = self.respondent.sampling
         lane = EndpointCalls(
-            self.respondent.label, client, _one_by_one(tasks), sampling.at_once, sampling.per_minute
-        )
+            self.respondent.label, client, _one_by_one(tasks), sampling.at_once,
+            sampling.per_minute, tokens_per_minute=sampling.tokens_per_minute,
+        )  # fmt: skip
         try:
             result = await run(
                 [lane],

@@ -238,7 +238,12 @@ class _StudyRun:
         announcer = _Announcer(self.workspace, self.study_id, self.number)
         for name, members in by_endpoint.items():
             first = next(iter(members.values()))
-            limits = [p.sampling.per_minute for p in members.values() if p.sampling.per_minute]
+            calls = [p.sampling.per_minute for p in members.values() if p.sampling.per_minute]
+            tokens = [
+                p.sampling.tokens_per_minute
+                for p in members.values()
+                if p.sampling.tokens_per_minute
+            ]
             client = client_for(self.workspace, first)
             clients.append(client)
             lanes.append(
@@ -247,7 +252,8 @@ class _StudyRun:
                     client=client,
                     tasks=self._tasks(members),
                     at_once=min(person.sampling.at_once for person in members.values()),
-                    per_minute=min(limits) if limits else None,
+                    per_minute=min(calls, default=None),
+                    tokens_per_minute=min(tokens, default=None),
                     announce=None if first.kind == "simulated" else announcer,
                 )
             )
