@@ -23,7 +23,6 @@ NOT_YET_REACHED = {
     "resampled_distance": "formula for the coming comparison of formats",
     "option_shares": "formula for the coming analysis of bias",
     "share": "formula for the coming analysis of bias",
-    "choose_items": "for the coming editor of blocks",
     "save_template": "for the coming page of prompt templates",
     "templates_yaml": "for the coming page of prompt templates",
     "LISTINGS": "for the coming page of prompt templates",

@@ -14,6 +14,7 @@ from core.domain.study import Design
 from core.errors import UserError
 from core.workflow import glossary, saved_inputs
 from core.workflow.designs import forms, studies
+from core.workflow.designs.blocks import differences, unused_levels
 from core.workflow.designs.studies import PlanSize, StudyRecord
 from core.workflow.respondents import catalog
 from core.workflow.runs import amendments
@@ -246,6 +247,18 @@ def _range(low: float | None, high: float | None) -> str:
 
 def _money(dollars: float) -> str:
     return f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.4f}"
+
+
+def block_table(design: Design) -> None:
+    """The blocks of the design: how each differs from it, and what no block asks."""
+    rows = [
+        (forms.block_title(place, block.name), differences(block) or "nothing")
+        for place, block in enumerate(design.blocks)
+    ]
+    frame = pd.DataFrame(rows, columns=["Block", "Different from the design"])
+    widgets.table(frame, alt=f"{len(rows)} blocks of the design")
+    for sentence in unused_levels(design):
+        st.caption(widgets.plain(sentence))
 
 
 # Freezing a design, and the studies frozen so far.

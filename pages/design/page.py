@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
-from core.domain.formats import TITLES
 from core.domain.instrument import ORIGINAL, Instrument
-from core.domain.languages import language_name
 from core.domain.numbers import count_text, name_with_count
 from core.domain.study import LABEL_ORDERS, STANDARD, Design
 from core.domain.templates import PromptTemplate
@@ -19,29 +16,10 @@ from core.workflow.banks import editing
 from core.workflow.designs import forms, presets, studies
 from core.workflow.designs.presets import PublishedDesign
 from core.workflow.designs.studies import PlanSize
-from core.workflow.respondents import catalog
-from pages.design import overview, personas, prepared
-from pages.respondents.form import KINDS
+from pages.design import blocks, items, overview, personas, prepared
+from pages.design.levels import levels, offered_levels, seed
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.draft_form import DraftForm
-
-# A chooser for the levels of one factor, which warns about chosen levels that no longer exist.
-
-
-def levels(
-    form: DraftForm, field: str, label: str, offered: Mapping[str, str], **options: Any
-) -> None:
-    """Let the user choose any of `offered` (levels with their words)."""
-    form.several(field, label, list(offered), offered.__getitem__, **options)
-    unavailable = [value for value in form.fields[field] if value not in offered]
-    if unavailable:
-        st.warning(f"Chosen, but no longer available: {widgets.plain(', '.join(unavailable))}.")
-        available = [value for value in form.fields[field] if value in offered]
-        st.button(
-            "Remove them", key=f"design_drop:{field}", on_click=draft_form.set_fields,
-            args=(form.name, form.defaults, {field: available}),
-        )  # fmt: skip
-
 
 # The entities that the items are about, or ordered pairs of them.
 
@@ -97,13 +75,13 @@ def _make_pairs(form: DraftForm) -> None:
 # The calls: the order of items, items per call, and the handling of replies.
 
 SEVERAL = -1
-_PER_CALL = {1: "One", SEVERAL: "Several", 0: "All of the bank"}
+_PER_CALL = {1: "One", SEVERAL: "Several", 0: "All"}
 _AT_FIRST = 10  # items in a call where "Several" is chosen
 _LARGEST = 2**31 - 1  # what a whole number of the database holds
 
 
-def order(form: DraftForm) -> None:
-    """Items per call, item order, and the seed of every random order."""
+def order(form: DraftForm, offered: Mapping[str, Mapping[str, str]]) -> None:
+    """Items per call, item order, history, and the seed of every random order."""
     with st.expander("Order"):
         left, right = st.columns(2)
         with left:
@@ -115,10 +93,19 @@ def order(form: DraftForm) -> None:
                 help="Shuffled: each administration gets its own random order. In an "
                 "administration, one respondent answers the bank once under one set of conditions.",
             )  # fmt: skip
-        form.number(
-            "seed", "Seed of the random orders", -_LARGEST, _LARGEST, step=1, width=240,
-            help="The same seed gives the same random orders of items and options.",
-        )  # fmt: skip
+        left, right = st.columns(2)
+        with left:
+            levels(
+                form, "histories", "History", offered["histories"],
+                placeholder=offered["histories"]["none"],
+                help="Its own earlier answers: each call of an administration begins with the "
+                "earlier calls and their replies, in their order. Such calls wait for each other.",
+            )  # fmt: skip
+        with right:
+            form.number(
+                "seed", "Seed of the random orders", -_LARGEST, _LARGEST, step=1, width=240,
+                help="The same seed gives the same random orders of items and options.",
+            )  # fmt: skip
 
 
 def _unusable_answers(form: DraftForm) -> None:
@@ -154,8 +141,7 @@ def _items_per_call(form: DraftForm) -> None:
     per_call = form.fields["items_per_call"]
     shown = per_call if per_call in (0, 1) else SEVERAL
     key = draft_form.key_of(form.name, "per_call_choice")
-    if st.session_state.get(key) != shown:
-        st.session_state[key] = shown
+    seed(key, shown)
     st.radio(
         "Items in one call", list(_PER_CALL), format_func=_PER_CALL.__getitem__, key=key,
         horizontal=True, on_change=_take_per_call, args=(form, key),
@@ -164,7 +150,12 @@ def _items_per_call(form: DraftForm) -> None:
         "item, even if the respondent's limit is lower.",
     )  # fmt: skip
     if shown == SEVERAL:
-        form.number("items_per_call", "Number of items in a call", 2, None, step=1, width=240)
+        form.text(
+            "items_per_call", "Number of items in a call", width=240,
+            shown=forms.numbers_text("items_per_call", per_call),
+            help="Type one number, or several with commas between them, such as 1, 10, all. With "
+            "several numbers, all items are asked in each way.",
+        )  # fmt: skip
 
 
 def _take_per_call(form: DraftForm, key: str) -> None:
@@ -180,26 +171,31 @@ _PERSONAL = {
 }  # fmt: skip
 
 
-def wording(form: DraftForm, bank: Instrument) -> None:
+def wording(form: DraftForm, offered: Mapping[str, Mapping[str, str]]) -> None:
     """Forms, templates and label orders, with the texts of the templates to read."""
     with st.expander("Wording"):
         left, right = st.columns(2)
         with left:
             levels(
-                form, "forms", "Forms", {name: name for name in bank.forms()},
-                placeholder=ORIGINAL,
+                form, "forms", "Forms", offered["forms"], placeholder=ORIGINAL,
                 help="Wordings of the items in the bank, such as a paraphrase or a negation. All "
                 "items are asked in each form.",
             )  # fmt: skip
         with right:
             levels(
-                form, "label_orders", "Order of the options",
-                {str(code): words for code, words in LABEL_ORDERS.items()},
+                form, "label_orders", "Order of the options", offered["label_orders"],
                 placeholder=LABEL_ORDERS["as_is"],
                 help="With several orders, you can test whether a model chooses an option because "
                 "of its place.",
             )  # fmt: skip
-        _templates(form)
+        levels(
+            form, "templates", "Instructions (prompt templates)", offered["templates"],
+            placeholder=offered["templates"].get(STANDARD, STANDARD),
+            help="The sentences around the item. With several templates, all items are asked in "
+            "each.",
+        )  # fmt: skip
+        _read_templates(form)
+        _second_phase(form)
         form.toggle(
             "skip_missing", "Leave out items without a text",
             help="On: items without a text in a chosen language and form are left out there. Off: "
@@ -207,21 +203,29 @@ def wording(form: DraftForm, bank: Instrument) -> None:
         )  # fmt: skip
 
 
-def _templates(form: DraftForm) -> None:
-    workspace = widgets.workspace()
-    offered = prompts.load_wordings(workspace).templates
-    # these state an opinion, which only the second phase of a study has
-    later = studies.opinion_templates(workspace)
-    titles = {
-        code: f"{template.title} ({code})"
-        for code, template in offered.items()
-        if code not in later or code in form.fields["templates"]
-    }
-    levels(
-        form, "templates", "Instructions (prompt templates)", titles,
-        placeholder=titles.get(STANDARD, STANDARD),
-        help="The sentences around the item. With several templates, all items are asked in each.",
+_NO_PHASE = "No second phase"
+
+
+def _second_phase(form: DraftForm) -> None:
+    """Whether each item is asked again with the opposite opinion, and with which template."""
+    titles = studies.opinion_templates(widgets.workspace())
+    chosen = form.fields["second_phase"]
+    if chosen and chosen not in titles:
+        st.warning(f"Chosen, but no longer available: {widgets.plain(chosen)}.")
+        st.button(
+            "Remove it", key="design_drop:second_phase", on_click=draft_form.set_fields,
+            args=(form.name, form.defaults, {"second_phase": ""}),
+        )  # fmt: skip
+    form.select(
+        "second_phase", "Second phase", ["", *titles],
+        lambda code: f"Ask again with the opposite opinion: {titles[code]}" if code else _NO_PHASE,
+        help="After the first phase, Inkblot asks each answered item again, with a user who holds "
+        "the opposite opinion. This needs one item in a call and answers for or against.",
     )  # fmt: skip
+
+
+def _read_templates(form: DraftForm) -> None:
+    offered = prompts.load_wordings(widgets.workspace()).templates
     chosen = [code for code in form.fields["templates"] if code in offered] or [STANDARD]
     language = next(iter(form.fields["languages"]), "en")
     with st.popover("Read the instructions", icon=":material/visibility:"):
@@ -230,7 +234,7 @@ def _templates(form: DraftForm) -> None:
             "asks for a reply."
         )
         for code in chosen:
-            _preview(offered[code], language, block=form.fields["items_per_call"] != 1)
+            _preview(offered[code], language, block=form.fields["items_per_call"] not in (1, "1"))
 
 
 def _preview(template: PromptTemplate, language: str, *, block: bool) -> None:
@@ -262,39 +266,79 @@ def choices(form: DraftForm) -> None:
     bank = _bank(form)
     if bank is None:
         return
+    offered = offered_levels(form, bank)
     left, right = st.columns(2)
     with left:
-        _respondents(form)
+        _respondents(form, offered["respondents"])
     with right:
-        _formats(form, bank)
-    left, middle, right = st.columns([2, 1, 1])
+        _formats(form, offered["formats"])
+    left, right = st.columns(2)
     with left:
         levels(
-            form, "languages", "Languages", {code: language_name(code) for code in bank.languages},
+            form, "languages", "Languages", offered["languages"],
             help="All items are asked in each chosen language of the bank.",
         )  # fmt: skip
-    with middle:
+    with right:
         form.number(
             "repetitions", "Repetitions", 1, None, step=1,
             help="The number of times that everything is asked, to see whether answers are stable.",
         )  # fmt: skip
-    with right:
-        form.text(
-            "temperatures_text", "Temperatures", placeholder="each respondent's own",
-            help="Type numbers with commas between them, such as 0, 0.7, 1. Each respondent "
-            "answers at each temperature. 0: the most likely reply every time; higher: more "
-            "varied replies.",
-        )  # fmt: skip
+    _sampling(form)
     personas.personas(form)
     entities(form, bank)
-    wording(form, bank)
-    order(form)
+    _items(form, bank)
+    wording(form, offered)
+    order(form, offered)
     _unusable_answers(form)
     _structured_answering(form)
+    blocks.section(form, bank, offered)
     form.long_text(
         "notes", "Notes", height=80, placeholder="hypotheses, reasons, authors",
         help="The notes are saved and exported with the design.",
     )  # fmt: skip
+
+
+_OWN = "each respondent's own"
+
+
+def _sampling(form: DraftForm) -> None:
+    """Temperatures, top-p and the longest reply, each with any number of levels."""
+    left, middle, right = st.columns(3)
+    with left:
+        form.text(
+            "temperatures_text", "Temperatures", placeholder=_OWN,
+            help="Type numbers with commas between them, such as 0, 0.7, 1. Each respondent "
+            "answers at each temperature. 0: the most likely reply every time; higher: more "
+            "varied replies.",
+        )  # fmt: skip
+    with middle:
+        form.text(
+            "top_p", "Top-p", placeholder=_OWN,
+            shown=forms.numbers_text("top_p", form.fields["top_p"]),
+            help="Type numbers from 0 to 1 with commas between them. The model chooses each token "
+            "among the most likely ones, which together have this probability. 1: among all.",
+        )  # fmt: skip
+    with right:
+        form.text(
+            "max_tokens", "Longest reply (tokens)", placeholder=_OWN,
+            shown=forms.numbers_text("max_tokens", form.fields["max_tokens"]),
+            help="Type whole numbers with commas between them. A longer reply is cut off. A token "
+            "is about three quarters of an English word.",
+        )  # fmt: skip
+
+
+def _items(form: DraftForm, bank: Instrument) -> None:
+    """The items of the bank that are asked, all at first."""
+
+    def take(codes: list[str], sentence: str) -> None:
+        stored = draft_form.stored_fields(form.name, form.defaults)
+        notes = forms.with_note(stored["notes"], sentence) if sentence else stored["notes"]
+        draft_form.set_fields(form.name, form.defaults, {"items": codes, "notes": notes})
+
+    with st.expander("Items"):
+        language = next(iter(form.fields["languages"]), "en")
+        key = draft_form.key_of(form.name, "items")
+        items.item_chooser(bank, form.fields["items"], key, take, language=language)
 
 
 def _bank(form: DraftForm) -> Instrument | None:
@@ -319,9 +363,7 @@ def _bank(form: DraftForm) -> Instrument | None:
     published = {v.version: f"Version {v.version}" for v in editing.versions(workspace, code)}
     versions = {_WORKING_COPY: "Working copy", **published}
     key = draft_form.key_of(form.name, "version_choice")
-    version_choice = form.fields["version"] or _WORKING_COPY
-    if st.session_state.get(key) != version_choice:
-        st.session_state[key] = version_choice
+    seed(key, form.fields["version"] or _WORKING_COPY)
     right.selectbox(
         "Version", list(versions), format_func=lambda v: versions.get(v, str(v)), key=key,
         on_change=_take_version, args=(form, key),
@@ -331,12 +373,9 @@ def _bank(form: DraftForm) -> Instrument | None:
     return editing.content(workspace, code, form.fields["version"])
 
 
-def _respondents(form: DraftForm) -> None:
-    offered = {r.label: r for r in catalog.list_respondents(widgets.workspace())}
+def _respondents(form: DraftForm, offered: Mapping[str, str]) -> None:
     levels(
-        form, "respondents", "Respondents",
-        {label: f"{label} [{KINDS[person.kind]}]" for label, person in offered.items()},
-        placeholder="Choose one or more",
+        form, "respondents", "Respondents", offered, placeholder="Choose one or more",
         help="The models that answer. Add more on the page Respondents.",
     )  # fmt: skip
     if not offered:
@@ -345,14 +384,10 @@ def _respondents(form: DraftForm) -> None:
         )
 
 
-def _formats(form: DraftForm, bank: Instrument) -> None:
-    offered = {
-        response_format.code: TITLES.get(response_format.code, response_format.code)
-        for response_format in bank.formats
-    }
-    first = next(iter(offered.values()), "none")
+def _formats(form: DraftForm, offered: Mapping[str, str]) -> None:
     levels(
-        form, "formats", "Answer formats", offered, placeholder=first,
+        form, "formats", "Answer formats", offered,
+        placeholder=next(iter(offered.values()), "none"),
         help="The answer options of every item. With several formats, all items are asked in each. "
         "Empty: the first format of the bank.",
     )  # fmt: skip
@@ -464,6 +499,10 @@ def main() -> None:
             form.show_notes()
         with right:
             planned = outcome_section(form)
+        if planned and planned[0].blocks:
+            st.header("Blocks of the design")
+            with widgets.error_box():
+                overview.block_table(planned[0])
         if planned:
             st.header("Prompts to be sent")
             with widgets.error_box():

@@ -32,10 +32,19 @@ class DraftForm:
     saved_at: str  # empty: nothing is kept yet
 
     def text(
-        self, field: str, label: str, *, shape: tuple[str, str] | None = None, **options: Any
+        self,
+        field: str,
+        label: str,
+        *,
+        shape: tuple[str, str] | None = None,
+        shown: str | None = None,
+        **options: Any,
     ) -> None:
-        """A field of one line of text. Without `shape` (a pattern, and its words) any is kept."""
-        self._seed(field)
+        """A field of one line of text. Without `shape` (a pattern, and its words) any is kept.
+
+        `shown` is the text of a value that is not a text.
+        """
+        self._seed(field, _MISSING if shown is None else shown)
         st.text_input(label, **self._wired(field, shape=shape), **options)
 
     def long_text(self, field: str, label: str, **options: Any) -> None:
@@ -124,8 +133,7 @@ class DraftForm:
 def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
     """The form of a draft as it is in the database now."""
     draft = saved_inputs.load(widgets.workspace(), name)
-    stored = cast("dict[str, Any]", draft.value) if draft else {}
-    fields = {**defaults, **stored}
+    fields = {**defaults, **(cast("dict[str, Any]", draft.value) if draft else {})}
     seen = st.session_state.get(_SEEN + name)
     if seen is not None and seen != fields and _NOTE + name not in st.session_state:
         changed = [field for field in fields if fields[field] != seen.get(field)]
@@ -136,6 +144,12 @@ def open_form(name: str, defaults: Mapping[str, Any]) -> DraftForm:
     st.session_state[_SEEN + name] = fields
     saved_at = draft.saved_at.astimezone().strftime("%H:%M:%S") if draft else ""
     return DraftForm(name, fields, defaults, saved_at)
+
+
+def stored_fields(name: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as they are in the database now."""
+    draft = saved_inputs.load(widgets.workspace(), name)
+    return {**defaults, **(cast("dict[str, Any]", draft.value) if draft else {})}
 
 
 def key_of(name: str, field: str) -> str:
@@ -171,7 +185,7 @@ def _keep(
     if refused:
         st.session_state[_NOTE + name] = refused
         return
-    _note_conflict(name, field)
+    _note_conflict(name, field, defaults)
     set_fields(name, defaults, {field: value})
     if then is not None:
         then()
@@ -191,14 +205,19 @@ def _refusal(value: Any, shape: tuple[str, str] | None) -> str:
     return ""
 
 
-def _note_conflict(name: str, field: str) -> None:
-    """Warn if another tab has changed the same field since this tab drew it."""
+def changed_elsewhere(name: str, field: str) -> bool:
+    """Whether another tab has changed a field since this tab drew it."""
     seen = st.session_state.get(_SEEN + name)
     draft = saved_inputs.load(widgets.workspace(), name)
     if seen is None or draft is None or field not in draft.value:
-        return
-    other = draft.value[field]
-    if other != seen.get(field):
+        return False
+    return bool(draft.value[field] != seen.get(field))
+
+
+def _note_conflict(name: str, field: str, defaults: Mapping[str, Any]) -> None:
+    """Warn if another tab has changed the same field since this tab drew it."""
+    if changed_elsewhere(name, field):
+        other = stored_fields(name, defaults)[field]
         st.session_state[_NOTE + name] = (
             f'Another tab changed the same field to "{widgets.plain(other)}"; '
             "your last input was saved."

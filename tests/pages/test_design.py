@@ -399,7 +399,7 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
     at.toggle(key="design:skip_missing").set_value(True).run()
     at.toggle(key="design:first_token").set_value(True).run()
     at.radio(key="design:per_call_choice").set_value(-1).run()
-    at.number_input(key="design:items_per_call").set_value(7).run()
+    at.text_input(key="design:items_per_call").set_value("7").run()
     at.radio(key="design:item_order").set_value("shuffled").run()
     at.radio(key="design:answering").set_value("enforced").run()
     at.number_input(key="design:seed").set_value(5).run()
@@ -414,7 +414,8 @@ def test_every_control_keeps_its_choice_after_a_reload(workspace):
         ask_again=3, answering="enforced", first_token=True, skip_missing=True,
     )  # fmt: skip
     assert forms.to_design(workspace, kept.value) == expected
-    for key, value in (("items_per_call", 7), ("seed", 5), ("ask_again", 3)):
+    assert again.text_input(key="design:items_per_call").value == "7"
+    for key, value in (("seed", 5), ("ask_again", 3)):
         assert again.number_input(key=f"design:{key}").value == value
     for key, value in (("item_order", "shuffled"), ("answering", "enforced")):
         assert again.radio(key=f"design:{key}").value == value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -139,6 +139,53 @@ def draw_groups(
         members.sort(key=lambda score: score.score)
         groups.append(ScoreGroup(number, tuple(members), tuple(context.code for context in drawn)))
     return tuple(groups)
+
+
+def draw_codes(
+    workspace: Workspace,
+    contexts: Sequence[Context],
+    study: str,
+    respondent: str,
+    *,
+    subscale: str = ALL_ITEMS,
+    rule: ScoreRule = "listwise",
+    n_groups: int = 4,
+    per_group: int = 10,
+    seed: int = 1,
+) -> tuple[tuple[str, ...], str]:
+    """Of some contexts, codes from each quantile group of their score in a study, and a sentence.
+
+    Raises
+    ------
+    NotEnoughData
+        As in `load_scores` and `draw_groups`, or the study asked none of these contexts.
+    """
+    scores = load_scores(workspace, study, respondent, subscale=subscale, rule=rule)
+    own = {context.code: _content(context) for context in contexts}
+    shared = tuple(c for c in scores.contexts if own.get(c.code) == _content(c))
+    if not shared:
+        raise NotEnoughData(
+            f"The study '{study}' asked none of the personas or conversations of this design.",
+            "Choose the set of that study in the design, or another study.",
+        )
+    codes = {context.code for context in shared}
+    scores = replace(
+        scores,
+        contexts=shared,
+        scores=tuple(score for score in scores.scores if score.code in codes),
+    )
+    groups = draw_groups(scores.scores, n_groups=n_groups, per_group=per_group, seed=seed)
+    drawn = tuple(context.code for context in drawn_contexts(scores, groups))
+    sentence = (
+        f"{len(drawn):,} contexts: {per_group:,} from each of {n_groups} groups of the score in "
+        f"the study '{study}' ({respondent}, {subscale or 'all items'}; {SCORE_RULES[rule]}), "
+        f"drawn with seed {seed}."
+    )
+    return drawn, " ".join([sentence, *draw_remarks(scores, groups, per_group)])
+
+
+def _content(context: Context) -> tuple[object, ...]:
+    return context.text, context.messages
 
 
 def draw_remarks(

@@ -188,6 +188,18 @@ def to_blocks(drafts: Sequence[Mapping[str, Any]]) -> tuple[Block, ...]:
     return _BLOCKS.validate_python(bodies, strict=False)
 
 
+def block_fields(block: Block) -> dict[str, Any]:
+    """A block as the draft holds it."""
+    body: dict[str, Any] = as_json_values(Design("", "", (), blocks=(block,)))["blocks"][0]
+    return body
+
+
+def with_note(notes: str, sentence: str) -> str:
+    """The notes of a design with a sentence on a line of its own, once."""
+    lines_before = notes.splitlines()
+    return notes if sentence in lines_before else "\n".join([*lines_before, sentence])
+
+
 def block_title(place: int, name: str) -> str:
     """How a block is called, with its place counted from 0."""
     return f"Block {place + 1} ({name.strip()})" if name.strip() else f"Block {place + 1}"

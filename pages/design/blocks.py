@@ -1,0 +1,515 @@
+"""Blocks of a design, each a crossing of its own: a table of them, an editor, and quick ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.domain.instrument import Instrument
+from core.domain.numbers import count_text
+from core.domain.study import Context
+from core.errors import UserError
+from core.workflow import glossary
+from core.workflow.contexts import by_score
+from core.workflow.contexts.by_score import ALL_ITEMS, SCORE_RULES
+from core.workflow.designs import forms, studies
+from core.workflow.designs.blocks import CELL_FACTORS, FACTOR_TITLES, blocks_of_cells, level_words
+from pages.design import items, levels
+from pages.shared import draft_form, widgets
+from pages.shared.draft_form import DraftForm
+
+Draft = dict[str, Any]
+"""A block as the draft holds it: what it states for itself, by the name of the field."""
+Offered = Mapping[str, Mapping[str, str]]
+
+_CHOSEN = "design_block_chosen"
+_NOTE = "design_block_note"
+_MOST_COLUMNS = 8  # of a grid of cells; more are too narrow to read
+_LARGEST = 2**31 - 1  # what a whole number of the database holds
+_WITHOUT = ""  # the code for asking without a context
+
+_EMPTY = (
+    "All chosen levels are crossed: every form with every order of the options, and so on. Add a "
+    "block where they must not be."
+)
+_ABOUT = (
+    "Each block is a crossing of its own. A block has the choices of the design, except for what "
+    "you change in the block. A trial of several blocks is asked once."
+)
+
+
+def section(form: DraftForm, bank: Instrument, offered: Offered) -> None:
+    """The blocks of the design: buttons, the editor of one block, and quick ways to several."""
+    drafts: list[Draft] = form.fields["blocks"]
+    with st.expander("Blocks", expanded=bool(drafts or form.fields["blocks_before"])):
+        st.caption(_ABOUT if drafts else _EMPTY, help=glossary.meaning("Block"))
+        if note := widgets.last_note(_NOTE):
+            st.info(note)
+        place = _choose(drafts)
+        _buttons(form, place)
+        _quick_ways(form, offered)
+        if drafts:
+            with st.container(border=True):
+                _editor(form, bank, offered, place)
+
+
+# Adding, copying and removing blocks.
+
+
+def _choose(drafts: Sequence[Draft]) -> int:
+    """The place of the block that is edited, counted from 0."""
+    if not drafts:
+        return 0
+    places = range(len(drafts))
+    if st.session_state.get(_CHOSEN) not in places:
+        st.session_state[_CHOSEN] = 0
+    if len(drafts) == 1:
+        return 0
+    return st.selectbox(
+        "Block to edit", places, key=_CHOSEN,
+        format_func=lambda place: forms.block_title(place, drafts[place].get("name", "")),
+    )  # fmt: skip
+
+
+def _buttons(form: DraftForm, place: int) -> None:
+    drafts = form.fields["blocks"]
+    with st.container(horizontal=True):
+        st.button(
+            "Add a block", key="design_block_add", icon=":material/add:", on_click=_add,
+            args=(form,),
+        )  # fmt: skip
+        if drafts:
+            st.button(
+                "Copy", key="design_block_copy", icon=":material/content_copy:", on_click=_copy,
+                args=(form, place), help="Adds a copy of this block after it.",
+            )  # fmt: skip
+            st.button(
+                "Remove", key="design_block_remove", icon=":material/delete:", on_click=_remove,
+                args=(form, place),
+                help="Removes this block. 'Restore the blocks' undoes this.",
+            )  # fmt: skip
+        if form.fields["blocks_before"] is not None:
+            st.button(
+                "Restore the blocks", key="design_block_undo", icon=":material/undo:",
+                on_click=_restore, args=(form,),
+                help="Restores the blocks from before one was removed or all were written anew.",
+            )  # fmt: skip
+
+
+def _add(form: DraftForm) -> None:
+    blocks = _stored(form, "blocks")
+    if _keep(form, [*blocks, {}]):
+        st.session_state[_CHOSEN] = len(blocks)
+
+
+def _copy(form: DraftForm, place: int) -> None:
+    blocks = _stored(form, "blocks")
+    copied = {**blocks[place], "name": _copied_name(blocks, place)}
+    if _keep(form, [*blocks[: place + 1], copied, *blocks[place + 1 :]]):
+        st.session_state[_CHOSEN] = place + 1
+
+
+def _copied_name(blocks: Sequence[Draft], place: int) -> str:
+    """The name with the next free number behind it; a block without a name keeps none."""
+    name = blocks[place].get("name", "").strip()
+    taken = {block.get("name", "").strip() for block in blocks}
+    number = 2
+    while name and f"{name} {number}" in taken:
+        number += 1
+    return f"{name} {number}" if name else ""
+
+
+def _remove(form: DraftForm, place: int) -> None:
+    blocks = _stored(form, "blocks")
+    _replace(form, [*blocks[:place], *blocks[place + 1 :]])
+
+
+def _restore(form: DraftForm) -> None:
+    _replace(form, _stored(form, "blocks_before") or [])
+
+
+def _replace(form: DraftForm, blocks: list[Draft]) -> None:
+    """Write other blocks; the user can restore those of before."""
+    _keep(form, blocks, blocks_before=_stored(form, "blocks"))
+
+
+def _stored(form: DraftForm, field: str) -> Any:
+    """A field as it is saved now: another change may come in the same run as a click."""
+    return draft_form.stored_fields(form.name, form.defaults)[field]
+
+
+def _keep(form: DraftForm, blocks: list[Draft], **also: Any) -> bool:
+    """Save the blocks, unless another tab has changed them; return whether they are saved."""
+    if draft_form.changed_elsewhere(form.name, "blocks"):
+        st.session_state[_NOTE] = (
+            "Another tab changed the blocks, so your last change was not saved. The page now shows "
+            "the newer blocks."
+        )
+        return False
+    draft_form.set_fields(form.name, form.defaults, {"blocks": blocks, **also})
+    return True
+
+
+def _set(form: DraftForm, place: int, factor: str, value: Any) -> None:
+    """Save what one block states about a factor."""
+    blocks = _stored(form, "blocks")
+    place = _place_now(form, blocks, place)
+    _keep(form, _with_block(blocks, place, {**blocks[place], factor: value}))
+
+
+def _place_now(form: DraftForm, blocks: Sequence[Draft], place: int) -> int:
+    """Where a block of the page is now: a click in the same run may have moved it."""
+    drawn = form.fields["blocks"]
+    moved = len(blocks) != len(drawn) and drawn[place] in blocks
+    return blocks.index(drawn[place]) if moved else min(place, len(blocks) - 1)
+
+
+def _with_block(blocks: Sequence[Draft], place: int, block: Draft) -> list[Draft]:
+    return [*blocks[:place], block, *blocks[place + 1 :]]
+
+
+# One block: its name, and the factors in which it differs from the design.
+
+
+def _editor(form: DraftForm, bank: Instrument, offered: Offered, place: int) -> None:
+    block = form.fields["blocks"][place]
+    left, right = st.columns([2, 3])
+    with left:
+        _text(form, place, "name", "Name of the block", placeholder=f"Block {place + 1}")
+    stated = [factor for factor in FACTOR_TITLES if factor in block]
+    key = _key(place, "stated")
+    levels.seed(key, stated)
+    right.multiselect(
+        "Different in this block", _factors(form, block), key=key, wrap=True,
+        format_func=FACTOR_TITLES.__getitem__, placeholder="nothing: all is as in the design",
+        on_change=_take_stated, args=(form, bank, place),
+        help="Choose what this block has of its own. Everything else is as in the design.",
+    )  # fmt: skip
+    for factor in stated:
+        _factor(form, bank, offered, place, factor)
+
+
+def _factors(form: DraftForm, block: Draft) -> list[str]:
+    """The factors in which a block can differ; those that the design lacks are left out."""
+    lacking = {
+        "contexts": form.fields["personas"] == "none",
+        "entities": not form.fields["entities_text"].strip(),
+        "pairs": not form.fields["pairs_text"].strip(),
+    }
+    return [name for name in FACTOR_TITLES if name in block or not lacking.get(name)]
+
+
+def _take_stated(form: DraftForm, bank: Instrument, place: int) -> None:
+    """Begin with the levels of the design in a factor that is new in this block."""
+    chosen, blocks = st.session_state[_key(place, "stated")], _stored(form, "blocks")
+    old = blocks[place]
+    names = ["name"] * ("name" in old) + [name for name in FACTOR_TITLES if name in chosen]
+    block = {n: old[n] if n in old else _level_of_design(form, bank, n) for n in names}
+    _keep(form, _with_block(blocks, place, block))
+
+
+def _level_of_design(form: DraftForm, bank: Instrument, factor: str) -> Any:
+    if factor == "contexts":
+        return [_WITHOUT]
+    if factor == "formats":
+        return list(form.fields["formats"]) or [one.code for one in bank.formats[:1]]
+    fields = {
+        "entities": "entities_text",
+        "pairs": "pairs_text",
+        "temperatures": "temperatures_text",
+    }
+    value = form.fields[fields.get(factor, factor)]
+    return list(value) if isinstance(value, list) else value
+
+
+def _key(place: int, factor: str) -> str:
+    return f"design_block:{place}:{factor}"
+
+
+def _factor(
+    form: DraftForm, bank: Instrument, offered: Offered, place: int, factor: str
+) -> None:  # fmt: skip
+    """The widget of one factor of a block."""
+    title = FACTOR_TITLES[factor]
+    value = form.fields["blocks"][place][factor]
+    if factor in offered:
+        _level_chooser(form, offered[factor], place, factor)
+    elif factor == "items":
+        language = next(iter(form.fields["languages"]), "en")
+        items.item_chooser(
+            bank, value, _key(place, factor), _item_taker(form, place), language=language
+        )
+    elif factor == "contexts":
+        _contexts(form, place)
+    elif factor in forms.NUMBER_LISTS:
+        _text(
+            form, place, factor, title, shown=forms.numbers_text(factor, value),
+            placeholder="each respondent's own",
+            help=f"Type numbers with commas between them, such as "
+            f"{forms.NUMBER_LISTS[factor].example}.",
+        )  # fmt: skip
+    elif factor == "repetitions":
+        key = _key(place, factor)
+        levels.seed(key, int(value))
+        st.number_input(
+            title, 1, _LARGEST, step=1, key=key, width=240,
+            on_change=lambda: _set(form, place, factor, st.session_state[key]),
+        )  # fmt: skip
+    else:
+        _lines(form, place, factor)
+
+
+def _level_chooser(form: DraftForm, offered: Mapping[str, str], place: int, factor: str) -> None:
+    """The levels of a factor that can be chosen; those of the design stand first."""
+    key, chosen = _key(place, factor), form.fields["blocks"][place][factor]
+    of_design = [level for level in form.fields[factor] if level in offered]
+    words = {level: offered[level] for level in (*of_design, *offered)}
+    levels.seed(key, [level for level in chosen if level in words])
+    st.multiselect(
+        FACTOR_TITLES[factor], list(words), key=key, format_func=words.__getitem__, wrap=True,
+        on_change=lambda: _set(form, place, factor, list(st.session_state[key])),
+        help="The levels of the design stand first.",
+    )  # fmt: skip
+    levels.warn_unavailable(
+        chosen, words, f"{key}:drop", lambda available: _set(form, place, factor, available)
+    )
+
+
+def _text(
+    form: DraftForm,
+    place: int,
+    factor: str,
+    label: str,
+    *,
+    shown: str | None = None,
+    **options: Any,
+) -> None:
+    """A line of text of a block."""
+    key = _key(place, factor)
+    levels.seed(key, form.fields["blocks"][place].get(factor, "") if shown is None else shown)
+    st.text_input(
+        label, key=key, on_change=lambda: _set(form, place, factor, st.session_state[key]),
+        **options,
+    )  # fmt: skip
+
+
+def _lines(form: DraftForm, place: int, factor: str) -> None:
+    """Entities, or pairs of them, one a line."""
+    key, value = _key(place, factor), form.fields["blocks"][place][factor]
+    if not isinstance(value, str):
+        value = "\n".join(one if isinstance(one, str) else " | ".join(one) for one in value)
+    levels.seed(key, value)
+    st.text_area(
+        f"{FACTOR_TITLES[factor]}, one per line", key=key, height=100,
+        on_change=lambda: _set(form, place, factor, st.session_state[key]),
+    )  # fmt: skip
+
+
+def _item_taker(form: DraftForm, place: int) -> items.Taken:
+    def take(codes: list[str], sentence: str) -> None:
+        _take_codes(form, place, "items", codes, sentence)
+
+    return take
+
+
+def _take_codes(form: DraftForm, place: int, factor: str, codes: list[str], sentence: str) -> None:
+    """Chosen codes into the block, and the sentence about a draw into the notes of the design."""
+    blocks = _stored(form, "blocks")
+    block = {**blocks[place], factor: codes}
+    also = {}
+    if sentence:
+        title = forms.block_title(place, block.get("name", ""))
+        also["notes"] = forms.with_note(_stored(form, "notes"), f"{title}: {sentence}")
+    _keep(form, _with_block(blocks, place, block), **also)
+
+
+# The personas or conversations of a block: none, chosen ones, or some of each group of a score.
+
+
+def _contexts(form: DraftForm, place: int) -> None:
+    title, value = FACTOR_TITLES["contexts"], form.fields["blocks"][place]["contexts"]
+    key = f"{_key(place, 'contexts')}:kind"
+    levels.seed(key, value == [_WITHOUT])
+    st.radio(
+        title, [True, False], format_func={True: "None", False: "Chosen"}.__getitem__, key=key,
+        horizontal=True,
+        on_change=lambda: _set(
+            form, place, "contexts", [_WITHOUT] if st.session_state[key] else []
+        ),
+        help="None: the items are asked without a persona or conversation.",
+    )  # fmt: skip
+    if value == [_WITHOUT]:
+        return
+    known = _contexts_of_design(form)
+    levels.codes(
+        f"Chosen {title.lower()}", value, {one.code: _context_words(one) for one in known},
+        _key(place, "contexts"), lambda codes: _take_codes(form, place, "contexts", codes, ""),
+        empty="choose some of those of the design",
+    )  # fmt: skip
+    popover = st.popover(
+        "Choose by a score of an earlier study", icon=":material/bar_chart:",
+        key=f"{_key(place, 'contexts')}:score", on_change="rerun",
+    )  # fmt: skip
+    if popover.open:
+        with popover:
+            _by_score(form, place, known)
+
+
+def _contexts_of_design(form: DraftForm) -> tuple[Context, ...]:
+    """The contexts of the design as far as they can be read; a fault is shown elsewhere."""
+    try:
+        contexts = forms.chosen_personas(widgets.workspace(), form.fields)
+    except UserError:
+        return ()
+    return contexts[: form.fields["persona_count"] or len(contexts)]
+
+
+def _context_words(context: Context) -> str:
+    text = context.text or next((message["content"] for message in context.messages), "")
+    line = " ".join(text.split())
+    return f"{context.code}: {line[:60]}{'…' if len(line) > 60 else ''}"
+
+
+def _by_score(form: DraftForm, place: int, known: Sequence[Context]) -> None:
+    """A draw of as many contexts from each quantile group of a score."""
+    records = [s for s in studies.list_studies(widgets.workspace()) if s.kind == "planned"]
+    records = [s for s in reversed(records) if s.n_usable and s.design.contexts]
+    if not records:
+        st.info("No study has answers under personas or conversations yet. Ask one first.")
+        return
+    key = f"{_key(place, 'contexts')}:score"
+    designs = {record.code: record.design for record in records}
+    study = st.selectbox("Study", list(designs), key=f"{key}:study")
+    person = st.selectbox("Respondent", designs[study].respondents, key=f"{key}:person:{study}")
+    subscales = by_score.subscales(widgets.workspace(), study, person)
+    subscale = st.selectbox(
+        "Score", [ALL_ITEMS, *subscales], key=f"{key}:subscale:{study}",
+        format_func=lambda name: name or "All items", help="Mean of the item scores.",
+    )  # fmt: skip
+    rule = st.selectbox(
+        "Missing answers", list(SCORE_RULES), format_func=SCORE_RULES.__getitem__,
+        key=f"{key}:rule",
+    )  # fmt: skip
+    columns = st.columns(3)
+    n_groups = columns[0].number_input(
+        "Groups", 2, 20, 4, 1, key=f"{key}:groups", help="4 groups are quartiles."
+    )
+    each = columns[1].number_input("From each", 1, 10_000, 10, 1, key=f"{key}:each")
+    seed = columns[2].number_input("Seed", 0, _LARGEST, 1, 1, key=f"{key}:seed")
+
+    def take() -> None:
+        try:
+            codes, sentence = by_score.draw_codes(
+                widgets.workspace(), known, study, person, subscale=subscale, rule=rule,
+                n_groups=int(n_groups), per_group=int(each), seed=int(seed),
+            )  # fmt: skip
+        except UserError as error:
+            st.session_state[_NOTE] = error
+            return
+        st.session_state[_NOTE] = widgets.plain(sentence)
+        _take_codes(form, place, "contexts", list(codes), sentence)
+
+    st.button(
+        "Draw and take them", key=f"{key}:take", on_click=take,
+        help="Writes a sentence about the draw into the notes of the design.",
+    )  # fmt: skip
+
+
+# Quick ways to several blocks: a grid of two factors, in which the ticked cells are asked.
+
+_WAYS: tuple[tuple[str, str, str, str, bool, str], ...] = (
+    ("cells", "Leave out cells", "", "", False,
+     "Untick the cells that are not asked."),
+    ("formats", "Each template with its own format", "templates", "formats", True,
+     "Tick the answer formats that are asked with each template."),
+    ("models", "Templates by model", "respondents", "templates", False,
+     "Tick the templates that each respondent is asked with."),
+)  # fmt: skip
+"""Key, label, factors of rows and columns (empty: chosen by the user), whether only the diagonal is
+ticked at first, and what to do."""
+
+
+def _quick_ways(form: DraftForm, offered: Offered) -> None:
+    varied = [name for name in CELL_FACTORS if len(_chosen_levels(form, name)) > 1]
+    st.caption("Or make several blocks at once:")
+    with st.container(horizontal=True):
+        for key, label, row, column, diagonal, what in _WAYS:
+            possible = {row, column} <= {*varied} if row else len(varied) > 1
+            missing = (
+                f"Choose two or more levels of {FACTOR_TITLES[row].lower()} and of "
+                f"{FACTOR_TITLES[column].lower()} first."
+                if row
+                else "Choose two or more levels of two factors first."
+            )
+            popover = st.popover(
+                label, icon=":material/grid_on:", disabled=not possible,
+                help="" if possible else missing, key=f"design_way:{key}", on_change="rerun",
+            )  # fmt: skip
+            if popover.open and possible:
+                with popover:
+                    st.caption(what)
+                    if not row:
+                        row, column = _two_factors(key, varied)
+                    _grid(form, offered, key, row, column, diagonal=diagonal)
+
+
+def _chosen_levels(form: DraftForm, factor: str) -> list[str]:
+    return list(form.fields[factor])
+
+
+def _two_factors(key: str, varied: Sequence[str]) -> tuple[str, str]:
+    """The factors of rows and columns, two different ones."""
+    first = [name for name in ("forms", "label_orders") if name in varied]
+    order = [*first, *(name for name in varied if name not in first)]
+    left, right = st.columns(2)
+    row = left.selectbox("Rows", order, key=f"{key}:row", format_func=FACTOR_TITLES.__getitem__)
+    others = [name for name in order if name != row]
+    column = right.selectbox(
+        "Columns", others, key=f"{key}:column:{row}", format_func=FACTOR_TITLES.__getitem__
+    )
+    return row, column
+
+
+def _grid(
+    form: DraftForm, offered: Offered, key: str, row: str, column: str, *, diagonal: bool
+) -> None:
+    """Check boxes of the cells, and the button that writes blocks for the ticked ones."""
+    rows, columns = _chosen_levels(form, row), _chosen_levels(form, column)
+    if len(columns) > _MOST_COLUMNS:
+        st.info(
+            f"A grid has at most {_MOST_COLUMNS} columns. Exchange rows and columns, or add the "
+            "blocks one by one."
+        )
+        return
+    widths = [2, *[1] * len(columns)]
+    head = st.columns(widths)
+    for place, level in enumerate(columns, 1):
+        head[place].text(level_words(column, level))
+    cells: dict[str, list[str]] = {level: [] for level in rows}
+    for number, level in enumerate(rows):
+        line = st.columns(widths)
+        line[0].text(level_words(row, level))
+        for place, other in enumerate(columns, 1):
+            own = f"design_cell:{key}:{row}:{level}:{column}:{other}"
+            ticked = line[place].checkbox(
+                widgets.plain(f"{level_words(row, level)}, {level_words(column, other)}"),
+                value=not diagonal or number % len(columns) == place - 1, key=own,
+                label_visibility="collapsed",
+            )  # fmt: skip
+            if ticked:
+                cells[level].append(other)
+    written = blocks_of_cells(row, column, cells, columns)
+    n_cells = sum(map(len, cells.values()))
+    st.caption(
+        f"{count_text(n_cells, 'cell')} of {len(rows) * len(columns)}: "
+        + (f"{count_text(len(written), 'block')}." if written else "no block is needed.")
+    )
+    before = form.fields["blocks"]
+    st.button(
+        "Replace the blocks" if before else "Write the blocks", key=f"design_way:{key}:write",
+        type="primary", disabled=not written, on_click=_replace,
+        args=(form, [forms.block_fields(block) for block in written]),
+        help="'Restore the blocks' undoes this." if before else None,
+    )  # fmt: skip
