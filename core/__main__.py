@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core import export
 from core.analysis.shared.sentences import merge_notes
-from core.commands import batches, contexts, respondents
+from core.commands import batches, contexts, prices, respondents
 from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
 from core.domain.numbers import count_text
@@ -121,6 +121,7 @@ def _commands() -> tuple[Command, ...]:
             argument("--reason", required=True, help="a sentence for the methods section"),
         )),
         respondents.command(),
+        prices.command(),
         batches.command(),
         contexts.command(),
         Command("run", _run, "ask every question of a study that has no answer yet", (

@@ -24,6 +24,7 @@ class Reservation:
     amount: float | None
     price_in: float = 0.0
     price_out: float = 0.0
+    price_cached: float | None = None  # of tokens read from a cache; None: as price_in
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ class Budget:
         if prices is None:
             reservation = Reservation(None)
         else:
-            reservation = Reservation(_worst(request, prices), *prices)
+            amount = _worst(request, prices)
+            reservation = Reservation(amount, *prices, request.sampling.price_cached)
         if self.cap is not None:
             total = math.fsum((self.spent, self.reserved, reservation.amount or 0.0))
             if total > self.cap:
@@ -146,7 +148,11 @@ def cost_of(reservation: Reservation, outcome: Reply | CallFailure) -> Cost:
     if outcome.tokens_in is None or outcome.tokens_out is None:
         return Cost(reservation.amount, estimated=True)
     prices = (reservation.price_in, reservation.price_out)
-    return Cost(_dollars(outcome.tokens_in, outcome.tokens_out, prices), estimated=False)
+    dollars = _dollars(outcome.tokens_in, outcome.tokens_out, prices)
+    if outcome.tokens_cached and reservation.price_cached is not None:
+        saved = reservation.price_in - reservation.price_cached
+        dollars -= outcome.tokens_cached * saved / _MILLION
+    return Cost(dollars, estimated=False)
 
 
 def _dollars(tokens_in: int, tokens_out: int, prices: tuple[float, float]) -> float:

@@ -115,6 +115,7 @@ class Reply:
     tokens_reasoning: int | None = None  # part of `tokens_out`
     body: str = ""  # of the error with which a content filter withheld it
     limits: ServiceLimits | None = None  # None: the service states none
+    tokens_cached: int | None = None  # part of `tokens_in` that was in the service's cache
 
 
 class FailureKind(StrEnum):
@@ -270,6 +271,7 @@ def read_reply(body: Any) -> Reply:
         tokens_reasoning=_tokens(
             _mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
         ),
+        tokens_cached=_cached(usage),
     )
     if choice.get("error"):
         failure = _error_inside(choice)
@@ -486,6 +488,15 @@ def _tokens(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_TOKENS:
         return None
     return value
+
+
+def _cached(usage: Mapping[str, Any]) -> int | None:
+    """Tokens of the prompt read from a cache: OpenAI's name for them, DeepSeek's, others'."""
+    details = _mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
+    found = (details, usage.get("prompt_cache_hit_tokens"), usage.get("cache_read_input_tokens"))
+    counted = [tokens for value in found if (tokens := _tokens(value)) is not None]
+    total = _tokens(usage.get("prompt_tokens"))
+    return min(counted[0], total) if counted and total is not None else None
 
 
 def _target(location: str) -> str:

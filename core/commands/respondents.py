@@ -26,8 +26,9 @@ def command() -> Command:
                       "INKBLOT_KEY_MINE"),
             argument("--set", action="append", default=[], metavar="NAME=VALUE",
                       help="temperature, top_p, max_tokens, seed, system_prompt, at_once, "
-                      "per_minute, timeout_s, price_in, price_out, or any other setting of the "
-                      "service; 'temperature=' leaves the temperature out"),
+                      "per_minute, tokens_per_minute, timeout_s, price_in, price_out, "
+                      "price_cached, stream (true or false), or any other setting of the service; "
+                      "'temperature=' leaves the temperature out"),
         )),
     ))  # fmt: skip
 

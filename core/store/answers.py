@@ -325,10 +325,11 @@ where t.trial_id = ?
 _ATTEMPTS_OF_TRIAL = """
 select m.attempt_id, m.number, m.sent_at, m.latency_s, m.outcome, m.http_status, m.message,
     m.finish_reason, m.model, m.tokens_in, m.tokens_out, m.cost, x.reply,
-    u.tokens_reasoning, coalesce(w.reasoning, ''), coalesce(w.tool_calls, ''),
+    u.tokens_reasoning, k.tokens_cached, coalesce(w.reasoning, ''), coalesce(w.tool_calls, ''),
     coalesce(w.refusal, ''), coalesce(w.body, ''), q.messages
 from attempt m left join attempt_text x using (attempt_id) left join prompt q using (prompt_id)
     left join attempt_part w using (attempt_id) left join attempt_usage u using (attempt_id)
+    left join attempt_cache k using (attempt_id)
 where m.call_id = (select call_id from trial where trial_id = ?) order by m.number
 """
 _WORDING = """
@@ -362,6 +363,7 @@ class AttemptDetail:
     cost: float | None
     reply: str | None
     tokens_reasoning: int | None = None  # part of `tokens_out`
+    tokens_cached: int | None = None  # part of `tokens_in`
     reasoning: str = ""
     tool_calls: str = ""
     refusal: str = ""

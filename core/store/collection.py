@@ -103,8 +103,10 @@ where t.study_id = ?
 """
 _ATTEMPTS = """
 select outcome, message, count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
-    coalesce(sum(cost), 0), count(*) filter (where cost is null), bool_or(cost_estimated)
-from attempt where study_id = ? group by outcome, message order by 3 desc
+    coalesce(sum(cost), 0), count(*) filter (where cost is null), bool_or(cost_estimated),
+    sum(tokens_cached)
+from attempt left join attempt_cache using (attempt_id)
+where study_id = ? group by outcome, message order by 3 desc
 """
 _RATE = """
 select count(*), min(sent_at), max(sent_at) from attempt
@@ -201,6 +203,7 @@ class AttemptRow:
     refusal: str = ""
     body: str = ""
     tokens_reasoning: int | None = None
+    tokens_cached: int | None = None
     prompt_id: int | None = None
 
     @property
@@ -221,6 +224,7 @@ class AttemptSummary:
     cost: float
     cost_unknown: int
     cost_estimated: bool
+    tokens_cached: int | None = None  # part of `tokens_in`; None: no service says
 
 
 def remaining_calls(
@@ -293,6 +297,7 @@ def save_attempts(database: Database, attempts: Iterable[AttemptRow]) -> None:
     with_first_token = [row for row in batch if row.first_token]
     with_parts = [row for row in batch if any(row.parts)]
     with_reasoning = [row for row in batch if row.tokens_reasoning is not None]
+    with_cached = [row for row in batch if row.tokens_cached is not None]
     with database.transaction() as cursor:
         if prompts:
             insert(cursor, "prompt", prompt_table(prompts.values()), key="prompt_id")
@@ -304,7 +309,11 @@ def save_attempts(database: Database, attempts: Iterable[AttemptRow]) -> None:
         if with_parts:
             insert(cursor, "attempt_part", _part_table(with_parts), key="attempt_id")
         if with_reasoning:
-            insert(cursor, "attempt_usage", _usage_table(with_reasoning), key="attempt_id")
+            table = _usage_table(with_reasoning, "tokens_reasoning")
+            insert(cursor, "attempt_usage", table, key="attempt_id")
+        if with_cached:
+            table = _usage_table(with_cached, "tokens_cached")
+            insert(cursor, "attempt_cache", table, key="attempt_id")
         if any(row.codings for row in batch):
             insert(cursor, "response", _response_table(batch), key="trial_id")
 
@@ -457,10 +466,10 @@ def _part_table(attempts: list[AttemptRow]) -> pa.Table:
     return pa.table({"attempt_id": ids, **texts})
 
 
-def _usage_table(attempts: list[AttemptRow]) -> pa.Table:
+def _usage_table(attempts: list[AttemptRow], name: str) -> pa.Table:
     ids = [_attempt_id(row.call_id, row.number) for row in attempts]
-    tokens = pa.array([row.tokens_reasoning for row in attempts], pa.int32())
-    return pa.table({"attempt_id": pa.array(ids, pa.int64()), "tokens_reasoning": tokens})
+    tokens = pa.array([getattr(row, name) for row in attempts], pa.int32())
+    return pa.table({"attempt_id": pa.array(ids, pa.int64()), name: tokens})
 
 
 def _response_table(batch: list[AttemptRow]) -> pa.Table:

@@ -487,6 +487,28 @@ create table study_recipe (
 );
 """
 
+_CACHED_TOKENS = """
+-- Tokens of the prompt that the service had in its cache, and what they cost.
+create table attempt_cache (            -- a part of attempt.tokens_in
+    attempt_id bigint primary key,
+    tokens_cached integer not null
+);
+-- Made anew: after a kill, DuckDB cannot replay a new column of a table that has a sequence.
+create temp table price_before as select * from price;
+drop table price;
+create table price (                    -- what a model costs; the newest row of a model counts
+    number bigint primary key default nextval('price_number'),
+    model varchar not null,
+    price_in double,                    -- US dollars per million tokens; null: forget the price
+    price_out double,
+    as_of date not null,                -- the day the price was looked up
+    source varchar not null,
+    price_cached double                 -- null: as price_in
+);
+insert into price by name select * from price_before;
+drop table price_before;
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -498,6 +520,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0008_item_attributes", _0008),
     ("0009_batches", _BATCHES),
     ("0010_recipes", _RECIPES),
+    ("0011_cached_tokens", _CACHED_TOKENS),
 )
 
 

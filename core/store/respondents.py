@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import date
 
 from core.domain.study import RESPONDENT, Respondent
@@ -68,21 +69,23 @@ def _row(respondent: Respondent) -> list[object]:
 # Prices of models, as the user entered them.
 
 _ADD_PRICE = """
-insert into price (model, price_in, price_out, as_of, source) values (?, ?, ?, ?, ?)
+insert into price (model, price_in, price_out, as_of, source, price_cached)
+values (?, ?, ?, ?, ?, ?)
 """
 _NEWEST = """
-select model, price_in, price_out, as_of, source from price
+select model, price_in, price_out, as_of, source, price_cached from price
 qualify row_number() over (partition by model order by number desc) = 1
 order by model
 """
 
-PriceRow = tuple[str, float | None, float | None, date, str]
+PriceRow = tuple[str, float | None, float | None, date, str, float | None]
 
 
-def add_price(database: Database, row: PriceRow) -> None:
-    """Save the price of a model; earlier prices stay on file."""
+def add_prices(database: Database, rows: Sequence[PriceRow]) -> None:
+    """Save prices of models, all or none; earlier prices stay on file."""
     with database.transaction() as cursor:
-        cursor.execute(_ADD_PRICE, list(row))
+        for row in rows:
+            cursor.execute(_ADD_PRICE, list(row))
 
 
 def latest_prices(database: Database) -> list[PriceRow]:

@@ -137,14 +137,15 @@ select count(*), coalesce(sum(cost), 0), count(*) filter (where cost is null) fr
 _CALLS = f"""
 with sent as (
     select call_id, number, sent_at, outcome, http_status, message, finish_reason, model,
-        latency_s, tokens_in, tokens_out, tokens_reasoning, cost, cost_estimated,
+        latency_s, tokens_in, tokens_out, tokens_reasoning, tokens_cached, cost, cost_estimated,
         reasoning, tool_calls, refusal, body
     from attempt left join attempt_usage using (attempt_id)
+        left join attempt_cache using (attempt_id)
         left join attempt_part using (attempt_id)
     where study_id = $study
     union all
     select call_id, number, written_at, '{_NO_ANSWER_KEPT}', null, '', '', '', null, null, null,
-        null, cost, cost is not null, '', '', '', ''
+        null, null, cost, cost is not null, '', '', '', ''
     from ({_LOST})
 ),
 asked as (
@@ -155,7 +156,7 @@ asked as (
 select respondent, cast(call_id as varchar) as call, number as "try",
     strftime(sent_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') as time,
     outcome, http_status, message, finish_reason, model, latency_s, tokens_in, tokens_out,
-    tokens_reasoning, cost, cost_estimated, coalesce(reasoning, '') as reasoning,
+    tokens_reasoning, tokens_cached, cost, cost_estimated, coalesce(reasoning, '') as reasoning,
     coalesce(tool_calls, '') as tool_calls, coalesce(refusal, '') as refusal,
     coalesce(body, '') as body
 from sent join asked using (call_id) order by place, number

@@ -168,6 +168,7 @@ def _attempts(tries: tuple[AttemptDetail, ...]) -> None:
             "Tokens read": one.tokens_in,
             "Tokens written": one.tokens_out,
             "Tokens of reasoning": one.tokens_reasoning,
+            "Tokens cached": one.tokens_cached,
             "Cost ($)": one.cost,
             "Outcome": "Reply" if one.outcome == "reply" else
             FAILURE_WORDS.get(one.outcome, one.outcome.capitalize()),
@@ -177,9 +178,13 @@ def _attempts(tries: tuple[AttemptDetail, ...]) -> None:
         }
         for one in tries
     ]  # fmt: skip
-    if all(one.tokens_reasoning is None for one in tries):
-        for row in rows:
-            del row["Tokens of reasoning"]
+    for name, values in (
+        ("Tokens of reasoning", [one.tokens_reasoning for one in tries]),
+        ("Tokens cached", [one.tokens_cached for one in tries]),
+    ):
+        if all(value is None for value in values):
+            for row in rows:
+                del row[name]
     number = st.column_config.NumberColumn
     table(
         pd.DataFrame(rows),

@@ -52,9 +52,21 @@ def _figures(now: Progress) -> None:
         ("Rate", rate, "Replies per second over the last minute."),
         ("Time left", left, "An estimate from the current rate."),
     )
+    cached = (
+        ()
+        if now.tokens_cached is None
+        else (
+            (
+                "Of them cached",
+                f"{now.tokens_cached:,}",
+                "Tokens of prompts that the service had in its cache.",
+            ),
+        )
+    )
     figures = (
         *(moving if now.state == "running" else ()),
         ("Tokens read", f"{now.tokens_in:,}", "Tokens of the prompts, as the models count them."),
+        *cached,
         ("Tokens written", f"{now.tokens_out:,}", "Tokens of the replies."),
         ("Cost so far", *cost_words(now)),
         (

@@ -414,11 +414,17 @@ def service_settings(form: DraftForm) -> None:
         with columns[0]:
             form.number(
                 "at_once", "Calls at once", 1, 256, step=1,
-                help="The number of calls under way at the same time.",
+                help="The largest number of calls under way at the same time. A run starts with "
+                "one, and halves the number when the service refuses calls.",
             )  # fmt: skip
             form.number(
                 "price_in", "Price in", 0, None, step=0.01, value=None, placeholder="unknown",
                 help="US dollars per million tokens of prompt. Empty: unknown. 0: free.",
+            )  # fmt: skip
+            form.toggle(
+                "stream", "Streamed replies",
+                help="For services that answer in no other way: the reply comes in parts, which "
+                "Inkblot joins.",
             )  # fmt: skip
         with columns[1]:
             form.number(
@@ -430,6 +436,17 @@ def service_settings(form: DraftForm) -> None:
                 help="US dollars per million tokens of reply. Empty: unknown. 0: free.",
             )  # fmt: skip
         with columns[2]:
+            form.number(
+                "tokens_per_minute", "Tokens a minute", 1, None, step=1, value=None,
+                placeholder="no limit",
+                help="The largest number of tokens of prompts and replies in a minute.",
+            )  # fmt: skip
+            form.number(
+                "price_cached", "Price cached", 0, None, step=0.01, value=None,
+                placeholder="as price in",
+                help="US dollars per million tokens of prompt that the service had in its cache. "
+                "Empty: they cost the full price.",
+            )  # fmt: skip
             form.number(
                 "timeout_s", "Time-out in seconds", 1, 3600, step=1.0,
                 help="If no reply comes within this time, the call is repeated.",

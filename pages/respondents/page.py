@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from core.domain.numbers import count_text
@@ -10,80 +9,10 @@ from core.domain.study import Respondent, RespondentKind
 from core.errors import UserError
 from core.workflow import saved_inputs
 from core.workflow.respondents import catalog, forms
-from core.workflow.respondents.catalog import Price
 from pages.respondents import form as respondent_form
+from pages.respondents import prices
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.draft_form import DraftForm
-
-# The table of prices, with the date and source of each.
-
-_NOTE = "price_note"
-_PER_MILLION = "US dollars per million tokens"
-
-
-def _price_section() -> None:
-    """The saved prices, a form for a new price, and a button to delete one."""
-    st.header("Prices")
-    st.caption(
-        "The page Design computes costs from these prices, and cost caps use them. Prices in the "
-        "settings of a respondent take precedence. Look prices up at the service: they change."
-    )
-    widgets.last_note(_NOTE)
-    prices = catalog.list_prices(widgets.workspace())
-    if prices:
-        columns = {
-            "Model": [p.model for p in prices],
-            "Read": [p.price_in for p in prices],
-            "Written": [p.price_out for p in prices],
-            "As of": [p.as_of for p in prices],
-            "Source": [p.source for p in prices],
-        }
-        widgets.table(pd.DataFrame(columns), alt=f"Prices of {len(prices)} models")
-    else:
-        st.info("There is no price yet. Without prices, Inkblot cannot show the cost of a study.")
-    with st.expander("Enter or change a price"):
-        _price_form()
-    if prices:
-        with st.expander("Delete a price"):
-            st.selectbox("Model", [p.model for p in prices], key="price_gone")
-            st.button("Delete the price", key="price_forget", on_click=_forget_price)
-
-
-def _price_form() -> None:
-    models = {r.model for r in catalog.list_respondents(widgets.workspace()) if r.kind == "api"}
-    with st.form("price_form", border=False):
-        st.text_input(
-            "Model", key="price_model", placeholder=", ".join(sorted(models)) or None,
-            help="The service's name for the model. The price holds for every respondent with this "
-            "model.",
-        )  # fmt: skip
-        left, middle, right = st.columns(3)
-        left.number_input("Read", 0.0, None, 0.0, key="price_in", help=f"{_PER_MILLION} read.")
-        middle.number_input(
-            "Written", 0.0, None, 0.0, key="price_out", help=f"{_PER_MILLION} written."
-        )
-        right.date_input("As of", catalog.today(), key="price_as_of", help="When you looked it up.")
-        st.text_input("Source", key="price_source", placeholder="the service's price list")
-        st.form_submit_button("Save the price", on_click=_save_price)
-
-
-def _save_price() -> None:
-    typed = st.session_state.to_dict()
-    try:
-        catalog.save_price(
-            widgets.workspace(),
-            Price(
-                typed["price_model"], typed["price_in"], typed["price_out"], typed["price_as_of"],
-                typed["price_source"],
-            ),
-        )  # fmt: skip
-    except UserError as error:
-        st.session_state[_NOTE] = error
-
-
-def _forget_price() -> None:
-    catalog.forget_price(widgets.workspace(), st.session_state.to_dict()["price_gone"])
-
 
 # Adding and changing a respondent: its form, key, test and buttons.
 
@@ -217,7 +146,7 @@ def main() -> None:
             _one_respondent(chosen)
         widgets.honesty_note(listed)
     with widgets.error_box():
-        _price_section()
+        prices.price_section()
 
 
 def _show_list(listed: tuple[Respondent, ...]) -> None:

@@ -90,3 +90,18 @@ def test_no_part_of_a_reply_holds_the_key():
     assert reply_of({"refusal": KEY}).refusal == "[key]"
     failure = answer_to(Step(body=f"<html>{KEY}</html>"))
     assert (failure.kind, failure.body) == (FailureKind.PROTOCOL, "<html>[key]</html>")
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 7}},
+        {"prompt_cache_hit_tokens": 7, "prompt_cache_miss_tokens": 2},
+        {"cache_read_input_tokens": 7},
+    ],
+    ids=["OpenAI", "DeepSeek", "others"],
+)
+def test_cached_tokens_are_read_by_each_name_that_services_use(usage):
+    assert reply_of({"content": "4"}, prompt_tokens=9, **usage).tokens_cached == 7
+    assert reply_of({"content": "4"}, prompt_tokens=5, **usage).tokens_cached == 5
+    assert reply_of({"content": "4"}, prompt_tokens=9).tokens_cached is None

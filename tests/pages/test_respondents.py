@@ -337,7 +337,7 @@ def test_a_respondent_survives_the_form(temperature, seed, prompt, extra, loadin
 
 
 def test_a_price_is_entered_with_its_day_shown_and_forgotten(workspace):
-    from core.workflow.respondents import catalog
+    from core.workflow.respondents import prices
 
     at = opened()
     at.text_input(key="price_model").set_value("m-1 ![](http://x)")
@@ -345,13 +345,13 @@ def test_a_price_is_entered_with_its_day_shown_and_forgotten(workspace):
     at.number_input(key="price_out").set_value(10.0)
     next(b for b in at.button if b.label == "Save the price").click()
     assert not at.run().exception
-    (price,) = catalog.list_prices(workspace)
+    (price,) = prices.list_prices(workspace)
     assert (price.model, price.price_in, price.price_out) == ("m-1 ![](http://x)", 2.5, 10.0)
-    assert price.as_of == catalog.today()
+    assert price.as_of == prices.today()
     shown = next(f.value for f in at.dataframe if "As of" in f.value.columns)
     assert shown["Model"].tolist() == ["m-1 ![](http://x)"]
     assert not at.button(key="price_forget").click().run().exception
-    assert catalog.list_prices(workspace) == ()
+    assert prices.list_prices(workspace) == ()
 
 
 def test_a_price_without_a_model_is_refused_in_words(workspace):

@@ -24,7 +24,7 @@ from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import checks
 from core.workflow.designs.checks import Crossing, PlanSize, plan_size
 from core.workflow.prompts import StudyMaterials
-from core.workflow.respondents import catalog
+from core.workflow.respondents import catalog, prices
 from core.workflow.workspace import Workspace
 
 __all__ = ["Phases", "PlanSize", "StudyRecord", "design_of_yaml", "design_yaml"]
@@ -76,7 +76,7 @@ def size(workspace: Workspace, design: Design) -> PlanSize:
     crossing = Crossing(_materials(workspace, design, bank))
     renderable = not checks.has_no_prompts(bank, crossing.materials)
     people = [
-        catalog.with_prices(workspace, person) for person in _crossed_respondents(workspace, design)
+        prices.with_prices(workspace, person) for person in _crossed_respondents(workspace, design)
     ]
     return plan_size(crossing, people, renderable=renderable)
 

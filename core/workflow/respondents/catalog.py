@@ -1,16 +1,14 @@
-"""Models on offer: add, change, test; their keys and prices."""
+"""Models on offer: add, change, test; and their keys."""
 
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import re
 import time
 import unicodedata
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -75,70 +73,6 @@ def holds_key(name: str) -> bool:
         or not _KEY_WORDS.isdisjoint(words)
         or (bool(words) and words[-1] in _KEY_LAST_WORDS)
     )
-
-
-# Prices of models: a table of the user's own, each with the day it was looked up.
-
-
-@dataclass(frozen=True)
-class Price:
-    """US dollars per million tokens read and written, on a day, by a source."""
-
-    model: str
-    price_in: float
-    price_out: float
-    as_of: date
-    source: str = ""
-
-
-def today() -> date:
-    """The day on this computer's calendar."""
-    return datetime.now().astimezone().date()
-
-
-def list_prices(workspace: Workspace) -> tuple[Price, ...]:
-    """The prices on file, by model."""
-    return tuple(
-        Price(model, price_in, price_out, as_of, source)
-        for model, price_in, price_out, as_of, source in store.latest_prices(workspace.database)
-        if price_in is not None and price_out is not None
-    )
-
-
-def save_price(workspace: Workspace, price: Price) -> None:
-    """Keep a price; it counts from now on, for studies that are frozen as well.
-
-    Raises
-    ------
-    CollectionError
-        No model is named, or a price is no amount. Nothing is kept.
-    """
-    if not price.model.strip():
-        raise CollectionError(
-            "The price names no model.", "Type the model as the service calls it."
-        )
-    for amount in (price.price_in, price.price_out):
-        if not (math.isfinite(amount) and amount >= 0):
-            raise CollectionError(f"{amount} is no price.", "Type dollars per million tokens.")
-    row = (price.model.strip(), price.price_in, price.price_out, price.as_of, price.source.strip())
-    store.add_price(workspace.database, row)
-
-
-def forget_price(workspace: Workspace, model: str) -> None:
-    """Take a model's price off the table; what was spent stays as it was counted."""
-    store.add_price(workspace.database, (model, None, None, today(), "forgotten"))
-
-
-def with_prices(workspace: Workspace, respondent: Respondent) -> Respondent:
-    """The respondent with the table's prices, where it has none of its own."""
-    sampling = respondent.sampling
-    if sampling.price_in is not None and sampling.price_out is not None:
-        return respondent
-    price = next((p for p in list_prices(workspace) if p.model == respondent.model), None)
-    if price is None:
-        return respondent
-    known = replace(sampling, price_in=price.price_in, price_out=price.price_out)
-    return replace(respondent, sampling=known)
 
 
 # Models on offer: add, change, test; and the keys of a browser session.

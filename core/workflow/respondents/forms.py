@@ -23,11 +23,11 @@ _LONGEST_EXTRA = 20_000  # characters of additional settings
 # Lowest and highest value of the settings that are numbers.
 _DECIMAL: Mapping[str, tuple[float, float]] = {
     "temperature": (0, 2), "top_p": (0, 1), "timeout_s": (1, 3600), "price_in": (0, math.inf),
-    "price_out": (0, math.inf),
+    "price_out": (0, math.inf), "price_cached": (0, math.inf),
 }  # fmt: skip
 _WHOLE: Mapping[str, tuple[float, float]] = {
     "max_tokens": (1, math.inf), "seed": (0, math.inf), "at_once": (1, 256),
-    "per_minute": (1, math.inf),
+    "per_minute": (1, math.inf), "tokens_per_minute": (1, math.inf),
 }  # fmt: skip
 _EXAMPLE = "Write one setting on each line, for example 'reasoning_effort: low'."
 
@@ -77,10 +77,18 @@ def fields_of_settings(settings: Mapping[str, str]) -> dict[str, Any]:
             fields[name] = _number(name, text)
         elif name == "system_prompt":
             fields[name] = text
+        elif name == "stream":
+            fields[name] = _truth(name, text)
         else:
             extra.append(f"{name}: {text}")
     fields[_EXTRA] = "\n".join(extra)
     return fields
+
+
+def _truth(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise CollectionError(f"The setting {name} is '{text}'.", "Give true or false.")
+    return text.lower() == "true"
 
 
 def _number(name: str, text: str) -> float | int | None:

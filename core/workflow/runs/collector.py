@@ -38,7 +38,7 @@ from core.store import collection as store
 from core.store import runs
 from core.workflow.designs.studies import load_materials, respondents_as_amended
 from core.workflow.prompts import StudyMaterials, said
-from core.workflow.respondents import catalog
+from core.workflow.respondents import prices
 from core.workflow.respondents.catalog import client_for
 from core.workflow.runs.reading import Reader, outcome_columns, request_hash
 from core.workflow.workspace import Workspace
@@ -179,7 +179,7 @@ class _StudyRun:
         """Ask everything that remains; returns when done, paused or stopped."""
         database = self.workspace.database
         people = {
-            respondent_id: catalog.with_prices(self.workspace, person)
+            respondent_id: prices.with_prices(self.workspace, person)
             for respondent_id, person in respondents_as_amended(
                 self.workspace, self.study_id
             ).items()

@@ -19,7 +19,7 @@ from core.files.writing import csv_bytes
 from core.store import collection as store
 from core.store import respondents as respondent_store
 from core.store import runs, studies
-from core.workflow.respondents import catalog
+from core.workflow.respondents import prices
 from core.workflow.runs import collector
 from core.workflow.workspace import Workspace
 
@@ -101,6 +101,7 @@ class Progress:
     no_answer_cost: float = 0.0
     statuses: Mapping[str, int] = field(default_factory=dict)  # of the trials with a response
     n_failed: int = 0  # trials asked without a reply so far
+    tokens_cached: int | None = None  # part of `tokens_in`; None: no service says
     cause: str = ""  # what kind of thing paused the run, where its report says
 
     @property
@@ -159,7 +160,7 @@ def start(workspace: Workspace, study: str, *, cost_cap: float | None = None) ->
         )
     if cost_cap is not None:
         for respondent_id in studies.respondent_ids(workspace.database, record.study_id):
-            person = catalog.with_prices(
+            person = prices.with_prices(
                 workspace, respondent_store.get(workspace.database, respondent_id)
             )
             if person.sampling.price_in is None or person.sampling.price_out is None:
@@ -205,6 +206,9 @@ def progress(workspace: Workspace, study: str) -> Progress:
         ),
         tokens_in=sum(s.tokens_in for s in summaries),
         tokens_out=sum(s.tokens_out for s in summaries),
+        tokens_cached=sum(cached)
+        if (cached := [s.tokens_cached for s in summaries if s.tokens_cached is not None])
+        else None,
         cost=sum(s.cost for s in summaries) + lost.cost,
         cost_unknown=sum(s.cost_unknown for s in summaries) + lost.cost_unknown,
         cost_estimated=any(s.cost_estimated for s in summaries) or lost.cost > 0,

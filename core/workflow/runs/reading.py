@@ -211,6 +211,7 @@ def outcome_columns(
         "tool_calls": outcome.tool_calls,
         "refusal": outcome.refusal,
         "tokens_reasoning": outcome.tokens_reasoning,
+        "tokens_cached": outcome.tokens_cached,
         "tokens_in": outcome.tokens_in,
         "tokens_out": outcome.tokens_out,
         "first_token": tuple((c.token, c.logprob) for c in outcome.first_token),

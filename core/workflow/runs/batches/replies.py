@@ -27,7 +27,7 @@ from core.store.batches import BatchTry
 from core.store.collection import AttemptRow, PlannedCall
 from core.workflow.designs.studies import load_materials, respondents_as_amended
 from core.workflow.prompts import StudyMaterials
-from core.workflow.respondents import catalog
+from core.workflow.respondents import prices
 from core.workflow.runs.reading import Reader, outcome_columns
 from core.workflow.workspace import Workspace
 
@@ -93,7 +93,7 @@ def import_replies(
     """
     record = studies.get(workspace.database, study)
     people = {
-        respondent_id: catalog.with_prices(workspace, person)
+        respondent_id: prices.with_prices(workspace, person)
         for respondent_id, person in respondents_as_amended(workspace, record.study_id).items()
     }
     materials = load_materials(workspace, record.study_id)
@@ -213,9 +213,11 @@ class _Import:
         if sampling.price_in is None or sampling.price_out is None:
             return Reservation(None)
         factor = attempt.price_factor
+        cached = sampling.price_cached
         return Reservation(
-            attempt.cost or 0.0, sampling.price_in * factor, sampling.price_out * factor
-        )
+            attempt.cost or 0.0, sampling.price_in * factor, sampling.price_out * factor,
+            None if cached is None else cached * factor,
+        )  # fmt: skip
 
     def _unknown(self, line: _Line) -> FileError:
         """Why no try at the call of a line went out."""

@@ -28,7 +28,7 @@ from core.store.batches import Batch
 from core.store.collection import PlannedCall
 from core.workflow.designs.studies import load_materials, respondents_as_amended
 from core.workflow.prompts import StudyMaterials
-from core.workflow.respondents import catalog
+from core.workflow.respondents import prices
 from core.workflow.runs import control
 from core.workflow.runs.reading import request_hash
 from core.workflow.workspace import Workspace
@@ -110,7 +110,7 @@ def services(workspace: Workspace, study: str, label: str = "") -> dict[int, Res
     """
     record = studies.get(workspace.database, study)
     people = {
-        respondent_id: catalog.with_prices(workspace, person)
+        respondent_id: prices.with_prices(workspace, person)
         for respondent_id, person in respondents_as_amended(workspace, record.study_id).items()
         if person.kind == "api" and label in ("", person.label)
     }
