@@ -14,6 +14,7 @@ from core.analysis.shared.sentences import merge_notes
 from core.commands import batches, contexts, prices, respondents
 from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
+from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
 from core.domain.numbers import count_text
 from core.domain.study import FACTORS
 from core.errors import FileError, UserError
@@ -149,8 +150,12 @@ def _commands() -> tuple[Command, ...]:
             argument("name"),
             argument("--study", required=True, action="append"),
             argument("--option", action="append", default=[], metavar="NAME=VALUE"),
-            argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]"),
-            argument("--by", help="factors to compare side by side, comma-separated"),
+            argument("--where", action="append", default=[], metavar="FACTOR=VALUE[,VALUE]",
+                      help="only answers with these levels of a factor, or to items with these "
+                      "values of an attribute (item.country=DE,FR) or a range of numbers "
+                      "(item.rank=1..100)"),
+            argument("--by", help="factors, and attributes such as item.genre, to compare side by "
+                      "side, comma-separated"),
             argument("--over", default="", help="factors to average over first, comma-separated"),
             argument("--syntax", type=Path,
                       help="also write R and Python scripts with their data (.zip)"),
@@ -351,6 +356,8 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
             print(f"{analysis.name}\t{analysis.question}\t{options}")
         print(f"\nfactors for --where and --over: {', '.join(FACTORS)}")
         print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
+        fields = ", ".join(f"{ATTRIBUTE}{name}" for name in ATTRIBUTE_FIELDS)
+        print(f"attributes of items for --where and --by: {fields}, and those of the bank")
     elif parsed.what == "banks":
         for bank in editing.summaries(workspace):
             items, languages = count_text(bank.n_items, "item"), " ".join(bank.languages)

@@ -23,6 +23,7 @@ from core.analysis.shared.sentences import (
 )
 from core.analysis.shared.word_lists import TOTAL, stereotype_scores, word_counts
 from core.charts.dots import odds_ratio_charts
+from core.domain.attributes import is_attribute
 from core.domain.frames import GROUPINGS, ORIGIN, TEXTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
@@ -120,7 +121,9 @@ def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
     levels_by_tag = {
         str(name): levels
         for name in texts.columns
-        if name not in _NO_TAGS and len(levels := _levels_of(texts, str(name))) > 1
+        if name not in _NO_TAGS
+        and not is_attribute(str(name))
+        and len(levels := _levels_of(texts, str(name))) > 1
     }
     if not levels_by_tag:
         raise NotEnoughData(

@@ -33,6 +33,11 @@ class NumberRange(NamedTuple):
     high: float
 
 
+def is_attribute(name: str) -> bool:
+    """Whether the name of a filter or group is that of an attribute."""
+    return name.startswith(ATTRIBUTE)
+
+
 def is_numeric(bank: Instrument, name: str) -> bool:
     """Whether an attribute (`item.NAME`) has numbers; one without values has not."""
     own = name.removeprefix(ATTRIBUTE)

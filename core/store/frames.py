@@ -7,6 +7,7 @@ own locked cursors) and to other dialects over exported files.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -15,7 +16,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wanted_text
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
+from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
 from core.domain.study import FACTORS, Status
 from core.store import scoring
 from core.store.database import Database
@@ -43,9 +46,13 @@ _respondent = ibis.table(
 )
 _item = ibis.table(
     {"item_id": "int64", "instrument_id": "int64", "position": "int32", "code": "string",
-     "subscale": "string", "keyed": "int8"},
+     "subscale": "string", "keyed": "int8", "pair": "string", "genre": "string", "rank": "int32"},
     name="item",
 )  # fmt: skip
+_attribute = ibis.table(
+    {"item_id": "int64", "name": "string", "text": "string", "number": "float64"},
+    name="item_attribute",
+)
 _option = ibis.table(
     {"instrument_id": "int64", "format": "string", "position": "int32", "code": "string",
      "points": "float64"},
@@ -163,7 +170,7 @@ def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     administration = _administration
     for name, values in where.items():
-        if name not in ("respondent", "model", "item"):
+        if name not in ("respondent", "model", "item") and not is_attribute(name):
             administration = administration.filter(administration[name].isin(list(values)))
     respondent = _respondent
     for name, column in (("respondent", "label"), ("model", "model")):
@@ -183,10 +190,43 @@ def _administrations(studies: Sequence[str] | None, where: Where) -> Any:
 def _items(_studies: Sequence[str] | None, where: Where) -> Any:
     """The items that pass the filters, of all banks."""
     item = _item.filter(_item.code.isin(list(where["item"]))) if "item" in where else _item
+    for name, values in where.items():
+        if is_attribute(name):
+            item = item.filter(_has_attribute(item, name.removeprefix(ATTRIBUTE), values))
     return item.select(
         item_key=item.item_id, item_position=item.position, item=item.code,
         subscale=item.subscale, keyed=item.keyed,
     )  # fmt: skip
+
+
+def _has_attribute(item: Any, name: str, values: Sequence[Any]) -> Any:
+    """Whether an item has one of these values of an attribute, or a number in one of the ranges.
+
+    The empty text stands for items without a value. It is as `matching_items` of
+    core.domain.attributes says.
+    """
+    texts = [str(value) for value in values]
+    if name in ATTRIBUTE_FIELDS:
+        text = ibis.coalesce(item[name].cast("string"), "")
+        number = item[name] if name in NUMBER_FIELDS else ibis.null("float64")
+        return _is_wanted(text, number, texts)
+    own = _attribute.filter(_attribute.name == name)
+    wanted = own.filter(_is_wanted(own.text, own.number, [text for text in texts if text]))
+    passes = item.item_id.isin(wanted.item_id)
+    return passes | item.item_id.notin(own.item_id) if "" in texts else passes
+
+
+def _is_wanted(text: Any, number: Any, texts: Sequence[str]) -> Any:
+    """Whether a value, as text and as number or null, is one of those that a filter names."""
+    by_number = [wanted_text(value) for value in texts]
+    wanted = text.isin(list(texts)) | (number.notnull() & text.isin(by_number))  # noqa: PD004
+    for low, high in filter(None, map(number_range, texts)):
+        if math.isfinite(low) and math.isfinite(high):
+            within = number.between(low, high)
+        else:
+            within = number >= low if math.isfinite(low) else number <= high
+        wanted = wanted | within
+    return wanted
 
 
 def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from core.domain.attributes import matching_items
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.store import answers, collection, frames, studies
 from tests.store.test_collection import attempt, remaining
@@ -105,3 +107,36 @@ def test_the_same_expression_compiles_for_another_engine():
 
     sql = str(ibis.to_sql(frames.option_counts_expression(["s"], {}), dialect="databricks"))
     assert "GROUP BY" in sql
+
+
+ATTRIBUTES = ({"country": "DE", "year": 1999}, {"year": 2.5}, {}, {"country": "2.50"})
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"country": ["DE", ""]},
+        {"country": ["2.5"]},
+        {"year": ["2.50", "1999.0"]},
+        {"year": ["..3", "1990..2000", ""]},
+        {"rank": ["2.."], "keyed": ["1", "-1.0"]},
+        {"rank": ["", "7"], "genre": ["A", "DE"]},
+    ],
+)
+def test_filters_by_attributes_pass_the_items_that_the_domain_says(database, small_bank, where):
+    """The test of core.domain.attributes says which ones these are."""
+    facts = zip(small_bank.items, ATTRIBUTES, (None, 2, 7, None), ("", "DE", "A", "A"), strict=True)
+    items = tuple(
+        replace(item, attributes=attributes, rank=rank, genre=genre)
+        for item, attributes, rank, genre in facts
+    )
+    bank = replace(small_bank, items=items)
+    frozen(database, bank, contexts=(), entities=(), repetitions=1)
+    filters = {f"item.{name}": values for name, values in where.items()}
+    expected = [item.code for item in matching_items(bank, filters)]
+    assert list(scores(database, filters)["item"].unique()) == expected
+
+
+def test_counts_take_the_same_filters_by_attributes(database, small_bank, study):
+    counts = frames.option_counts(database, ["s"], {"item.subscale": ["B"], "item.keyed": ["1"]})
+    assert list(counts["item"].unique()) == ["b1", "b2"]

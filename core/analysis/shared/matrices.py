@@ -17,7 +17,7 @@ from core.analysis.shared.rows import (
     rows_are_people,
     scores_of,
 )
-from core.domain.frames import OPTION_POINTS
+from core.domain.frames import OPTION_POINTS, grouping_title
 from core.domain.instrument import keyed_points
 from core.domain.results import Column, ResultTable
 from core.stats.inputs import varying_columns
@@ -133,7 +133,7 @@ def matrices_of(layouts: Sequence[MatrixLayout], values: Floats) -> tuple[ScoreM
 
 def by_columns(by: Sequence[str]) -> tuple[Column, ...]:
     """The leading columns of a result table: the factors set side by side."""
-    return tuple(Column(name, name.replace("_", " ").capitalize()) for name in distinct(by))
+    return tuple(Column(name, grouping_title(name)) for name in distinct(by))
 
 
 def result_table(

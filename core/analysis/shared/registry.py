@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args, get_ori
 
 from core.analysis.shared.sentences import GroupAnswers
 from core.charts.panels import Chart
+from core.domain.attributes import is_attribute
 from core.domain.frames import GROUPINGS, FrameSpec
 from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData
@@ -140,7 +141,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class DesignFactors:
-    """Any of the design's factors, such as those to set side by side."""
+    """Any of the design's factors or attributes of items, such as those to set side by side."""
 
     label: str
     help: str = ""
@@ -152,14 +153,18 @@ class DesignFactors:
     def restore(self, stored: Any, _default: Any) -> tuple[str, ...]:
         """The factors, if the design still has them."""
         if not isinstance(stored, list):
-            raise NotAllowed(stored, ", ".join(GROUPINGS))
+            raise NotAllowed(stored, self._allowed)
         return self._known(stored)
 
     def _known(self, names: list[str]) -> tuple[str, ...]:
         for name in names:
-            if name not in GROUPINGS:
-                raise NotAllowed(name, ", ".join(GROUPINGS))
+            if name not in GROUPINGS and not is_attribute(name):
+                raise NotAllowed(name, self._allowed)
         return tuple(names)
+
+    @property
+    def _allowed(self) -> str:
+        return f"{', '.join(GROUPINGS)}, or an attribute such as item.genre"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.analysis.shared.matrices import ALL_ITEMS, distinct, group_name
 from core.analysis.shared.rows import Integers, codes_of
+from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
 from core.domain.study import FACTORS
 from core.errors import NotEnoughData
@@ -238,7 +239,8 @@ def prepare_pairing(item_scores: pd.DataFrame, factor: str, by: Sequence[str]) -
     says so: without it no two scores of theirs would agree.
     """
     names = tuple(name for name in distinct(by) if name != factor)
-    others = tuple(name for name in ("study", *FACTORS) if name != factor)
+    # an administration is one for each value of an attribute that makes groups
+    others = (*(n for n in ("study", *FACTORS) if n != factor), *filter(is_attribute, names))
     if factor == REWRITING:
         return Pairing(_with_origins(item_scores), factor, names, others)
     if factor != "study":

@@ -30,7 +30,7 @@ from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
 from core.workflow.runs import amendments
-from core.workflow.statistics import frames
+from core.workflow.statistics import frames, item_attributes
 from core.workflow.statistics.frames import ChosenAnswers, Filters
 from core.workflow.workspace import Workspace
 
@@ -266,17 +266,20 @@ def _load_inputs(
     chosen = frames.load_other_data(workspace, analysis, options)
     grouping = _grouping_by_format(analysis, frame, chosen)
     chosen |= grouping
-    notes = (_SEVERAL_FORMATS_NOTE,) if grouping else ()
+    notes = (
+        *((_SEVERAL_FORMATS_NOTE,) if grouping else ()),
+        *item_attributes.without_value_notes(frame, by),
+    )
     if analysis.needs is not ITEM_SCORES:
         return _Inputs(frame, chosen, notes)
     averaged_factors = frames.factors_to_average(analysis, chosen, over)
     rows = average_over(frame, averaged_factors)
     return _Inputs(
-        rows,
+        item_attributes.split_administrations(rows, by),
         chosen,
         (*notes, *frames.averaging_notes(frame, rows, averaged_factors)),
         frames.cautions(workspace, analysis, rows, chosen),
-        frames.averaging_words(frame, averaged_factors),
+        frames.averaging_words(frame, averaged_factors) + item_attributes.unit_words(by),
     )
 
 

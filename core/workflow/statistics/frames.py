@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.analysis.shared.registry import Analysis, OtherData
 from core.analysis.shared.rows import rows_are_people
+from core.domain.attributes import is_attribute
 from core.domain.frames import (
     CONTEXT_SET,
     HIGHEST,
@@ -32,6 +33,7 @@ from core.store import studies as study_store
 from core.workflow.answers import texts
 from core.workflow.banks import editing
 from core.workflow.designs import studies as studies_designs
+from core.workflow.statistics import item_attributes
 from core.workflow.workspace import Workspace
 
 # The frames an analysis works on, of the studies asked for.
@@ -57,18 +59,21 @@ def load_frame(
 ) -> pd.DataFrame:
     """The frame that an analysis needs, of some studies and the answers that pass the filters.
 
-    Counts are kept apart by the factors in `by`; other frames hold every factor anyway.
+    Counts are kept apart by the factors in `by`; other frames hold every factor anyway. Attributes
+    of items in `by` are columns of the frame.
 
     Raises
     ------
     NotEnoughData
-        No answers pass the filters, or a filter names an unknown factor.
+        No answers pass the filters, or a filter or group names an unknown factor or attribute.
     """
     for factor in where:
-        if factor not in (*FACTORS, "item"):
+        if factor not in (*FACTORS, "item") and not is_attribute(factor):
             raise NotEnoughData(
-                f"There is no factor '{factor}' to filter by.", f"Use: {', '.join(FACTORS)}, item."
+                f"There is no factor '{factor}' to filter by.",
+                f"Use: {', '.join(FACTORS)}, item, or an attribute such as item.genre.",
             )
+    item_attributes.require_attributes(workspace, codes, (*where, *by))
     if analysis.needs is TEXTS:
         frame = _text_frame(workspace, codes, where)
     elif analysis.needs is ITEM_SCORES:
@@ -79,7 +84,7 @@ def load_frame(
         raise NotEnoughData(
             "No planned answers pass these filters.", "Choose another study, or fewer filters."
         )
-    return frame
+    return item_attributes.with_attributes(workspace, frame, by)
 
 
 def item_scores(workspace: Workspace, codes: Sequence[str], where: Filters) -> pd.DataFrame:
@@ -156,13 +161,28 @@ def _text_frame(workspace: Workspace, codes: Sequence[str], where: Filters) -> p
         part.insert(0, "study", code)
         parts.append(part.assign(**_context_columns(workspace, part)))
     texts_frame = pd.concat(parts, ignore_index=True)
+    if any(map(is_attribute, where)):
+        passing = [
+            item_attributes.as_item_filter(workspace, code, _as_texts(where)) for code in codes
+        ]
+        own = [
+            texts_frame["study"].eq(code) & texts_frame["item"].isin(chosen["item"])
+            for code, chosen in zip(codes, passing, strict=True)
+        ]
+        texts_frame = texts_frame[np.logical_or.reduce(own)]
     for factor, values in where.items():
+        if is_attribute(factor):
+            continue
         if factor not in texts_frame:
             raise NotEnoughData(
                 f"Texts are not kept by {factor}.", "Take the filter off, or filter by context."
             )
         texts_frame = texts_frame[texts_frame[factor].isin(list(values))]
     return texts_frame.reset_index(drop=True)
+
+
+def _as_texts(where: Filters) -> dict[str, list[str]]:
+    return {name: [str(value) for value in values] for name, values in where.items()}
 
 
 def _context_columns(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
@@ -224,6 +244,10 @@ def load_other_data(
         if isinstance(option.kind, OtherData) and option.name in values:
             name = values[option.name]
             values[option.name] = _load_source(workspace, option.kind, str(name)) if name else None
+            if name and option.kind.of == "item_scores":
+                by = tuple(options.get("by", ()))
+                frame = item_attributes.with_attributes(workspace, values[option.name], by)
+                values[option.name] = item_attributes.split_administrations(frame, by)
     return values
 
 
