@@ -10,15 +10,16 @@ import streamlit as st
 from core import export
 from core.charts import with_item_texts
 from core.charts.crossed import CrossedFactors, crossed_chart
+from core.domain.attributes import is_attribute
 from core.domain.numbers import count_text
 from core.domain.results import ResultTable
 from core.errors import NotEnoughData
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses, explore
+from core.workflow.statistics import analyses, explore, item_attributes
 from core.workflow.statistics.explore import FollowUp, View
 from pages.shared import downloads, results, study_bar, widgets
 from pages.shared.results import DrawnChart
-from pages.shared.widgets import STUDY_PARAMETER, factor_word, plain, workspace
+from pages.shared.widgets import STUDY_PARAMETER, factor_title, factor_word, plain, workspace
 
 _WRITTEN = "explore_written"
 _ROLES = ("axis", "color", "panel")
@@ -138,13 +139,13 @@ def _choose_factor(
     key = _key(study, role)
     now = st.session_state.get(key, "")
     factors = [*([] if role == "axis" else [""]), *(name for name in levels if name not in taken)]
-    if now in explore.FACTORS_AND_ITEMS and now not in (*factors, *taken):
+    known = now in explore.FACTORS_AND_ITEMS or is_attribute(now)
+    if known and now not in (*factors, *taken):
         factors.append(now)
     if now not in factors:  # taken, or the word of a factor that was taken when the browser sent it
         st.session_state[key] = factors[0]
     return st.selectbox(
-        label, factors, format_func=lambda name: factor_word(name).capitalize() or "None",
-        key=key, width=150,
+        label, factors, format_func=lambda name: factor_title(name) or "None", key=key, width=150,
     )  # fmt: skip
 
 
@@ -155,6 +156,7 @@ def _choose_answers(study: str, levels: Mapping[str, list[Any]]) -> None:
             st.multiselect(
                 f"Only {factor_word(factor)}", _listed(study, factor, values),
                 key=widgets.filter_key(study, factor), persist_state="session",
+                format_func=widgets.level_word,
             )  # fmt: skip
     chosen = widgets.filter_words(_filters(study, levels))
     if chosen:
@@ -261,7 +263,10 @@ def _ways_on(study: StudyRecord, view: View, table: ResultTable, row: int | None
     if replies is not None:
         st.page_link(
             "pages/answers/page.py", label="Replies of the ticked row", icon=":material/forum:",
-            query_params={STUDY_PARAMETER: study.code, **replies},
+            query_params={
+                STUDY_PARAMETER: study.code,
+                **item_attributes.as_item_filter(workspace(), study.code, replies),
+            },
         )  # fmt: skip
     elif "subscale" not in view.factors:
         st.caption("Tick a row of the table to read its replies.", width="content")

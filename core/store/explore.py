@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from core.domain.attributes import is_attribute
+from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
 from core.domain.study import FACTORS, Status
 from core.store.database import Database
 from core.store.scoring import point_ranges_sql, score_sql
@@ -22,6 +24,14 @@ _COLUMNS: Mapping[str, str] = {
     "item": "i.code",
     "subscale": "i.subscale",
 }
+_FIELDS = {
+    **{f"{ATTRIBUTE}{name}": f"i.{name}" for name in ATTRIBUTE_FIELDS},
+    f"{ATTRIBUTE}keyed": "cast(i.keyed as varchar)",
+    f"{ATTRIBUTE}rank": "coalesce(cast(i.rank as varchar), '')",
+}
+_OWN_ATTRIBUTE = """
+coalesce((select x.text from item_attribute x where x.item_id = i.item_id and x.name = $<name>), '')
+""".strip()
 FACTORS_AND_ITEMS = tuple(_COLUMNS)
 """The factors of the design, then item and subscale."""
 
@@ -152,21 +162,33 @@ def subscales(database: Database, study_id: int) -> list[str]:
     return [str(name) for (name,) in database.rows(_SUBSCALES, [study_id])]
 
 
+def _column(factor: str, parameters: dict[str, Any]) -> str:
+    """The expression of a factor or of an attribute of items, whose name becomes a parameter."""
+    if not is_attribute(factor):
+        return _COLUMNS[factor]
+    if factor in _FIELDS:
+        return _FIELDS[factor]
+    name = f"attribute_{len(parameters)}"
+    parameters[name] = factor.removeprefix(ATTRIBUTE)
+    return _OWN_ATTRIBUTE.replace("<name>", name)
+
+
 def _grouped(
     database: Database, sql: str, study_id: int, by: Sequence[str], where: Where
 ) -> pd.DataFrame:
     """The rows of a query grouped by these factors, of the answers that pass the filters."""
     names = [f"factor_{place}" for place in range(len(by))]  # a factor may be called "format"
-    factors = ", ".join(
-        f"{_COLUMNS[factor]} as {name}" for factor, name in zip(by, names, strict=True)
-    )
     parameters: dict[str, Any] = {"study": study_id}
+    columns = {name: _column(name, parameters) for name in dict.fromkeys((*by, *where))}
+    factors = ", ".join(
+        f"{columns[factor]} as {name}" for factor, name in zip(by, names, strict=True)
+    )
     conditions = []
     for place, (factor, levels) in enumerate(where.items()):
         if levels:
             parameters[f"levels_{place}"] = [str(level) for level in levels]
             conditions.append(
-                f"and cast({_COLUMNS[factor]} as varchar) in"
+                f"and cast({columns[factor]} as varchar) in"
                 f" (select unnest($levels_{place}::varchar[]))"
             )
     for part, text in (

@@ -26,7 +26,7 @@ from core.analysis.shared.registry import (
 from core.domain.frames import GROUPINGS
 from core.errors import UserError
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses, frames
+from core.workflow.statistics import analyses, frames, item_attributes
 from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import widgets
 from pages.shared.widgets import factor_word
@@ -122,7 +122,10 @@ def _control(
     key = f"option:{study}:{analysis.name}:{option.name}"
     if initial != option.initial:
         key = f"{key}:{'+'.join(initial)}"
-    value = _WIDGETS[type(option.kind)](option, key, setting)
+    if isinstance(option.kind, DesignFactors):
+        value = _design_factors(option, key, setting, study)
+    else:
+        value = _WIDGETS[type(option.kind)](option, key, setting)
     if value != setting:
         try:
             analyses.save_option(widgets.workspace(), study, analysis, option.name, value)
@@ -151,11 +154,15 @@ def _switch(option: AnalysisOption, key: str, setting: Any) -> Any:
     return st.toggle(option.kind.label, setting, key=key, help=_tooltip(option.kind))
 
 
-def _design_factors(option: AnalysisOption, key: str, setting: Any) -> Any:
+def _design_factors(option: AnalysisOption, key: str, setting: Any, study: str) -> Any:
+    """Factors of the design, and the attributes in which the items of the study differ."""
     kind: Any = option.kind
+    attributes = item_attributes.attribute_levels(widgets.workspace(), study)
+    offered = dict.fromkeys((*GROUPINGS, *attributes, *setting))
     chosen = st.multiselect(
-        kind.label, GROUPINGS, list(setting), format_func=factor_word, key=key, help=_tooltip(kind)
-    )
+        kind.label, list(offered), list(setting), format_func=factor_word, key=key,
+        help=_tooltip(kind),
+    )  # fmt: skip
     return tuple(chosen)
 
 
@@ -237,12 +244,11 @@ def _other_data(option: AnalysisOption, key: str, setting: Any) -> Any:
     )  # fmt: skip
 
 
-# The widget of each kind of option: it takes the option, a key and the setting.
+# The widget of each kind of option but DesignFactors: it takes the option, a key and the setting.
 _WIDGETS: Mapping[type, Callable[[AnalysisOption, str, Any], Any]] = {
     Number: _number,
     Choice: _choice,
     Switch: _switch,
-    DesignFactors: _design_factors,
     Text: _text,
     Numbers: _numbers,
     Rows: _rows,

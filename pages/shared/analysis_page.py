@@ -14,7 +14,7 @@ from core.domain.results import AnalysisResult
 from core.workflow.answers import browsing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses, computing, frames
+from core.workflow.statistics import analyses, computing, frames, item_attributes
 from core.workflow.statistics.computing import AnalysisRequest, Computation
 from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import analysis_options, results, study_bar, widgets
@@ -168,14 +168,16 @@ def _which_answers(
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, list[object]]]:
     """Other studies of the analysis, the factors to average over, and the filters."""
     levels = browsing.levels(widgets.workspace(), study.code)
+    attributes = item_attributes.attribute_levels(widgets.workspace(), study.code)
     with st.popover("Filter", icon=":material/filter_alt:"):
         other_studies = _together(study)
         filters = {
             name: st.multiselect(
                 f"Only {factor_word(name)}", values,
                 key=widgets.filter_key(study.code, name), persist_state="session",
+                format_func=widgets.level_word,
             )
-            for name, values in levels.items()
+            for name, values in (*levels.items(), *attributes.items())
         }  # fmt: skip
     averaged: tuple[str, ...] = ()
     if analysis.needs is ITEM_SCORES:

@@ -19,6 +19,7 @@ from core.analysis.shared.sentences import GroupAnswers, Light, merge_notes
 from core.charts import Chart, with_item_texts, with_theme_ink
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.charts.panels import Theme
+from core.domain.attributes import is_attribute
 from core.domain.numbers import count_text, number_text, percent_text, round_frame
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import FACTORS
@@ -315,13 +316,20 @@ def show_table(
 
 
 def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> None:
-    """The way to the replies behind one row, by its item and the levels of its group."""
+    """The way to the replies behind one row, by its item and the levels of its group.
+
+    Filters by attributes are left out, because the item of the row passes them.
+    """
     if row >= len(shown.frame):
         return
     cells = shown.frame.iloc[row]
     study = str(cells["study"]) if "study" in shown.frame else request.studies[0]
     levels = {name: [str(cells[name])] for name in ("item", *FACTORS) if name in shown.frame}
-    filters = {name: [str(v) for v in values] for name, values in request.where.items()}
+    filters = {
+        name: [str(value) for value in values]
+        for name, values in request.where.items()
+        if not is_attribute(name)
+    }
     st.page_link(
         "pages/answers/page.py", label="Replies of the ticked row", icon=":material/forum:",
         query_params={STUDY_PARAMETER: study, **filters, **levels},

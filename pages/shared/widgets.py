@@ -15,6 +15,8 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from core.domain.attributes import is_attribute
+from core.domain.instrument import ATTRIBUTE
 from core.domain.study import Respondent
 from core.errors import UserError
 from core.workflow.answers import bank_attachment
@@ -35,8 +37,21 @@ _WORDS: Mapping[str, str] = {
 
 
 def factor_word(factor: str) -> str:
-    """The name of a factor on pages."""
+    """The name of a factor, or of an attribute of items, on pages."""
+    if is_attribute(factor):
+        return f"item: {factor.removeprefix(ATTRIBUTE)}"
     return _WORDS.get(factor, factor.replace("_", " "))
+
+
+def factor_title(factor: str) -> str:
+    """The name of a factor or attribute with a capital letter; empty where there is none."""
+    word = factor_word(factor)
+    return word[:1].upper() + word[1:]
+
+
+def level_word(level: object) -> str:
+    """A level of a factor or attribute in a list."""
+    return str(level) or "(none)"
 
 
 log = logging.getLogger(__name__)
@@ -135,7 +150,7 @@ def filter_key(study: str, factor: str) -> str:
 def filter_words(filters: Mapping[str, Sequence[object]]) -> list[str]:
     """What is filtered, a phrase for each factor."""
     return [
-        f"Only {factor_word(name)}: {', '.join(str(level) or '(none)' for level in levels)}"
+        f"Only {factor_word(name)}: {', '.join(map(level_word, levels))}"
         for name, levels in filters.items()
     ]
 

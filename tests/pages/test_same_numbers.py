@@ -117,6 +117,34 @@ def test_page_csv_and_command_line_show_the_same_numbers(both, tmp_path, monkeyp
         compare(table, rows[1:], grid_of(grids, table))
 
 
+def test_filters_and_groups_by_attributes_are_the_same_on_page_csv_and_command_line(
+    both, tmp_path, monkeypatch
+):
+    downloads = {}
+    monkeypatch.setattr(
+        results, "download", lambda _label, data, _file, *, key: downloads.update({key: data})
+    )
+    monkeypatch.setattr(analysis_page, "WAIT_S", 60)
+    monkeypatch.setenv("INKBLOT_DB", both.database.path)
+    study, name = "sample_simulated", "internal_consistency"
+    page = open_page(study=study, analysis=name)
+    page.multiselect(key=f"where:{study}:item.subscale").set_value(["nature"]).run()
+    by = page.multiselect(key=f"option:{study}:{name}:by")
+    assert "item: keyed" in by.options
+    page = by.set_value(["item.keyed"]).run()
+    assert not page.exception
+    out = tmp_path / "alpha.csv"
+    wanted = ["analyze", name, "--study", study, "--by", "item.keyed"]
+    parsed = _parser().parse_args([*wanted, "--where", "item.subscale=nature", "--out", str(out)])
+    parsed.run(both, parsed)
+    assert downloads["csv:alpha"] == out.read_bytes()
+    rows = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
+    assert [unguard(row["item.keyed"]) for row in rows] == ["1", "-1"]
+    assert {row["subscale"] for row in rows} == {"nature"}
+    shown = next(grid.value for grid in page.dataframe if "Item: keyed" in grid.value)
+    assert shown[""].tolist() == pytest.approx([float(row["alpha"]) for row in rows], abs=0.005)
+
+
 def without_wordings(grid):
     """The grid without the wordings of items, which only pages show."""
     return grid[[column for column in grid.columns if not column.endswith(": wording")]]

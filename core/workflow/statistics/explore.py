@@ -13,6 +13,8 @@ import pandas as pd
 
 from core.analysis.shared.registry import Choice
 from core.analysis.shared.scores import level_name, level_sort_key
+from core.domain.attributes import is_attribute
+from core.domain.frames import grouping_title
 from core.domain.numbers import count_text, number_text
 from core.domain.results import Column, ResultTable, Unit
 from core.errors import NotEnoughData
@@ -26,7 +28,7 @@ from core.store.explore import FACTORS_AND_ITEMS, AttemptNumber
 from core.workflow import saved_inputs
 from core.workflow.answers import browsing
 from core.workflow.designs import studies as studies_designs
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, item_attributes
 from core.workflow.workspace import Workspace
 
 __all__ = ["FACTORS_AND_ITEMS"]
@@ -187,7 +189,9 @@ def view_from_address(address: Mapping[str, Sequence[str]]) -> View | None:
     if "measure" not in named or "axis" not in named:
         return None
     where = {
-        name: tuple(map(str, address[name])) for name in FACTORS_AND_ITEMS if address.get(name)
+        name: tuple(map(str, levels))
+        for name, levels in address.items()
+        if levels and (name in FACTORS_AND_ITEMS or is_attribute(name))
     }
     view = View(**named, where=where)
     _check(view)
@@ -198,9 +202,10 @@ def _check(view: View) -> None:
     """Refuse unknown measures, options and factors, and a factor in two places."""
     measure = measure_of(view.measure)
     for name in (*view.factors, *view.where):
-        if name not in FACTORS_AND_ITEMS:
+        if name not in FACTORS_AND_ITEMS and not is_attribute(name):
             raise NotEnoughData(
-                f"There is no factor '{name}'.", f"Use: {', '.join(FACTORS_AND_ITEMS)}."
+                f"There is no factor '{name}'.",
+                f"Use: {', '.join(FACTORS_AND_ITEMS)}, or an attribute such as item.genre.",
             )
     if not view.axis or len(set(view.factors)) < len(view.factors):
         raise NotEnoughData(
@@ -246,10 +251,11 @@ _SIDE_BY_SIDE = (
     "history",
 )
 """Factors that are not pooled at first, the most important first."""
+_SUBSCALE_AS_ATTRIBUTE = "item.subscale"  # offered as subscale
 
 
 def levels_of_factors(workspace: Workspace, study: str) -> dict[str, list[Any]]:
-    """The levels of every factor that varies, of item, and of subscale, in order."""
+    """The levels of every factor that varies, of item, subscale and attributes, in order."""
     record = studies.get(workspace.database, study)
     levels = browsing.levels(workspace, study)
     items = levels.pop("item")
@@ -259,6 +265,11 @@ def levels_of_factors(workspace: Workspace, study: str) -> dict[str, list[Any]]:
         **{name: sorted(values, key=level_sort_key) for name, values in levels.items()},
         "item": items,
         **({"subscale": subscales} if len(subscales) > 1 else {}),
+        **{
+            name: values
+            for name, values in item_attributes.attribute_levels(workspace, study).items()
+            if name != _SUBSCALE_AS_ATTRIBUTE
+        },
     }
 
 
@@ -293,6 +304,7 @@ def default_view(workspace: Workspace, study: str) -> View:
     free = {
         name: len(values) for name, values in levels.items()
         if name not in (color, panel, "model") and len(values) <= _MOST_ON_AXIS
+        and not is_attribute(name)
     }  # fmt: skip
     axis = "item" if "item" in free or not free else max(free, key=lambda name: free[name])
     return View(measure, axis, color, panel)
@@ -332,6 +344,7 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
         than `MOST_CELLS` combinations.
     """
     _check(view)
+    item_attributes.require_attributes(workspace, [study], (*view.factors, *view.where))
     measure = measure_of(view.measure)
     record = studies.get(workspace.database, study)
     counts = _read(workspace, record.study_id, measure, view)
@@ -349,7 +362,8 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
         )
     cells = _cells(workspace, record.study_id, measure, view, counts)
     frame = _in_order(workspace, study, cells, factors)
-    columns = [Column(name, _title_of(name)) for name in factors]
+    columns = [Column(name, grouping_title(name)) for name in factors]
+    named = name_list([grouping_title(name).lower() for name in factors])
     columns.append(Column("value", _value_title(measure, view), measure.unit, measure.help))
     if measure.interval:
         columns += [
@@ -365,7 +379,7 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
     columns.append(Column("remark", "Remark", help="Why a number of the row is undefined."))
     return ResultTable(
         measure.code,
-        f"{_value_title(measure, view)} by {name_list([_title_of(f).lower() for f in factors])}",
+        f"{_value_title(measure, view)} by {named}",
         frame[[column.name for column in columns]],
         tuple(columns),
     )
@@ -525,10 +539,6 @@ def _in_order(
     ordered = frame.loc[places.sort_values(list(factors), kind="stable").index]
     named = {name: ordered[name].map(level_name) for name in factors}
     return ordered.assign(**named).reset_index(drop=True)
-
-
-def _title_of(factor: str) -> str:
-    return factor.replace("_", " ").capitalize()
 
 
 def _value_title(measure: Measure, view: View) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,14 +15,17 @@ from core.errors import NotEnoughData
 from core.store import banks, studies
 from core.workflow.workspace import Workspace
 
-Filters = Mapping[str, Sequence[Any]]
+_MOST_VALUES = 200
 
 
 def attribute_levels(workspace: Workspace, study: str) -> dict[str, list[str]]:
-    """The values of every attribute in which the items of a study differ; empty text for none."""
+    """The values of each attribute in which the items of a study differ; empty text for none.
+
+    Attributes of more than 200 values, such as ranks of words, are left out: nobody reads the list.
+    """
     bank = _bank(workspace, study)
     by_name = {name: levels(bank, name) for name in known_attributes(bank)}
-    return {name: values for name, values in by_name.items() if len(values) > 1}
+    return {name: values for name, values in by_name.items() if 1 < len(values) <= _MOST_VALUES}
 
 
 def require_attributes(workspace: Workspace, codes: Sequence[str], names: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -74,6 +75,35 @@ def test_the_mean_score_by_hand(hand):
     items = rows_of(hand, View("mean_score", "item", color="respondent"))
     assert items.loc[("a2", "m1"), "value"] == 2  # 1 scores 3, and 3 scores 1
     assert items.loc[("a2", "m1"), ["ci_low", "ci_high"]].notna().all()
+
+
+def test_attributes_of_items_are_factors_and_filters_by_hand(workspace, small_bank):
+    values = ({"country": "DE", "year": 10}, {"country": "FR", "year": 9}, {"country": "DE"}, {})
+    pairs = zip(small_bank.items, values, strict=True)
+    items = tuple(replace(item, attributes=own, rank=len(own)) for item, own in pairs)
+    bank = replace(small_bank, items=items)
+    bank_store.save_draft(workspace.database, bank, expected_revision=None, summary="test")
+    lines = HAND.splitlines()
+    rows = ["study,instrument," + lines[0], *(f"hand,small,{line}" for line in lines[1:])]
+    imports.import_tidy(workspace, "hand.csv", "\n".join(rows).encode())
+    frame = rows_of(workspace, View("mean_score", "item.country", color="respondent"))
+    assert list(frame.index) == [(c, m) for c in ("DE", "FR", "(none)") for m in ("m1", "m2")]
+    assert frame["n"].tolist() == [4, 2, 2, 1, 1, 1]
+    assert frame["value"].tolist() == pytest.approx([9 / 4, 1, 2, 2, 2, 1])
+    frame = rows_of(workspace, View("usable", "item.year", where={"item.country": ("DE", "")}))
+    assert list(frame.index) == ["10", "(none)"]
+    assert frame["n"].tolist() == [4, 8]
+    frame = rows_of(workspace, View("mean_score", "item.rank", where={"item.keyed": ("1",)}))
+    assert frame["n"].to_dict() == {"0": 2, "1": 2, "2": 4}
+    frame = rows_of(workspace, View("tokens_in", "item.country"))
+    assert frame["total"].to_dict() == {"DE": 120, "FR": 40, "(none)": 68}
+    assert explore.default_view(workspace, "hand").factors == ("item", "respondent")
+    levels = explore.levels_of_factors(workspace, "hand")
+    assert levels["item.year"] == ["9", "10", ""]
+    with pytest.raises(NotEnoughData, match="no attribute"):
+        explore.count_view(workspace, "hand", View("mean_score", "item.colour"))
+    view = View("mean_score", "item.country", where={"item.year": ("9",)})
+    assert explore.view_from_address(view.address) == view
 
 
 def test_what_is_undefined_is_nan_with_its_reason(hand):
