@@ -1,4 +1,4 @@
-"""Models behind an OpenAI-compatible address. The only import of openai."""
+"""Models behind an OpenAI-compatible address. With its batch service, the only import of openai."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -82,16 +82,17 @@ class CleanTransport(httpx2.AsyncBaseTransport):
     """
 
     def __init__(
-        self, inner: httpx2.AsyncBaseTransport, keys: Callable[[], Collection[str]]
+        self, inner: httpx2.AsyncBaseTransport, keys: Callable[[], Collection[str]], largest: int
     ) -> None:
         self._inner = inner
         self._keys = keys
+        self._largest = largest  # bytes of a response
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The response to a request; TooLargeError where there is no end to it."""
         arriving = await self._inner.handle_async_request(request)
         compressed = arriving.headers.get("content-encoding", "identity") != "identity"
-        limit = _MAX_COMPRESSED_BYTES if compressed else MAX_REPLY_BYTES
+        limit = _MAX_COMPRESSED_BYTES if compressed else self._largest
         if isinstance(arriving.stream, httpx2.AsyncByteStream):
             arriving.stream = _LimitedStream(arriving.stream, limit)
         try:
@@ -132,7 +133,7 @@ class _LimitedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-# Models behind an OpenAI-compatible address. The only import of openai.
+# Models behind an OpenAI-compatible address.
 #
 # The chat resource of the openai package builds and checks many objects a call; posting the body
 # and reading the JSON ourselves takes less than half its time and keeps replies exactly as they
@@ -161,9 +162,12 @@ class OpenAIClient:
 
     def __init__(
         self, base_url: str, key: str | None, *, at_once: int, timeout_s: float,
-        used_keys: Callable[[], Collection[str]] = frozenset,
+        used_keys: Callable[[], Collection[str]] = frozenset, largest: int | None = None,
     ) -> None:  # fmt: skip
-        """`used_keys` names the keys to take out of replies beside the client's own."""
+        """`used_keys` names the keys to take out of replies beside the client's own.
+
+        A response of more than `largest` bytes is a failure; None: MAX_REPLY_BYTES.
+        """
         check_address(base_url, with_key=key is not None)
         self._base_url = base_url
         self._key = None if key is None else clean_key(key)
@@ -172,6 +176,7 @@ class OpenAIClient:
         http_client = _HttpClient(
             CheckedResolver(base_url, with_key=key is not None),
             lambda: {*used_keys(), *([self._key] if self._key else [])},
+            largest or MAX_REPLY_BYTES,
             follow_redirects=False,
             timeout=httpx2.Timeout(timeout_s, connect=min(_LONGEST_CONNECT_S, timeout_s / 2)),
             limits=httpx2.Limits(max_connections=at_once, max_keepalive_connections=at_once),
@@ -217,26 +222,42 @@ class OpenAIClient:
         """What `read` makes of the JSON that came back, and the limits that the service states.
 
         A failure keeps the body.
+        """
+        answer: httpx2.Response | None = None
+
+        async def ask(_: AsyncOpenAI) -> tuple[_Found, ServiceLimits | None]:
+            nonlocal answer
+            answer = await self._send(path, content)
+            return read(read_json(answer.content)), read_limits(answer.headers)
+
+        return await self.guarded(ask, lambda: answer)
+
+    async def guarded(
+        self,
+        ask: Callable[[AsyncOpenAI], Awaitable[_Found]],
+        received: Callable[[], httpx2.Response | None] = lambda: None,
+    ) -> _Found:
+        """What a use of the package came to, CallFailure where it failed.
 
         Failures are raised free of the exceptions behind them, which may quote what a service
-        said about the key.
+        said about the key. They keep the body of what was `received`.
         """
-        body, limits = b"", None
+        answer = None
         try:
             async with asyncio.timeout(self._timeout_s):
                 await self._check_resolved()
-                answer = await self._send(path, content)
-            body, limits = answer.content, read_limits(answer.headers)
-            return read(read_json(body)), limits
+                return await ask(self._client)
         except CallFailure as raised:
             failure = raised
         except (APIStatusError, APIConnectionError, TimeoutError, aiohttp.ClientError) as error:
-            if isinstance(error, APIStatusError):
-                body, limits = error.response.content, read_limits(error.response.headers)
+            answer = error.response if isinstance(error, APIStatusError) else None
             failure = self._failure(error)
         except ReplyTooLarge:
             failure = broken_reply("The reply was larger than any answer to a question can be.")
-        failure.body, failure.limits = truncate_body(body), limits
+        answer = received() if answer is None else answer
+        if answer is not None:
+            failure.body = truncate_body(answer.content)
+            failure.limits = read_limits(answer.headers)
         raise failure from None
 
     async def _send(self, path: str, content: bytes | None) -> httpx2.Response:
@@ -301,10 +322,12 @@ class _HttpClient(DefaultAioHttpClient):
     """
 
     def __init__(
-        self, resolver: CheckedResolver, keys: Callable[[], Collection[str]], **settings: Any
-    ) -> None:
+        self, resolver: CheckedResolver, keys: Callable[[], Collection[str]], largest: int,
+        **settings: Any,
+    ) -> None:  # fmt: skip
         self._resolver = resolver
         self._keys = keys
+        self._largest = largest
         super().__init__(**settings)
 
     def _init_transport(self, *args: Any, **settings: Any) -> httpx2.AsyncBaseTransport:
@@ -320,10 +343,11 @@ class _HttpClient(DefaultAioHttpClient):
             return aiohttp.ClientSession(connector=connector)
 
         transport.client = session
-        return CleanTransport(transport, self._keys)
+        return CleanTransport(transport, self._keys, self._largest)
 
     def _init_proxy_transport(self, *args: Any, **settings: Any) -> httpx2.AsyncBaseTransport:
-        return CleanTransport(super()._init_proxy_transport(*args, **settings), self._keys)
+        transport = super()._init_proxy_transport(*args, **settings)
+        return CleanTransport(transport, self._keys, self._largest)
 
 
 async def list_models(

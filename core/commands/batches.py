@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from core.commands.shared import Command, argument
 from core.domain.numbers import count_text
 from core.errors import FileError
-from core.workflow.runs.batches import replies, requests, states
+from core.store.batches import Batch
+from core.workflow.runs.batches import replies, requests, service, states
 from core.workflow.workspace import Workspace
 
 
@@ -28,25 +30,47 @@ def command() -> Command:
         metavar="FACTOR",
         help="what a batch costs of the full price: 0.5 for half (default: 1)",
     )
-    return Command("batch", _list, "ask through files of requests and replies", actions=(
-        Command("export", _export, "write what remains as OpenAI Batch JSONL", (
-            study, argument("directory", type=Path), respondent, factor,
-            argument("--max-requests", type=int, default=requests.MOST_REQUESTS, metavar="N",
-                     help="requests in a file at most (default: %(default)s)"),
-            argument("--max-bytes", type=int, default=requests.MOST_BYTES, metavar="N",
-                     help="bytes of a file at most (default: %(default)s)"),
+    limits = (
+        argument("--max-requests", type=int, default=requests.MOST_REQUESTS, metavar="N",
+                 help="requests in a file at most (default: %(default)s)"),
+        argument("--max-bytes", type=int, default=requests.MOST_BYTES, metavar="N",
+                 help="bytes of a file at most (default: %(default)s)"),
+    )  # fmt: skip
+    return Command("batch", _batch, "ask through files of requests and replies", actions=(
+        Command("export", _batch, "write what remains as OpenAI Batch JSONL", (
+            study, argument("directory", type=Path), respondent, factor, *limits,
         )),
-        Command("import", _import, "take output and error files, compressed by gzip or not", (
+        Command("import", _batch, "take output and error files, compressed by gzip or not", (
             study, argument("files", type=Path, nargs="+"),
         )),
-        Command("list", _list, "list the batches and what became of them", (
+        Command("drive", _batch, "have the batch service of the endpoint answer what remains", (
+            study, respondent, factor,
+            argument("--poll", type=float, default=service.POLL_S, metavar="SECONDS",
+                     help="between two looks at the service (default: %(default)g)"),
+            *limits,
+        )),
+        Command("list", _batch, "list the batches and what became of them", (
             argument("study", nargs="?", default=""),
         )),
-        Command("cancel", _cancel, "give back the calls of batches that are files only", (
-            study, argument("--batch", type=int, metavar="NUMBER",
-                            help="one batch, by its number in the list; default: all"),
+        Command("cancel", _batch, "cancel batches at the service, and give back those in files", (
+            study, respondent,
+            argument("--batch", type=int, metavar="NUMBER",
+                     help="one batch that is a file only, by its number in the list"),
+            argument("--poll", type=float, default=service.POLL_S, metavar="SECONDS",
+                     help="between two looks at the service (default: %(default)g)"),
         )),
     ))  # fmt: skip
+
+
+def _batch(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    run = {
+        "export": _export,
+        "import": _import,
+        "drive": _drive,
+        "list": _list,
+        "cancel": _cancel,
+    }[parsed.action]
+    run(workspace, parsed)
 
 
 def _export(workspace: Workspace, parsed: argparse.Namespace) -> None:
@@ -79,6 +103,22 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
         print("\t".join(map(str, row.cells)))
 
 
+def _drive(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    limits = requests.Limits(parsed.max_requests, parsed.max_bytes)
+    how = service.Drive(parsed.price_factor, parsed.poll, limits)
+    print(service.drive(workspace, parsed.study, parsed.respondent, how, report=_moved))
+
+
+def _moved(batch: Batch) -> None:
+    """Print that a batch moved on."""
+    print(f"batch {batch.number}: {states.state_words(batch)}", file=sys.stderr, flush=True)
+
+
 def _cancel(workspace: Workspace, parsed: argparse.Namespace) -> None:
     count = states.release(workspace, parsed.study, parsed.batch)
-    print(f"{count_text(count, 'call goes', 'calls go')} back and can be asked again.")
+    if count:
+        print(f"{count_text(count, 'call goes', 'calls go')} back and can be asked again.")
+    if parsed.batch is None:
+        for label in states.driven_respondents(workspace, parsed.study, parsed.respondent):
+            how = service.Drive(poll_s=parsed.poll, cancel=True)
+            print(f"{label}: {service.drive(workspace, parsed.study, label, how, report=_moved)}")

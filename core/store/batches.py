@@ -13,9 +13,10 @@ import pyarrow as pa
 from core.store.collection import prompt_table
 from core.store.database import Database, insert
 
-BatchStatus = Literal["exported", "uploaded", "created", "done", "released"]
-"""`exported`: its file is written; `uploaded`: the service has the file; `created`: the service has
-the batch; `done`: its replies are on file; `released`: a person gave its calls back."""
+BatchStatus = Literal["exported", "waiting", "uploaded", "created", "done", "released"]
+"""`exported`: its file is written, for a person; `waiting`: it waits to be uploaded; `uploaded`:
+the service has the file; `created`: the service has the batch; `done`: its replies are on file;
+`released`: its calls were given back."""
 
 _BATCHES = """
 select b.batch_id, b.study_id, b.respondent_id, b.number, b.file, b.sha256, b.price_factor,
@@ -51,6 +52,20 @@ order by c.number desc
 _STUDIES_OF = """
 select call_id, s.code from trial join study s using (study_id)
 where call_id in (select unnest(?::bigint[]))
+"""
+
+_ADD_DRIVE = """
+insert into batch_drive (study_id, respondent_id, reported_at, kind, process, detail)
+values (?, ?, now(), ?, ?, ?)
+"""
+_DRIVES = """
+select study_id, respondent_id, kind, process, detail, reported_at from batch_drive
+qualify row_number() over (partition by study_id, respondent_id order by number desc) = 1
+"""
+_PROGRESS = """
+select count(*), count(r.trial_id) from trial t join administration a using (administration_id)
+    left join response r on r.trial_id = t.trial_id
+where t.study_id = ? and a.respondent_id = ?
 """
 
 
@@ -110,6 +125,16 @@ class BatchTry:
     returned: bool
 
 
+@dataclass(frozen=True)
+class BatchDrive:
+    """The newest word about driving the batches of one respondent of a study."""
+
+    kind: str
+    process: str
+    detail: Mapping[str, Any]
+    at: datetime
+
+
 def next_number(database: Database, study_id: int) -> int:
     """The number of the next batch of a study."""
     row = database.row(_NEXT_NUMBER, [study_id])
@@ -135,7 +160,7 @@ def save_batch(
         )  # fmt: skip
         insert(cursor, "prompt", prompt_table(prompts), key="prompt_id")
         insert(cursor, "batch_call", calls)
-        cursor.execute(_ADD_EVENT, [batch.batch_id, "exported", "{}"])
+        cursor.execute(_ADD_EVENT, [batch.batch_id, batch.status, "{}"])
 
 
 def report_batch(
@@ -194,3 +219,27 @@ def save_lines(
     }
     with database.transaction() as cursor:
         insert(cursor, "batch_reply", pa.table(columns))
+
+
+def report_drive(
+    database: Database, study_id: int, respondent_id: int, kind: str, process: str,
+    detail: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """Write that the driving of batches began, is to stop, or ended."""
+    with database.transaction() as cursor:
+        cursor.execute(
+            _ADD_DRIVE, [study_id, respondent_id, kind, process, json.dumps(dict(detail))]
+        )
+
+
+def drives(database: Database) -> dict[tuple[int, int], BatchDrive]:
+    """The newest word about every drive, by study and respondent."""
+    return {
+        (row[0], row[1]): BatchDrive(row[2], row[3], json.loads(row[4]), row[5])
+        for row in database.rows(_DRIVES)
+    }
+
+
+def progress_of(database: Database, study_id: int, respondent_id: int) -> tuple[int, int]:
+    """Planned trials of a respondent, and those with a response."""
+    return database.row(_PROGRESS, [study_id, respondent_id]) or (0, 0)

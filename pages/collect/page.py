@@ -17,6 +17,7 @@ from core.workflow.respondents import catalog
 from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
 from core.workflow.runs.control import Progress, StudyRun
+from pages.collect import batches
 from pages.collect import progress as collect_progress
 from pages.shared import study_bar, widgets
 from pages.shared.widgets import plain, workspace
@@ -372,6 +373,7 @@ def main() -> None:
         if not drawn[study.code].under_way:
             _show_phases(study)
             _show_amendments(study)
+            batches.show(study)
         busy = any(state.under_way for state in drawn.values())
         st.fragment(_live, run_every=_POLL_S if busy else _IDLE_POLL_S)(study.code, drawn)
 

@@ -24,7 +24,7 @@ from core.domain.values import slug
 from core.errors import CollectionError, DesignError, FileError
 from core.store import batches as store
 from core.store import collection, studies
-from core.store.batches import Batch
+from core.store.batches import Batch, BatchStatus
 from core.store.collection import PlannedCall
 from core.workflow.designs.studies import load_materials, respondents_as_amended
 from core.workflow.prompts import StudyMaterials
@@ -41,6 +41,10 @@ PART = ".part"
 
 _PAGE = 20_000  # trials read from the database at a time
 _LINE = b'{"custom_id":"%d","method":"POST","url":"/v1/chat/completions","body":%b}\n'
+
+
+class NothingRemains(CollectionError):
+    """Every call has a reply or is out."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,12 @@ def export(
     respondent: str = "",
     limits: Limits | None = None,
     price_factor: float = 1.0,
+    status: BatchStatus = "exported",
 ) -> tuple[Batch, ...]:
     """Write what remains to be asked of a respondent, or of each, as files of one model each.
 
     `price_factor` multiplies the respondent's prices. Each file is written whole, and its calls are
-    out from then on.
+    out from then on. `status` is "waiting" for files that Inkblot itself brings to the service.
 
     Raises
     ------
@@ -95,12 +100,25 @@ def export(
     written: list[Batch] = []
     for respondent_id, person in people.items():
         exporter = _Exporter(
-            workspace, record.study_id, respondent_id, person, directory, limits, price_factor
+            workspace,
+            record.study_id,
+            respondent_id,
+            person,
+            directory,
+            limits,
+            price_factor,
+            status,
         )
         written += exporter.batches(load_materials(workspace, record.study_id), record.code)
     if not written:
         raise _nothing_remains(workspace, record.study_id, study)
     return tuple(written)
+
+
+def folder(workspace: Workspace) -> Path:
+    """Where files of requests are kept for the service or for download: beside the database."""
+    path = Path(workspace.database.path)
+    return path.with_name(f"{path.stem}-batches")
 
 
 def services(workspace: Workspace, study: str, label: str = "") -> dict[int, Respondent]:
@@ -124,14 +142,14 @@ def services(workspace: Workspace, study: str, label: str = "") -> dict[int, Res
     return people
 
 
-def _nothing_remains(workspace: Workspace, study_id: int, study: str) -> CollectionError:
+def _nothing_remains(workspace: Workspace, study_id: int, study: str) -> NothingRemains:
     out, _ = store.count_out(workspace.database, study_id)
     if out:
-        return CollectionError(
+        return NothingRemains(
             f"Every call of '{study}' has a reply or is out in a batch ({out:,} are out).",
             "Import their replies, or cancel their batches to export them again.",
         )
-    return CollectionError(f"Every call of '{study}' has a reply.", "There is nothing to export.")
+    return NothingRemains(f"Every call of '{study}' has a reply.", "There is nothing to export.")
 
 
 @dataclass(frozen=True)
@@ -145,6 +163,7 @@ class _Exporter:
     directory: Path
     limits: Limits
     price_factor: float
+    status: BatchStatus
 
     def batches(self, materials: StudyMaterials, study: str) -> Iterator[Batch]:
         """Write one file after the other."""
@@ -226,6 +245,7 @@ class _Exporter:
             exported_at=datetime.now(UTC),
             calls=len(part.rows),
             waiting=len(part.rows),
+            status=self.status,
         )
         part.close()
         store.save_batch(self.workspace.database, batch, _call_table(part.rows), part.prompts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,10 +12,12 @@ from core.errors import CollectionError
 from core.store import batches as store
 from core.store import respondents, studies
 from core.store.batches import Batch
+from core.workflow.runs.batches import requests
 from core.workflow.workspace import Workspace
 
 STATUS_WORDS: Mapping[str, str] = {
     "exported": "file written",
+    "waiting": "waits to be sent",
     "uploaded": "file at the service",
     "created": "at the service",
     "done": "done",
@@ -82,6 +86,14 @@ def out_words(workspace: Workspace, study: str) -> str:
     )
 
 
+def driven_respondents(workspace: Workspace, study: str, label: str = "") -> tuple[str, ...]:
+    """The respondents with a batch on its way to a service or there, or the one of that label."""
+    at_service = ("waiting", "uploaded", "created")
+    labels = [row.respondent for row in batch_rows(workspace, study)
+              if row.batch.status in at_service and label in ("", row.respondent)]  # fmt: skip
+    return tuple(dict.fromkeys(labels))
+
+
 def release(workspace: Workspace, study: str, number: int | None = None) -> int:
     """Give back the calls of the open batches that are files only, or of one; how many they are.
 
@@ -99,7 +111,32 @@ def release(workspace: Workspace, study: str, number: int | None = None) -> int:
     if not chosen:
         which = "no open batch" if number is None else f"no open batch {number}"
         raise CollectionError(f"'{study}' has {which}.", "See the list of its batches.")
-    for batch in chosen:
-        if batch.status == "exported":
-            store.report_batch(workspace.database, batch.batch_id, "released", {})
-    return sum(batch.waiting for batch in chosen)
+    files = [batch for batch in chosen if batch.status == "exported"]
+    if number is not None and not files:
+        raise CollectionError(
+            f"Batch {number} of '{study}' is at the service or on its way there.",
+            "Cancel all batches of its respondent, without naming a batch.",
+        )
+    for batch in files:
+        store.report_batch(workspace.database, batch.batch_id, "released", {})
+    return sum(batch.waiting for batch in files)
+
+
+def files_to_download(workspace: Workspace, study: str) -> tuple[str, ...]:
+    """The names of the files of open batches that wait beside the database for a person."""
+    return tuple(
+        row.batch.file
+        for row in batch_rows(workspace, study)
+        if row.batch.status == "exported"
+        and row.batch.waiting
+        and (requests.folder(workspace) / row.batch.file).is_file()
+    )
+
+
+def files_as_zip(workspace: Workspace, study: str) -> bytes:
+    """These files as one ZIP file."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in files_to_download(workspace, study):
+            archive.write(requests.folder(workspace) / name, name)
+    return packed.getvalue()
