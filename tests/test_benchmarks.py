@@ -17,6 +17,7 @@ TITLES = {
     "collection": "Collection",
     "memory": "Memory",
     "plan": "Plan",
+    "contexts": "Choosing from a corpus",
     "parsing": "Reading replies",
     "statistics": "Item statistics",
     "psychometrics": "Psychometrics",

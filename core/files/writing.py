@@ -62,6 +62,8 @@ def csv_bytes(rows: Iterable[Iterable[Cell]]) -> bytes:
 
 def csv_fault(text: str) -> str:
     """The reason why `text` cannot be in a CSV file; empty: it can."""
+    if len(text) <= _CSV_CHARACTERS and text.isascii() and "\0" not in text:
+        return ""  # nearly always, and ten times faster
     return _fault(text, len(text), _NOT_IN_CSV, _CSV_CHARACTERS)
 
 

@@ -301,7 +301,8 @@ def _readable(
             tally.ends_with_user += bool(full) and len(full) < len(context.messages)
             if not full:
                 continue
-            context = replace(context, messages=full)
+            if len(full) < len(context.messages):
+                context = replace(context, messages=full)
         yield column, context
 
 
@@ -407,15 +408,22 @@ def _content(value: object) -> str:
 
 def _full_exchanges(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages up to the last reply of the assistant."""
-    last = max((n for n, m in enumerate(messages, 1) if m["role"] == "assistant"), default=0)
+    last = len(messages)
+    while last and messages[last - 1]["role"] != "assistant":
+        last -= 1
     return messages[:last]
 
 
 def _has_length(context: Context, choices: CorpusChoices) -> bool:
-    n_characters = len(context.text) + sum(len(message["content"]) for message in context.messages)
-    return _within(
-        len(context.messages), choices.least_messages, choices.most_messages
-    ) and _within(n_characters, choices.least_characters, choices.most_characters)
+    if not _within(len(context.messages), choices.least_messages, choices.most_messages):
+        return False
+    if choices.least_characters is None and choices.most_characters is None:
+        return True
+    return _within(_n_characters(context), choices.least_characters, choices.most_characters)
+
+
+def _n_characters(context: Context) -> int:
+    return len(context.text) + sum(len(message["content"]) for message in context.messages)
 
 
 def _within(value: int, least: int | None, most: int | None) -> bool:
@@ -477,7 +485,7 @@ def take(
     for row in corpus.rows(_needed(choices), wanted):
         for column in wanted[row.number]:
             context = _chosen(corpus, choices, row, column)
-            n_characters += len(context.text) + sum(len(m["content"]) for m in context.messages)
+            n_characters += _n_characters(context)
             if n_characters > _MAX_CHARACTERS:
                 raise FileError(
                     f"{corpus.name}: the contexts left have more than {_MAX_CHARACTERS:,} "
