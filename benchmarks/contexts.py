@@ -41,7 +41,7 @@ def measure(work: Path, *, quick: bool) -> Section:
     size = lines.stat().st_size / 1e6
     return Section(
         "Choosing from a corpus",
-        f"{rows:,} rows of two conversations each (2 to 12 messages, {size:,.0f} MB as JSON Lines), "
+        f"{rows:,} rows of two conversations (2 to 12 messages, {size:,.0f} MB as JSON Lines), "
         "filtered by language and length, cropped to the first exchange, without equal first "
         "messages, and 300 drawn, stratified by a column: counting, the sample, its texts and the "
         "hash of the file. Against `json.loads` of the lines, which keeps nothing. Aim: under "
