@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,8 @@ def word_counts(texts: Sequence[str], lists: Mapping[str, Sequence[str]]) -> pd.
     lists
         Entries by the name of their list. An entry counts where a word, or a part of a hyphenated
         one, starts with it, without regard to case ("caring" for "car" as well; Jung, 2025, counts
-        so).
+        so). Where an entry of a list ends with *, such entries alone are beginnings, and the others
+        of the list are whole words.
 
     Returns
     -------
@@ -37,7 +39,7 @@ def word_counts(texts: Sequence[str], lists: Mapping[str, Sequence[str]]) -> pd.
     """
     entries = {name: _entries(given) for name, given in lists.items()}
     # Entries that are words themselves need no look at the text: each distinct word is judged once.
-    by_word = {name: own for name, own in entries.items() if all(map(_WORD.fullmatch, own))}
+    by_word = {name: own for name, own in entries.items() if own.are_words}
     patterns = {name: _pattern(own) for name, own in entries.items() if name not in by_word}
     places: dict[str, tuple[int, ...]] = {}
     stems = tuple(by_word.values())
@@ -112,23 +114,45 @@ def stereotype_scores(
     return result.assign(score=row_scores(ratios.to_numpy(dtype=np.float64), "listwise"))
 
 
-def _entries(given: Sequence[str]) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class _Entries:
+    """The entries of a list, in small letters: beginnings of words, and whole words."""
+
+    beginnings: tuple[str, ...]
+    whole: frozenset[str]
+
+    @property
+    def are_words(self) -> bool:
+        """Whether no entry holds a blank or a sign."""
+        return all(map(_WORD.fullmatch, (*self.beginnings, *self.whole)))
+
+
+def _entries(given: Sequence[str]) -> _Entries:
     """The entries of a list without case, blanks and repeats."""
-    return tuple(dict.fromkeys(e.strip().casefold() for e in given if e.strip()))
+    entries = list(dict.fromkeys(e.strip().casefold() for e in given if e.strip(" *")))
+    starred = [entry for entry in entries if entry.endswith("*")]
+    if not starred:
+        return _Entries(tuple(entries), frozenset())
+    whole = frozenset(entry for entry in entries if not entry.endswith("*"))
+    return _Entries(tuple(entry.rstrip("*") for entry in starred), whole)
 
 
-def _lists_of(word: str, stems: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+def _lists_of(word: str, stems: Sequence[_Entries]) -> tuple[int, ...]:
     """The columns (1 for the first list) of the lists the word, or a part of it, counts for."""
     folded = word.casefold()
-    starts = [part.start() for part in _PART.finditer(folded)]
+    parts = list(_PART.finditer(folded))
+    words = {folded, *(part[0] for part in parts)}
     return tuple(
         number
         for number, own in enumerate(stems, 1)
-        if any(folded.startswith(own, start) for start in starts)
+        if any(folded.startswith(own.beginnings, part.start()) for part in parts)
+        or not own.whole.isdisjoint(words)
     )
 
 
-def _pattern(entries: Sequence[str]) -> re.Pattern[str]:
-    """What finds words that start with an entry, where entries may hold blanks and signs."""
-    longest_first = sorted(entries, key=len, reverse=True)
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, longest_first)) + ")" + _REST)
+def _pattern(entries: _Entries) -> re.Pattern[str]:
+    """What finds the words of a list whose entries may hold blanks and signs."""
+    beginnings = [(entry, re.escape(entry) + _REST) for entry in entries.beginnings]
+    whole = [(entry, re.escape(entry) + r"(?!\w)") for entry in entries.whole]
+    longest_first = sorted((*beginnings, *whole), key=lambda pair: (-len(pair[0]), pair))
+    return re.compile(r"\b(?:" + "|".join(pattern for _, pattern in longest_first) + ")")

@@ -104,3 +104,14 @@ def test_units_stay_in_their_order_and_one_without_a_group_has_no_score():
     assert found["respondent"].tolist() == ["b", "a"]
     assert found["texts"].tolist() == [2, 1]
     assert found["score"].tolist() == pytest.approx([1, math.nan], nan_ok=True)
+
+
+def test_a_star_makes_the_other_entries_of_its_list_whole_words():
+    texts = ["Kindly, a kind leader leads well-kind leadership", "team players, a team player"]
+    counts = word_counts(texts, {"stars": ["kind", "lead*"], "plain": ["kind", "lead"]})
+    # whole: kind and the part of well-kind; beginnings: leader, leads, leadership
+    assert counts["stars"].tolist() == [5, 0]
+    assert counts["plain"].tolist() == [6, 0]
+    phrases = {"whole": ["team player", "x*"], "begin": ["team player*"]}
+    counts = word_counts(texts, phrases)
+    assert (counts["whole"].tolist(), counts["begin"].tolist()) == ([0, 1], [0, 2])
