@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -11,15 +12,16 @@ import streamlit as st
 from core import export
 from core.analysis.shared.word_lists import TOTAL, stereotype_scores
 from core.domain import formats
-from core.domain.instrument import Instrument, Rating
+from core.domain.instrument import Instrument, Item, Rating
 from core.domain.languages import language_name
 from core.domain.numbers import count_text, number_text
 from core.errors import BankError, UserError
 from core.workflow.answers import texts
 from core.workflow.banks import editing, text_prompts
 from core.workflow.statistics import analyses
-from pages.shared import study_bar, widgets
+from pages.shared import draft_form, study_bar, widgets
 from pages.shared.downloads import file_stem
+from pages.shared.draft_form import DraftForm
 
 # Counting the words of lists in the texts of a study.
 
@@ -39,12 +41,13 @@ def show_counts() -> None:
         study = _choose_study("Study", studies, "texts_study")
     lists = [bank.code for bank in editing.summaries(workspace) if bank.kind == "words"]
     if not lists:
-        st.info("There is no list of words yet. Create a bank of words on the page Banks.")
+        st.info("There is no list of words yet. Type lists under Word lists.")
         return
     chosen = right.selectbox(
         "Lists of words", lists, key="texts_lists", persist_state="session",
         help="A bank of words; each of its subscales is a list. A word of a text is counted if it "
-        "begins with an entry of a list, in capital or small letters.",
+        "begins with an entry of a list, in capital or small letters. In a list with an entry that "
+        "ends with *, entries without it are whole words.",
     )  # fmt: skip
     widgets.notes_of_study(study)
     _answers_link(study)
@@ -164,7 +167,8 @@ def _make(studies: tuple[str, ...]) -> None:
     st.selectbox("Study", studies[::-1], key="judge_study", persist_state="session")
     st.text_area(
         "Rubric", texts.STORY_RUBRIC, height=180, key="judge_rubric", persist_state="session",
-        help="The prompt to the judge. {text} stands for the text. Ask for a JSON object.",
+        help="The prompt to the judge. {text} stands for the text, {name} and the like for "
+        "descriptors of its prompt. Ask for a JSON object; Markdown around it does not matter.",
     )  # fmt: skip
     st.text_input(
         "Qualities and their ranges", _SCALES, key="judge_scales", persist_state="session",
@@ -236,15 +240,23 @@ def _results(judged: tuple[str, ...]) -> None:
 
 # Making a bank of prompts: from descriptors, or around groups of words.
 
-_PROMPTS_NOTE = "texts_note"
-_LETTER = (
-    "Write a reference letter of about 150 words for {name}, {age} years old, who has applied for "
-    "a position as {occupation}."
-)
-_LEVELS = (
-    "name: Anna | female, Daniel | male\nage: 25, 40, 55\n"
-    "occupation: nurse, engineer, teacher, chef"
-)
+_PROMPTS_NOTE, _LISTS_NOTE = "texts_note", "texts_lists_note"
+_PEOPLE = "The table of people"
+_LETTERS, _STORIES, _LISTS = "texts:letters", "texts:stories", "texts:lists"
+_LETTER_DEFAULTS = {
+    "code": "letters",
+    "language": "en",
+    "text": "Write a reference letter of about 150 words for {name}, {age} years old, who has "
+    "applied for a position as {occupation}.",
+    "people": "name,gender\nAnna,female\nDaniel,male",
+    "levels": "age: 25, 40, 55\noccupation: nurse, engineer, teacher, chef",
+}
+_STORY_DEFAULTS = {
+    "code": "stories", "language": "en", "text": "", "first_bank": "", "first": "",
+    "second_bank": "", "second": "", "size": 5, "groups": 100, "seed": 1,
+}  # fmt: skip
+_LIST_DEFAULTS = {"code": "letter_words", "language": "en", "text": ""}
+_FILE_READ = "texts_people_read"
 
 
 def show_prompts() -> None:
@@ -280,19 +292,61 @@ def _parse_levels(text: str) -> dict[str, list[str]]:
 def _descriptors() -> None:
     st.header("From descriptors")
     st.caption("One prompt for each combination, such as letters of reference for many people.")
-    _name("letters")
-    _language("letters")
-    st.text_area(
-        "Prompt", _LETTER, key="texts_prompt", persist_state="session",
-        help="Type each descriptor in braces: {name}, {age}.",
+    form = draft_form.open_form(_LETTERS, _LETTER_DEFAULTS)
+    _name_and_language(form)
+    form.long_text(
+        "text", "Instruction", height=120,
+        help="Type each descriptor in braces: {name}, {age}. Several instructions: a line with "
+        "--- between two of them. Each one is put for everybody.",
     )  # fmt: skip
-    st.text_area(
-        "Descriptors", _LEVELS, key="texts_levels", persist_state="session",
+    form.long_text(
+        "people", "People, one per line below the names of the columns", height=120,
+        help="A table, typed or pasted from a spreadsheet. The columns of a row belong together: "
+        "{name}, {age} and {gender} of the same person. A column that the instruction does not "
+        "name can still group the texts. May be empty.",
+    )  # fmt: skip
+    _people_file()
+    form.long_text(
+        "levels", "Further descriptors, crossed with the people", height=100,
         help="One descriptor per line. A level may have a second value after a bar, as in "
         "'Anna | female': the prompt shows the first value, and you can group texts by the second "
-        "(as name.2).",
+        "(as name.2). May be empty.",
     )  # fmt: skip
+    form.show_notes()
+    with widgets.error_box():
+        _preview_letters(form)
     st.button("Make the prompts", key="texts_make_letters", type="primary", on_click=_make_letters)
+
+
+def _people_file() -> None:
+    """A CSV file of people, whose content replaces the table once."""
+    uploaded = st.file_uploader(
+        "People from a file", ["csv", "tsv"], key="texts_people_file",
+        help="CSV in UTF-8. It replaces the table above.",
+    )  # fmt: skip
+    if uploaded is None or st.session_state.get(_FILE_READ) == uploaded.file_id:
+        return
+    with widgets.error_box():
+        text = text_prompts.people_of_file(uploaded.name, uploaded.getvalue())
+        st.session_state[_FILE_READ] = uploaded.file_id
+        draft_form.set_fields(_LETTERS, _LETTER_DEFAULTS, {"people": text})
+        st.rerun()
+
+
+def _preview_letters(form: DraftForm) -> None:
+    """The number of prompts and the first one."""
+    items = _letter_items(form.fields)
+    st.caption(f"{count_text(len(items), 'prompt')}. The first one:")
+    widgets.text_block(items[0].wordings[0].text, language=form.fields["language"])
+
+
+def _letter_items(fields: Mapping[str, Any]) -> list[Item]:
+    return text_prompts.descriptor_items(
+        fields["text"],
+        _parse_levels(fields["levels"]),
+        text_prompts.parse_people(_PEOPLE, fields["people"]),
+        language=fields["language"],
+    )
 
 
 def _stories() -> None:
@@ -301,58 +355,148 @@ def _stories() -> None:
         "Stories around groups of words, of which 0, 1, 2 ... are from the second list. This "
         "tests, for example, whether words that a model rates as tragic make its stories tragic."
     )
-    _name("stories")
-    _language("stories")
-    for key, label in (("texts_first", "First list"), ("texts_second", "Second list")):
-        st.text_area(label, key=key, persist_state="session", help="One word per line.")
-    size, groups, seed = st.columns(3)
-    size.number_input("Words in a group", 1, 20, 5, key="texts_size")
-    groups.number_input("Groups for each count", 1, 1000, 100, key="texts_groups")
-    seed.number_input(
-        "Seed", 1, 1_000_000, 1, key="texts_seed", help="The same seed draws the same groups."
-    )
+    form = draft_form.open_form(_STORIES, _STORY_DEFAULTS)
+    _name_and_language(form)
+    form.long_text(
+        "text", "Instruction", height=100,
+        placeholder=text_prompts.story_text(form.fields["language"]),
+        help="{words} stands for the words of a group. Empty: the instruction shown here.",
+    )  # fmt: skip
+    banks = ["", *(b.code for b in editing.summaries(widgets.workspace()) if b.kind == "words")]
+    _words(form, "first", "First list", banks, "the words below")
+    _words(form, "second", "Second list", banks, "the words below, or none")
+    left, middle, right = st.columns(3)
+    with left:
+        form.number("size", "Words in a group", 1, 20, step=1)
+    with middle:
+        form.number(
+            "groups", "Groups for each count", 1, 20_000, step=1,
+            help="Without a second list: the number of all groups.",
+        )  # fmt: skip
+    with right:
+        form.number("seed", "Seed", 1, 1_000_000, step=1,
+                    help="The same seed draws the same groups.")  # fmt: skip
+    form.show_notes()
     st.button("Make the prompts", key="texts_make_stories", type="primary", on_click=_make_stories)
 
 
-def _name(bank_name: str) -> None:
-    st.text_input("Name of the bank", bank_name, key=f"texts_{bank_name}", persist_state="session")
-
-
-def _language(which: str) -> None:
-    st.selectbox(
-        "Language", formats.LANGUAGES, format_func=language_name,
-        key=f"texts_{which}_language", persist_state="session",
+def _words(form: DraftForm, field: str, label: str, banks: list[str], none: str) -> None:
+    """Words of a bank, or typed ones."""
+    form.select(
+        f"{field}_bank", label, banks, lambda code: code or none[:1].upper() + none[1:],
+        help="A bank of words. Words of the second list are not drawn for the first one.",
     )  # fmt: skip
+    if not form.fields[f"{field}_bank"]:
+        form.long_text(field, f"{label}, typed", height=120, help="One word per line.")
+
+
+def _name_and_language(form: DraftForm) -> None:
+    left, right = st.columns(2)
+    with left:
+        form.text("code", "Name of the bank")
+    with right:
+        form.select("language", "Language", formats.LANGUAGES, language_name)
+
+
+def _typed(name: str, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a draft as they are now: a change may arrive with the click."""
+    fields = draft_form.open_form(name, defaults).fields
+    shown = st.session_state
+    return {field: shown.get(draft_form.key_of(name, field), value)
+            for field, value in fields.items()}  # fmt: skip
 
 
 def _make_letters() -> None:
-    """Make the prompts from the fields as they are now: a change may arrive with the click."""
-    typed = st.session_state.to_dict()
+    typed = _typed(_LETTERS, _LETTER_DEFAULTS)
     _make_bank(
         lambda: text_prompts.create_descriptor_prompts(
             widgets.workspace(),
-            typed["texts_letters"],
-            typed["texts_prompt"],
-            _parse_levels(typed["texts_levels"]),
-            language=typed["texts_letters_language"],
+            typed["code"],
+            typed["text"],
+            _parse_levels(typed["levels"]),
+            people=text_prompts.parse_people(_PEOPLE, typed["people"]),
+            language=typed["language"],
         )
     )
 
 
 def _make_stories() -> None:
-    typed = st.session_state.to_dict()
+    typed = _typed(_STORIES, _STORY_DEFAULTS)
+
+    def words(field: str) -> Sequence[str]:
+        if bank := typed[f"{field}_bank"]:
+            return text_prompts.words_of(widgets.workspace(), bank, typed["language"])
+        return tuple(typed[field].split())
+
     _make_bank(
         lambda: text_prompts.create_story_prompts(
             widgets.workspace(),
-            typed["texts_stories"],
-            typed["texts_first"].split(),
-            typed["texts_second"].split(),
-            language=typed["texts_stories_language"],
-            size=typed["texts_size"],
-            groups=typed["texts_groups"],
-            seed=typed["texts_seed"],
+            typed["code"],
+            words("first"),
+            words("second"),
+            language=typed["language"],
+            size=typed["size"],
+            groups=typed["groups"],
+            seed=typed["seed"],
+            text=typed["text"],
         )
     )
+
+
+# Lists of words of the user's own, saved as a bank.
+
+
+def show_lists() -> None:
+    """Type lists of words, and save them as a bank; a starter set can be put in."""
+    _show_lists_note()
+    st.caption(
+        "Lists of words score texts: Inkblot counts the words of each list. Enter the lists of "
+        "your study. The starter set for reference letters is our own choice of words, not that of "
+        "a published study."
+    )
+    form = draft_form.open_form(_LISTS, _LIST_DEFAULTS)
+    _name_and_language(form)
+    form.long_text(
+        "text", "Lists, one per line", height=220,
+        placeholder="warm: kind*, gentle, caring\nable: skill*, talent*",
+        help="The name of the list, a colon, and its words between commas. A word counts if it "
+        "begins with an entry. If an entry of a list ends with *, only such entries are "
+        "beginnings, and the other entries are whole words.",
+    )  # fmt: skip
+    form.show_notes()
+    with st.container(horizontal=True):
+        st.button("Save the lists", key="texts_save_lists", type="primary", on_click=_save_lists)
+        st.button(
+            "Put in the starter set", key="texts_starter", on_click=_put_starter,
+            disabled=bool(form.fields["text"].strip()),
+            help="Five lists for reference letters in English. Only into the empty field.",
+        )  # fmt: skip
+
+
+def _put_starter() -> None:
+    text = text_prompts.starter_lists(widgets.workspace())
+    draft_form.set_fields(_LISTS, _LIST_DEFAULTS, {"text": text})
+
+
+def _save_lists() -> None:
+    typed = _typed(_LISTS, _LIST_DEFAULTS)
+    try:
+        bank = text_prompts.create_word_lists(
+            widgets.workspace(), typed["code"], typed["text"], language=typed["language"]
+        )
+    except UserError as error:
+        st.session_state[_LISTS_NOTE] = error
+    else:
+        st.session_state[_LISTS_NOTE] = (bank.code, len(bank.subscales()), len(bank.items))
+
+
+def _show_lists_note() -> None:
+    if note := widgets.last_note(_LISTS_NOTE):
+        code, n_lists, n_words = note
+        st.success(
+            f"The bank {widgets.plain(code)} holds {count_text(n_lists, 'list')} of "
+            f"{count_text(n_words, 'word')}. Choose the bank under Count words."
+        )
 
 
 def _make_bank(make: Callable[[], Instrument]) -> None:
@@ -381,6 +525,7 @@ def _show_prompts_note() -> None:
 STEP = "step"
 STEPS = {
     "prompts": ("Make prompts", show_prompts),
+    "lists": ("Word lists", show_lists),
     "counts": ("Count words", show_counts),
     "judge": ("Rate by a judge", show_judging),
 }

@@ -81,12 +81,12 @@ def test_prompts_are_made_from_descriptors_and_become_a_bank(workspace):
     assert (
         bank.items[0].text("en").startswith("Write a reference letter of about 150 words for Anna")
     )
-    assert bank.items[0].tags[:2] == ("name=Anna", "name.2=female")
+    assert bank.items[0].tags[:2] == ("name=Anna", "gender=female")
 
 
 def test_a_descriptor_without_levels_is_named_and_nothing_is_kept(workspace):
     at = open_page()
-    at.text_area(key="texts_levels").set_value("name: Anna\nage")
+    at.text_area(key="texts:letters:levels").set_value("name: Anna\nage")
     at.button(key="texts_make_letters").click()
     fine(at.run())
     assert "Inkblot cannot read the descriptor 'age'" in said(at).replace("\\", "")
@@ -95,9 +95,9 @@ def test_a_descriptor_without_levels_is_named_and_nothing_is_kept(workspace):
 
 def test_stories_are_made_around_words_typed_one_a_line(workspace):
     at = open_page()
-    at.text_area(key="texts_first").set_value("sun\njoy\nbread\nsong\nfriend")
-    at.text_area(key="texts_second").set_value("war\nloss\ngrief\nfire\nflood")
-    at.number_input(key="texts_groups").set_value(2)
+    at.text_area(key="texts:stories:first").set_value("sun\njoy\nbread\nsong\nfriend")
+    at.text_area(key="texts:stories:second").set_value("war\nloss\ngrief\nfire\nflood")
+    at.number_input(key="texts:stories:groups").set_value(2)
     at.button(key="texts_make_stories").click()
     fine(at.run())
     assert "holds 12 prompts" in said(at)
@@ -173,3 +173,53 @@ def test_a_study_without_texts_does_not_lead_to_them(workspace):
     labels = [link.proto.label for link in at.get("page_link")]
     assert "Count the words of the texts" not in labels
     assert "Import answers" in labels
+
+
+def test_parts_of_a_person_stay_together_and_the_first_prompt_is_shown(workspace):
+    at = open_page()
+    at.text_area(key="texts:letters:text").set_value("Praise {name}, {age}.\n---\nBlame {name}.")
+    at.text_area(key="texts:letters:people").set_value("name\tage\tgender\nAnn\t31\tf\nBob\t52\tm")
+    at.text_area(key="texts:letters:levels").set_value("")
+    fine(at.run())
+    assert "4 prompts. The first one:" in said(at)
+    at.button(key="texts_make_letters").click()
+    fine(at.run())
+    assert "holds 4 prompts" in said(at)
+    items = editing.load(workspace, "letters").instrument.items
+    assert [item.text("en") for item in items] == [
+        "Praise Ann, 31.", "Praise Bob, 52.", "Blame Ann.", "Blame Bob.",
+    ]  # fmt: skip
+    assert open_page().text_area(key="texts:letters:people").value.startswith("name\tage")
+
+
+def test_an_unknown_placeholder_is_named_with_the_known_ones(workspace):
+    at = open_page()
+    at.text_area(key="texts:letters:text").set_value("Praise {nam} and {name} of {age}.")
+    fine(at.run())
+    assert "The text names {nam}" in said(at).replace("\\", "")
+    assert "{name}, {gender}, {age}, {occupation}" in said(at).replace("\\", "")
+
+
+def test_people_come_from_a_file_too(workspace):
+    at = open_page()
+    data = "name;gender\nMaría;f\n".encode()
+    fine(at.file_uploader(key="texts_people_file").set_value(("people.csv", data, "")).run())
+    assert at.text_area(key="texts:letters:people").value == "name;gender\nMaría;f\n"
+    bad = ("bad.csv", b"name\n\xff\n", "")
+    fine(at.file_uploader(key="texts_people_file").set_value(bad).run())
+    assert "bad.csv, line 2: byte 6 of the file is not UTF-8" in said(at).replace("\\", "")
+
+
+def test_own_lists_and_the_starter_set_are_saved_as_a_bank(workspace):
+    at = open_page(step="lists")
+    at.text_area(key="texts:lists:text").set_value("warm: kind*, gentle\nable")
+    at.button(key="texts_save_lists").click()
+    fine(at.run())
+    assert "Line 2 is no list" in said(at)
+    at.text_area(key="texts:lists:text").set_value("")
+    fine(at.run())
+    fine(at.button(key="texts_starter").click().run())
+    fine(at.button(key="texts_save_lists").click().run())
+    assert "holds 5 lists" in said(at)
+    bank = editing.load(workspace, "letter_words").instrument
+    assert set(bank.subscales()) == {"agentic", "standout", "ability", "communal", "grindstone"}

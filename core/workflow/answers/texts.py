@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from core.workflow.banks import editing
 from core.workflow.workspace import Workspace
 
 _TEXT_PLACE = "{text}"
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _RATINGS = "ratings"
 STORY_RUBRIC = (
     "Read the story below and rate it from 1 (not at all) to 10 (very much) on how tragic it is "
@@ -100,21 +102,23 @@ def create_judge_bank(
 ) -> Instrument:
     """A bank that puts every usable text of a study to a judge, kept under a free code.
 
-    `rubric` is the question, with the text in place of {text}; the reply is to be a JSON object
-    with a number for each quality. The bank's items keep the tags of the texts' prompts.
+    `rubric` is the question, with the text in place of {text}; descriptors of the prompt may stand
+    in it too, such as {name}. The reply is to be a JSON object with a number for each quality. The
+    bank's items keep the tags and attributes of the texts' prompts.
 
     Raises
     ------
     BankError
-        The rubric does not hold {text}, there is no quality, or there are no or too many texts.
+        The rubric does not hold {text} or holds an unknown placeholder, there is no quality or one
+        twice, or there are no or too many texts.
     """
     if _TEXT_PLACE not in rubric:
         raise BankError("The rubric does not say where the text stands.", "Write {text} there.")
-    if not qualities:
-        raise BankError("There is nothing to rate.", "Name at least one quality.")
+    _refuse_qualities(qualities)
     record = studies.get(workspace.database, study)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     prompts = {item.code: item for item in bank.items}
+    _refuse_unknown_places(rubric, [_tag_values(item) for item in bank.items])
     frame = store.texts(workspace.database, record.study_id)
     usable = frame[frame["status"] == Status.ANSWERED]
     if usable.empty or len(usable) > _MAX_JUDGED:
@@ -199,13 +203,39 @@ def _tag_values(item: Item) -> dict[str, str]:
     return {name: value for name, mark, value in pairs if mark and name not in _CONDITIONS}
 
 
+def _refuse_qualities(qualities: Sequence[Rating]) -> None:
+    if not qualities:
+        raise BankError("There is nothing to rate.", "Name at least one quality.")
+    for number, quality in enumerate(qualities):
+        if quality.code.casefold() in {other.code.casefold() for other in qualities[:number]}:
+            raise BankError(f"The quality '{quality.code}' stands twice.", "Name it once.")
+        if quality.low >= quality.high:
+            raise BankError(
+                f"The range of '{quality.code}' ends where it begins, or below.",
+                f"Type: {quality.code} 1-10",
+            )
+
+
+def _refuse_unknown_places(rubric: str, tags: Sequence[Mapping[str, str]]) -> None:
+    """Refuse a placeholder that is neither the text nor a descriptor of every prompt."""
+    known = {"text"} | (set(tags[0]).intersection(*tags[1:]) if tags else set())
+    for name in _PLACEHOLDER.findall(rubric):
+        if name not in known:
+            listed = ", ".join(f"{{{one}}}" for one in sorted(known))
+            raise BankError(
+                f"The rubric names {{{name}}}, which no prompt has.", f"Use one of: {listed}."
+            )
+
+
 def _judge_item(number: int, prompt: Item, row: Any, rubric: str) -> Item:
     """The item that puts one text to a judge; `row` is the text with its conditions."""
-    text = rubric.replace(_TEXT_PLACE, str(row.text or ""))
+    values = _tag_values(prompt) | {"text": str(row.text or "")}
+    text = _PLACEHOLDER.sub(lambda match: values[match[1]], rubric)
     conditions = (f"{_SOURCE_TAG}={row.trial_id}", f"writer={row.respondent}")
     context = (f"writer_context={row.context}",) if row.context else ()
     return Item(
         f"t{number:05d}",
         (Wording(str(row.language), text),),
         tags=(*prompt.tags, *conditions, *context),
+        attributes=prompt.attributes,
     )

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from core.domain.instrument import Instrument, Item, Rating, ResponseFormat, Wording
-from core.errors import BankError, NotEnoughData
+from core.errors import BankError, NotEnoughData, UserError
 from core.files.banks.reading import ImportedBank
 from core.workflow.answers import imports, texts
 from core.workflow.banks import editing, text_prompts
@@ -64,6 +64,36 @@ def test_one_prompt_for_each_combination_with_its_descriptors_as_tags(workspace)
     assert len(bank.items) == 6
 
 
+def test_rows_of_people_are_crossed_with_descriptors_and_become_attributes(workspace):
+    people = text_prompts.parse_people("People", "name,age,gender\nAnn,31,female\nBob,52,male\n")
+    bank = text_prompts.create_descriptor_prompts(
+        workspace, "letters", "Praise {name}, {age}, a {job}.\n---\nBlame {name}, a {job}.",
+        {"job": ["cook", "judge"]}, people=people, language="en",
+    )  # fmt: skip
+    assert len(bank.items) == 2 * 2 * 2
+    last = bank.items[-1]
+    assert last.text("en") == "Blame Bob, a judge."
+    assert last.attributes == {
+        "name": "Bob", "age": 52, "gender": "male", "job": "judge", "instruction": 2,
+    }  # fmt: skip
+    assert "gender=male" in last.tags
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("name,age\nAnn,\n", "line 2: the column 'age' is empty"),
+        ("name,first name\nAnn,Bo\n", "'first name' cannot be a placeholder"),
+        ("name,age\nAnn\n", "line 2: there are 1 cells"),
+        ("name,name\nAnn,Bo\n", "two columns are called 'name'"),
+        ("name\n", "no row below the names"),
+    ],
+)
+def test_a_table_of_people_with_a_fault_is_refused_with_its_line(table, words):
+    with pytest.raises(UserError, match=words):
+        text_prompts.parse_people("People", table)
+
+
 @pytest.mark.parametrize(
     ("text", "levels", "words"),
     [
@@ -97,6 +127,31 @@ def test_stories_hold_as_many_words_of_the_second_list_as_their_tag_says(workspa
         workspace, "stories", first, second, language="en", size=3, groups=4, seed=7
     )
     assert [i.text("en") for i in again.items] == [i.text("en") for i in bank.items]
+
+
+def test_stories_take_an_own_instruction_and_one_list_alone(workspace):
+    words = [f"w{n}" for n in range(9)]
+    bank = text_prompts.create_story_prompts(
+        workspace, "stories", words, language="en", size=4, groups=6, seed=2,
+        text="A tale of {words}, please.",
+    )  # fmt: skip
+    assert len(bank.items) == 6
+    groups = [i.text("en").removeprefix("A tale of ").split(", ")[:-1] for i in bank.items]
+    assert all(len(set(group)) == 4 and set(group) <= set(words) for group in groups)
+    with pytest.raises(BankError, match="and no other placeholder"):
+        text_prompts.create_story_prompts(
+            workspace, "stories", words, language="en", text="A tale of {words} by {name}."
+        )
+
+
+def test_words_of_the_second_list_are_no_words_of_the_first(workspace):
+    every = [f"w{n}" for n in range(10)]
+    bank = text_prompts.create_story_prompts(
+        workspace, "stories", every, every[:5], language="en", size=3, groups=9
+    )
+    for item in bank.items:
+        words = item.text("en").split(": ")[1].rstrip(".").split(", ")
+        assert item.attributes == {"second": len(set(words) & set(every[:5]))}
 
 
 def test_words_are_counted_in_the_texts_as_written(workspace, letters):
@@ -212,3 +267,35 @@ def test_a_study_of_options_is_no_study_of_texts(workspace):
     imports.import_tidy(workspace, "a.csv", b"item,answer\nq1,1\nq2,2\n", study="plain")
     with pytest.raises(NotEnoughData, match="'plain' did not ask for texts"):
         analyses.run(workspace, "odds_ratios", ["plain"], {}, {})
+
+
+@pytest.mark.parametrize(
+    ("rubric", "qualities", "words"),
+    [
+        ("Rate {story}: {text}", (Rating("a", 1, 10),), "names {story}, which no prompt has"),
+        ("Rate {text}", (Rating("a", 1, 10), Rating("A", 1, 5)), "'A' stands twice"),
+        ("Rate {text}", (Rating("a", 5, 5),), "ends where it begins"),
+        ("Rate it", (Rating("a", 1, 5),), "where the text stands"),
+    ],
+)
+def test_a_rubric_that_cannot_be_asked_is_refused(workspace, letters, rubric, qualities, words):
+    with pytest.raises(BankError, match=words):
+        texts.create_judge_bank(workspace, "letters", rubric, qualities)
+    assert "judge_letters" not in {bank.code for bank in editing.summaries(workspace)}
+
+
+def test_a_rubric_names_descriptors_of_the_prompt_and_holds_json(workspace, letters):
+    rubric = 'Rate {name} ({name}) as {"warmth": 3}:\n{text}'
+    bank = texts.create_judge_bank(workspace, "letters", rubric, (Rating("warmth", 1, 10),))
+    first = bank.items[0]
+    assert first.text("en").startswith('Rate Ann (Ann) as {"warmth": 3}:\nA letter for Ann')
+    assert first.attributes == {"name": "Ann", "age": 25}
+
+
+def test_lists_of_words_become_a_bank_with_a_subscale_for_each(workspace):
+    text = "# a remark\nwarm: kind*, team player\nable: skill*"
+    bank = text_prompts.create_word_lists(workspace, "own", text, language="en")
+    assert texts.word_lists_of(bank) == {"warm": ["kind*", "team player"], "able": ["skill*"]}
+    for fault in ("warm kind", "warm:", "warm: k*d", "warm: a\nwarm: b", ""):
+        with pytest.raises(BankError, match=r"Type: name|Write \*"):
+            text_prompts.create_word_lists(workspace, "other", fault, language="en")
