@@ -203,6 +203,10 @@ _SERVER = (FailureKind.SERVER, "The service has a problem of its own")
 _REJECTED = (FailureKind.REJECTED, "The service did not accept the request")
 _OUT_OF_CREDIT = "insufficient_quota"  # sent with 429, though waiting does not help
 _CHECK_ADDRESS = "Compare the address with the one that the service documents; most end in /v1."
+_SWITCH_STREAMING_ON = (
+    "If the service answers in no other way, switch on 'Streamed replies' in the settings of the "
+    "respondent."
+)
 _FILTERED = "The provider's content filter withheld the reply"
 # How services say it: in `code` or `type` of an error or of one inside it (OpenAI and Azure,
 # gateways that pass Azure's on, Alibaba), in its message (DeepSeek, xAI), or by flagging the input
@@ -237,7 +241,7 @@ def read_json(content: bytes) -> Any:
     if start.startswith(b"<"):
         raise _no_chat("a web page", content)
     if start.startswith((b"data:", b"event:", b": ")):
-        raise _no_chat("an event stream", content)
+        raise _no_chat("an event stream", content, f"{_CHECK_ADDRESS} {_SWITCH_STREAMING_ON}")
     if start and start[:1] not in b"{[" and _is_text(content):
         raise _no_chat("a text", content)
     raise broken_reply("The reply is not the JSON text that such services send.")
@@ -358,11 +362,11 @@ def broken_reply(words: str) -> CallFailure:
     return CallFailure(FailureKind.BROKEN_REPLY, words)
 
 
-def _no_chat(what: str, content: bytes) -> CallFailure:
+def _no_chat(what: str, content: bytes, advice: str = _CHECK_ADDRESS) -> CallFailure:
     """The failure of an address that gives, every time, something other than a chat service."""
     words = (
         f"The address answered with {what}, not with the JSON of a chat service. "
-        f"It begins: {_beginning(content)} {_CHECK_ADDRESS}"
+        f"It begins: {_beginning(content)} {advice}"
     )
     return CallFailure(FailureKind.PROTOCOL, words)
 

@@ -33,12 +33,15 @@ from core.collect.endpoints import check_address, check_resolved_addresses, clea
 from core.collect.limits import ServiceLimits, read_limits
 from core.collect.prompts import json_schema
 from core.collect.redaction import clean_body, clean_text
+from core.collect.streams import read_stream
 from core.errors import CollectionError
 
 # What passes between the one client and the network: addresses looked up, replies without keys.
 
 MAX_REPLY_BYTES = 16 * 1024 * 1024
 _MAX_COMPRESSED_BYTES = 256 * 1024  # a compressed reply unpacks to a thousand times that
+
+_STREAM_CUT = (aiohttp.ClientError, httpx2.ReadError, httpx2.RemoteProtocolError)
 
 # They tell how a body travelled, and the body that is passed on has arrived.
 _OF_TRAVEL = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -96,7 +99,7 @@ class CleanTransport(httpx2.AsyncBaseTransport):
         if isinstance(arriving.stream, httpx2.AsyncByteStream):
             arriving.stream = _LimitedStream(arriving.stream, limit)
         try:
-            content = await arriving.aread()
+            content = await self._content(arriving)
         finally:
             await arriving.aclose()
         keys = self._keys()
@@ -109,6 +112,19 @@ class CleanTransport(httpx2.AsyncBaseTransport):
             arriving.status_code, headers=headers, content=clean_body(content, keys),
             request=request,
         )  # fmt: skip
+
+    async def _content(self, arriving: httpx2.Response) -> bytes:
+        """The whole body; of a stream that breaks off, what came of it."""
+        if not arriving.headers.get("content-type", "").startswith("text/event-stream"):
+            return await arriving.aread()
+        parts: list[bytes] = []
+        try:
+            async for part in arriving.aiter_bytes():
+                parts.append(part)
+        except _STREAM_CUT:
+            if not parts:
+                raise
+        return b"".join(parts)
 
     async def aclose(self) -> None:
         """Release connections."""
@@ -201,7 +217,11 @@ class OpenAIClient:
         A reply that the provider's content filter withheld with an error is an empty reply.
         """
         try:
-            reply, limits = await self._call("/chat/completions", request_body(request), read_reply)
+            stream = request.sampling.stream
+            reply, limits = await self._call(
+                "/chat/completions", request_body(request, stream=stream),
+                read_stream if stream else _read_whole,
+            )  # fmt: skip
             return reply if limits is None else replace(reply, limits=limits)
         except CallFailure as failure:
             if not failure.filtered:
@@ -217,9 +237,9 @@ class OpenAIClient:
         await self._client.close()
 
     async def _call(
-        self, path: str, content: bytes | None, read: Callable[[Any], _Found]
+        self, path: str, content: bytes | None, read: Callable[[bytes], _Found]
     ) -> tuple[_Found, ServiceLimits | None]:
-        """What `read` makes of the JSON that came back, and the limits that the service states.
+        """What `read` makes of the body that came back, and the limits that the service states.
 
         A failure keeps the body.
         """
@@ -228,7 +248,7 @@ class OpenAIClient:
         async def ask(_: AsyncOpenAI) -> tuple[_Found, ServiceLimits | None]:
             nonlocal answer
             answer = await self._send(path, content)
-            return read(read_json(answer.content)), read_limits(answer.headers)
+            return read(answer.content), read_limits(answer.headers)
 
         return await self.guarded(ask, lambda: answer)
 
@@ -361,8 +381,14 @@ async def list_models(
         await client.close()
 
 
-def _names(body: Any) -> tuple[str, ...]:
+def _read_whole(content: bytes) -> Reply:
+    """The reply in a body that is one JSON text."""
+    return read_reply(read_json(content))
+
+
+def _names(content: bytes) -> tuple[str, ...]:
     """The names in a list of models."""
+    body = read_json(content)
     entries = body.get("data", body.get("models")) if isinstance(body, Mapping) else body
     if not isinstance(entries, list):
         raise broken_reply("The service sent no list of models.")
@@ -370,7 +396,7 @@ def _names(body: Any) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str))
 
 
-def request_body(request: ChatRequest) -> bytes:
+def request_body(request: ChatRequest, *, stream: bool = False) -> bytes:
     """The request as JSON. None among the additional settings leaves that setting out."""
     sampling = request.sampling
     optional = {
@@ -388,6 +414,12 @@ def request_body(request: ChatRequest) -> bytes:
     }
     body = {name: value for name, value in body.items() if value is not None}
     body.pop("stream", None)  # a streamed reply is not one JSON text
+    if stream:
+        body["stream"] = True
+        if "stream_options" not in sampling.extra_body:
+            body["stream_options"] = {"include_usage": True}
+    else:
+        body.pop("stream_options", None)
     try:
         # Escaped to ASCII, because lone surrogates have no UTF-8 form.
         return json.dumps(body, allow_nan=False, separators=(",", ":")).encode("ascii")

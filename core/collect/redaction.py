@@ -6,6 +6,7 @@ read from a reply, stored or logged later holds no key.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 _MARK = "[key]"
+_EVENT_STREAM = (b"data:", b"event:", b":", b"id:", b"retry:")
 _SHORTEST_SECRET = 6  # placeholders like "x" are no secrets, and redacting them garbles messages
 
 
@@ -35,12 +37,48 @@ def clean_body(content: bytes, keys: Iterable[str]) -> bytes:
     if not keys:
         return content
     raw = clean_text(content.decode("latin-1"), keys).encode("latin-1")  # each byte a character
+    if is_stream(content):
+        return _clean_stream(content, raw, keys)
     try:
         body = [json.loads(content, object_pairs_hook=partial(_named, keys))]
         changed = _clean_texts(body, keys)
         return json.dumps(body[0]).encode("ascii") if changed or raw != content else content
     except (ValueError, RecursionError):
         return raw  # no JSON, or too deep to be taken apart
+
+
+def is_stream(content: bytes) -> bool:
+    """Whether a body is an event stream, by its beginning."""
+    return content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(_EVENT_STREAM)
+
+
+def _clean_stream(content: bytes, raw: bytes, keys: Sequence[str]) -> bytes:
+    """An event stream without keys; the texts of its chunks are joined as the entries of a list.
+
+    The last chunk of a stream that breaks off is left out where it is no JSON.
+    """
+    lines = re.split(r"\r\n|\n|\r", content.decode("utf-8", "replace"))
+    places = [place for place, line in enumerate(lines) if line.startswith("data:")]
+    values: list[Any] = [_event_value(keys, lines[place][5:]) for place in places]
+    is_cut = bool(places) and places[-1] == len(lines) - 1 and isinstance(values[-1], str)
+    changed = _clean_texts([values], keys)
+    if not changed and raw == content and not is_cut:
+        return content
+    for place, value in zip(places, values, strict=True):
+        text = value if isinstance(value, str) else f" {json.dumps(value)}"
+        lines[place] = f"data:{clean_text(text, keys)}"
+    if is_cut:
+        lines.pop()
+    return "\n".join(clean_text(line, keys) for line in lines).encode("utf-8")
+
+
+def _event_value(keys: Sequence[str], text: str) -> Any:
+    """The JSON object of an event; the text itself where it is none."""
+    try:
+        value = json.loads(text, object_pairs_hook=partial(_named, keys))
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict) else text
 
 
 @lru_cache(maxsize=64)
