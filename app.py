@@ -31,10 +31,16 @@ PAGES = (
          "OpenAI, service, provider", "simulated people", "connection"),
     ),
     PageEntry(
+        "pages/templates/page.py", "Prepare", "Prompt templates", "edit_document",
+        "Write, preview and test the instructions around the items.",
+        ("prompt", "instructions", "system prompt", "system message", "prompt engineering",
+         "wording of the prompt", "answer cue", "placeholder", "options as letters"),
+    ),
+    PageEntry(
         "pages/design/page.py", "Prepare", "Design", "grid_on",
         "Cross a bank with models, languages and contexts; see calls and cost; freeze the plan.",
         ("new study", "plan a study", "number of calls", "cost of a study", "freeze",
-         "preset", "repetitions", "prompt", "instructions", "languages", "order of options"),
+         "preset", "repetitions", "languages", "order of options"),
     ),
     PageEntry(
         "pages/collect/page.py", "Data", "Collect", "play_circle",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core import export
 from core.analysis.shared.sentences import merge_notes
-from core.commands import batches, contexts, prices, respondents
+from core.commands import batches, contexts, prices, respondents, templates
 from core.commands.shared import Command, argument, pair, read, write
 from core.domain.frames import GROUPINGS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
@@ -125,6 +125,7 @@ def _commands() -> tuple[Command, ...]:
         prices.command(),
         batches.command(),
         contexts.command(),
+        templates.command(),
         Command("run", _run, "ask every question of a study that has no answer yet", (
             argument("study"),
             argument("--cost-cap", type=float, help="the most to spend, in US dollars"),

@@ -23,10 +23,6 @@ NOT_YET_REACHED = {
     "resampled_distance": "formula for the coming comparison of formats",
     "option_shares": "formula for the coming analysis of bias",
     "share": "formula for the coming analysis of bias",
-    "save_template": "for the coming page of prompt templates",
-    "templates_yaml": "for the coming page of prompt templates",
-    "LISTINGS": "for the coming page of prompt templates",
-    "remarks": "for the coming page of prompt templates",
     "Database.checkpoint": "tests and benchmarks read the size of the file after it",
     "LocalModel.process_id": "tests look at the process from outside",
 }

@@ -27,7 +27,8 @@ LISTINGS: Mapping[Listing, str] = MappingProxyType(
 )
 """How a template names the options to the model, in words."""
 
-_PLACED = ("letters", "numbers")  # listings whose keys go by the place of an option
+PLACED = ("letters", "numbers")
+"""Listings in which an option has the letter or number of its place."""
 
 _ANSWERING = frozenset({"options", "labels", "reply"})  # one of these names the possible replies
 PART_PLACEHOLDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -236,7 +237,7 @@ def _unlisted(listing: Listing, text: TemplateText) -> Iterator[tuple[str, str]]
         yield "option", "{code} has no place where options are listed by their labels only"
     if listing != "labels" and text.option and not shows_code:
         yield "option", "{code} is missing, unless options are listed by their labels only"
-    if listing not in _PLACED:
+    if listing not in PLACED:
         return
     keys = "A, B" if listing == "letters" else "1, 2"
     for part in ("single", "block"):

@@ -509,6 +509,14 @@ insert into price by name select * from price_before;
 drop table price_before;
 """
 
+_TEMPLATES = """
+create table template_archive (         -- templates put away or brought back; the newest row counts
+    code varchar not null,
+    changed_at timestamptz not null,
+    archived boolean not null
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_initial", _0001),
     ("0002_calls", _0002),
@@ -521,6 +529,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0009_batches", _BATCHES),
     ("0010_recipes", _RECIPES),
     ("0011_cached_tokens", _CACHED_TOKENS),
+    ("0012_templates", _TEMPLATES),
 )
 
 

@@ -1,4 +1,4 @@
-"""Inputs that users save: unfinished entries of pages, sets of contexts, prompt templates."""
+"""Inputs that users save: unfinished entries of pages, and sets of contexts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,6 @@ _CONTEXT_SETS = "select name, body from persona_set order by name"
 _FORGET_RECIPE = "delete from context_recipe where set_name = ?"
 _SAVE_RECIPE = "insert into context_recipe values (?, now(), ?)"
 _RECIPES = "select set_name, body from context_recipe order by set_name"
-_SAVE_TEMPLATE = "insert into prompt_template values (?, now(), ?)"
-_SAVED_TEMPLATES = """
-select code, arg_max(body, saved_at) from prompt_template group by code order by code
-"""
 
 
 def save_page_input(database: Database, name: str, value: Any) -> None:
@@ -66,14 +62,3 @@ def save_recipe(database: Database, name: str, recipe: Recipe | None) -> None:
 def recipes(database: Database) -> dict[str, Recipe]:
     """The recipes of the sets that were chosen from a corpus, by the name of the set."""
     return {name: RECIPE.validate_json(body) for name, body in database.rows(_RECIPES)}
-
-
-def save_template(database: Database, code: str, body: str) -> None:
-    """Save a prompt template as JSON; the newest of a code counts, earlier ones stay on file."""
-    with database.transaction() as cursor:
-        cursor.execute(_SAVE_TEMPLATE, [code, body])
-
-
-def saved_templates(database: Database) -> dict[str, str]:
-    """The newest version of each saved prompt template, as JSON, by code."""
-    return dict(database.rows(_SAVED_TEMPLATES))

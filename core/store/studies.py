@@ -59,6 +59,10 @@ where a.study_id = ? order by 1
 _CONTEXTS = """
 select code, text, messages, language, variant_of from study_context where study_id = ?
 """
+_TEMPLATES_USED = """
+select s.code, t.code from study s join study_template t on t.study_id = s.study_id
+where t.code <> '' order by s.frozen_at, s.code
+"""
 _TEMPLATES = "select code, body from study_template where study_id = ? order by code"
 _PLAN = """
 select t.ordinal, t.trial_id, t.call_id, t.position, r.label as respondent, a.language, a.context,
@@ -195,6 +199,11 @@ def recipes(database: Database, study_id: int) -> tuple[StudyRecipe, ...]:
 def templates(database: Database, study_id: int) -> dict[str, str]:
     """The prompt templates of a study, as JSON, by their codes."""
     return dict(database.rows(_TEMPLATES, [study_id]))
+
+
+def templates_used(database: Database) -> list[tuple[str, str]]:
+    """Codes of studies and of the templates that they keep, oldest study first."""
+    return database.rows(_TEMPLATES_USED)
 
 
 def plan(database: Database, study_id: int) -> pa.Table:

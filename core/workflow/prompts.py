@@ -18,11 +18,10 @@ from core.domain.templates import (
     PromptTemplate,
     ReplyWords,
     as_values,
-    problems,
 )
-from core.errors import DesignError
 from core.files import templates as template_files
-from core.store import saved_inputs, studies
+from core.store import studies
+from core.store import templates as template_store
 from core.store.collection import PlannedCall, storable
 from core.workflow.workspace import Workspace
 
@@ -43,25 +42,10 @@ def load_wordings(workspace: Workspace) -> Wordings:
     """Every template a design can choose; one of the user's replaces the built-in of its code."""
     built_in = template_files.built_in_templates()
     templates = {template.code: template for template in built_in.templates}
-    for code, body in saved_inputs.saved_templates(workspace.database).items():
-        templates[code] = TEMPLATE.validate_json(body)
+    for code, body in template_store.newest(workspace.database).items():
+        if body != template_store.AS_BUILT_IN:
+            templates[code] = TEMPLATE.validate_json(body)
     return Wordings(templates, built_in.replies)
-
-
-def save_template(workspace: Workspace, template: PromptTemplate) -> None:
-    """Keep a template; studies that are frozen hold their own copy of the one before.
-
-    Raises
-    ------
-    DesignError
-        A placeholder is unknown or missing; nothing is kept.
-    """
-    trouble = problems(template)
-    if trouble:
-        raise DesignError(
-            f"The template '{template.code}' cannot be used: {trouble[0]}.", "Mend its text."
-        )
-    saved_inputs.save_template(workspace.database, template.code, as_json(template))
 
 
 def wordings_as_json(wordings: Wordings, codes: Iterable[str]) -> dict[str, str]:

@@ -139,8 +139,9 @@ def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) ->
     if answer.n_in_call > 1:
         rows.append(("Place in its call", f"{answer.position} of {answer.n_in_call}"))
     options = browsing.options_shown(workspace(), answer)
-    if options and (answer.option_order or answer.label_order == "inverted"):
-        rows.append(("Options as shown", ", ".join(option.code for option in options)))
+    if options and (answer.option_order or answer.label_order == "inverted" or options[0].key):
+        words = (f"{one.key} = {one.code}" if one.key else one.code for one in options)
+        rows.append(("Options as shown", ", ".join(words)))
     if answer.opinion:
         opinion = next((o.label for o in options if o.code == answer.opinion), "")
         rows.append(("Opinion put to the model", f"{answer.opinion} {opinion}".strip()))

@@ -246,6 +246,7 @@ def _choices(task: _Task, to_code: ReplyToCode) -> None:
     with st.container(gap="xsmall"):
         for option in to_code.options:
             label = f"{option.code} = {option.label}" if option.label else option.code
+            label += f" (in the prompt: {option.key})" if option.key else ""
             # the trial is part of the key: a second press cannot fall on the next reply
             st.button(
                 plain(label), key=f"{task.name}_option:{trial}:{option.code}", width="stretch",

@@ -15,6 +15,7 @@ from core.workflow import prompts
 from core.workflow.designs import studies
 from core.workflow.designs.blocks import HISTORIES
 from core.workflow.respondents import catalog
+from core.workflow.templates import editing as template_editing
 from pages.respondents.form import KINDS
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
@@ -29,6 +30,7 @@ def offered_levels(form: DraftForm, bank: Instrument) -> dict[str, dict[str, str
     """The levels of each factor that can be chosen, with their words."""
     workspace = widgets.workspace()
     later = studies.opinion_templates(workspace)  # only the second phase of a study has these
+    offered = template_editing.offered(workspace)
     drafts = form.fields["blocks"]
     chosen = {code for part in (form.fields, *drafts) for code in part.get("templates", ())}
     return {
@@ -43,7 +45,7 @@ def offered_levels(form: DraftForm, bank: Instrument) -> dict[str, dict[str, str
         "templates": {
             code: f"{template.title} ({code})"
             for code, template in prompts.load_wordings(workspace).templates.items()
-            if code not in later or code in chosen
+            if code in chosen or (code in offered and code not in later)
         },
         "histories": dict(HISTORIES),
     }

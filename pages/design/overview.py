@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -58,14 +58,21 @@ def examples(design: Design, size: PlanSize) -> None:
     st.caption(f"This prompt: {widgets.plain(description)}.")
     if design.item_order == "shuffled" or "random" in design.label_orders:
         st.caption("Items and options in random order are shown here in the order of the bank.")
-    last = len(request.messages) - 1
-    for place, message in enumerate(request.messages):
+    show_messages(request.messages, request.choices, language=question.language)
+
+
+def show_messages(
+    messages: Sequence[Mapping[str, str]], choices: Sequence[str], *, language: str
+) -> None:
+    """The messages of a request, each with the one who says it; the last one is the question."""
+    last = len(messages) - 1
+    for place, message in enumerate(messages):
         role = _QUESTION if place == last else _ROLES.get(message["role"], message["role"])
         with st.container(border=True):
             st.caption(role)
-            widgets.text_block(message["content"], language=question.language, monospace=True)
-    if request.choices:
-        st.caption(f"The reply is restricted to: {widgets.plain(', '.join(request.choices))}.")
+            widgets.text_block(message["content"], language=language, monospace=True)
+    if choices:
+        st.caption(f"The reply is restricted to: {widgets.plain(', '.join(choices))}.")
 
 
 def _choose_prompt(design: Design, size: PlanSize) -> tuple[str, int]:

@@ -235,6 +235,10 @@ def _read_templates(form: DraftForm) -> None:
         )
         for code in chosen:
             _preview(offered[code], language, block=form.fields["items_per_call"] not in (1, "1"))
+        st.page_link(
+            "pages/templates/page.py", label="Write, preview and test templates",
+            icon=":material/edit_document:",
+        )  # fmt: skip
 
 
 def _preview(template: PromptTemplate, language: str, *, block: bool) -> None:

@@ -483,3 +483,20 @@ def test_an_amount_of_memory_that_is_none_is_refused_in_plain_words(
 def test_an_amount_of_memory_may_be_written_in_small_letters(run, monkeypatch):
     monkeypatch.setenv("INKBLOT_MEMORY", "500 mb")
     assert run("list") == 0
+
+
+def test_templates_are_listed_and_go_out_and_in(run, capfd):
+    file = run.folder / "templates.yaml"
+    assert run("template", "export", "standard", "--out", file) == 0
+    file.write_text(file.read_text().replace("standard:", "house_style:", 1))
+    assert run("template", "import", file) == 0
+    assert capfd.readouterr().out.splitlines()[-1] == "house_style\tnew"
+    assert run("template", "list") == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert "house_style\tStatement with listed options\town\tde,en,es,fr,ja,zh\t" in lines
+    file.write_text(file.read_text().replace("{options}", "{optoins}", 1))
+    assert run("template", "import", file) == 2
+    said = capfd.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert "templates.yaml, line 6, template 'house_style', language 'en', single" in said[0]
+    assert "did you mean {options}?" in said[0]

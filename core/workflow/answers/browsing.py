@@ -20,15 +20,18 @@ from core.charts.panels import (
     readable_on,
     with_number_texts,
 )
+from core.collect.client import Question
+from core.collect.prompts import as_listed, listed_format
 from core.domain import formats
 from core.domain.instrument import Instrument, Item
 from core.domain.numbers import count_text, percent_text
 from core.domain.study import Status
+from core.domain.templates import PLACED
 from core.store import answers, studies
 from core.store import answers as store
 from core.store import banks as bank_store
 from core.store.answers import AnswerDetail, AttemptDetail
-from core.workflow.prompts import shown_format
+from core.workflow.prompts import shown_format, study_wordings
 from core.workflow.workspace import Workspace
 
 __all__ = ["AnswerDetail", "AttemptDetail"]
@@ -41,10 +44,14 @@ Filters = Mapping[str, Sequence[Any]]
 
 @dataclass(frozen=True)
 class ShownOption:
-    """An option as a question showed it."""
+    """An option as a question showed it.
+
+    `key` is the letter or number that the prompt gave it by its place; empty: none.
+    """
 
     code: str
     label: str
+    key: str = ""
 
 
 STATUS_WORDS: Mapping[str, str] = {
@@ -229,7 +236,7 @@ def detail(workspace: Workspace, trial_id: int) -> AnswerDetail | None:
 
 
 def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[ShownOption, ...]:
-    """The options of a question as they were shown, in the language of the question.
+    """The options of a question as they were shown, in the language of the instructions.
 
     Empty for a question that asks for a text, and where the bank does not know its format.
     """
@@ -242,7 +249,16 @@ def options_shown(workspace: Workspace, answer: AnswerDetail) -> tuple[ShownOpti
     shown = shown_format(
         response_format, answer.label_order, answer.option_order or None, entities=entities
     )
-    return tuple(ShownOption(o.code, o.labels.get(answer.language, "")) for o in shown.options)
+    question = Question((), shown, answer.language, instructions=answer.language)
+    template = study_wordings(workspace, record.study_id).templates.get(answer.template)
+    if template is not None:
+        question = as_listed(question, template)
+    named = listed_format(question).options if question.listing in PLACED else ()
+    keys = [option.code for option in named] or [""] * len(shown.options)
+    return tuple(
+        ShownOption(option.code, option.labels.get(question.instructions, ""), key)
+        for option, key in zip(shown.options, keys, strict=True)
+    )
 
 
 def option_label(workspace: Workspace, answer: AnswerDetail) -> str:

@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from core.collect import endpoints, local_model
-from core.collect.client import CallFailure, ChatClient, ChatRequest, FailureKind, Question
+from core.collect.client import (
+    CallFailure,
+    ChatClient,
+    ChatRequest,
+    FailureKind,
+    Question,
+    Reply,
+)
 from core.collect.endpoints import SERVICES, Service
 from core.collect.local_model import LocalClient
 from core.collect.simulated import SimulatedClient
@@ -308,6 +315,25 @@ async def _test_reply(
         raise CallFailure(FailureKind.REJECTED, test_reply.rejected)
     redacted = (replace(check, message=workspace.keys.redact(check.message)) for check in checks)
     return replace(test_reply, parameters=tuple(redacted))
+
+
+def ask(workspace: Workspace, respondent: Respondent, request: ChatRequest) -> Reply:
+    """The reply of a respondent to a single request; nothing of it is kept.
+
+    Raises
+    ------
+    CollectionError
+        There was no reply.
+    """
+
+    async def answer() -> Reply:
+        client = client_for(workspace, respondent)
+        try:
+            return await client.complete(request)
+        finally:
+            await client.close()
+
+    return _run_call(workspace, answer())
 
 
 def client_for(workspace: Workspace, respondent: Respondent) -> ChatClient:

@@ -1,0 +1,1 @@
+"""Prompt templates: edit with versions, preview, try out, import and export."""
