@@ -273,6 +273,12 @@ class Design:
         sizes = self.items_per_call
         return sizes if isinstance(sizes, tuple) else (sizes,)
 
+    def levels(self, name: str) -> tuple[Any, ...]:
+        """The levels of a field over all crossings, in the order of asking."""
+        return tuple(
+            dict.fromkeys(level for part in self.crossings() for level in vars(part)[name])
+        )
+
     def crossings(self) -> tuple[Design, ...]:
         """Each block as a design without blocks; the design itself where it has none."""
         return tuple(_crossing(self, block) for block in self.blocks) or (self,)

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from core.domain.cells import AXES, PlanCells, places, plan_cells
 from core.domain.study import Context, Design
 from core.errors import DesignError
 from core.store.database import Database
@@ -18,89 +19,93 @@ from core.store.database import Database
 # The first phase. DuckDB crosses the factors; the trials are never in memory. A trial's key is a
 # hash of its factor levels, so that a plan made twice has the same keys.
 
-_LEVELS = {  # factor -> type of its levels
+_LEVELS = {  # axis of a cell -> type of its levels
     "respondent": pa.int64(),
     "language": pa.string(),
     "form": pa.string(),
     "format": pa.string(),
     "template": pa.string(),
     "label_order": pa.string(),
+    "items_per_call": pa.int64(),
+    "history": pa.string(),
+    "context": pa.string(),
 }
 _CROSS = """
-insert into administration
-with crossed as (
-    select r.level as respondent, l.level as language, c.context,
-        case when swapped then e.entity_b else e.entity end as entity,
-        case when swapped then e.entity else e.entity_b end as entity_b,
-        f.level as form, m.level as format, t.level as template, o.level as label_order,
-        p.repetition
-    from levels_respondent r cross join levels_language l cross join levels_context c
-        cross join levels_entity e cross join levels_form f cross join levels_format m
-        cross join levels_template t cross join levels_label_order o
-        cross join (select repetition, repetition > (cast(? as integer) + 1) // 2 and ? as swapped
-                    from (select unnest(range(1, cast(? as integer) + 1)) as repetition)) p
-)
-select
-    cast(md5_number_lower(concat_ws(chr(31), 'administration', ?, respondent, language, context,
-        entity, entity_b, form, format, template, label_order, 'initial', repetition)) // 2
-        as bigint),
-    ?, respondent, language, context, entity, entity_b, form, format, template, label_order,
-    'initial', repetition, ?, ?
-from crossed
-"""
-_PLACES = """
 create or replace temp table asked as
-with placed as (
-    select a.administration_id, a.language, a.form, row_number() over (order by a.repetition,
-        r.place, l.place, f.place, m.place, t.place, o.place, e.place, c.place,
-        a.administration_id) as place
-    from administration a
-        join levels_respondent r on r.level = a.respondent_id
-        join levels_language l on l.level = a.language
-        join levels_form f on f.level = a.form
-        join levels_format m on m.level = a.format
-        join levels_template t on t.level = a.template
-        join levels_label_order o on o.level = a.label_order
-        join (select entity, entity_b, place from levels_entity
-              union select entity_b, entity, place from levels_entity) e
-            on e.entity = a.entity and e.entity_b = a.entity_b
-        join levels_context c on c.context = a.context
-    where a.study_id = $study and a.phase = 'initial'
-    qualify row_number() over (partition by a.administration_id order by e.place) = 1
+with crossed as (
+    select cell.item_set, r.level as respondent, l.level as language, c.level as context,
+        e.entity, e.entity_b, f.level as form, m.level as format, t.level as template,
+        o.level as label_order, p.repetition, n.level as size, h.level as history,
+        case when n.level = 0 then 'all' else cast(n.level as varchar) end as items_per_call,
+        r.place as r, l.place as l, f.place as f, m.place as m, t.place as t, o.place as o,
+        n.place as n, h.place as h, e.place as e, c.place as c
+    from cell
+        join levels_respondent r on r.level_set = cell.respondent
+        join levels_language l on l.level_set = cell.language
+        join levels_form f on f.level_set = cell.form
+        join levels_format m on m.level_set = cell.format
+        join levels_template t on t.level_set = cell.template
+        join levels_label_order o on o.level_set = cell.label_order
+        join levels_items_per_call n on n.level_set = cell.items_per_call
+        join levels_history h on h.level_set = cell.history
+        join levels_entities e on e.level_set = cell.entities
+        join levels_context c on c.level_set = cell.context
+        join (select level_set, unnest(range(first, last + 1)) as repetition
+              from levels_repetition) p on p.level_set = cell.repetition
+),
+keyed as (
+    select *, cast(md5_number_lower(concat_ws(chr(31), 'administration', $code, respondent,
+        language, context, entity, entity_b, form, format, template, label_order, 'initial',
+        repetition, case when $sizes then 'items_per_call ' || items_per_call end,
+        case when $histories then 'history ' || history end)) // 2 as bigint)
+        as administration_id
+    from crossed
 ),
 worded as (
-    select w.language, w.form, count(distinct item_id) as n
-    from wording w join item i using (item_id)
-    where i.instrument_id = $instrument and trim(w.text) <> '' group by 1, 2
+    select s.item_set, w.language, w.form, count(distinct item_id) as words
+    from wording w join item i using (item_id) join item_sets s using (code)
+    where i.instrument_id = $instrument and trim(w.text) <> '' group by all
+),
+placed as (
+    select *, row_number() over (order by repetition, r, l, f, m, t, o, n, h, e, c,
+        administration_id) as place
+    from keyed
 )
-select administration_id, p.language, p.form,
-    coalesce(sum(w.n) over (order by place rows between unbounded preceding and 1 preceding), 0)
+select * exclude (r, l, f, m, t, o, n, h, e, c),
+    coalesce(sum(words) over (order by place rows between unbounded preceding and 1 preceding), 0)
         as before
-from placed p left join worded w using (language, form)
+from placed left join worded using (item_set, language, form)
+"""
+_ADD_ADMINISTRATIONS = """
+insert into administration
+select administration_id, $study, respondent, language, context, entity, entity_b, form, format,
+    template, label_order, 'initial', repetition, items_per_call, history
+from asked
 """
 _FIRST_TRIALS = """
 insert into trial (trial_id, study_id, administration_id, item_id, ordinal, position, call_id)
 with usable as (
-    select distinct i.item_id, i.code, i.position, w.language, w.form
-    from item i join wording w using (item_id)
+    select distinct s.item_set, i.item_id, i.code, i.position, w.language, w.form
+    from item i join wording w using (item_id) join item_sets s using (code)
     where i.instrument_id = $instrument and trim(w.text) <> ''
 ),
 put as (
-    select s.administration_id, s.before, i.item_id, i.code,
-        row_number() over (partition by s.administration_id order by case when $shuffled
-            then md5_number_lower(concat_ws(chr(31), 'order', $seed, s.administration_id, i.code))
+    select a.administration_id, a.before, a.size, i.item_id, i.code,
+        row_number() over (partition by a.administration_id order by case when $shuffled
+            then md5_number_lower(concat_ws(chr(31), 'order', $seed, a.administration_id, i.code))
             else i.position end) as place
-    from asked s join usable i on i.language = s.language and i.form = s.form
+    from asked a join usable i using (item_set, language, form)
 ),
 keyed as (
-    select *, cast(md5_number_lower(concat_ws(chr(31), 'trial', administration_id, code)) // 2
+    select * replace (case when size = 0 then 2147483647 else size end as size),
+        cast(md5_number_lower(concat_ws(chr(31), 'trial', administration_id, code)) // 2
         as bigint) as trial_id
     from put
 )
 select trial_id, $study, administration_id, item_id, before + place,
-    case when $block = 1 then null else (place - 1) % $block + 1 end,
-    case when $block = 1 then trial_id else cast(md5_number_lower(concat_ws(chr(31), 'call',
-        administration_id, (place - 1) // $block)) // 2 as bigint) end
+    case when size = 1 then null else (place - 1) % size + 1 end,
+    case when size = 1 then trial_id else cast(md5_number_lower(concat_ws(chr(31), 'call',
+        administration_id, (place - 1) // size)) // 2 as bigint) end
 from keyed order by before + place
 """
 _RANDOM_ORDERS = """
@@ -113,9 +118,10 @@ from (select distinct call_id, administration_id from trial where study_id = $st
 where a.label_order = 'random' and a.phase = $phase
 group by t.call_id
 """
+_ITEMS = "select code from item where instrument_id = ? order by position"
 _ADD_CONTEXTS = """
 insert into study_context (study_id, code, text, messages, language, variant_of)
-select ?, context, text, messages, language, variant_of from levels_context
+select ?, code, text, messages, language, variant_of from contexts_used
 """
 _FIRST_FINGERPRINT = """
 select count(*), coalesce(bit_xor(trial_id), 0), count(distinct trial_id)
@@ -129,44 +135,39 @@ def write_plan(
     *,
     study_id: int,
     instrument_id: int,
-    respondent_ids: Sequence[int],
+    respondent_ids: Sequence[Sequence[int]],
 ) -> tuple[int, int]:
     """Write every administration, trial and call; returns the number of trials and a fingerprint.
 
-    Trials stand in the order of asking: repetition, respondent, language, form, format, template,
-    label order, entities, context, item. An item without a text in the language and form of an
-    administration is left out of it.
+    `respondent_ids` are those of each crossing of the design. Trials stand in the order of asking:
+    repetition, respondent, language, form, format, template, label order, items per call, history,
+    entities, context, item. An item without a text in the language and form of an administration
+    is left out of it. A trial of several crossings is written once. The keys of administrations
+    name items per call and history where the design varies them.
 
     Raises
     ------
     DesignError
         The plan has no trial, or two trials have the same key.
     """
-    _register_levels(cursor, design, respondent_ids)
-    repetitions = design.repetitions
-    cursor.execute(
-        _CROSS,
-        [
-            repetitions,
-            design.swap_halves,
-            repetitions,
-            design.study,
-            study_id,
-            str(design.block_sizes[0] or "all"),
-            design.histories[0],
-        ],
-    )
+    items = [code for (code,) in cursor.execute(_ITEMS, [instrument_id]).fetchall()]
+    plan = plan_cells(design, respondent_ids, items)
+    _register_cells(cursor, plan)
     keys = {"study": study_id, "instrument": instrument_id}
-    cursor.execute(_PLACES, keys)
+    varied = {
+        "sizes": len(plan.levels["items_per_call"]) > 1,
+        "histories": len(plan.levels["history"]) > 1,
+    }
+    cursor.execute(_CROSS, {"instrument": instrument_id, "code": design.study, **varied})
+    cursor.execute(_ADD_ADMINISTRATIONS, {"study": study_id})
     shuffled = design.item_order == "shuffled"
-    block = design.block_sizes[0] or 2**31 - 1
-    cursor.execute(
-        _FIRST_TRIALS, keys | {"shuffled": shuffled, "seed": design.seed, "block": block}
-    )
+    cursor.execute(_FIRST_TRIALS, keys | {"shuffled": shuffled, "seed": design.seed})
     cursor.execute("drop table asked")
-    if "random" in design.label_orders:
+    if "random" in plan.levels["label_order"]:
         cursor.execute(_RANDOM_ORDERS, keys | {"seed": design.seed, "phase": "initial"})
-    if design.contexts:
+    codes = set(plan.levels["context"])
+    if used := [context for context in design.contexts if context.code in codes]:
+        cursor.register("contexts_used", _contexts(used))
         cursor.execute(_ADD_CONTEXTS, [study_id])
     return _fingerprint(cursor, study_id)
 
@@ -185,40 +186,54 @@ def _fingerprint(cursor: duckdb.DuckDBPyConnection, study_id: int) -> tuple[int,
     return count, fingerprint
 
 
-def _register_levels(
-    cursor: duckdb.DuckDBPyConnection, design: Design, respondent_ids: Sequence[int]
-) -> None:
-    levels: dict[str, Sequence[Any]] = {
-        "respondent": respondent_ids,
-        "language": design.languages,
-        "form": design.forms,
-        "format": design.formats,
-        "template": design.templates,
-        "label_order": design.label_orders,
-    }
-    for name, values in levels.items():
-        level = pa.array(list(values), _LEVELS[name])
-        table = pa.table({"level": level, "place": pa.array(range(len(values)), pa.int64())})
-        cursor.register(f"levels_{name}", table)
-    entities = [*design.pairs] or [(name, "") for name in design.entities] or [("", "")]
+def _register_cells(cursor: duckdb.DuckDBPyConnection, plan: PlanCells) -> None:
+    """The tables of _CROSS: the cells, the sets of levels that they name, and sets of items."""
+    cells: dict[str, list[int]] = {}
+    for number, axis in enumerate(AXES):
+        sets = dict.fromkeys(cell.levels[number] for cell in plan.cells)
+        set_number = {bits: n for n, bits in enumerate(sets)}
+        cells[axis] = [set_number[cell.levels[number]] for cell in plan.cells]
+        members = [(n, place) for bits, n in set_number.items() for place in places(bits)]
+        cursor.register(f"levels_{axis}", _level_table(plan, axis, members))
+    item_sets = {bits: n for n, bits in enumerate(dict.fromkeys(c.items for c in plan.cells))}
+    cells["item_set"] = [item_sets[cell.items] for cell in plan.cells]
+    cursor.register("cell", pa.table({name: pa.array(n, pa.int64()) for name, n in cells.items()}))
+    asked = [(n, plan.items[place]) for bits, n in item_sets.items() for place in places(bits)]
     cursor.register(
-        "levels_entity",
+        "item_sets",
         pa.table(
             {
-                "entity": [first for first, _ in entities],
-                "entity_b": [second for _, second in entities],
-                "place": list(range(len(entities))),
+                "item_set": pa.array([n for n, _ in asked], pa.int64()),
+                "code": pa.array([code for _, code in asked], pa.string()),
             }
         ),
     )
-    cursor.register("levels_context", _contexts(design))
 
 
-def _contexts(design: Design) -> pa.Table:
-    contexts = design.contexts or (Context(""),)
+def _level_table(plan: PlanCells, axis: str, members: Sequence[tuple[int, int]]) -> pa.Table:
+    """The levels of each set of an axis, with their places in the order of asking."""
+    levels = [plan.levels[axis][place] for _, place in members]
+    columns: dict[str, Any] = {
+        "level_set": pa.array([n for n, _ in members], pa.int64()),
+        "place": pa.array([place for _, place in members], pa.int64()),
+    }
+    if axis == "repetition":
+        for name, end in (("first", 0), ("last", 1)):
+            columns[name] = pa.array([level[end] for level in levels], pa.int32())
+    elif axis == "entities":
+        for name, end in (("entity", 0), ("entity_b", 1)):
+            columns[name] = pa.array([level[end] for level in levels], pa.string())
+        together = [plan.entity_places[place] for _, place in members]
+        columns["place"] = pa.array(together, pa.int64())
+    else:
+        columns["level"] = pa.array(levels, _LEVELS[axis])
+    return pa.table(columns)
+
+
+def _contexts(contexts: Sequence[Context]) -> pa.Table:
     return pa.table(
         {
-            "context": [context.code for context in contexts],
+            "code": [context.code for context in contexts],
             "text": [context.text for context in contexts],
             "messages": [
                 json.dumps(context.messages, ensure_ascii=False) if context.messages else ""
@@ -226,7 +241,6 @@ def _contexts(design: Design) -> pa.Table:
             ],
             "language": [context.language for context in contexts],
             "variant_of": [context.variant_of for context in contexts],
-            "place": list(range(len(contexts))),
         }
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -104,7 +104,7 @@ def freeze(
     design: Design,
     *,
     instrument_id: int,
-    respondent_ids: list[int],
+    respondent_ids: Sequence[Sequence[int]],
     plan_hash_of: Callable[[int, int], str],
     templates: Mapping[str, str],
 ) -> StudyRecord:
@@ -112,7 +112,7 @@ def freeze(
 
     `plan_hash_of(n_trials, fingerprint)` gives the plan hash from the plan as written, so that a
     plan made twice has the same hash and the same trial ids. `templates` are the prompt templates
-    of the study as JSON, by code.
+    of the study as JSON, by code. `respondent_ids` are those of each crossing of the design.
 
     Raises
     ------

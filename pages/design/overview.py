@@ -39,9 +39,8 @@ def examples(design: Design, size: PlanSize) -> None:
         st.info("Choose a bank with items, a language and a respondent to see the prompts.")
         return
     respondent, number = _choose_prompt(design, size)
-    request = studies.example(
-        widgets.workspace(), replace(design, respondents=(respondent,)), number - 1
-    )
+    chosen = design if design.blocks else replace(design, respondents=(respondent,))
+    request = studies.example(widgets.workspace(), chosen, number - 1, respondent=respondent)
     question = request.question
     parts = {
         "item": question.item.code if len(question.items) == 1 else "",
@@ -120,6 +119,8 @@ _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "entities": ("entity", "entities"),
     "pairs": ("pair of entities", "pairs of entities"),
     "repetitions": ("repetition", "repetitions"),
+    "items per call": ("number of items per call", "numbers of items per call"),
+    "histories": ("history", "histories"),
     "items": ("item", "items"),
 }
 _ALWAYS = ("respondents x temperatures", "languages", "repetitions", "items")
@@ -173,7 +174,12 @@ def cautions(design: Design, *, also: str = "") -> bool:
 
 
 def _product(design: Design, size: PlanSize) -> str:
-    """The factors with their numbers of levels, items first; usual ones of one level left out."""
+    """The factors with their numbers of levels, items first; usual ones of one level left out.
+
+    Of a design with blocks, their number: their trials are no product.
+    """
+    if size.blocks:
+        return count_text(len(size.blocks), "block")
     words = (
         _counted(_named(design, name), count, with_temperatures=bool(design.temperatures))
         for name, count in (size.factors[-1], *size.factors[:-1])

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from core.domain.instrument import Item, Option, Wording
-from core.domain.study import Context, SamplingSettings
+from core.domain.study import Block, Context, SamplingSettings
 from core.errors import DesignError
 from core.store import collection, studies
 from core.store.database import Database
@@ -303,3 +306,113 @@ def test_contexts_and_templates_are_kept_with_the_study(database, small_bank):
     assert studies.contexts(database, record.study_id) == {c.code: c for c in contexts}
     assert studies.get(database, "s").design.contexts == contexts
     assert studies.templates(database, record.study_id) == {"standard": "{}"}
+
+
+CROSSED = {
+    "contexts": (Context("z", "a nurse"), Context("a", "a pilot")),
+    "pairs": (("B", "A"), ("A", "B"), ("C", "A")), "swap_halves": True,
+    "forms": ("negation", "original"), "formats": ("four", "three"),
+    "templates": ("standard", "plain"), "label_orders": ("inverted", "random", "as_is"),
+    "repetitions": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bank", "changes", "plan_hash", "digest"),
+    [
+        (rich, CROSSED, "3456-3922916678298442898", "cf2b019ec336e936"),
+        (
+            rich,
+            CROSSED | {"item_order": "shuffled", "items_per_call": 3, "seed": 7},
+            "3456-3922916678298442898",
+            "59f9ab269623c418",
+        ),
+        (
+            lambda bank: bank,
+            {"items_per_call": 0, "languages": ("en", "de"), "entities": ("Acme", "Zeta")},
+            "64-3811085026287204083",
+            "e01512147557a581",
+        ),
+    ],
+)
+def test_plans_without_blocks_are_those_of_the_version_before_blocks(
+    database, small_bank, bank, changes, plan_hash, digest
+):
+    """Hash, ids, calls, drawn orders and order of asking, as version 0.1 wrote them."""
+    record = frozen(database, bank(small_bank), **{**ALONE, **changes})
+    columns = ["ordinal", "trial_id", "call_id", "position", *FACTORS[:-1], "option_order"]
+    rows = studies.plan(database, record.study_id).select([*columns, "repetition", "item"])
+    text = json.dumps([list(row.values()) for row in rows.to_pylist()])
+    assert record.plan_hash == plan_hash
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == digest
+
+
+BLOCKS = (
+    Block(templates=("plain",), items=("a1", "b1")),
+    Block(languages=("en",), items_per_call=(1, 3)),
+    Block(contexts=("p2", ""), repetitions=4, items=("a1", "a2")),
+)
+CONTEXTS = (Context("p1", "a nurse"), Context("p2", "a pilot"))
+
+
+def blocks_planned(bank, blocks, **changes):
+    database = Database(":memory:")
+    plan = planned(
+        database, bank, blocks=blocks, languages=("en", "de"), contexts=CONTEXTS, **changes
+    )
+    contexts = studies.contexts(database, studies.get(database, "s").study_id)
+    database.close()
+    return plan, contexts
+
+
+def test_trials_of_several_blocks_are_asked_once_whatever_the_order_of_the_blocks(small_bank):
+    plan, contexts = blocks_planned(small_bank, BLOCKS)
+    columns = ["respondent", "language", "context", "template", "items_per_call", "repetition"]
+    assert set(plan[[*columns, "item"]].itertuples(index=False, name=None)) == {
+        (respondent, language, context, template, size, repetition, item)
+        for respondent in ("one", "two")
+        for languages, codes, template, sizes, repetitions, items in (
+            (("en", "de"), ("p1", "p2"), "plain", ("1",), 2, ("a1", "b1")),
+            (("en",), ("p1", "p2"), "standard", ("1", "3"), 2, ("a1", "a2", "b1", "b2")),
+            (("en", "de"), ("p2", ""), "standard", ("1",), 4, ("a1", "a2")),
+        )
+        for language in languages
+        for context in codes
+        for size in sizes
+        for repetition in range(1, repetitions + 1)
+        for item in items
+    }
+    assert plan["trial_id"].is_unique
+    assert set(contexts) == {"p1", "p2"}
+    for order in itertools.permutations(BLOCKS):
+        other, _ = blocks_planned(small_bank, order)
+        assert set(other["trial_id"]) == set(plan["trial_id"])
+        assert set(other["call_id"]) == set(plan["call_id"])
+
+
+def test_blocks_are_asked_in_the_order_in_which_they_name_levels_first(small_bank):
+    blocks = (Block(forms=("original",), templates=("b",)), Block(templates=("a", "b", "c")))
+    plan, _ = blocks_planned(small_bank, blocks, repetitions=1)
+    assert list(dict.fromkeys(plan["template"])) == ["b", "a", "c"]
+    assert plan["ordinal"].tolist() == list(range(1, 2 * 2 * 2 * 3 * 4 + 1))
+
+
+def test_a_block_that_is_the_whole_crossing_leaves_the_ids_as_they_are(small_bank):
+    whole, _ = blocks_planned(small_bank, ())
+    again, _ = blocks_planned(small_bank, (Block(), Block(items=("a1",))))
+    assert whole.equals(again)
+
+
+def test_keys_name_items_per_call_only_where_the_design_varies_them(database, small_bank):
+    one = planned(database, small_bank, items_per_call=3)
+    listed, both = (
+        blocks_planned(small_bank, (), items_per_call=sizes)[0] for sizes in ((3,), (1, 3))
+    )
+    plain, _ = blocks_planned(small_bank, (), items_per_call=3)
+    assert plain.equals(listed)
+    assert len(one) * 2 * 2 * 2 == len(both)
+    assert set(both["items_per_call"]) == {"1", "3"}
+    assert set(both["trial_id"]).isdisjoint(plain["trial_id"])
+    alone = both[both["items_per_call"] == "1"]
+    assert (alone["call_id"] == alone["trial_id"]).all()
+    assert both[both["items_per_call"] == "3"].groupby("call_id").size().isin([3, 1]).all()

@@ -33,7 +33,7 @@ def frozen(database, bank, *, people=PEOPLE, **changes):
         database,
         design,
         instrument_id=version.instrument_id,
-        respondent_ids=[p.respondent_id for p in people],
+        respondent_ids=[[p.respondent_id for p in people]] * len(design.crossings()),
         plan_hash_of=lambda n, x: f"{n}-{x}",
         templates={"standard": "{}"},
     )

@@ -1,291 +1,145 @@
-"""Problems and cautions of a design, and its size: calls, tokens, cost."""
+"""Problems and cautions of a design."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
 
-from core.collect import budget
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
-from core.collect.client import ChatRequest, Question
+from core.domain.cells import asks_in_company, overlap, overlap_but_for_repetition
 from core.domain.instrument import ORIGINAL, Instrument, Item, problems
 from core.domain.numbers import count_text
-from core.domain.study import Context, Design, Respondent
+from core.domain.study import Design, Respondent
 from core.domain.values import name_fault
-from core.errors import DesignError
-from core.workflow.prompts import StudyMaterials, shown_format
-
-# How large a design is before anything is asked: calls, tokens and cost.
-
-_SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
-
-
-@dataclass(frozen=True)
-class RespondentSize:
-    """What a design asks of one respondent at one temperature. Costs in US dollars."""
-
-    label: str
-    calls: int
-    tokens_low: int
-    tokens_high: int
-    cost_low: float | None  # None: the prices are not known
-    cost_high: float | None
-
-
-@dataclass(frozen=True)
-class PlanSize:
-    """What a design comes to before anything is asked.
-
-    `missing` counts the trials left out because an item has no text in a language and form.
-    """
-
-    trials: int
-    calls: int
-    administrations: int
-    prompts: int  # different ones that each respondent gets; repetitions ask the same again
-    missing: int
-    factors: tuple[tuple[str, int], ...]
-    respondents: tuple[RespondentSize, ...]
-
-    @property
-    def unpriced(self) -> tuple[str, ...]:
-        """Respondents whose cost cannot be said."""
-        return tuple(person.label for person in self.respondents if person.cost_high is None)
-
-    @property
-    def cost(self) -> tuple[float, float]:
-        """Dollars at least and at most, of the respondents whose prices are known."""
-        return (
-            sum(person.cost_low or 0.0 for person in self.respondents),
-            sum(person.cost_high or 0.0 for person in self.respondents),
-        )
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """One repetition of a design for one respondent: its conditions, and what each of them asks.
-
-    Conditions are numbered in the order of asking, so that any request can be shown without
-    writing out the others.
-    """
-
-    materials: StudyMaterials
-
-    @property
-    def conditions(self) -> tuple[tuple[str, int], ...]:
-        """Each factor but respondent and repetition, with its number of levels."""
-        design = self.materials.design
-        return (
-            ("languages", len(design.languages)),
-            ("forms", len(design.forms)),
-            ("formats", len(design.formats)),
-            ("templates", len(design.templates)),
-            ("label orders", len(design.label_orders)),
-            ("pairs" if design.pairs else "entities", len(self._entities)),
-            ("contexts", len(self._contexts)),
-        )
-
-    def items(self, language: str, form: str) -> tuple[Item, ...]:
-        """The items that have a text there, in bank order."""
-        return tuple(
-            item
-            for item in self.materials.bank.items
-            if any(
-                w.text.strip() for w in item.wordings if (w.language, w.form) == (language, form)
-            )
-        )
-
-    def item_counts(self) -> Mapping[tuple[str, str], int]:
-        """How many items have a text, by language and form."""
-        design = self.materials.design
-        counts = {(la, form): 0 for la in design.languages for form in design.forms}
-        for item in self.materials.bank.items:
-            worded = {(w.language, w.form) for w in item.wordings if w.text.strip()}
-            for place in worded & counts.keys():
-                counts[place] += 1
-        return counts
-
-    @property
-    def per_wording(self) -> int:
-        """Conditions for each language and form."""
-        return math.prod(count for _, count in self.conditions[2:])
-
-    def trials_and_calls(self) -> tuple[int, int]:
-        """Trials and calls of one repetition for one respondent."""
-        counts = self.item_counts().values()
-        calls = sum(map(self._blocks, counts))
-        return sum(counts) * self.per_wording, calls * self.per_wording
-
-    def calls_in(self, language: str) -> int:
-        """Calls in one language, of one repetition for one respondent."""
-        own = (count for (of, _), count in self.item_counts().items() if of == language)
-        return sum(map(self._blocks, own)) * self.per_wording
-
-    def _blocks(self, items: int) -> int:
-        """Calls that put that many items once."""
-        return -(-items // (self.materials.design.block_sizes[0] or max(items, 1)))
-
-    def request(self, person: Respondent, number: int) -> ChatRequest:
-        """The n-th request, counted from 0 in the order of the plan, items in bank order."""
-        return self.materials.request(person, self._question(number))
-
-    def _question(self, number: int) -> Question:
-        for language, form in self._wordings():
-            items = self.items(language, form)
-            block = self.materials.design.block_sizes[0] or max(len(items), 1)
-            blocks = self._blocks(len(items))
-            if number >= blocks * self.per_wording:
-                number -= blocks * self.per_wording
-                continue
-            rest, place = divmod(number, blocks)
-            chosen = items[place * block : (place + 1) * block]
-            return self._conditioned(rest, language, form, chosen)
-        raise DesignError("There is nothing to show.", "Choose items that have a text.")
-
-    def _wordings(self) -> Iterator[tuple[str, str]]:
-        design = self.materials.design
-        return ((language, form) for language in design.languages for form in design.forms)
-
-    def _conditioned(
-        self, number: int, language: str, form: str, items: tuple[Item, ...]
-    ) -> Question:
-        design = self.materials.design
-        number, context = divmod(number, len(self._contexts))
-        number, pair = divmod(number, len(self._entities))
-        number, order = divmod(number, len(design.label_orders))
-        response_format, template = divmod(number, len(design.templates))
-        entities = self._entities[pair]
-        return Question(
-            items,
-            shown_format(
-                self.materials.formats[design.formats[response_format]],
-                design.label_orders[order],
-                None,
-                entities=entities,
-            ),
-            language,
-            self._contexts[context].code,
-            *entities,
-            form,
-            design.templates[template],
-        )
-
-    @property
-    def _entities(self) -> tuple[tuple[str, str], ...]:
-        design = self.materials.design
-        return design.pairs or tuple((name, "") for name in design.entities) or (("", ""),)
-
-    @property
-    def _contexts(self) -> tuple[Context, ...]:
-        return self.materials.design.contexts or (Context(""),)
-
-
-def plan_size(crossing: Crossing, people: list[Respondent], *, renderable: bool) -> PlanSize:
-    """What a design comes to; tokens and cost are of a sample of the prompts, if `renderable`."""
-    design = crossing.materials.design
-    trials, calls = crossing.trials_and_calls()
-    counts = crossing.item_counts()
-    administrations = sum(count > 0 for count in counts.values()) * crossing.per_wording
-    full = len(crossing.materials.bank.items) * len(counts) * crossing.per_wording
-    times = design.repetitions * len(people)
-    crossed = (
-        ("respondents x temperatures", len(people)),
-        *crossing.conditions,
-        ("repetitions", design.repetitions),
-    )
-    per_person = calls * design.repetitions
-    return PlanSize(
-        trials=trials * times,
-        calls=calls * times,
-        administrations=administrations * times,
-        prompts=calls,
-        missing=(full - trials) * times,
-        factors=(*crossed, ("items", len(crossing.materials.bank.items))),
-        respondents=tuple(
-            _respondent_size(crossing, person, per_person, calls if renderable else 0)
-            for person in people
-        ),
-    )
-
-
-def _respondent_size(
-    crossing: Crossing, person: Respondent, calls: int, distinct: int
-) -> RespondentSize:
-    if not calls or not distinct:
-        return RespondentSize(person.label, calls, 0, 0, None, None)
-    numbers = range(0, distinct, max(distinct // _SAMPLED_PROMPTS, 1))
-    sample = [crossing.request(person, number) for number in numbers]
-    scale = calls / len(sample)
-    again = 1 + crossing.materials.design.ask_again
-    characters = sum(len(m["content"]) for request in sample for m in request.messages)
-    longest = sum(budget.longest_reply(request.sampling) for request in sample)
-    answers = sum(len(request.question.items) for request in sample)
-    costs = [budget.estimate(request) for request in sample]
-    known = [cost for cost in costs if cost is not None]
-    priced = len(known) == len(costs)
-    return RespondentSize(
-        label=person.label,
-        calls=calls,
-        tokens_low=round(scale * (characters / 5 + answers)),
-        tokens_high=round(scale * again * (characters / 3 + longest)),
-        cost_low=scale * sum(low for low, _ in known) if priced else None,
-        cost_high=scale * again * sum(high for _, high in known) if priced else None,
-    )
-
-
-# What stands in the way of a design, and what a reader of its results should know beforehand.
+from core.workflow.designs.sizes import PlannedDesign, base
+from core.workflow.prompts import StudyMaterials
 
 _MAX_TRIALS = 20_000_000
 MAX_TEMPERATURE = 2.0
 _MAX_BANK_PROBLEMS = 20  # a bank of thousands of broken items would fill the page otherwise
+_NEED_LEVELS = frozenset(
+    {
+        "respondents",
+        "languages",
+        "forms",
+        "templates",
+        "label_orders",
+        "items_per_call",
+        "histories",
+    }
+)
+"""Lists of a block that say nothing where they are empty."""
 
 
 def obstacles(materials: StudyMaterials) -> tuple[str, ...]:
     """Everything that stands in the way of freezing, in plain words; empty when it can be."""
     bank, design = materials.bank, materials.design
-    sentences = [*_missing_choices(design)]
-    if _later_parts(design) != (design,):
-        sentences.append("Blocks and the factors of calls cannot be planned yet.")
+    sentences = [*_name_problems(design)]
     blocking = [f"{p.where}: {p.what}." for p in problems(bank) if p.blocks]
     sentences.extend(blocking[:_MAX_BANK_PROBLEMS])
     if len(blocking) > _MAX_BANK_PROBLEMS:
         sentences.append(
             f"And {count_text(len(blocking) - _MAX_BANK_PROBLEMS, 'more problem')} in the bank."
         )
-    sentences.extend(_missing_texts(bank, design))
-    for what, values in _levels(design).items():
-        sentences.extend(_level_problems(what, values))
-    sentences.extend(_entity_problems(bank, design))
-    sentences.extend(_unknown_levels(materials))
-    sentences.extend(_block_problems(materials))
+    sentences.extend(_names_of_blocks(design))
+    sentences.extend(of_blocks(design, [[*_crossing_problems(p)] for p in _parts(materials)]))
+    sentences.extend(_level_problems("context code", [context.code for context in design.contexts]))
     sentences.extend(_size_problems(materials))
+    sentences.extend(_second_phase_problems(materials))
     return tuple(sentences)
 
 
-def _later_parts(design: Design) -> tuple[Design, ...]:
-    """The crossings of a design, without what no plan takes up yet."""
+def block_names(design: Design) -> tuple[str, ...]:
+    """What each block is called in sentences."""
     return tuple(
-        replace(
-            part, items=(), top_p=(), max_tokens=(), histories=part.histories[:1], second_phase="",
-            items_per_call=part.block_sizes[0],
-        )
-        for part in design.crossings()
-    )  # fmt: skip
+        f"block '{block.name}'" if block.name.strip() else f"block {n}"
+        for n, block in enumerate(design.blocks, 1)
+    )
 
 
-def has_no_prompts(bank: Instrument, materials: StudyMaterials) -> bool:
+def of_blocks(design: Design, sentences: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Sentences about each crossing; one that is not true of all blocks names its block."""
+    if not design.blocks:
+        return tuple(sentences[0])
+    shared = [one for one in sentences[0] if all(one in others for others in sentences)]
+    own = (
+        f"{name[0].upper()}{name[1:]}: {one}"
+        for name, part in zip(block_names(design), sentences, strict=True)
+        for one in part
+        if len(design.blocks) == 1 or one not in shared
+    )
+    return tuple(dict.fromkeys((*(shared if len(design.blocks) > 1 else ()), *own)))
+
+
+def _parts(materials: StudyMaterials) -> tuple[StudyMaterials, ...]:
+    """The materials of each crossing, its bank with the items that it asks."""
+    return tuple(
+        replace(materials, design=part, bank=_asked_bank(materials.bank, part))
+        for part in materials.design.crossings()
+    )
+
+
+def _asked_bank(bank: Instrument, part: Design) -> Instrument:
+    if not part.items:
+        return bank
+    asked = set(part.items)
+    return replace(bank, items=tuple(item for item in bank.items if item.code in asked))
+
+
+def _names_of_blocks(design: Design) -> Iterator[str]:
+    """Blocks of one name, and what a block says that its crossing does not show any more."""
+    names = Counter(block.name.strip() for block in design.blocks if block.name.strip())
+    for name, count in names.items():
+        if count > 1:
+            yield f"Two blocks are called '{name}'. Give each a name of its own."
+    known = {context.code for context in design.contexts}
+    for name, block in zip(block_names(design), design.blocks, strict=True):
+        for key, levels in vars(block).items():
+            if levels == () and key in _NEED_LEVELS:
+                yield f"The {name} has an empty list of {_key_word(key)}. Leave out the key {key}."
+        for code, count in Counter(block.contexts or ()).items():
+            if code and code not in known:
+                yield f"The {name} names the context '{code}', which the design does not have."
+            if count > 1:
+                yield f"The {name} names the context '{code}' twice."
+
+
+def _key_word(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _crossing_problems(materials: StudyMaterials) -> Iterator[str]:
+    """What is wrong in one crossing. Its bank holds the items that it asks."""
+    bank, design = materials.bank, materials.design
+    yield from _missing_choices(design)
+    yield from _missing_texts(bank, design)
+    for what, values in _levels(design).items():
+        yield from _level_problems(what, values)
+    codes = {item.code for item in bank.items}
+    for code in design.items:
+        if code not in codes:
+            yield f"The bank has no item '{code}'."
+    yield from _entity_problems(bank, design)
+    yield from _unknown_levels(materials)
+    yield from _call_problems(materials)
+
+
+def has_no_prompts(materials: StudyMaterials) -> bool:
     """Whether something cannot be put into words as designed."""
-    design = materials.design
+    return not materials.bank.formats or any(map(_cannot_be_worded, _parts(materials)))
+
+
+def _cannot_be_worded(materials: StudyMaterials) -> bool:
+    bank, design = materials.bank, materials.design
     names = (*design.entities, *(name for pair in design.pairs for name in pair))
     return bool(
-        not bank.formats
-        or not all(name.strip() for name in names)
+        not all(name.strip() for name in names)
         or _missing_texts(bank, design)
         or _entity_problems(bank, design)
         or [*_unknown_levels(materials)]
-        or [*_block_problems(materials)]
+        or [*_call_problems(materials)]
     )
 
 
@@ -336,8 +190,28 @@ def _entity_problems(bank: Instrument, design: Design) -> list[str]:
     return []
 
 
-def cautions(bank: Instrument, design: Design, people: Sequence[Respondent]) -> tuple[str, ...]:
+def cautions(planned: PlannedDesign) -> tuple[str, ...]:
     """What does not stand in the way of freezing and should still be known, in plain words."""
+    parts = zip(_parts(planned.materials), planned.people, strict=True)
+    design = planned.materials.design
+    return (
+        *of_blocks(design, [_crossing_cautions(p.bank, p.design, people) for p, people in parts]),
+        *_needless_blocks(planned),
+        *_context_cautions(planned),
+    )
+
+
+def _needless_blocks(planned: PlannedDesign) -> Iterator[str]:
+    """Blocks all of whose trials are those of earlier ones."""
+    design, plan = planned.materials.design, planned.plan
+    for name, added in zip(block_names(design), plan.added, strict=False):
+        if not planned.trials(added):
+            yield f"The {name} adds nothing: earlier blocks ask all of its trials."
+
+
+def _crossing_cautions(
+    bank: Instrument, design: Design, people: Sequence[Respondent]
+) -> tuple[str, ...]:
     sentences = [*_draft_cautions(bank, design)]
     if design.repetitions > 1:
         fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
@@ -354,41 +228,41 @@ def cautions(bank: Instrument, design: Design, people: Sequence[Respondent]) -> 
             f"The model that came along understands English only; you ask {_join(local)} "
             f"in {_join(others)} as well."
         )
-    if design.temperatures and any(p.kind == "simulated" for p in people):
-        sentences.append("Temperatures mean nothing to simulated respondents: each is asked once.")
+    named = {
+        "Temperatures mean": design.temperatures,
+        "Values of top_p mean": design.top_p,
+        "Values of max_tokens mean": design.max_tokens,
+    }
+    if any(p.kind == "simulated" for p in people):
+        sentences.extend(
+            f"{what} nothing to simulated respondents: each is asked once."
+            for what, levels in named.items()
+            if levels
+        )
     return tuple(sentences)
 
 
-def context_cautions(crossing: Crossing, n_people: int) -> Iterator[str]:
+def _context_cautions(planned: PlannedDesign) -> Iterator[str]:
     """Contexts in another language than the items they stand before, and those of no stated one."""
-    design = crossing.materials.design
-    calls, pairs = 0, Counter[str]()
-    for language in design.languages:
-        of_one = crossing.calls_in(language) // max(len(design.contexts), 1)
-        for context in design.contexts:
-            if context.language and _base_language(context.language) != _base_language(language):
-                calls += of_one * design.repetitions * n_people
-                pairs[f"{context.language} before {language}"] += 1
+    design = planned.materials.design
+    calls, pairs = planned.mismatched_calls(
+        {context.code: base(context.language) for context in design.contexts if context.language}
+    )
     if calls:
-        total = crossing.trials_and_calls()[1] * design.repetitions * n_people
+        total = planned.calls(planned.plan.cells)
         yield (
             f"{calls:,} of {count_text(total, 'call puts', 'calls put')} a context in one language "
             f"before items in another ({_join(list(pairs))}). Choose contexts in the language of "
             "the items, or plan a study for each language."
         )
     unstated = sum(not c.language for c in design.contexts if c.text.strip() or c.messages)
-    if unstated and len({_base_language(language) for language in design.languages}) > 1:
+    if unstated and len({base(language) for language in planned.plan.levels["language"]}) > 1:
         yield (
             f"The design asks in several languages, and {count_text(unstated, 'context')} "
             "without a "
             "stated language may not fit all of them. State it on the page Contexts, so that it "
             "can be compared with the language of the items."
         )
-
-
-def _base_language(language: str) -> str:
-    """A language without its region: en for en-GB."""
-    return language.replace("_", "-").split("-")[0].lower()
 
 
 def _asking_cautions(design: Design, people: Sequence[Respondent]) -> Iterator[str]:
@@ -432,29 +306,58 @@ def _draft_cautions(bank: Instrument, design: Design) -> list[str]:
     return [f"{many} of a model ({models})."]
 
 
-def _missing_choices(design: Design) -> Iterator[str]:
+def _name_problems(design: Design) -> Iterator[str]:
     if not design.study.strip():
         yield "The study has no name."
     elif fault := name_fault(design.study):
         yield f"The name of the study {fault}."
+
+
+def _missing_choices(design: Design) -> Iterator[str]:
     if not design.respondents:
         yield "No respondent is chosen."
     if not design.languages:
         yield "No language is chosen."
     if design.repetitions < 1:
         yield "There must be at least one repetition."
+    lists = {
+        "forms": design.forms,
+        "templates": design.templates,
+        "label_orders": design.label_orders,
+        "items_per_call": design.block_sizes,
+        "histories": design.histories,
+    }
+    for key, levels in lists.items():
+        if not levels:
+            yield f"The list of {_key_word(key)} is empty. Leave out the key {key}."
     yield from _wrong_values(design)
-    if any(not 0 <= temperature <= MAX_TEMPERATURE for temperature in design.temperatures):
-        yield f"Temperatures must lie between 0 and {MAX_TEMPERATURE:g}."
-    if len(set(design.temperatures)) < len(design.temperatures):
-        yield "A temperature stands twice."
+    yield from _wrong_settings(design)
 
 
 def _wrong_values(design: Design) -> Iterator[str]:
-    if min(design.block_sizes) < 0 or design.ask_again < 0:
+    if min(design.block_sizes, default=0) < 0 or design.ask_again < 0:
         yield "Items per call and the number of times to ask again cannot be negative."
     if design.swap_halves and design.repetitions < 2:
         yield "To name the second entity first in half of the repetitions, there must be two."
+
+
+def _wrong_settings(design: Design) -> Iterator[str]:
+    """Settings of the calls that no service takes, or that stand twice."""
+    if any(not 0 <= temperature <= MAX_TEMPERATURE for temperature in design.temperatures):
+        yield f"Temperatures must lie between 0 and {MAX_TEMPERATURE:g}."
+    if any(not 0 < share <= 1 for share in design.top_p):
+        yield "top_p must be above 0 and at most 1."
+    if any(tokens < 1 for tokens in design.max_tokens):
+        yield "max_tokens must be at least 1."
+    named = {
+        "temperature": design.temperatures,
+        "value of top_p": design.top_p,
+        "value of max_tokens": design.max_tokens,
+        "number of items per call": design.block_sizes,
+    }
+    for what, values in named.items():
+        if len(set(values)) < len(values):
+            yield f"A {what} stands twice."
 
 
 def _levels(design: Design) -> dict[str, Sequence[str]]:
@@ -466,7 +369,8 @@ def _levels(design: Design) -> dict[str, Sequence[str]]:
         "answer format": design.formats,
         "template": design.templates,
         "label order": design.label_orders,
-        "context code": [context.code for context in design.contexts],
+        "history": design.histories,
+        "item": design.items,
         "entity": design.entities,
         "pair of entities": [" and ".join(pair) if all(pair) else "" for pair in design.pairs],
     }
@@ -497,10 +401,10 @@ def _unfit_templates(materials: StudyMaterials) -> Iterator[str]:
             yield f"The template '{code}' states an opinion. Only a second phase can use it."
 
 
-def _block_problems(materials: StudyMaterials) -> Iterator[str]:
+def _call_problems(materials: StudyMaterials) -> Iterator[str]:
     """What cannot be asked several items at a time."""
     design = materials.design
-    if set(design.block_sizes) == {1}:
+    if set(design.block_sizes) <= {1}:
         return
     for code in design.templates:
         template = materials.wordings.templates.get(code)
@@ -512,15 +416,74 @@ def _block_problems(materials: StudyMaterials) -> Iterator[str]:
             yield "Texts and ratings are asked for one at a time."
 
 
+def _second_phase_problems(materials: StudyMaterials) -> Iterator[str]:
+    """Why a second phase cannot follow the first."""
+    code, parts = materials.design.second_phase, materials.design.crossings()
+    if not code:
+        return
+    template = materials.wordings.templates.get(code)
+    if template is None:
+        yield f"There is no prompt template '{code}' for the second phase."
+    elif not template.states_opinion:
+        yield (
+            f"The template '{code}' of the second phase states no opinion. Choose one whose text "
+            "holds {opinion}."
+        )
+    if any(set(part.block_sizes) != {1} or set(part.histories) != {"none"} for part in parts):
+        yield "A second phase needs one item a call and no history in the first."
+    for name in dict.fromkeys(name for part in parts for name in part.formats):
+        options = found.options if (found := materials.bank.format(name)) else ()
+        if not {-1, 1} <= {option.stance for option in options}:
+            yield (
+                f"The options of the format '{name}' have no stance, so none opposes an answer. "
+                "Give its options a stance (-1 and 1) in the bank."
+            )
+
+
 def _size_problems(materials: StudyMaterials) -> list[str]:
-    design = materials.design
-    factors = (*_levels(design).values(), design.temperatures)
-    count = len(materials.bank.items) * design.repetitions
-    for levels in factors:
-        count *= max(len(levels), 1)
-    if count <= _MAX_TRIALS:
+    trials = 0
+    for part in materials.design.crossings():
+        count = len(part.items or materials.bank.items) * part.repetitions
+        settings = (part.temperatures, part.top_p, part.max_tokens)
+        factors = (*(v for k, v in _levels(part).items() if k != "item"), part.contexts, *settings)
+        for levels in (*factors, part.block_sizes):
+            count *= max(len(levels), 1)
+        trials += count
+    if trials <= _MAX_TRIALS:
         return []
-    return [f"{count:,} calls are too many for one study (at most {_MAX_TRIALS:,}). Split it."]
+    return [f"{trials:,} calls are too many for one study (at most {_MAX_TRIALS:,}). Split it."]
+
+
+def contradictions(planned: PlannedDesign) -> Iterator[str]:
+    """Two blocks that ask the same in two ways, and two respondents of one name."""
+    plan, design = planned.plan, planned.materials.design
+    labels = Counter(person.label for person in planned.respondents.values())
+    for label, count in labels.items():
+        if count > 1:
+            yield f"Two respondents are called '{label}'. Rename one on the page Respondents."
+    names, parts = block_names(design), design.crossings()
+    for (a, one), (b, other) in combinations(enumerate(plan.crossed), 2):
+        both = f"The {names[a]} and the {names[b]}"
+        if (
+            one
+            and other
+            and one[0].items != other[0].items
+            and any(asks_in_company(plan, common) for common in overlap(one, other))
+        ):
+            yield (
+                f"{both} put different items into the same calls or the same history. Give them "
+                "the same items, or let one ask something else."
+            )
+        if (
+            design.swap_halves
+            and parts[a].repetitions != parts[b].repetitions
+            and set(parts[a].pairs) & set(parts[b].pairs)
+            and any(overlap_but_for_repetition(c, d) for c in one for d in other)
+        ):
+            yield (
+                f"{both} swap the same pair after different repetitions. Give them the same "
+                "number of repetitions."
+            )
 
 
 def _level_problems(what: str, values: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import threading
 from dataclasses import replace
+from typing import Any
 
 from core.collect.client import ChatRequest
 from core.domain.instrument import Instrument
@@ -22,12 +23,12 @@ from core.workflow import prompts
 from core.workflow.banks import editing
 from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import checks
-from core.workflow.designs.checks import Crossing, PlanSize, plan_size
+from core.workflow.designs.sizes import BlockSize, PlannedDesign, PlanSize, plan_size
 from core.workflow.prompts import StudyMaterials
 from core.workflow.respondents import catalog, prices
 from core.workflow.workspace import Workspace
 
-__all__ = ["Phases", "PlanSize", "StudyRecord", "design_of_yaml", "design_yaml"]
+__all__ = ["BlockSize", "Phases", "PlanSize", "StudyRecord", "design_of_yaml", "design_yaml"]
 
 
 # A design as YAML: written by the design page, or by hand for the command line.
@@ -73,18 +74,16 @@ def load(workspace: Workspace, code: str) -> StudyRecord:
 def size(workspace: Workspace, design: Design) -> PlanSize:
     """Number of calls, and a range of tokens and cost from a sample of the prompts."""
     bank = _bank(workspace, design)
-    crossing = Crossing(_materials(workspace, design, bank))
-    renderable = not checks.has_no_prompts(bank, crossing.materials)
-    people = [
-        prices.with_prices(workspace, person) for person in _crossed_respondents(workspace, design)
-    ]
-    return plan_size(crossing, people, renderable=renderable)
+    planned = _planned(workspace, design, bank, priced=True)
+    return plan_size(planned, renderable=not checks.has_no_prompts(planned.materials))
 
 
 def check(workspace: Workspace, design: Design) -> tuple[str, ...]:
     """Everything that stands in the way of freezing, in plain words; empty when it can be."""
     bank = _bank(workspace, design)
     problems = checks.obstacles(_materials(workspace, design, bank))
+    if not problems:
+        problems = tuple(checks.contradictions(_planned(workspace, design, bank)))
     if design.study.strip() in {study.code for study in list_studies(workspace)}:
         return (f"There is a study called '{design.study.strip()}' already.", *problems)
     return problems
@@ -92,30 +91,28 @@ def check(workspace: Workspace, design: Design) -> tuple[str, ...]:
 
 def cautions(workspace: Workspace, design: Design) -> tuple[str, ...]:
     """What does not stand in the way of freezing and should still be known, in plain words."""
-    bank = _bank(workspace, design)
-    people = _crossed_respondents(workspace, design)
-    crossing = Crossing(_materials(workspace, design, bank))
-    return (
-        *checks.cautions(bank, design, people),
-        *checks.context_cautions(crossing, len(people)),
-    )
+    return checks.cautions(_planned(workspace, design, _bank(workspace, design)))
 
 
-def example(workspace: Workspace, design: Design, number: int = 0) -> ChatRequest:
-    """The request of the n-th planned call to the first respondent, in the order of asking.
+def example(
+    workspace: Workspace, design: Design, number: int = 0, *, respondent: str = ""
+) -> ChatRequest:
+    """The request of the n-th planned call to a respondent, in the order of asking.
 
     Counted through items, contexts, entities and so on, then from the first one again. Orders
-    that are drawn at random are shown as they stand in the bank.
+    that are drawn at random are shown as they stand in the bank. The respondent is the first one
+    with that label, or the first one of the design where it has none.
     """
     bank = _bank(workspace, design)
-    people = _crossed_respondents(workspace, design)
-    crossing = Crossing(_materials(workspace, design, bank))
-    _, total = crossing.trials_and_calls() if bank.formats else (0, 0)
-    if not total or not people:
+    planned = _planned(workspace, design, bank)
+    people = [key for key, one in planned.respondents.items() if one.label == respondent]
+    people = people or list(planned.respondents)
+    total = planned.prompts(people[0]) if bank.formats and people else 0
+    if not total:
         raise DesignError(
             "There is nothing to show yet.", "Choose a bank with items, a language, and a model."
         )
-    return crossing.request(people[0], number % total)
+    return planned.request(people[0], number % total)
 
 
 def freeze(workspace: Workspace, design: Design) -> StudyRecord:
@@ -144,18 +141,19 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
             v for v in editing.versions(workspace, design.instrument) if v.version == design.version
         )
     )
-    people = _crossed_respondents(workspace, design)
-    for person in people:
+    planned = _planned(workspace, design, bank)
+    for person in planned.respondents.values():
         respondents.add(workspace.database, person)
-    materials = _materials(workspace, design, bank)
+    materials = planned.materials
     settled = replace(materials.design, version=published.version, study=design.study.strip())
-    templates = prompts.wordings_as_json(materials.wordings, settled.templates)
+    codes = [*settled.levels("templates"), *filter(None, [settled.second_phase])]
+    templates = prompts.wordings_as_json(materials.wordings, codes)
 
     def plan_hash_of(n_trials: int, fingerprint: int) -> str:
         body = {
             "design": as_json_values(settled),
             "instrument": published.content_hash,
-            "respondents": sorted(person.respondent_id for person in people),
+            "respondents": sorted(planned.respondents),
             "templates": templates,
             "trials": [n_trials, fingerprint],
         }
@@ -166,7 +164,7 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
         workspace.database,
         settled,
         instrument_id=published.instrument_id,
-        respondent_ids=[person.respondent_id for person in people],
+        respondent_ids=[[one.respondent_id for one in people] for people in planned.people],
         plan_hash_of=plan_hash_of,
         templates=templates,
     )
@@ -231,9 +229,13 @@ def load_materials(workspace: Workspace, study_id: int) -> StudyMaterials:
 
 def _materials(workspace: Workspace, design: Design, bank: Instrument) -> StudyMaterials:
     """The design with the bank's first format where it names none."""
-    chosen = design.formats or tuple(response_format.code for response_format in bank.formats[:1])
+    first = tuple(response_format.code for response_format in bank.formats[:1])
+    chosen = design.formats or first
+    blocks = tuple(
+        replace(block, formats=first) if block.formats == () else block for block in design.blocks
+    )
     return StudyMaterials(
-        replace(design, formats=chosen),
+        replace(design, formats=chosen, blocks=blocks),
         bank,
         {context.code: context for context in design.contexts},
         prompts.load_wordings(workspace),
@@ -244,21 +246,43 @@ def _bank(workspace: Workspace, design: Design) -> Instrument:
     return editing.content(workspace, design.instrument, design.version)
 
 
+def _planned(
+    workspace: Workspace, design: Design, bank: Instrument, *, priced: bool = False
+) -> PlannedDesign:
+    """The design with the respondents of each crossing, with their prices if `priced`."""
+    materials = _materials(workspace, design, bank)
+    people = [_crossed_respondents(workspace, part) for part in design.crossings()]
+    if priced:
+        people = [[prices.with_prices(workspace, one) for one in part] for part in people]
+    return PlannedDesign(materials, tuple(map(tuple, people)))
+
+
 def _crossed_respondents(workspace: Workspace, design: Design) -> list[Respondent]:
-    """One respondent per chosen respondent and temperature; the label tells them apart."""
-    chosen = [catalog.by_label(workspace, label) for label in design.respondents]
-    if not design.temperatures:
-        return chosen
+    """One respondent per chosen respondent and settings of its calls; the label tells them apart.
+
+    Settings of calls mean nothing to a simulated respondent.
+    """
+    levels = {
+        "temperature": ("T", design.temperatures),
+        "top_p": ("top_p", design.top_p),
+        "max_tokens": ("max_tokens", design.max_tokens),
+    }
     crossed: dict[int, Respondent] = {}
-    for person in chosen:
-        for temperature in design.temperatures:
-            if person.kind == "simulated" or person.sampling.temperature == temperature:
-                crossed[person.respondent_id] = person
-                continue
-            sampling = replace(person.sampling, temperature=temperature)
-            other = replace(person, label=f"{person.label} T={temperature!r}", sampling=sampling)
-            crossed[other.respondent_id] = other
+    for label in design.respondents:
+        versions = [catalog.by_label(workspace, label)]
+        for name, (word, values) in levels.items():
+            if values and versions[0].kind != "simulated":
+                versions = [_with(one, name, word, v) for one in versions for v in values]
+        crossed |= {person.respondent_id: person for person in versions}
     return list(crossed.values())
+
+
+def _with(person: Respondent, name: str, word: str, value: Any) -> Respondent:
+    """The respondent with another setting, which its label states."""
+    if getattr(person.sampling, name) == value:
+        return person
+    sampling = replace(person.sampling, **{name: value})
+    return replace(person, label=f"{person.label} {word}={value!r}", sampling=sampling)
 
 
 # The second phase: each question is asked again with an opinion opposite to the first answer.
@@ -280,9 +304,25 @@ def opinion_templates(workspace: Workspace) -> dict[str, str]:
 
 
 def allows_second_phase(workspace: Workspace, study: str) -> bool:
-    """Whether a second phase makes sense: a planned study that asks one item at a time."""
+    """Whether a second phase makes sense: a planned study of one item a call without history."""
     record = store.get(workspace.database, study)
-    return record.kind == "planned" and set(record.design.block_sizes) == {1}
+    return record.kind == "planned" and all(
+        set(part.block_sizes) == {1} and set(part.histories) == {"none"}
+        for part in record.design.crossings()
+    )
+
+
+def plan_stated_phase(workspace: Workspace, study_id: int) -> bool:
+    """Plan the second phase that a design states, once the first has its answers.
+
+    False where there is none to plan (yet).
+    """
+    record = next(s for s in store.studies(workspace.database) if s.study_id == study_id)
+    phases = plans.phase_state(workspace.database, study_id)
+    if not record.design.second_phase or phases.opposing or phases.unanswered:
+        return False
+    plan_second_phase(workspace, record.code, record.design.second_phase)
+    return True
 
 
 def plan_second_phase(workspace: Workspace, study: str, template: str) -> Phases:
@@ -298,14 +338,16 @@ def plan_second_phase(workspace: Workspace, study: str, template: str) -> Phases
     if not allows_second_phase(workspace, study):
         raise DesignError(
             "A second phase needs a planned study that asks one item at a time.",
-            "Freeze a study with one item a call.",
+            "Freeze a study with one item a call and no history.",
         )
-    if template not in opinion_templates(workspace):
+    known = prompts.study_wordings(workspace, record.study_id).templates.get(template)
+    known = known or prompts.load_wordings(workspace).templates.get(template)
+    if known is None or not known.states_opinion:
         raise DesignError(
             f"The template '{template}' states no opinion.",
             "Choose one whose text holds {opinion}.",
         )
-    body = prompts.as_json(prompts.load_wordings(workspace).templates[template])
+    body = prompts.as_json(known)
 
     def plan_hash_of(count: int, mark: int) -> str:
         text = json.dumps([record.plan_hash, template, body, count, str(mark)])

@@ -36,7 +36,11 @@ from core.domain.study import Respondent, Status
 from core.errors import StoreError, UserError
 from core.store import collection as store
 from core.store import runs
-from core.workflow.designs.studies import load_materials, respondents_as_amended
+from core.workflow.designs.studies import (
+    load_materials,
+    plan_stated_phase,
+    respondents_as_amended,
+)
 from core.workflow.prompts import StudyMaterials, said
 from core.workflow.respondents import prices
 from core.workflow.respondents.catalog import client_for
@@ -113,6 +117,9 @@ def _run_reported(workspace: Workspace, study_id: int, detail: Mapping[str, Any]
     try:
         started = _StudyRun(workspace, study_id, number, detail.get("cost_cap"))
         result = asyncio.run(started.go())
+        if result.outcome is Outcome.FINISHED and plan_stated_phase(workspace, study_id):
+            started = _StudyRun(workspace, study_id, number, detail.get("cost_cap"))
+            result = asyncio.run(started.go())
         cause = _UNREADABLE if started.unreadable and result.reason == started.unreadable else ""
         kind, reason = str(result.outcome), result.reason
         if result.failed and kind == "finished":

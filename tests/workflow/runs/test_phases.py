@@ -118,3 +118,45 @@ def test_blocks_have_no_second_phase(workspace):
     assert not studies.allows_second_phase(workspace, "study")
     with pytest.raises(DesignError, match="one item at a time"):
         studies.plan_second_phase(workspace, "study", "opposing")
+
+
+def test_a_run_goes_on_to_the_second_phase_that_the_design_states(workspace):
+    record = freeze(
+        workspace, simulated(), bank="opinions_30", n_personas=0, second_phase="opposing"
+    )
+    assert record.n_trials == 30
+    ended = run(workspace)
+    assert (ended.state, ended.n_done, ended.n_trials) == ("finished", 60, 60)
+    assert studies.phase_state(workspace, "study").opposing == 30
+    by_hand = "by_hand"
+    freeze(workspace, simulated(), study=by_hand, bank="opinions_30", n_personas=0)
+    run(workspace, by_hand)
+    studies.plan_second_phase(workspace, by_hand, "opposing")
+    assert run(workspace, by_hand).n_trials == 60
+    assert run(workspace).n_trials == 60  # planned once
+
+
+def test_a_run_that_ended_between_the_phases_plans_the_second_when_it_is_continued(
+    workspace, monkeypatch
+):
+    from core.workflow.runs import collector
+
+    freeze(workspace, simulated(), bank="opinions_30", n_personas=0, second_phase="opposing")
+    with monkeypatch.context() as killed:
+        killed.setattr(collector, "plan_stated_phase", lambda *_: False)
+        assert run(workspace).n_trials == 30
+    assert run(workspace).n_done == 60
+
+
+def test_the_second_phase_takes_the_template_that_was_frozen_with_the_study(workspace):
+    from dataclasses import replace
+
+    from core.workflow import prompts
+
+    freeze(workspace, simulated(), bank="opinions_30", n_personas=0, second_phase="opposing")
+    mine = prompts.load_wordings(workspace).templates["opposing"]
+    prompts.save_template(workspace, replace(mine, title="Changed later"))
+    run(workspace)
+    kept = prompts.study_wordings(workspace, studies.load(workspace, "study").study_id)
+    assert kept.templates["opposing"] == mine
+    assert studies.phase_state(workspace, "study").opposing == 30
