@@ -142,7 +142,9 @@ def test_filters_and_groups_by_attributes_are_the_same_on_page_csv_and_command_l
     assert [unguard(row["item.keyed"]) for row in rows] == ["1", "-1"]
     assert {row["subscale"] for row in rows} == {"nature"}
     shown = next(grid.value for grid in page.dataframe if "Item: keyed" in grid.value)
-    assert shown[""].tolist() == pytest.approx([float(row["alpha"]) for row in rows], abs=0.005)
+    assert shown["Cronbach's α"].tolist() == pytest.approx(
+        [float(row["alpha"]) for row in rows], abs=0.005
+    )
 
 
 def without_wordings(grid):
