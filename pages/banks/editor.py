@@ -20,7 +20,11 @@ from core.workflow.banks import editing
 from core.workflow.banks import grid as bank_grid
 from core.workflow.banks.editing import DraftState, TextGap
 from core.workflow.banks.grid import (
+    ANNOTATION,
+    ANNOTATOR_MARK,
+    ATTRIBUTE,
     LOADING,
+    NUMBER,
     PARTY,
     POSITION,
     TEXT,
@@ -61,6 +65,12 @@ def column_title(name: str) -> str:
     for prefix in (LOADING, PARTY):
         if name.startswith(prefix):
             return name.removeprefix(prefix).replace("_", " ")
+    for prefix in (ATTRIBUTE, NUMBER):
+        if name.startswith(prefix):
+            return f"Item: {name.removeprefix(prefix)}"
+    if name.startswith(ANNOTATION):
+        domain, _, annotator = name.removeprefix(ANNOTATION).rpartition(ANNOTATOR_MARK)
+        return f"{domain.replace('_', ' ')} ({annotator})"
     return FACT_WORDS.get(name, name.capitalize())
 
 

@@ -15,11 +15,14 @@ from core.errors import UserError
 from core.workflow.banks import editing
 from core.workflow.banks import grid as bank_grid
 from core.workflow.banks.grid import (
+    ANNOTATION,
+    ATTRIBUTE,
     CODE,
     GENRE,
     KEYED,
     KEYED_WORDS,
     LOADING,
+    NUMBER,
     PAIR,
     PARTY,
     POSITION,
@@ -50,6 +53,7 @@ from pages.shared import widgets
 def _party_form(editor: BankEditor, *, after_adding: Callable[[], None]) -> None:
     """A form that adds a party and then calls `after_adding`, and one that removes a party."""
     name_key, leaning_key = editor.key("party_name"), editor.key("party_leaning")
+    country_key = editor.key("party_country")
     with st.form(editor.key("party_form"), border=True, clear_on_submit=True):
         left, right = st.columns(2)
         left.text_input(
@@ -58,16 +62,23 @@ def _party_form(editor: BankEditor, *, after_adding: Callable[[], None]) -> None
             "party of the bank, its leaning changes.",
         )  # fmt: skip
         right.selectbox("Leaning", LEANINGS, key=leaning_key)
+        st.text_input(
+            "Country of the party", key=country_key, placeholder="Freedonia",
+            help="Any text. If you leave it empty, a party of the bank keeps its country.",
+        )  # fmt: skip
         st.form_submit_button(
             "Add party", icon=":material/add:", on_click=_set_party,
-            args=(editor, name_key, leaning_key, after_adding),
+            args=(editor, name_key, leaning_key, country_key, after_adding),
         )  # fmt: skip
     if editor.bank.parties:
         _party_removal_form(editor)
 
 
 def _party_removal_form(editor: BankEditor) -> None:
-    leanings = {party.code: f"{party.code} ({party.leaning})" for party in editor.bank.parties}
+    leanings = {
+        party.code: f"{party.code} ({', '.join(filter(None, (party.leaning, party.country)))})"
+        for party in editor.bank.parties
+    }
     key = editor.key("party_gone")
     with st.form(editor.key("party_removal"), border=True):
         st.selectbox("Party", list(leanings), format_func=leanings.__getitem__, key=key)
@@ -78,11 +89,18 @@ def _party_removal_form(editor: BankEditor) -> None:
 
 
 def _set_party(
-    editor: BankEditor, name_key: str, leaning_key: str, after_adding: Callable[[], None]
+    editor: BankEditor,
+    name_key: str,
+    leaning_key: str,
+    country_key: str,
+    after_adding: Callable[[], None],
 ) -> None:
     values = st.session_state.to_dict()
     name, leaning = str(values.get(name_key) or ""), str(values.get(leaning_key) or LEANINGS[0])
-    if editor.commit(lambda bank: editing.set_party(bank, name, leaning), "Party", redraw=True):
+    country = str(values.get(country_key) or "")
+    if editor.commit(
+        lambda bank: editing.set_party(bank, name, leaning, country), "Party", redraw=True
+    ):
         after_adding()
 
 
@@ -96,8 +114,14 @@ def _remove_party(editor: BankEditor, key: str) -> None:
 # Columns of texts shown before anybody has chosen.
 _MOST_AT_FIRST = 8
 _OWN_FORM = ""
-_LOADINGS, _POSITIONS = "loadings", "positions"
-_FACT_TITLES = {**FACT_WORDS, _LOADINGS: "Domains", _POSITIONS: "Parties"}
+_ATTRIBUTES, _LOADINGS, _ANNOTATIONS, _POSITIONS = (
+    "attributes", "loadings", "annotations", "positions",
+)  # fmt: skip
+_FACT_TITLES = {
+    **FACT_WORDS, _ATTRIBUTES: "Attributes", _LOADINGS: "Domains", _ANNOTATIONS: "Annotators",
+    _POSITIONS: "Parties",
+}  # fmt: skip
+_VALUE_KINDS = {ATTRIBUTE: "texts", NUMBER: "numbers"}
 _HELP = {
     SUBSCALE: "Items with the same subscale are scored together.",
     KEYED: "+ or 1, or for a reverse-keyed item −, -1, R or reverse; empty means +. "
@@ -117,6 +141,8 @@ class ColumnChoice:
     facts: list[str] | None = None  # None: those that are used
     texts: list[GridTextColumn] = field(default_factory=list)
     domains: list[str] = field(default_factory=list)
+    attributes: list[str] = field(default_factory=list)  # columns of the grid
+    annotators: list[str] = field(default_factory=list)
 
 
 def _choose_columns(editor: BankEditor) -> tuple[str, ...]:
@@ -127,13 +153,21 @@ def _choose_columns(editor: BankEditor) -> tuple[str, ...]:
         _choose_texts(editor, choice, [column.name for column in texts])
         facts = _choose_facts(editor, choice)
         _new_form_form(editor)
+        _new_attribute_form(editor)
+        _attribute_change_form(editor)
         _new_domain_form(editor)
+        _new_annotator_form(editor)
         _party_form(editor, after_adding=lambda: _show_group(editor, _POSITIONS))
     bank = editor.bank
     domains = dict.fromkeys([*bank.domains(), *choice.domains]) if _LOADINGS in facts else ()
     parties = bank_grid.party_codes(bank) if _POSITIONS in facts else ()
     shown = (column for column in texts if column.name not in choice.hidden)
-    return bank_grid.order_columns(facts, shown, domains, parties)
+    attributes = bank_grid.attribute_columns(bank, choice.attributes)
+    coded = bank_grid.annotation_columns(bank, choice.domains, choice.annotators)
+    return bank_grid.order_columns(
+        facts, shown, domains, parties,
+        attributes if _ATTRIBUTES in facts else (), coded if _ANNOTATIONS in facts else (),
+    )  # fmt: skip
 
 
 def _column_settings(columns: Sequence[str]) -> dict[str, Any]:
@@ -171,6 +205,17 @@ def _setting(name: str, text_width: int) -> Any:
     if name.startswith(PARTY):
         help_text = "Party: +1 if it is for, −1 if against, 0 if neither; empty if unknown."
         return config.TextColumn(title, width=100, help=help_text)
+    if name.startswith(ANNOTATION):
+        help_text = (
+            "The code that one annotator gives: +1, 0 or −1; empty if there is none. The column of "
+            "the domain, which holds the consensus, does not follow from it."
+        )
+        return config.TextColumn(title, width=120, help=help_text)
+    if name.startswith((ATTRIBUTE, NUMBER)):
+        own = name.partition(":")[2]
+        help_text = f"An attribute of the items. Filters and groups of analyses call it item.{own}."
+        column = config.NumberColumn if name.startswith(NUMBER) else config.TextColumn
+        return column(title, width=120, help=widgets.plain(help_text))
     if name == RANK:
         help_text = "Rank by frequency: 1 is the most frequent."
         return config.NumberColumn(title, width=80, min_value=0, step=1, help=help_text)
@@ -205,7 +250,10 @@ def _save_texts(choice: ColumnChoice, names: list[str], key: str) -> None:
 def _choose_facts(editor: BankEditor, choice: ColumnChoice) -> list[str]:
     bank = editor.bank
     used = [*bank_grid.used_facts(bank)]
+    used += [_ATTRIBUTES] if bank_grid.attribute_columns(bank, choice.attributes) else []
     used += [_LOADINGS] if bank.domains() or choice.domains else []
+    coded = bank_grid.annotation_columns(bank, choice.domains, choice.annotators)
+    used += [_ANNOTATIONS] if coded else []
     used += [_POSITIONS] if bank_grid.party_codes(bank) else []
     shown = used if choice.facts is None else choice.facts
     key = editor.key(f"facts_{hash(tuple(shown)) if choice.facts is None else ''}")
@@ -287,8 +335,109 @@ def _add_domain(editor: BankEditor, key: str) -> None:
     _show_group(editor, _LOADINGS)
 
 
+def _new_attribute_form(editor: BankEditor) -> None:
+    name_key, kind_key = editor.key("new_attribute"), editor.key("new_attribute_kind")
+    with st.form(editor.key("attribute_form"), border=True, clear_on_submit=True):
+        left, right = st.columns(2)
+        left.text_input(
+            "Add an attribute", key=name_key, placeholder="country",
+            help="A column of your own, such as country or year. Analyses filter and group by it.",
+        )  # fmt: skip
+        right.selectbox(
+            "Its values are", list(_VALUE_KINDS), format_func=_VALUE_KINDS.__getitem__,
+            key=kind_key, help="All values of an attribute are texts, or all are numbers.",
+        )  # fmt: skip
+        st.form_submit_button(
+            "Add attribute", icon=":material/add:", on_click=_add_attribute,
+            args=(editor, name_key, kind_key),
+        )  # fmt: skip
+
+
+def _add_attribute(editor: BankEditor, name_key: str, kind_key: str) -> None:
+    values = st.session_state.to_dict()
+    choice = _column_choice(editor)
+    try:
+        name = editing.attribute_name(editor.bank, str(values.get(name_key) or ""))
+    except UserError as error:
+        editor.problem = error
+        return
+    kind = str(values.get(kind_key) or ATTRIBUTE)
+    _forget_added_attribute(editor, name)
+    choice.attributes.append(kind + name)
+    _show_group(editor, _ATTRIBUTES)
+    editor.note = f"Added: item.{name}. The column is saved with its first value."
+
+
+def _attribute_change_form(editor: BankEditor) -> None:
+    names = editor.bank.attribute_names()
+    if not names:
+        return
+    chosen_key, name_key = editor.key("attribute_chosen"), editor.key("attribute_new_name")
+    with st.form(editor.key("attribute_change"), border=True, clear_on_submit=True):
+        left, right = st.columns(2)
+        left.selectbox("Attribute", names, key=chosen_key)
+        right.text_input("New name", key=name_key)
+        with st.container(horizontal=True):
+            st.form_submit_button(
+                "Rename", icon=":material/edit:", on_click=_rename_attribute,
+                args=(editor, chosen_key, name_key),
+            )  # fmt: skip
+            st.form_submit_button(
+                "Remove with its values", icon=":material/delete:", on_click=_remove_attribute,
+                args=(editor, chosen_key),
+            )  # fmt: skip
+
+
+def _rename_attribute(editor: BankEditor, chosen_key: str, name_key: str) -> None:
+    values = st.session_state.to_dict()
+    name, new = str(values.get(chosen_key) or ""), str(values.get(name_key) or "")
+    if editor.commit(
+        lambda bank: editing.rename_attribute(bank, name, new), "Attribute renamed", redraw=True
+    ):
+        _forget_added_attribute(editor, name)
+
+
+def _remove_attribute(editor: BankEditor, chosen_key: str) -> None:
+    name = str(st.session_state.to_dict().get(chosen_key) or "")
+    if editor.commit(
+        lambda bank: editing.remove_attribute(bank, name), "Attribute removed", redraw=True
+    ):
+        _forget_added_attribute(editor, name)
+
+
+def _forget_added_attribute(editor: BankEditor, name: str) -> None:
+    """Take away the column that was added for an attribute which the bank no longer has."""
+    choice = _column_choice(editor)
+    choice.attributes = [c for c in choice.attributes if c.partition(":")[2] != name]
+
+
+def _new_annotator_form(editor: BankEditor) -> None:
+    key = editor.key("new_annotator")
+    with st.form(editor.key("annotator_form"), border=True, clear_on_submit=True):
+        st.text_input(
+            "Add an annotator", key=key, placeholder="anna",
+            help="A person who codes the items. The grid gets a column for each domain.",
+        )  # fmt: skip
+        st.form_submit_button(
+            "Add annotator", icon=":material/add:", on_click=_add_annotator, args=(editor, key)
+        )
+
+
+def _add_annotator(editor: BankEditor, key: str) -> None:
+    try:
+        name = editing.annotator_name(str(st.session_state.to_dict().get(key) or ""))
+    except UserError as error:
+        editor.problem = error
+        return
+    choice = _column_choice(editor)
+    choice.annotators.append(name)
+    _show_group(editor, _ANNOTATIONS)
+    if not bank_grid.annotation_columns(editor.bank, choice.domains, choice.annotators):
+        editor.note = "Add a domain, too: an annotator codes each domain."
+
+
 def _show_group(editor: BankEditor, group: str) -> None:
-    """Show the columns of domains or parties if the chosen facts do not include them."""
+    """Show a group of columns if the chosen facts do not include it."""
     choice = _column_choice(editor)
     if choice.facts is not None and group not in choice.facts:
         choice.facts = [*choice.facts, group]

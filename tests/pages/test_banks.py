@@ -592,6 +592,35 @@ def test_a_domain_and_a_party_become_columns_that_take_signs(workspace, opened):
     assert editing.load(workspace, "small").instrument.parties == ()
 
 
+def test_an_attribute_is_added_filled_renamed_removed_and_brought_back(workspace, opened):
+    opened.text_input(key="bank_new_attribute_small_0").set_value("land")
+    submit(opened, "Add attribute")
+    assert shown(opened)[-1] == "attribute:land"
+    report(opened, {"0": {"attribute:land": "DE"}, "2": {"attribute:land": "FR"}})
+    assert [item.attributes for item in items(workspace)] == [
+        {"land": "DE"}, {}, {"land": "FR"}, {},
+    ]  # fmt: skip
+    opened.text_input(key="bank_attribute_new_name_small_0").set_value("country")
+    submit(opened, "Rename")
+    assert items(workspace)[0].attributes == {"country": "DE"}
+    assert shown(opened)[-1] == "attribute:country"
+    submit(opened, "Remove with its values")
+    assert not any(item.attributes for item in items(workspace))
+    fine(opened.button(key="bank_undo").click().run())
+    assert items(workspace)[0].attributes == {"country": "DE"}
+
+
+def test_an_annotator_codes_beside_the_consensus(workspace, opened):
+    opened.text_input(key="bank_new_domain_small_0").set_value("law")
+    submit(opened, "Add domain")
+    opened.text_input(key="bank_new_annotator_small_0").set_value("anna")
+    submit(opened, "Add annotator")
+    assert shown(opened)[-2:] == ["loading:law", "annotation:law@anna"]
+    report(opened, {"0": {"annotation:law@anna": "-1"}})
+    assert items(workspace)[0].annotations == {"anna": {"law": -1}}
+    assert items(workspace)[0].loadings == {}
+
+
 def test_a_direction_of_its_own_survives_the_next_edit_of_the_grid(workspace, small_bank):
     bank = with_negation(small_bank)
     at = keep(workspace, bank)

@@ -25,20 +25,21 @@ from core.domain.instrument import (
     Problem,
     ResponseFormat,
     Wording,
+    attribute_fault,
     problems,
 )
 from core.domain.instrument import content_hash as hash_of
 from core.domain.languages import typed_language
 from core.domain.numbers import count_text
 from core.domain.study import Design
-from core.domain.values import slug
+from core.domain.values import Number, slug
 from core.errors import BankError, ConflictError
 from core.files.banks import writing
 from core.files.banks.reading import ImportedBank, read_instrument
 from core.store import banks as store
 from core.store import studies as study_store
 from core.store.banks import DraftState, Version
-from core.workflow.banks.grid import GridTextColumn
+from core.workflow.banks.grid import ANNOTATOR_MARK, GridTextColumn
 from core.workflow.workspace import Workspace
 
 __all__ = [
@@ -191,21 +192,82 @@ def form_code(name: str) -> str:
 def domain_name(bank: Instrument, name: str) -> str:
     """The name of a new domain as typed, without what no file could hold."""
     code = re.sub(r"\s+", "_", name.strip())
-    if not code or code in bank.domains():
+    if not code or code in bank.domains() or ANNOTATOR_MARK in code:
         raise BankError(
             f"A domain cannot be called '{code}': "
-            + ("it is there already." if code else "it needs a name."),
+            + (
+                f"a name holds no {ANNOTATOR_MARK}." if ANNOTATOR_MARK in code
+                else "it is there already." if code else "it needs a name."
+            ),
             "Type another name.",
+        )  # fmt: skip
+    return code
+
+
+def annotator_name(name: str) -> str:
+    """The name of an annotator as typed, without what no file could hold."""
+    code = re.sub(r"\s+", "_", name.strip())
+    if not code or ANNOTATOR_MARK in code:
+        raise BankError(
+            f"An annotator cannot be called '{code}'.", f"Type a name without {ANNOTATOR_MARK}."
         )
     return code
 
 
-def set_party(bank: Instrument, code: str, leaning: str) -> Instrument:
-    """The bank with a party and its leaning: a new one, or one whose leaning was another."""
+def attribute_name(bank: Instrument, name: str) -> str:
+    """The name of a new attribute as typed.
+
+    Raises
+    ------
+    BankError
+        The bank has such an attribute, or files and filters could not name it.
+    """
+    code = " ".join(name.split())
+    fault = attribute_fault(code)
+    if code.casefold() in map(str.casefold, bank.attribute_names()):
+        fault = "is that of an attribute of the bank"
+    if fault:
+        raise BankError(f"The name '{code}' {fault}.", "Type another name, such as country.")
+    return code
+
+
+def rename_attribute(bank: Instrument, name: str, new: str) -> Instrument:
+    """The bank with an attribute under another name."""
+    if new.strip() == name:
+        return bank
+    others = [replace(item, attributes=_attributes_without(item, name)) for item in bank.items]
+    code = attribute_name(replace(bank, items=tuple(others)), new)
+
+    def renamed(item: Item) -> Item:
+        names = {known: code if known == name else known for known in item.attributes}
+        return replace(
+            item, attributes={names[known]: value for known, value in item.attributes.items()}
+        )
+
+    return replace(bank, items=tuple(map(renamed, bank.items)))
+
+
+def remove_attribute(bank: Instrument, name: str) -> Instrument:
+    """The bank without an attribute and its values."""
+    items = (replace(item, attributes=_attributes_without(item, name)) for item in bank.items)
+    return replace(bank, items=tuple(items))
+
+
+def _attributes_without(item: Item, name: str) -> dict[str, str | Number]:
+    return {known: value for known, value in item.attributes.items() if known != name}
+
+
+def set_party(bank: Instrument, code: str, leaning: str, country: str = "") -> Instrument:
+    """The bank with a party, its leaning and country: a new one, or one that had others.
+
+    An empty country leaves that of a party of the bank as it is.
+    """
     code = re.sub(r"\s+", "_", code.strip())
     if not code:
         raise BankError("The party has no name.", "Type a name.")
-    party = Party(code, next(known for known in LEANINGS if known == leaning))
+    earlier = next((known.country for known in bank.parties if known.code == code), "")
+    side = next(known for known in LEANINGS if known == leaning)
+    party = Party(code, side, country.strip() or earlier)
     if code in (known.code for known in bank.parties):
         parties = tuple(party if known.code == code else known for known in bank.parties)
     else:

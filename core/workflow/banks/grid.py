@@ -11,7 +11,17 @@ from typing import Any, NamedTuple, TypeVar
 import pandas as pd
 
 from core.domain import instrument
-from core.domain.instrument import ORIGINAL, Instrument, Item, Option, ResponseFormat, Wording
+from core.domain.attributes import is_numeric
+from core.domain.instrument import (
+    ORIGINAL,
+    Instrument,
+    Item,
+    Option,
+    ResponseFormat,
+    Wording,
+    value_text,
+    whole_number,
+)
 
 # The columns of the grids of a bank: which there are, what a cell shows, what is typed into it.
 
@@ -23,6 +33,10 @@ SOURCE, DRAFTER, ACCEPTED, TARGET = "source", "drafter", "accepted", "target"
 """Columns of the grid of translations besides the code."""
 TEXT, LOADING, PARTY = "text:", "loading:", "party:"
 """Columns of texts, domains and parties are called by one of these and what they hold."""
+ATTRIBUTE, NUMBER = "attribute:", "number:"
+"""Columns of attributes with texts, and of those with numbers, likewise."""
+ANNOTATION, ANNOTATOR_MARK = "annotation:", "@"
+"""Columns of annotators, which are called `annotation:welfare@anna`."""
 _SCORING = (SUBSCALE, KEYED)
 _FACTS = (*_SCORING, PAIR, GENRE, TAGS, RANK)
 """What an item has besides its texts, its loadings and the positions of parties."""
@@ -108,15 +122,22 @@ def order_columns(
     texts: Iterable[GridTextColumn],
     domains: Iterable[str],
     parties: Iterable[str],
+    attributes: Iterable[str] = (),
+    annotations: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """The columns of a grid from the code on: what scoring needs, then texts, then the rest."""
+    """The columns of a grid from the code on: what scoring needs, then texts, then the rest.
+
+    Those of attributes and annotations are named as in the grid.
+    """
     known = tuple(facts)
     return (
         CODE,
         *(name for name in _SCORING if name in known),
         *(column.name for column in texts),
         *(name for name in _FACTS if name in known and name not in _SCORING),
+        *attributes,
         *(LOADING + domain for domain in domains),
+        *annotations,
         *(PARTY + party for party in parties),
     )
 
@@ -127,9 +148,31 @@ def party_codes(bank: Instrument) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(party.code for party in bank.parties), *placed]))
 
 
+def attribute_columns(bank: Instrument, added: Iterable[str] = ()) -> tuple[str, ...]:
+    """The columns of the attributes of a bank, and those `added` that no item has a value in."""
+    names = bank.attribute_names()
+    known = [(NUMBER if is_numeric(bank, name) else ATTRIBUTE) + name for name in names]
+    new = [column for column in added if column.partition(":")[2] not in names]
+    return tuple(dict.fromkeys([*known, *new]))
+
+
+def annotation_columns(
+    bank: Instrument, domains: Iterable[str] = (), annotators: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """A column for each domain and annotator of a bank; the arguments are further ones."""
+    coded = (d for item in bank.items for signs in item.annotations.values() for d in signs)
+    all_domains = dict.fromkeys([*bank.domains(), *domains, *coded])
+    named = (name for item in bank.items for name in item.annotations)
+    people = dict.fromkeys([*named, *annotators])
+    return tuple(f"{ANNOTATION}{d}{ANNOTATOR_MARK}{who}" for d in all_domains for who in people)
+
+
 def columns_of(bank: Instrument) -> tuple[str, ...]:
     """The columns of the grid where nobody has chosen any, without the position."""
-    return order_columns(used_facts(bank), text_columns(bank), bank.domains(), party_codes(bank))
+    return order_columns(
+        used_facts(bank), text_columns(bank), bank.domains(), party_codes(bank),
+        attribute_columns(bank), annotation_columns(bank),
+    )  # fmt: skip
 
 
 def cell_value(item: Item, column: str) -> Any:
@@ -140,6 +183,13 @@ def cell_value(item: Item, column: str) -> Any:
         return _sign_word(item.loadings.get(column.removeprefix(LOADING)))
     if column.startswith(PARTY):
         return _sign_word(item.positions.get(column.removeprefix(PARTY)))
+    if column.startswith(NUMBER):
+        return item.attributes.get(column.removeprefix(NUMBER))
+    if column.startswith(ATTRIBUTE):
+        return item.attribute(column.removeprefix(ATTRIBUTE))
+    if column.startswith(ANNOTATION):
+        domain, annotator = _annotation(column)
+        return _sign_word(item.annotations.get(annotator, {}).get(domain))
     return _CELL_VALUES[column](item)
 
 
@@ -154,6 +204,10 @@ def with_cell(item: Item, column: str, value: Any) -> Item:
         return replace(
             item, positions=_with_sign(item.positions, column.removeprefix(PARTY), value)
         )
+    if column.startswith((ATTRIBUTE, NUMBER)):
+        return _with_attribute(item, column, value)
+    if column.startswith(ANNOTATION):
+        return _with_annotation(item, column, value)
     change = _CELL_EDITS.get(column)
     return change(item, value) if change else item
 
@@ -219,6 +273,35 @@ def _with_sign(signs: Mapping[str, int], name: str, value: Any) -> dict[str, int
     if sign is None:
         return {known: number for known, number in signs.items() if known != name}
     return {**signs, name: sign}
+
+
+def _with_attribute(item: Item, column: str, value: Any) -> Item:
+    """The item with another value of an attribute; an empty cell takes the value away."""
+    prefix, _, name = column.partition(":")
+    text = cell_text(value).strip()
+    others = {known: own for known, own in item.attributes.items() if known != name}
+    if not text:
+        return replace(item, attributes=others)
+    if f"{prefix}:" == ATTRIBUTE:
+        return replace(item, attributes={**item.attributes, name: text})
+    number = _read_number(value)
+    if number is None:
+        return item
+    return replace(item, attributes={**item.attributes, name: whole_number(number)})
+
+
+def _annotation(column: str) -> tuple[str, str]:
+    """The domain and the annotator of a column."""
+    domain, _, annotator = column.removeprefix(ANNOTATION).rpartition(ANNOTATOR_MARK)
+    return domain, annotator
+
+
+def _with_annotation(item: Item, column: str, value: Any) -> Item:
+    """The item with another code by an annotator; one without any code is left out."""
+    domain, annotator = _annotation(column)
+    own = _with_sign(item.annotations.get(annotator, {}), domain, value)
+    signs = {**item.annotations, annotator: own}
+    return replace(item, annotations={name: codes for name, codes in signs.items() if codes})
 
 
 def _with_rank(item: Item, value: Any) -> Item:
@@ -296,7 +379,8 @@ def item_rows(
     frame: dict[str, Any] = {POSITION: pd.Series([row + 1 for row in rows], dtype="int64")}
     for column in shown:
         values = [cell_value(item, column) for item in items]
-        frame[column] = pd.Series(values, dtype="float64") if column == RANK else _texts(values)
+        is_number = column == RANK or column.startswith(NUMBER)
+        frame[column] = pd.Series(values, dtype="float64") if is_number else _texts(values)
     return pd.DataFrame(frame)
 
 
@@ -436,7 +520,8 @@ def unsaved_items(before: Instrument, after: Instrument) -> tuple[int, ...]:
 
 
 def _matches(item: Item, wanted: str) -> bool:
-    facts = (item.code, item.subscale, item.pair, item.genre, *item.tags)
+    own = map(value_text, item.attributes.values())
+    facts = (item.code, item.subscale, item.pair, item.genre, *item.tags, *own)
     texts = (*facts, *(wording.text for wording in item.wordings))
     return any(wanted in text.casefold() for text in texts)
 
@@ -596,6 +681,13 @@ def _cell_remarks(where: str, cells: Cells, keyed: int) -> Iterator[str]:
     number = _read_number(rank)
     if rank and (number is None or number < 0):
         yield f"{where}: “{_shortened(rank)}” under Rank is no number from 0 up; nothing changed."
+    for column, value in cells.items():
+        written = _written(value)
+        if column.startswith(NUMBER) and written and _read_number(value) is None:
+            yield (
+                f"{where}: “{_shortened(written)}” under {_shortened(column.removeprefix(NUMBER))} "
+                "is no number; nothing changed."
+            )
     yield from _sign_remarks(where, cells)
 
 
@@ -609,7 +701,8 @@ def _option_cell_remarks(code: str, cells: Cells) -> Iterator[str]:
 def _sign_remarks(where: str, cells: Cells) -> Iterator[str]:
     """Cells that should say for, against or neutral, and do not."""
     for column, value in cells.items():
-        if (column.startswith((LOADING, PARTY)) or column == STANCE) and not _is_sign(value):
+        takes_sign = column.startswith((LOADING, ANNOTATION, PARTY)) or column == STANCE
+        if takes_sign and not _is_sign(value):
             yield (
                 f"{where}: “{_shortened(_written(value))}” under "
                 f"{_shortened(column.partition(':')[2]) or 'Stance'} is not known, so nothing "

@@ -90,19 +90,33 @@ def test_facts_are_shown_where_they_are_used():
         ("loading:law", "−1", "loadings", {"law": -1, "trade": 1}),
         ("loading:trade", "", "loadings", {"law": 1}),
         ("loading:law", "much", "loadings", {"law": 1, "trade": 1}),
+        ("attribute:country", " FR ", "attributes", {"country": "FR", "year": 1999}),
+        ("attribute:country", "", "attributes", {"year": 1999}),
+        ("attribute:zip", "0123", "attributes", {"country": "DE", "year": 1999, "zip": "0123"}),
+        ("number:year", 2000.0, "attributes", {"country": "DE", "year": 2000}),
+        ("number:year", "2.5", "attributes", {"country": "DE", "year": 2.5}),
+        ("number:year", "old", "attributes", {"country": "DE", "year": 1999}),
+        ("number:year", None, "attributes", {"country": "DE"}),
+        ("annotation:law@anna", "−1", "annotations", {"anna": {"law": -1}}),
+        ("annotation:law@anna", "", "annotations", {}),
+        ("annotation:law@ben", "+1", "annotations", {"anna": {"law": 0}, "ben": {"law": 1}}),
         ("party:P", "against", "positions", {"P": -1}),
         ("party:Q", 0, "positions", {"P": 1, "Q": 0}),
     ],
 )
 def test_what_is_typed_or_pasted_into_a_fact_is_read(column, value, field, expected):
-    item = Item("a", rank=4, loadings={"law": 1, "trade": 1}, positions={"P": 1})
+    item = Item(
+        "a", rank=4, loadings={"law": 1, "trade": 1}, positions={"P": 1},
+        attributes={"country": "DE", "year": 1999}, annotations={"anna": {"law": 0}},
+    )  # fmt: skip
     assert getattr(with_cell(item, column, value), field) == expected
 
 
 def test_what_the_grid_shows_of_an_item_is_read_back_as_it_was():
     item = Item(
         "a", (Wording("en", "One."),), "S", -1, "b", "debate", ("x", "y"), 3,
-        {"law": -1, "trade": 0}, {"P": 1},
+        {"law": -1, "trade": 0}, {"P": 1}, {}, {"country": "DE", "year": 2.5},
+        {"anna": {"law": 0}},
     )  # fmt: skip
     bank = Instrument("b", "B", (item,), (), ("en",))
     row = grid.item_rows(bank, (0,)).iloc[0].to_dict()
@@ -215,6 +229,59 @@ def test_the_next_paraphrase_and_the_forms_not_there_yet_are_offered():
     for name in ("", "  ", "Original"):
         with pytest.raises(BankError):
             editing.form_code(name)
+
+
+def test_an_attribute_is_renamed_and_removed_with_its_values_in_every_item():
+    bank = Instrument(
+        "b", "B", (Item("a", attributes={"land": "DE", "year": 1}), Item("b", attributes={}))
+    )
+    renamed = editing.rename_attribute(bank, "land", " country ")
+    assert renamed.items[0].attributes == {"country": "DE", "year": 1}
+    assert editing.rename_attribute(bank, "land", "Land").attribute_names() == ("Land", "year")
+    assert editing.rename_attribute(bank, "land", "land") == bank
+    assert editing.remove_attribute(bank, "land").items[0].attributes == {"year": 1}
+    for taken in ("Year", "genre", "a.b", " "):
+        with pytest.raises(BankError):
+            editing.rename_attribute(bank, "land", taken)
+
+
+def test_columns_of_attributes_and_annotators_follow_the_bank_and_those_added():
+    bank = Instrument(
+        "b", "B",
+        (Item("a", attributes={"year": 1}, loadings={"law": 1}, annotations={"anna": {"art": 0}}),),
+    )  # fmt: skip
+    added = ("attribute:country", "attribute:year")  # the bank has years as numbers
+    assert grid.attribute_columns(bank, added) == ("number:year", "attribute:country")
+    assert grid.annotation_columns(bank, (), ("ben",)) == (
+        "annotation:law@anna", "annotation:law@ben", "annotation:art@anna", "annotation:art@ben",
+    )  # fmt: skip
+    assert columns_of(bank) == (
+        "code", "subscale", "keyed", "text:en", "number:year", "loading:law",
+        "annotation:law@anna", "annotation:art@anna",
+    )  # fmt: skip
+
+
+def test_a_text_pasted_into_a_column_of_numbers_is_told_and_changes_nothing():
+    edits = GridEdits({0: {"number:year": "old", "annotation:law@anna": "much"}}, [], ())
+    remarks = item_remarks(edits, ("number:year",), (Item("a"),), (0,))
+    assert remarks[0] == "Item a: “old” under year is no number; nothing changed."
+    assert "“much” under law@anna is not known" in remarks[1]
+
+
+@pytest.mark.parametrize("name", ["", "a@b", "law"])
+def test_a_domain_or_annotator_that_no_file_can_hold_is_refused(name):
+    bank = Instrument("b", "B", (Item("a", loadings={"law": 1}),))
+    with pytest.raises(BankError):
+        editing.domain_name(bank, name)
+    if name != "law":
+        with pytest.raises(BankError):
+            editing.annotator_name(name)
+
+
+def test_a_party_keeps_its_country_unless_another_is_typed():
+    bank = editing.set_party(Instrument("b", "B"), "Blue", "left", " DE ")
+    assert editing.set_party(bank, "Blue", "right").parties == (Party("Blue", "right", "DE"),)
+    assert editing.set_party(bank, "Blue", "left", "AT").parties == (Party("Blue", "left", "AT"),)
 
 
 def test_parties_are_added_changed_and_removed_with_their_positions():
