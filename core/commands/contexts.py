@@ -71,7 +71,7 @@ def _context(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
     name = parsed.name.strip()
-    if not parsed.replace and name in sets.load_all(workspace):
+    if not parsed.replace and name in sets.names(workspace):
         raise DesignError(f"There is a set '{name}' already.", "Give another --name, or --replace.")
     file: Path = parsed.file
     made = f"Imported from {file.name}"

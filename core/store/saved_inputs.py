@@ -20,6 +20,8 @@ _SAVE_CONTEXT_SET = """
 insert into persona_set values (?, now(), ?)
 on conflict (name) do update set saved_at = excluded.saved_at, body = excluded.body
 """
+_CONTEXT_SET = "select body from persona_set where name = ?"
+_CONTEXT_SET_NAMES = "select name from persona_set order by name"
 _CONTEXT_SETS = "select name, body from persona_set order by name"
 _FORGET_RECIPE = "delete from context_recipe where set_name = ?"
 _SAVE_RECIPE = "insert into context_recipe values (?, now(), ?)"
@@ -43,6 +45,17 @@ def save_context_set(database: Database, name: str, contexts: tuple[Context, ...
     body = json.dumps(as_json_values(contexts), ensure_ascii=False)
     with database.transaction() as cursor:
         cursor.execute(_SAVE_CONTEXT_SET, [name, body])
+
+
+def context_set(database: Database, name: str) -> tuple[Context, ...] | None:
+    """One set of contexts; None where there is none of that name."""
+    row = database.row(_CONTEXT_SET, [name])
+    return CONTEXTS.validate_json(row[0]) if row else None
+
+
+def context_set_names(database: Database) -> tuple[str, ...]:
+    """The names of all sets of contexts."""
+    return tuple(name for (name,) in database.rows(_CONTEXT_SET_NAMES))
 
 
 def context_sets(database: Database) -> dict[str, tuple[Context, ...]]:

@@ -66,7 +66,7 @@ def save_form(
         "Name of the set", value=suggested_name, key=f"contexts_name:{key}:{suggested_name}",
         help="The page Design offers the set under this name. A frozen study has its own copy.",
     )  # fmt: skip
-    exists = name.strip() in sets.load_all(widgets.workspace())
+    exists = name.strip() in sets.names(widgets.workspace())
     if exists:
         st.warning(
             "A set with this name exists. Saving replaces it; frozen studies keep their copies."

@@ -375,6 +375,8 @@ def _one(form: DraftForm, record: StudyRecord) -> None:
         workspace, stem = widgets.workspace(), downloads.file_stem(record.code)
         for sentence in amendments.sentences(workspace, record.code):
             st.text(sentence)
+        for sentence in studies.recipe_sentences(workspace, record.code):
+            st.text(sentence)
         row = st.container(horizontal=True)
         with row:
             st.download_button(

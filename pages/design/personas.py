@@ -32,7 +32,7 @@ def still_to_choose(fields: Mapping[str, Any]) -> str:
     kind = fields["personas"]
     if kind == "typed" and not fields["personas_text"].strip():
         return "Type a persona. The design shown here has no personas yet."
-    if kind == "set" and fields["persona_set"] not in contexts.load_all(widgets.workspace()):
+    if kind == "set" and fields["persona_set"] not in contexts.names(widgets.workspace()):
         return "Choose a set. The design shown here has no personas or conversations yet."
     if kind == "file":
         return "Save the content of the file as a set. The design shown here does not have it yet."
@@ -121,7 +121,7 @@ def _save_as_set(
         "Name of the set", value=suggested_name, key=f"{_SET_NAME}:{suggested_name}",
         help="You can use a set in several studies. A frozen study has its own copy.",
     )  # fmt: skip
-    exists = name.strip() in contexts.load_all(widgets.workspace())
+    exists = name.strip() in contexts.names(widgets.workspace())
     if exists:
         st.warning(
             "A set with this name exists. Saving replaces it; frozen studies keep their copies."
@@ -134,7 +134,7 @@ def _save_as_set(
 
 def _save(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> None:
     try:
-        contexts.save(widgets.workspace(), name, context_set)
+        contexts.save(widgets.workspace(), name, context_set, made="Saved on the page Design")
     except UserError as error:
         st.session_state[_NOTE] = error
         return

@@ -242,9 +242,14 @@ def load_all(workspace: Workspace) -> dict[str, tuple[Context, ...]]:
     return saved_inputs.context_sets(workspace.database)
 
 
+def names(workspace: Workspace) -> tuple[str, ...]:
+    """The names of the sets kept in the database."""
+    return saved_inputs.context_set_names(workspace.database)
+
+
 def load(workspace: Workspace, name: str) -> tuple[Context, ...]:
     """The contexts of one set."""
-    contexts = load_all(workspace).get(name)
+    contexts = saved_inputs.context_set(workspace.database, name)
     if contexts is None:
         raise DesignError(f"There is no set '{name}'.", "Choose one from the list of sets.")
     return contexts
@@ -284,7 +289,9 @@ def save(
         raise DesignError("The set has no name.", "Type a name.")
     _check_codes(contexts)
     with _writing, workspace.database.all_or_nothing():
-        if expected is not None and load_all(workspace).get(name) != expected:
+        if expected is not None and (
+            saved_inputs.context_set(workspace.database, name) != expected
+        ):
             raise ConflictError(
                 f"The set '{name}' was changed in another tab meanwhile.",
                 "The newer state is shown; make the change again.",
@@ -305,17 +312,23 @@ def load_recipe(workspace: Workspace, name: str) -> Recipe | None:
 
 
 def recipes_of(workspace: Workspace, contexts: Sequence[Context]) -> tuple[StudyRecipe, ...]:
-    """The recipes of the sets from which contexts of a design come."""
+    """The recipes of the sets from which contexts of a design come.
+
+    A context that is in several sets counts for the one that holds most of the contexts, and of
+    equal ones for the smallest.
+    """
     recipes = saved_inputs.recipes(workspace.database) if contexts else {}
-    if not recipes:
-        return ()
-    sets_by_name = load_all(workspace)
+    matches: list[tuple[int, int, str, set[str]]] = []
+    for name in recipes:
+        by_code = {context.code: context for context in load(workspace, name)}
+        codes = {context.code for context in contexts if by_code.get(context.code) == context}
+        matches.append((-len(codes), len(by_code), name, codes))
     entries = []
-    for name, recipe in recipes.items():
-        by_code = {context.code: context for context in sets_by_name.get(name, ())}
-        count = sum(by_code.get(context.code) == context for context in contexts)
-        if count:
-            entries.append(StudyRecipe(name, count, recipe))
+    remaining = {context.code for context in contexts}
+    for _, _, name, codes in sorted(matches, key=lambda match: match[:3]):
+        if own := codes & remaining:
+            entries.append(StudyRecipe(name, len(own), recipes[name]))
+            remaining -= own
     return tuple(entries)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from core.collect.client import ChatRequest
 from core.domain.instrument import Instrument
+from core.domain.numbers import count_text
 from core.domain.study import DESIGN, USUAL_CALLS, Design, Respondent, as_json_values
 from core.errors import DesignError
 from core.files.writing import csv_line
@@ -196,6 +197,16 @@ def respondents_as_amended(workspace: Workspace, study_id: int) -> dict[int, Res
 def frozen_bank(workspace: Workspace, study: str) -> Instrument:
     """The bank as a study asked it."""
     return bank_store.instrument(workspace.database, load(workspace, study).instrument_id)
+
+
+def recipe_sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
+    """How the contexts of a study were chosen from a corpus, one sentence or two for each set."""
+    record = load(workspace, study)
+    return tuple(
+        f"{count_text(entry.n_contexts, 'context')} of the set '{entry.set_name}'. "
+        f"{entry.recipe.sentence}"
+        for entry in store.recipes(workspace.database, record.study_id)
+    )
 
 
 def plan_csv(workspace: Workspace, study: str) -> bytes:

@@ -279,6 +279,19 @@ def test_a_set_keeps_its_recipe_and_says_when_it_was_changed(workspace):
     assert sets.load_recipe(workspace, "Talks") is None
 
 
+def test_a_context_of_several_sets_counts_for_the_set_that_was_used(workspace):
+    contexts, recipe = saved(workspace, count=5)
+    fewer = sets.derived_recipe(recipe, "3 drawn", 3)
+    sets.save(workspace, "Drawn", contexts[:3], made="Made from 'Talks'", recipe=fewer)
+
+    def used(chosen):
+        return [(e.set_name, e.n_contexts) for e in sets.recipes_of(workspace, chosen)]
+
+    assert used(contexts) == [("Talks", 5)]
+    assert used(contexts[:3]) == [("Drawn", 3)]
+    assert used((Context("r1", "Another text."),)) == []
+
+
 def test_a_study_exports_the_recipes_of_its_contexts(workspace, tmp_path):
     contexts, recipe = saved(workspace, count=5)
     for study, used in (("with", contexts[:2]), ("without", (Context("own", "A nurse."),))):
@@ -291,5 +304,9 @@ def test_a_study_exports_the_recipes_of_its_contexts(workspace, tmp_path):
     assert entry["sha256"] == recipe.sha256
     assert entry["choices"]["seed"] == 1
     assert entry["in_words"] == recipe.sentence
+    assert studies.recipe_sentences(workspace, "with") == (
+        f"2 contexts of the set 'Talks'. {recipe.sentence}",
+    )
+    assert studies.recipe_sentences(workspace, "without") == ()
     exports.export_study(workspace, "without", tmp_path / "without")
     assert not (tmp_path / "without" / "context_recipes.json").exists()
