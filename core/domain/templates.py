@@ -19,13 +19,13 @@ ENGLISH = "en"
 Listing = Literal["codes", "labels", "letters", "numbers"]
 LISTINGS: Mapping[Listing, str] = MappingProxyType(
     {
-        "codes": "by the codes of the bank",
-        "labels": "by their labels only",
-        "letters": "by letters A, B, C in the order shown",
-        "numbers": "by numbers 1, 2, 3 in the order shown",
+        "codes": "bank codes",
+        "labels": "labels only",
+        "letters": "letters A, B, C",
+        "numbers": "numbers 1, 2, 3",
     }
 )
-"""How a template names the options to the model, in words."""
+"""What a template names the options by, in words; letters and numbers in the order shown."""
 
 PLACED = ("letters", "numbers")
 """Listings in which an option has the letter or number of its place."""

@@ -21,7 +21,7 @@ from core.workflow.templates import editing
 from pages.shared import draft_form, widgets
 from pages.shared.draft_form import DraftForm
 
-_PERSONAL = {None: "not stated", True: "yes", False: "no"}
+_PERSONAL = {"": "not stated", "personal": "yes", "impersonal": "no"}
 _NOTE = "templates_language_note"
 _HELP: Mapping[str, str] = {
     "single": "The user message with one item. {item} is required. Nothing else is added but the "
@@ -49,24 +49,25 @@ _SEPARATORS = {"\n": "a new line", ", ": "a comma", "; ": "a semicolon", " / ": 
 def template_section(form: DraftForm) -> None:
     """The title and what holds for all languages."""
     form.text("title", "Title", help="The name of the template in lists of choices.")
-    left, middle, right = st.columns(3)
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
         form.select(
-            "listing", "Options are named", list(LISTINGS), LISTINGS.__getitem__,
-            help="How options are named in the prompt, and what a reply is read by. Answers "
-            "always have the codes of the bank. Codes that are words are not shown.",
+            "listing", "Options named by", list(LISTINGS), LISTINGS.__getitem__,
+            help="How options are named in the prompt, and what a reply is read by. Letters and "
+            "numbers follow the order shown. Answers always have the codes of the bank.",
         )  # fmt: skip
     with middle:
         form.select(
-            "instructions", "Language of the instructions", ["", *form.fields["languages"]],
+            "instructions", "Instructions in", ["", *form.fields["languages"]],
             lambda code: language_name(code) if code else "as the items",
             help="Choose a language if instructions and option labels are in another language "
             "than the items.",
         )  # fmt: skip
     with right:
         form.select(
-            "personal", "Asks for the model's own view", list(_PERSONAL), _PERSONAL.__getitem__,
-            help="A note for the comparison of personal and impersonal templates.",
+            "personal", "Own view asked", list(_PERSONAL), _PERSONAL.__getitem__,
+            help="Whether the template asks for the model's own view. Only a note, for comparisons "
+            "of personal and impersonal templates.",
         )  # fmt: skip
 
 

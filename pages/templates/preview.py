@@ -11,7 +11,6 @@ import streamlit as st
 from core.domain.instrument import Instrument
 from core.domain.languages import language_name
 from core.domain.numbers import count_text
-from core.domain.study import LABEL_ORDERS
 from core.domain.templates import PromptTemplate
 from core.errors import UserError
 from core.workflow.answers.browsing import STATUS_WORDS
@@ -29,7 +28,7 @@ _DEFAULTS: dict[str, Any] = {
     "order": "as_is", "entity": "Company A", "entity_b": "Company B", "respondent": "",
 }  # fmt: skip
 _CONTEXTS = {"": NO_CONTEXT, "persona": PERSONA, "conversation": CONVERSATION}
-_CONTEXT_WORDS = {"": "none", "persona": "a persona", "conversation": "a conversation"}
+_ORDERS = {"as_is": "as is", "inverted": "inverted", "random": "random"}
 _TESTED = "templates_tested"
 
 
@@ -151,7 +150,7 @@ def _has_text(bank: Instrument) -> bool:
 def _choices(
     form: DraftForm, offered: dict[str, Instrument], bank: Instrument, formats: list[str]
 ) -> None:
-    left, middle, right, last = st.columns([3, 2, 2, 2])
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
         form.select(
             "bank", "Bank", list(offered), lambda code: offered[code].title,
@@ -161,29 +160,29 @@ def _choices(
         form.select("format", "Answer format", formats, str, help="The options of the items.")
     with right:
         form.select(
-            "language", "Language", list(bank.languages), language_name,
+            "language", "Items in", list(bank.languages), language_name,
             help="The language of the items.",
         )  # fmt: skip
-    with last:
-        form.select(
-            "order", "Order of options", list(LABEL_ORDERS), LABEL_ORDERS.__getitem__,
-            help="Random: one random order, as an example.",
-        )  # fmt: skip
-    left, middle, right = st.columns([2, 2, 3])
-    with left:
+    columns = st.columns([3, 3, 4, 4], vertical_alignment="bottom")
+    with columns[0]:
         form.number(
             "item", f"Item (of {len(bank.items):,})", 1, len(bank.items), step=1,
             help="The place of the first item in the bank.",
         )  # fmt: skip
-    with middle:
+    with columns[1]:
         form.number(
-            "items", "Items in a call", 1, min(len(bank.items), 100), step=1,
-            help="With 2 or more, the question with a block of items is shown.",
+            "items", "In a call", 1, min(len(bank.items), 100), step=1,
+            help="Items in a call. With 2 or more, the question with a block of items is shown.",
         )  # fmt: skip
-    with right:
-        form.radio(
-            "context", "Context", _CONTEXT_WORDS, horizontal=True,
+    with columns[2]:
+        form.select(
+            "context", "Context", list(_CONTEXTS), lambda kind: kind or "none",
             help="What comes before the question: a persona or a conversation of our own.",
+        )  # fmt: skip
+    with columns[3]:
+        form.select(
+            "order", "Order of options", list(_ORDERS), _ORDERS.__getitem__,
+            help="Random: one random order, as an example.",
         )  # fmt: skip
     texts = [wording.text for item in bank.items for wording in item.wordings]
     if any("{entity" in text for text in texts):

@@ -309,11 +309,14 @@ def export(workspace: Workspace, codes: Iterable[str]) -> bytes:
 # A template as the fields of a form, and back.
 
 
+_PERSONAL = {None: "", True: "personal", False: "impersonal"}
+
+
 def fields_of(template: PromptTemplate) -> dict[str, Any]:
     """The template as one flat set of fields; the texts under "language:part"."""
     values: dict[str, Any] = {
         "title": template.title,
-        "personal": template.personal,
+        "personal": _PERSONAL[template.personal],
         "listing": template.listing,
         "instructions": template.instructions,
         "languages": list(template.texts),
@@ -340,8 +343,9 @@ def template_of(code: str, values: Mapping[str, Any]) -> PromptTemplate:
         )
         for language in values["languages"]
     }
+    personal = next(view for view, name in _PERSONAL.items() if name == values["personal"])
     return PromptTemplate(
-        code, values["title"].strip() or code, values["personal"], texts, values["listing"],
+        code, values["title"].strip() or code, personal, texts, values["listing"],
         values["instructions"],
     )  # fmt: skip
 
