@@ -95,7 +95,9 @@ class LimitServer:
 
     async def _figures(self, _request: web.Request) -> web.StreamResponse:
         """When calls were taken with their tokens, and refused; asked from other processes."""
-        return web.json_response({"taken": self.taken, "refused": self.refused})
+        return web.json_response(
+            {"taken": self.taken, "refused": self.refused, "most_in_flight": self.most_in_flight}
+        )
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = json.loads(await request.read())

@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 TITLES = {
     "collection": "Collection",
+    "limits": "Limits of services",
     "memory": "Memory",
     "plan": "Plan",
     "contexts": "Choosing from a corpus",

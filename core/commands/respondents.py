@@ -1,22 +1,31 @@
-"""The command `respondent`: add, test or list respondents."""
+"""The command `respondent`: add, test, list, import or export respondents."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from core.collect.endpoints import SERVICES
-from core.commands.shared import Command, argument, pair
+from core.commands.shared import Command, argument, pair, read, write
 from core.errors import FileError, UserError
-from core.workflow.respondents import catalog, forms
+from core.workflow.respondents import catalog, files, forms
 from core.workflow.workspace import Workspace
 
 
 def command() -> Command:
     """The command with its actions."""
-    return Command("respondent", _respondent, "add, test or list respondents", actions=(
+    return Command("respondent", _respondent, "add, test, list, import or export respondents",
+                   actions=(
         Command("list", _respondent, "list the respondents on offer"),
         Command("test", _respondent, "send a harmless question, then again with each setting",
                  (argument("label"),)),
+        Command("import", _respondent, "offer the respondents of a YAML file", (
+            argument("file", type=Path),
+        )),
+        Command("export", _respondent, "write respondents as YAML, without keys", (
+            argument("label", nargs="*", help="which (default: all on offer)"),
+            argument("--out", type=Path, help="file to write (default: the standard output)"),
+        )),
         Command("add", _respondent, "offer a model of a service", (
             argument("label", help="its name in designs"),
             argument("--model", required=True, help="the service's name for the model"),
@@ -44,6 +53,13 @@ def _respondent(workspace: Workspace, parsed: argparse.Namespace) -> None:
         fields |= {"base_url": address, "key_variable": variable}
         catalog.add(workspace, forms.to_respondent("api", fields))
         print(f"Respondent '{parsed.label}' is on offer.")
+    elif parsed.action == "import":
+        done = files.import_respondents(workspace, parsed.file.name, read(parsed.file))
+        print(f"Respondents: {done.new} new, {done.changed} changed, {done.unchanged} as before.")
+    elif parsed.action == "export":
+        chosen = [catalog.by_label(workspace, label) for label in parsed.label]
+        text = files.write_respondents(chosen or catalog.list_respondents(workspace))
+        write(parsed.out, text.encode())
     else:
         _test(catalog.test(workspace, catalog.by_label(workspace, parsed.label)))
 

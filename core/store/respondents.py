@@ -31,11 +31,12 @@ def add(database: Database, respondent: Respondent) -> None:
         cursor.execute(_ADD_RESPONDENT, _row(respondent))
 
 
-def offer(database: Database, respondent: Respondent) -> None:
-    """Offer a respondent for later studies; it replaces one of the same label."""
+def offer(database: Database, respondents: Sequence[Respondent]) -> None:
+    """Offer respondents for later studies, all or none; each replaces one of the same label."""
     with database.transaction() as cursor:
-        cursor.execute(_ADD_RESPONDENT, _row(respondent))
-        cursor.execute(_OFFER, [respondent.label, respondent.respondent_id])
+        for respondent in respondents:
+            cursor.execute(_ADD_RESPONDENT, _row(respondent))
+            cursor.execute(_OFFER, [respondent.label, respondent.respondent_id])
 
 
 def set_archived(database: Database, label: str, archived: bool) -> None:

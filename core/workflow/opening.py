@@ -63,7 +63,7 @@ def _fill(workspace: Workspace) -> None:
         known = {respondent.label for respondent, _ in respondents.offered_respondents(database)}
         for respondent in STARTER_RESPONDENTS:
             if respondent.label not in known:
-                respondents.offer(database, respondent)
+                respondents.offer(database, [respondent])
         sets = contexts.load_all(workspace)
         for name, file_name in _STARTER_SETS.items():
             if name not in sets:

@@ -47,7 +47,7 @@ def start_sample(workspace: Workspace, kind: SampleKind) -> str:
     try:
         record = studies.load(workspace, design.study)
     except DesignError:
-        respondent_store.offer(workspace.database, person)
+        respondent_store.offer(workspace.database, [person])
         record = studies.freeze(workspace, replace(design))
     control.start(workspace, record.code)
     return record.code

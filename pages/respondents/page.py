@@ -8,11 +8,52 @@ from core.domain.numbers import count_text
 from core.domain.study import Respondent, RespondentKind
 from core.errors import UserError
 from core.workflow import saved_inputs
-from core.workflow.respondents import catalog, forms
+from core.workflow.respondents import catalog, files, forms
 from pages.respondents import form as respondent_form
 from pages.respondents import prices
 from pages.shared import draft_form, study_bar, widgets
 from pages.shared.draft_form import DraftForm
+
+# Respondents as a file.
+
+_FILE = "respondents_file"
+_FILE_PROBLEM = "respondents_file_problem"
+
+
+def _file_section(listed: tuple[Respondent, ...]) -> None:
+    """Download all respondents, and read some from a file."""
+    with st.expander("Respondents as a file"):
+        if listed:
+            widgets.download(
+                "Download the respondents (YAML)", files.write_respondents(listed).encode(),
+                "respondents.yaml", key="respondents_download",
+            )  # fmt: skip
+        st.file_uploader(
+            "A file of respondents (YAML)", ["yaml", "yml"], key=_FILE,
+            help="A respondent of a known name is replaced for later studies. A file holds no "
+            "keys, only the names of the variables that hold them.",
+        )  # fmt: skip
+        st.button(
+            "Import the respondents", key="respondents_import", on_click=_import_file,
+            disabled=st.session_state.get(_FILE) is None,
+            help="Reads the file. If a line cannot be used, no respondent changes.",
+        )  # fmt: skip
+        problem = st.session_state.pop(_FILE_PROBLEM, None)
+        if problem:
+            widgets.show_problem(problem)
+
+
+def _import_file() -> None:
+    upload = st.session_state[_FILE]
+    try:
+        done = files.import_respondents(widgets.workspace(), upload.name, upload.getvalue())
+    except UserError as error:
+        st.session_state[_FILE_PROBLEM] = error
+        return
+    st.session_state[_DONE] = (
+        f"The file is read: {done.new} new, {done.changed} changed, {done.unchanged} as before."
+    )
+
 
 # Adding and changing a respondent: its form, key, test and buttons.
 
@@ -139,6 +180,7 @@ def main() -> None:
         listed = catalog.list_respondents(widgets.workspace())
         _show_list(listed)
         _show_archived()
+        _file_section(listed)
         chosen = _choose(listed)
         if chosen is None:
             _new_respondent()

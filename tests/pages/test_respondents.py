@@ -383,3 +383,21 @@ def test_the_length_of_replies_is_left_to_a_new_service(workspace):
     at = type_in(opened(), label="Mine", model="m", base_url="https://api.example.org/v1")
     at.button(key="respondents_save").click().run()
     assert catalog.by_label(workspace, "Mine").sampling.max_tokens is None
+
+
+def test_an_old_price_is_marked_and_prices_and_respondents_go_out_as_files(workspace):
+    from datetime import timedelta
+
+    from core.workflow.respondents import prices
+    from core.workflow.respondents.prices import Price
+
+    old = prices.today() - timedelta(days=91)
+    prices.save_prices(workspace, [Price("m-1", 1.0, 2.0, old), Price("m-2", 1, 2, prices.today())])
+    at = opened()
+    shown = next(f.value for f in at.dataframe if "Age" in f.value.columns)
+    assert shown["Age"].tolist() == ["91 days, look it up again", "0 days"]
+    assert "Older than 90 days: m-1." in said(at.warning)
+    labels = [button.proto.label for button in at.get("download_button")]
+    assert {"Download the prices (CSV)", "Download the respondents (YAML)"} <= set(labels)
+    assert at.button(key="price_import").disabled
+    assert at.button(key="respondents_import").disabled

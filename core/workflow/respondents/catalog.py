@@ -7,7 +7,7 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -156,7 +156,19 @@ def by_label(workspace: Workspace, label: str) -> Respondent:
 
 
 def save(workspace: Workspace, respondent: Respondent) -> None:
-    """Offer a respondent; one of the same label is replaced for studies yet to come.
+    """Offer a respondent; one of the same label is replaced for studies yet to come."""
+    save_all(workspace, [respondent])
+
+
+def save_all(workspace: Workspace, respondents: Sequence[Respondent]) -> None:
+    """Offer respondents, all or none; see `check`."""
+    for respondent in respondents:
+        check(respondent)
+    store.offer(workspace.database, respondents)
+
+
+def check(respondent: Respondent) -> None:
+    """Refuse a respondent that cannot be asked.
 
     Raises
     ------
@@ -172,7 +184,6 @@ def save(workspace: Workspace, respondent: Respondent) -> None:
         refuse_key_names(respondent.sampling.extra_body)
     if respondent.kind == "local":
         _check_model_file(respondent.base_url)
-    store.offer(workspace.database, respondent)
 
 
 def add(workspace: Workspace, respondent: Respondent) -> None:
