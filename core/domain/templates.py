@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -154,6 +155,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: values[match.group(1)], text)
 
 
+@lru_cache(maxsize=1024)
 def placeholders(text: str) -> frozenset[str]:
     """Names of the placeholders in a text."""
     return frozenset(_PLACEHOLDER.findall(text))

@@ -12,6 +12,7 @@ from core.collect import prompts
 from core.collect.client import CallFailure, ChatRequest, Question, Reply
 from core.collect.replies import reader
 from core.collect.replies.judgement import Parsed
+from core.domain.instrument import ResponseFormat
 from core.domain.study import CONTENT_FILTER, REFUSAL, Status
 from core.domain.values import stable_id
 from core.store.collection import Coding, PlannedCall
@@ -102,7 +103,7 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
     read: tuple[Parsed, ...]
     if len(question.items) == 1:
         answer = _json_value(text)
-        read = (reader.parse(answer, listed, language, finish_reason=finish_reason),)
+        read = (_parse(answer, listed, language, finish_reason),)
     else:
         texts = [prompts.item_text(item, question) for item in question.items]
         read = reader.parse_block(text, listed, language, texts, finish_reason=finish_reason)
@@ -111,6 +112,26 @@ def read_text(text: str, question: Question, *, finish_reason: str) -> tuple[Par
     return tuple(
         replace(one, option=codes[one.option]) if one.option is not None else one for one in read
     )
+
+
+_parsed: dict[tuple[str, int, str, str], tuple[ResponseFormat, Parsed]] = {}
+_MOST_PARSED = 4096
+_LONGEST_PARSED = 40  # characters; short replies come again and again
+
+
+def _parse(text: str, response_format: ResponseFormat, language: str, finish_reason: str) -> Parsed:
+    """As `reader.parse`; a short reply is read once for each format."""
+    if len(text) > _LONGEST_PARSED:
+        return reader.parse(text, response_format, language, finish_reason=finish_reason)
+    key = (text, id(response_format), language, finish_reason)
+    known = _parsed.get(key)
+    if known is not None and known[0] is response_format:
+        return known[1]
+    parsed = reader.parse(text, response_format, language, finish_reason=finish_reason)
+    if len(_parsed) >= _MOST_PARSED:
+        _parsed.clear()
+    _parsed[key] = (response_format, parsed)
+    return parsed
 
 
 def _json_value(text: str) -> str:
