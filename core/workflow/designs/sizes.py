@@ -14,9 +14,10 @@ from core.domain.cells import AXES, Cell, PlanCells, administrations, places, pl
 from core.domain.instrument import Item
 from core.domain.study import Design, Respondent
 from core.errors import DesignError
-from core.workflow.prompts import StudyMaterials, shown_format
+from core.workflow.prompts import StudyMaterials, said, shown_format
 
 _SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
+_REPLY = said("(reply of the model)")
 _SAMPLED_OF_BLOCK = 4  # at least, of each of several blocks
 
 _REPETITION, _RESPONDENT = AXES.index("repetition"), AXES.index("respondent")
@@ -170,12 +171,20 @@ class PlannedDesign:
     def request(self, respondent_id: int, number: int) -> ChatRequest:
         """The n-th request of the first repetition to a respondent, counted from 0.
 
-        Calls count in the order of the plan, items in that of the bank.
+        Calls count in the order of the plan, items in that of the bank. With history, fixed words
+        stand for each of the earlier replies.
         """
-        question = self._question(self._first_repetitions(respondent_id), number)
-        return self.materials.request(self.respondents[respondent_id], question)
+        *before, question = self._questions(self._first_repetitions(respondent_id), number)
+        person = self.respondents[respondent_id]
+        earlier = [
+            message
+            for asked in before
+            for message in (self.materials.request(person, asked).messages[-1], _REPLY)
+        ]
+        return self.materials.request(person, question, tuple(earlier))
 
-    def _question(self, cells: list[Cell], number: int) -> Question:
+    def _questions(self, cells: list[Cell], number: int) -> list[Question]:
+        """What the n-th call of the cells asks; with history, after what the calls before asked."""
         places_of_axes: dict[str, int] = {}
         for axis in range(_LANGUAGE, len(AXES)):
             place, number = self._level(cells, axis, number)
@@ -185,7 +194,11 @@ class PlannedDesign:
         worded = self._worded[levels["language"], levels["form"]]
         items = [self.materials.bank.items[n] for n in places(cells[0].items & worded)]
         size = levels["items_per_call"] or len(items)
-        return self._conditioned(levels, tuple(items[number * size : (number + 1) * size]))
+        first = 0 if levels["history"] == "own" else number
+        return [
+            self._conditioned(levels, tuple(items[place * size : (place + 1) * size]))
+            for place in range(first, number + 1)
+        ]
 
     def _level(self, cells: Sequence[Cell], axis: int, number: int) -> tuple[int, int]:
         """The level of an axis under which the n-th call stands, and its number there."""

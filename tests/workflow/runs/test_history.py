@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -209,3 +210,39 @@ def test_simulated_people_are_asked_in_order_too(workspace):
     assert finished(workspace).n_done == 12 * ITEMS
     lengths = [len(messages) for _, messages, _ in on_file(workspace)]
     assert lengths == [2 + 2 * n for n in range(ITEMS)] * 12
+
+
+@pytest.mark.parametrize("size", [1, 8])
+def test_the_example_of_a_design_shows_the_earlier_questions_as_they_will_be_sent(
+    workspace, asked, size
+):
+    script = Blocks() if size > 1 else ()
+    server = asked(script, n_personas=2, at_once=1, items_per_call=size)
+    design = studies.load(workspace, "study").design
+    requests = [messages for person in conversations(server).values() for messages in person]
+    assert len(requests) == 2 * -(-ITEMS // size)
+    for number, messages in enumerate(requests):
+        shown = studies.example(workspace, design, number).messages
+        assert user(shown) == user(messages)
+        assert [message["role"] for message in shown] == [message["role"] for message in messages]
+        assert set(said(shown)) <= {"(reply of the model)"}
+
+
+def test_the_estimate_of_tokens_counts_the_earlier_questions_of_each_call(workspace):
+    freeze(workspace, simulated(), n_personas=0, histories=("none", "own"))
+    design = studies.load(workspace, "study").design
+    alone, both = (
+        studies.size(workspace, replace(design, histories=histories)).respondents[0]
+        for histories in (("none",), ("none", "own"))
+    )
+    assert (alone.calls, both.calls) == (ITEMS, 2 * ITEMS)
+    # With history, the n-th of 20 prompts holds n questions: 210 in all beside 20 that stand alone.
+    assert 230 / 20 < both.tokens_low / alone.tokens_low < 1.4 * 230 / 20
+
+
+def test_a_design_asks_everything_with_and_without_history_in_one_run(workspace, asked):
+    server = asked(n_personas=2, histories=("none", "own"))
+    assert server.total == 4 * ITEMS
+    alone = [seen for seen in server.chats if len(user(seen.body["messages"])) == 1]
+    assert len(alone) == 2 * ITEMS + 2
+    assert max(len(user(seen.body["messages"])) for seen in server.chats) == ITEMS
