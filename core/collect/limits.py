@@ -258,15 +258,15 @@ class Pace:
         """How many calls may be in flight now."""
         return int(self._places)
 
-    def set_aside(self, size: int, longest: int) -> tuple[float, int]:
-        """Tokens a call will take, with a prompt of `size` bytes and a reply of `longest` at most.
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether tokens are limited."""
+        return self._tokens.is_limited
 
-        (0, 0) where tokens are not limited.
-        """
-        if not self._tokens.is_limited:
-            return 0.0, 0
+    def set_aside(self, size: int, longest: int) -> float:
+        """Tokens of a call with a prompt of `size` bytes and a reply of `longest` at most."""
         reply = longest if self._reply_tokens is None else min(self._reply_tokens, longest)
-        return size * self._per_byte + reply, size
+        return size * self._per_byte + reply
 
     def wait_s(self, tokens: float, now: float) -> float:
         """Seconds until a call may start; inf: not before another one ends."""

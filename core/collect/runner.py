@@ -186,19 +186,23 @@ class EndpointState:
 
         Limits are looked at again now and then, for replies that come meanwhile change them.
         """
-        size = sum(len(m["content"].encode("utf-8", "replace")) for m in request.messages)
         async with self._starting:
             while not self._control.stopping:
-                tokens, counted = self._pace.set_aside(size, longest_reply(request.sampling))
+                tokens, size = self._tokens(request) if self._pace.counts_tokens else (0.0, 0)
                 wait = max(self._closed_until - _now(), self._pace.wait_s(tokens, _now()))
                 if wait <= 0:
-                    return self._pace.start(tokens, counted, _now())
+                    return self._pace.start(tokens, size, _now())
                 if math.isinf(wait):
                     self._ended.clear()
                     await self._ended.wait()
                 else:
                     await self._control.sleep(min(wait, _LONGEST_WAIT_S))
         return None
+
+    def _tokens(self, request: ChatRequest) -> tuple[float, int]:
+        """Tokens to set aside for the call, and the size of its prompt in bytes."""
+        size = sum(len(m["content"].encode("utf-8", "replace")) for m in request.messages)
+        return self._pace.set_aside(size, longest_reply(request.sampling)), size
 
     def end(self, start: Start, outcome: Reply | CallFailure | None = None) -> None:
         """The call is no longer in flight; its outcome shows how many more the service takes."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
-from core.domain.study import Respondent, RespondentKind
+from core.domain.study import Respondent, RespondentKind, SamplingSettings
 from core.errors import CollectionError, UserError
 from core.workflow.respondents import catalog, forms
 from core.workflow.respondents import service_settings as connection
@@ -79,13 +79,23 @@ def _sampling_words(respondent: Respondent) -> Iterator[str]:
         yield f"seed {sampling.seed}"
     if sampling.only_options:
         yield "replies restricted to the options"
-    yield "one call at a time" if sampling.at_once == 1 else f"{sampling.at_once} calls at once"
+    yield from _pace_words(sampling)
     if sampling.system_prompt:
         yield "with a system prompt"
     if sampling.extra_body:
         yield "extra: " + ", ".join(
             f"{name} {value}" for name, value in sampling.extra_body.items()
         )
+
+
+def _pace_words(sampling: SamplingSettings) -> Iterator[str]:
+    yield "one call at a time" if sampling.at_once == 1 else f"{sampling.at_once} calls at once"
+    if sampling.per_minute is not None:
+        yield f"at most {sampling.per_minute:,} calls a minute"
+    if sampling.tokens_per_minute is not None:
+        yield f"at most {sampling.tokens_per_minute:,} tokens a minute"
+    if sampling.stream:
+        yield "streamed replies"
 
 
 def _simulation_words(respondent: Respondent) -> Iterator[str]:

@@ -182,13 +182,13 @@ def test_tokens_are_spread_over_the_minute_and_the_true_number_is_settled():
 
 def test_tokens_of_a_call_are_estimated_by_those_of_earlier_calls():
     pace = Pace(8, None, 6000)
-    tokens, size = pace.set_aside(300, 500)
-    assert (tokens, size) == (600.0, 300)  # a token for three bytes, and the longest reply
-    start = pace.start(tokens, size, 0.0)
+    tokens = pace.set_aside(300, 500)
+    assert tokens == 600.0  # a token for three bytes, and the longest reply
+    start = pace.start(tokens, 300, 0.0)
     replied(pace, start, 1.0, tokens_in=60, tokens_out=10)
-    assert pace.set_aside(300, 500)[0] == pytest.approx(70.0)
-    assert pace.set_aside(300, 4)[0] == pytest.approx(64.0)
-    assert Pace(8, None, None).set_aside(300, 500) == (0.0, 0)
+    assert pace.set_aside(300, 500) == pytest.approx(70.0)
+    assert pace.set_aside(300, 4) == pytest.approx(64.0)
+    assert not Pace(8, None, None).counts_tokens
 
 
 def test_what_the_service_says_is_left_holds_calls_back_before_it_refuses_them():

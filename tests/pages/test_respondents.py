@@ -401,3 +401,29 @@ def test_an_old_price_is_marked_and_prices_and_respondents_go_out_as_files(works
     assert {"Download the prices (CSV)", "Download the respondents (YAML)"} <= set(labels)
     assert at.button(key="price_import").disabled
     assert at.button(key="respondents_import").disabled
+
+
+def test_prices_and_respondents_are_read_from_files_and_faults_change_nothing(workspace):
+    from core.workflow.respondents import prices
+
+    at = opened()
+    table = b"model,price_in,price_out,as_of\nm-1,1,2,2026-11-01\n"
+    at.file_uploader(key="price_file").set_value(("p.csv", table, "text/csv")).run()
+    at.button(key="price_import").click().run()
+    assert "1 price saved." in said(at.success)
+    at.file_uploader(key="price_file").set_value(("p.csv", table + b"m-2,x,2,2026-11-01\n", ""))
+    at.run().button(key="price_import").click().run()
+    assert "line 3: price_in is" in said(at.error)
+    assert [price.model for price in prices.list_prices(workspace)] == ["m-1"]
+    people = b"respondents:\n- {label: Filed, address: 'https://a.example.org/v1', model: m,"
+    people += b" settings: {tokens_per_minute: 9000, stream: true}}\n"
+    at.file_uploader(key="respondents_file").set_value(("r.yaml", people, "")).run()
+    at.button(key="respondents_import").click().run()
+    assert "1 new, 0 changed, 0 as before" in said(at.success)
+    person = catalog.by_label(workspace, "Filed")
+    assert (person.sampling.tokens_per_minute, person.sampling.stream) == (9000, True)
+    broken = people + b"- {label: Other, model: m}\n"
+    at.file_uploader(key="respondents_file").set_value(("r.yaml", broken, "")).run()
+    at.button(key="respondents_import").click().run()
+    assert "r.yaml, line 3" in said(at.error)
+    assert not at.exception
