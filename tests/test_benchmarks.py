@@ -18,6 +18,7 @@ TITLES = {
     "limits": "Limits of services",
     "memory": "Memory",
     "plan": "Plan",
+    "blocks": "Plan in blocks",
     "contexts": "Choosing from a corpus",
     "parsing": "Reading replies",
     "statistics": "Item statistics",

@@ -303,7 +303,7 @@ def _scores(study: StudyRecord) -> tuple[str, ContextScores] | None:
     """A description of the scores (study, respondent, scale), and the scores."""
     left, right = st.columns(2)
     person = left.selectbox(
-        "Respondent", study.design.respondents, key=f"contexts_person:{study.code}",
+        "Respondent", study.design.levels("respondents"), key=f"contexts_person:{study.code}",
         help="A score belongs to one respondent. Another respondent may order the contexts "
         "differently.",
     )  # fmt: skip

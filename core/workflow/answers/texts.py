@@ -188,7 +188,7 @@ def _asks(workspace: Workspace, record: StudyRecord, *, ratings: bool) -> bool:
     bank = bank_store.instrument(workspace.database, record.instrument_id)
     if record.kind == "imported":  # whatever the file calls the answer, the reply is the text
         return not ratings and _asks_for_texts(bank)
-    formats = [f for f in bank.formats if f.code in record.design.formats]
+    formats = [f for f in bank.formats if f.code in record.design.levels("formats")]
     return any(bool(f.ratings) if ratings else f.is_free_text for f in formats)
 
 

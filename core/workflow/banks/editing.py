@@ -400,15 +400,12 @@ def unreviewed_texts(bank: Instrument) -> Iterator[tuple[Item, Wording]]:
 
 
 def _unreviewed_in_design(bank: Instrument, design: Design) -> UnreviewedTexts:
-    """Unreviewed texts among those a study asks: its languages and forms, in its formats' moods."""
-    codes = design.formats or tuple(f.code for f in bank.formats[:1])
-    moods = {f.mood for f in bank.formats if f.code in codes} or {""}
+    """Unreviewed texts among those a study asks: its items, languages, forms and moods."""
+    parts = design.crossings()
     models = [
         wording.drafted_by
         for item, wording in unreviewed_texts(bank)
-        if wording.language in design.languages
-        and wording.form in design.forms
-        and any(item.text(wording.language, wording.form, mood) == wording.text for mood in moods)
+        if any(_is_asked(bank, part, item, wording) for part in parts)
     ]
     if not models:
         return UnreviewedTexts(0, "")
@@ -418,6 +415,17 @@ def _unreviewed_in_design(bank: Instrument, design: Design) -> UnreviewedTexts:
         f"This study asks {texts} that a model drafted ({', '.join(sorted(set(models)))}) and "
         "nobody reviewed: they may not mean what the items should. Review them on the page Banks "
         "before a next study.",
+    )
+
+
+def _is_asked(bank: Instrument, part: Design, item: Item, wording: Wording) -> bool:
+    """Whether a crossing asks a wording, in the mood of one of its formats."""
+    if wording.language not in part.languages or wording.form not in part.forms:
+        return False
+    codes = part.formats or tuple(f.code for f in bank.formats[:1])
+    moods = {f.mood for f in bank.formats if f.code in codes} or {""}
+    return (not part.items or item.code in part.items) and any(
+        item.text(wording.language, wording.form, mood) == wording.text for mood in moods
     )
 
 

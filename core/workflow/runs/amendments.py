@@ -35,7 +35,7 @@ def list_amendments(workspace: Workspace, study: str) -> tuple[Amendment, ...]:
 def settings_to_leave_out(workspace: Workspace, study: str, label: str) -> tuple[str, ...]:
     """The settings that the study sends to a service and that an amendment can leave out.
 
-    Temperature is not among them where the study compares temperatures.
+    Those of which the study states levels, such as temperatures, are not among them.
     """
     record = studies.get(workspace.database, study)
     person = _service(workspace, study, label)[1]
@@ -44,8 +44,8 @@ def settings_to_leave_out(workspace: Workspace, study: str, label: str) -> tuple
     sent_by_design = {"logprobs": record.design.first_token, "response_format": held}
     extra = person.sampling.extra_body
     sent |= {name for name, is_sent in sent_by_design.items() if is_sent and name not in extra}
-    if record.design.temperatures:
-        sent.discard("temperature")
+    compared = {"temperature": "temperatures", "top_p": "top_p", "max_tokens": "max_tokens"}
+    sent -= {name for name, levels in compared.items() if record.design.levels(levels)}
     return tuple(name for name in PARAMETERS if name in sent)
 
 

@@ -205,7 +205,7 @@ def item_texts(workspace: Workspace, study_codes: Sequence[str], where: Filters)
         record = studies.get(workspace.database, code)
         bank = banks.instrument(workspace.database, record.instrument_id)
         source = bank.languages[0] if bank.languages else ""
-        languages = list(map(str, where.get("language") or record.design.languages))
+        languages = list(map(str, where.get("language") or record.design.levels("languages")))
         preferred = languages[0] if languages and source not in languages else source
         for item in bank.items:
             text = item.text(preferred) or item.text(source)
@@ -321,7 +321,7 @@ def known_truth(workspace: Workspace, study: str) -> tuple[KnownTruth, ...]:
     """The truth of each simulated respondent of a study; none where it has none."""
     bank = studies_designs.frozen_bank(workspace, study)
     record = studies_designs.load(workspace, study)
-    chosen = record.design.formats
+    chosen = record.design.levels("formats")
     response_format = bank.format(chosen[0]) if len(chosen) == 1 else None
     truths = []
     for person in studies_designs.respondents_of(workspace, study):

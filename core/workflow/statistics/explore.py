@@ -277,7 +277,7 @@ def options_of(workspace: Workspace, study: str) -> dict[str, str]:
     """The code of every answer option of a study with its label in the first language, if any."""
     record = studies.get(workspace.database, study)
     bank = studies_designs.frozen_bank(workspace, study)
-    language = next(iter(record.design.languages), "")
+    language = next(iter(record.design.levels("languages")), "")
     labels: dict[str, str] = {}
     offered = store.offered_options(workspace.database, record.study_id)
     for name, code in offered[["format", "code"]].itertuples(index=False):

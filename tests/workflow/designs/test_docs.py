@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from core.__main__ import main
+from core.domain.formats import BUILT_IN
+from core.domain.instrument import Wording
 from core.domain.study import Block, Context, Design
+from core.store import banks as bank_store
+from core.workflow.banks import editing
+from core.workflow.designs import studies
+from core.workflow.designs.studies import design_of_yaml
 
 DOCS = (Path(__file__).parents[3] / "docs" / "designs.md").read_text(encoding="utf-8")
 KEYS, CONTEXT_KEYS, BLOCK_KEYS = (re.split(r"^## ", DOCS, flags=re.M)[place] for place in (2, 3, 4))
@@ -25,6 +31,39 @@ def test_the_example_is_planned_by_the_command_line(tmp_path, capfd):
     assert len(plan.read_text(encoding="utf-8").splitlines()) == 2 + 20 * 3 * 2 * 2
     assert "240 trials" in capfd.readouterr().out
     assert "20 items by 3 contexts" in DOCS
+
+
+EXAMPLES = re.findall(r"^\*\*([^*]+)\.\*\* (.*?)```yaml\n(.*?)```", BLOCK_KEYS, re.M | re.S)
+BASE = BLOCK_KEYS.split("```yaml\n")[1].split("```")[0]
+
+
+@pytest.fixture
+def varied_bank(workspace):
+    """The bank of the examples with negations and a second format, and its respondents."""
+    bank = editing.content(workspace, "attitudes_20", None)
+    items = tuple(
+        replace(
+            item,
+            wordings=(*item.wordings, Wording("en", f"Not: {item.text('en')}", form="negation")),
+        )
+        for item in bank.items
+    )
+    varied = replace(bank, items=items, formats=(*bank.formats, BUILT_IN["likert_4"]))
+    head = editing.load(workspace, "attitudes_20").revision
+    bank_store.save_draft(workspace.database, varied, expected_revision=head, summary="t")
+    return workspace
+
+
+def test_every_example_of_blocks_is_planned_with_the_number_of_trials_that_its_text_states(
+    varied_bank,
+):
+    assert len(EXAMPLES) == 6
+    for title, text, lines in EXAMPLES:
+        own = yaml.safe_load(lines)
+        design = design_of_yaml(yaml.safe_dump({**yaml.safe_load(BASE), **own}))
+        said = int(re.findall(r"([\d,]+) trials", text)[-1].replace(",", ""))
+        assert studies.check(varied_bank, design) == (), title
+        assert studies.size(varied_bank, design).trials == said, title
 
 
 def test_every_key_of_a_block_stands_in_its_table():
