@@ -95,7 +95,7 @@ def language_section(form: DraftForm) -> str:
             args=(form, language),
         )  # fmt: skip
         st.button(
-            f"Remove {language_name(language)}", key="templates_remove_language",
+            f"Remove {widgets.plain(language_name(language))}", key="templates_remove_language",
             icon=":material/delete:", disabled=len(languages) < 2, on_click=_remove_language,
             args=(form, language),
         )  # fmt: skip

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from string import ascii_uppercase
 
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
 from core.domain.cells import asks_in_company, overlap, overlap_but_for_repetition
@@ -399,6 +400,19 @@ def _unfit_templates(materials: StudyMaterials) -> Iterator[str]:
             yield f"There is no prompt template '{code}'."
         elif template.states_opinion:
             yield f"The template '{code}' states an opinion. Only a second phase can use it."
+        elif template.listing == "letters":
+            yield from _too_many_for_letters(materials, code)
+
+
+def _too_many_for_letters(materials: StudyMaterials, template: str) -> Iterator[str]:
+    """Formats with more options than there are letters."""
+    for code in materials.design.formats:
+        response_format = materials.bank.format(code)
+        if response_format and len(response_format.options) > len(ascii_uppercase):
+            yield (
+                f"The answer format '{code}' has more options than there are letters, and the "
+                f"template '{template}' names options by letters."
+            )
 
 
 def _call_problems(materials: StudyMaterials) -> Iterator[str]:

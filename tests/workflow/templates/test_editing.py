@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from core.domain.instrument import Option, ResponseFormat
+from core.domain.study import Design
 from core.domain.templates import PromptTemplate, TemplateText
 from core.errors import ConflictError, DesignError, FileError
 from core.workflow import prompts
 from core.workflow.answers import audits, browsing, exports
+from core.workflow.banks import editing as banks
+from core.workflow.designs import studies
 from core.workflow.runs import control
 from core.workflow.templates import editing
 from tests.workflow.studies import finished, freeze, simulated
@@ -151,3 +155,19 @@ def test_a_study_with_letters_in_random_order_has_the_codes_of_the_bank(workspac
     assert tuple(option.code for option in options) == answer.option_order
     by_key = {option.key: option.code for option in options}
     assert by_key[answer.reply] == answer.option
+
+
+def test_a_design_with_more_options_than_letters_cannot_be_frozen(workspace):
+    editing.save(workspace, OWN)
+    state = banks.load(workspace, "attitudes_20")
+    many = ResponseFormat("many", tuple(Option(f"o{n}", n, {"en": f"No {n}"}) for n in range(27)))
+    bank = replace(state.instrument, formats=(*state.instrument.formats, many))
+    banks.save(workspace, bank, expected_revision=state.revision)
+    design = Design(
+        "s", "attitudes_20", ("Simulated person",), formats=("many",), templates=("own",)
+    )
+    assert (
+        "The answer format 'many' has more options than there are letters, and the template 'own' "
+        "names options by letters."
+    ) in studies.check(workspace, design)
+    assert studies.check(workspace, replace(design, templates=("standard",))) == ()
