@@ -638,7 +638,7 @@ def import_bank(workspace: Workspace, draft: ImportedBank) -> DraftState:
         first = draft.errors[0]
         more = f" (and {len(draft.errors) - 1} more)" if len(draft.errors) > 1 else ""
         raise BankError(
-            f"Line {first.line}, column {first.column}: {first.reason}{more}",
+            f"Line {first.line}, column {first.column}: {first.reason}{more}.",
             "Mend the file and import it again; nothing was kept.",
         )
     bank = draft.instrument
