@@ -206,7 +206,7 @@ class _Meter:
 
     def state(self, allowance: Allowance, unseen: float, now: float) -> None:
         """Take what the service states; `unseen` was spent since and is not in its count."""
-        if allowance.limit:
+        if allowance.limit is not None and allowance.limit >= 1:
             self._stated = allowance.limit
         if allowance.remaining is None:
             return
@@ -317,10 +317,14 @@ class Pace:
             self._learned *= 1.0 + min(growth, _FASTEST_GROWTH)
         self._learn_tokens(start, tokens_in, tokens_out, now)
 
-    def note_refusal(self, start: Start, now: float) -> None:
-        """The service refused a call because there were too many."""
+    def note_failure(self, start: Start, now: float) -> None:
+        """A call gave no reply: what was set aside for it is free again."""
         if start.tokens:
             self._tokens.correct(-start.tokens, now)
+
+    def note_refusal(self, start: Start, now: float) -> None:
+        """The service refused a call because there were too many."""
+        self.note_failure(start, now)
         if start.number <= self._refused_until:
             return
         self._refused_until = self._started

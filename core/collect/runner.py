@@ -214,6 +214,8 @@ class EndpointState:
             self._pace.note_reply(start, outcome.tokens_in, outcome.tokens_out, _now())
         elif outcome.kind is FailureKind.RATE_LIMIT:
             self._pace.note_refusal(start, _now())
+        else:
+            self._pace.note_failure(start, _now())
         if outcome.limits is not None:
             self._pace.note_limits(start, outcome.limits, _now())
 

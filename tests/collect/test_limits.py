@@ -191,6 +191,25 @@ def test_tokens_of_a_call_are_estimated_by_those_of_earlier_calls():
     assert not Pace(8, None, None).counts_tokens
 
 
+def test_tokens_of_a_call_that_fails_are_free_again():
+    pace = Pace(8, None, 1000)
+    start = started(pace, 0.0, tokens=pace.set_aside(300, 4096))
+    pace.release(start)
+    assert pace.wait_s(100.0, 0.5) > 200
+    pace.note_failure(start, 0.5)
+    assert pace.wait_s(100.0, 0.5) == 0.0
+
+
+def test_a_limit_of_nothing_is_no_limit():
+    pace = Pace(8, None, None)
+    start = started(pace, 0.0)
+    replied(pace, start, 0.1)
+    stated = Allowance(1e-9, None, None)
+    pace.note_limits(start, ServiceLimits(stated, stated), 0.1)
+    started(pace, 0.1)
+    assert pace.wait_s(0, 0.1) == 0.0
+
+
 def test_what_the_service_says_is_left_holds_calls_back_before_it_refuses_them():
     pace = Pace(8, None, None)
     first = started(pace, 0.0)
