@@ -53,7 +53,7 @@ def test_a_design_is_planned_at_the_size_of_the_study(workspace, file):
     trials, calls = SIZES[Path(file).stem]
     assert studies.freeze(workspace, design).n_trials == trials
     assert counts(workspace) == (trials, calls, trials)
-    (row,) = (line for line in README.splitlines() if line.startswith(f"| `{file}`"))
+    row = next(line for line in README.splitlines() if line.startswith(f"| `{file}`"))
     phases = 2 if design.second_phase else 1
     assert row.endswith(f"| {trials * phases:,} | {calls * phases:,} |")
 
