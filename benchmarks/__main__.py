@@ -12,7 +12,7 @@ from benchmarks import machine, report
 
 ROOT = Path(__file__).parents[1]
 NAMES = (
-    "collection", "limits", "memory", "plan", "blocks", "contexts", "parsing", "statistics",
+    "collection", "limits", "memory", "plan", "batches", "contexts", "parsing", "statistics",
     "explore", "psychometrics", "pages", "browser", "local_model",
 )  # fmt: skip
 FILE = ROOT / "docs" / "benchmarks.md"

@@ -34,8 +34,8 @@ from core.collect.runner import (
 from core.domain.numbers import count_text
 from core.domain.study import Respondent, Status
 from core.errors import StoreError, UserError
+from core.store import batches, runs
 from core.store import collection as store
-from core.store import runs
 from core.workflow.designs.studies import (
     load_materials,
     plan_stated_phase,
@@ -196,6 +196,7 @@ class _StudyRun:
             self.first = _FirstReplies({key: person.label for key, person in people.items()})
         spent = sum(s.cost for s in store.attempt_summaries(database, self.study_id))
         spent += runs.count_lost(database, self.study_id, ended=True).cost
+        spent += batches.count_out(database, self.study_id)[1]
         clients, lanes = self._lanes(people)
         helpers = [
             asyncio.create_task(self._watch_requests()),

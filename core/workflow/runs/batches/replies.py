@@ -215,9 +215,11 @@ class _Import:
         factor = attempt.price_factor
         cached = sampling.price_cached
         return Reservation(
-            attempt.cost or 0.0, sampling.price_in * factor, sampling.price_out * factor,
+            attempt.cost or 0.0,
+            sampling.price_in * factor,
+            sampling.price_out * factor,
             None if cached is None else cached * factor,
-        )  # fmt: skip
+        )
 
     def _unknown(self, line: _Line) -> FileError:
         """Why no try at the call of a line went out."""

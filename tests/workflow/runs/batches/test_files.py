@@ -292,3 +292,19 @@ def test_calls_with_history_go_out_when_the_reply_before_is_there(workspace, ser
         assert shown[-2] == {"role": "assistant", "content": numbered}
     take(workspace, [answer(request, numbered) for request in second])
     assert control.progress(workspace, "study").n_done == 40
+
+
+def test_a_cap_counts_what_is_out_and_cached_tokens_cost_less(workspace, server, tmp_path):
+    prices = {"price_in": 10.0, "price_out": 20.0, "price_cached": 1.0}
+    freeze(workspace, service(server.base_url, **prices), n_personas=2)
+    paths = export(workspace, tmp_path, limits=requests.Limits(requests=20), price_factor=0.5)
+    out = workspace.database.row("select sum(cost) from call_out")[0]
+    states.release(workspace, "study", 2)
+    control.start(workspace, "study", cost_cap=out / 2)
+    assert finished(workspace).state == "paused"  # the calls that are out leave no room
+    assert not server.chats
+    line = answer(requests_of(paths[:1])[0])
+    line["response"]["body"]["usage"]["prompt_tokens_details"] = {"cached_tokens": 40}
+    take(workspace, [line])
+    expected = (60 * 10 + 40 * 1 + 1 * 20) / 1e6 / 2
+    assert control.progress(workspace, "study").cost == pytest.approx(expected)
