@@ -11,7 +11,7 @@ from core.errors import NotEnoughData
 from core.workflow.banks import editing
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, item_attributes
 from tests.workflow import studies
 
 STUDY = "study"
@@ -123,3 +123,14 @@ def test_an_unknown_attribute_is_refused_with_those_of_the_banks(asked, by, wher
         analyses.run(asked, "internal_consistency", [STUDY], {"by": by}, where)
     assert refused.value.problem == "The items of study have no attribute 'item.colour'."
     assert refused.value.remedy == "Use: item.subscale, item.keyed, item.country, item.year."
+
+
+def test_filters_by_attributes_become_the_items_that_pass_them(asked):
+    filters = {"item.year": ["1990", "1992.."], "item.country": ["DE"], "language": ["en"]}
+    found = item_attributes.as_item_filter(asked, STUDY, {**filters, "item": ["nature_01", "x"]})
+    assert found == {"item": ["nature_01"], "language": ["en"]}
+    every = item_attributes.as_item_filter(asked, STUDY, filters)
+    assert len(every["item"]) == 9  # of the ten from DE, all but the one of 1991
+    assert item_attributes.as_item_filter(asked, STUDY, {"form": ["original"]}) == {
+        "form": ["original"]
+    }
