@@ -152,10 +152,11 @@ def test_the_second_phase_takes_the_template_that_was_frozen_with_the_study(work
     from dataclasses import replace
 
     from core.workflow import prompts
+    from core.workflow.templates import editing
 
     freeze(workspace, simulated(), bank="opinions_30", n_personas=0, second_phase="opposing")
     mine = prompts.load_wordings(workspace).templates["opposing"]
-    prompts.save_template(workspace, replace(mine, title="Changed later"))
+    editing.save(workspace, replace(mine, title="Changed later"))
     run(workspace)
     kept = prompts.study_wordings(workspace, studies.load(workspace, "study").study_id)
     assert kept.templates["opposing"] == mine
