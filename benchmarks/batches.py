@@ -49,9 +49,9 @@ def measure(work: Path, *, quick: bool) -> Section:
         ("", "s", "CPU-s", "calls/s", "calls/CPU-s", "plain lines/CPU-s", "ratio of CPU",
          "peak MB"),
         rows,
-        (f"{'One run' if repeats == 1 else f'Medians of {repeats} runs'}, each in a new process and "
-         "a new file. Peaks are those of the process so far, freezing of the plan included; the "
-         "export holds the calls of one file, 50,000 at most.",),
+        (f"{'One run' if repeats == 1 else f'Medians of {repeats} runs'}, each in a new process "
+         "and a new file. Peaks are those of the process so far, freezing of the plan included; "
+         "the export holds the calls of one file, 50,000 at most.",),
         ("duckdb", "pyarrow"),
     )  # fmt: skip
 
