@@ -239,8 +239,9 @@ def _factor(
     elif factor == "items":
         language = next(iter(form.fields["languages"]), "en")
         items.item_chooser(
-            bank, value, _key(place, factor), _item_taker(form, place), language=language
-        )
+            bank, value, _key(place, factor), _item_taker(form, place), language=language,
+            may_be_empty=False,
+        )  # fmt: skip
     elif factor == "contexts":
         _contexts(form, place)
     elif factor in forms.NUMBER_LISTS:

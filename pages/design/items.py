@@ -24,19 +24,26 @@ Taken = Callable[[list[str], str], None]
 
 
 def item_chooser(
-    bank: Instrument, chosen: Sequence[str], key: str, take: Taken, *, language: str = "en"
+    bank: Instrument,
+    chosen: Sequence[str],
+    key: str,
+    take: Taken,
+    *,
+    language: str = "en",
+    may_be_empty: bool = True,
 ) -> None:
-    """The items that are asked; none chosen means all of the bank."""
+    """The items that are asked; where that may be empty, none chosen means all of the bank."""
     if not bank.items:
         return
+    all_items = f"all {count_text(len(bank.items), 'item')} of the bank"
     levels.codes(
         "Items that are asked",
         chosen,
         {item.code: _words(item, language) for item in bank.items},
         key,
         lambda codes: take(codes, ""),
-        empty=f"all {count_text(len(bank.items), 'item')} of the bank",
-        help="Empty: all items of the bank.",
+        empty=all_items if may_be_empty else "choose items",
+        help="Empty: all items of the bank." if may_be_empty else "",
     )
     popover = st.popover(
         "Choose by attribute or at random", icon=":material/filter_alt:", key=f"{key}:choice",

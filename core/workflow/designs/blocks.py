@@ -78,14 +78,11 @@ def _levels_words(factor: str, levels: object) -> str:
 
 
 _NO_LEVELS = {
-    "items": "all of the bank",
-    "formats": "the first of the bank",
     "temperatures": "each respondent's own",
     "top_p": "each respondent's own",
     "max_tokens": "each respondent's own",
     "entities": "none",
     "pairs": "none",
-    "contexts": "none",
 }
 """What an empty list of levels of a block means; other factors need a level."""
 
