@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -35,12 +34,13 @@ _QUESTION = "User message: the question itself"
 
 def examples(design: Design, size: PlanSize) -> None:
     """One planned prompt at a time, exactly as it will be sent."""
-    if not size.prompts or not design.respondents:
+    people = {person.label: person.prompts for person in size.respondents if person.prompts}
+    if not people:
         st.info("Choose a bank with items, a language and a respondent to see the prompts.")
         return
-    respondent, number = _choose_prompt(design, size)
-    chosen = design if design.blocks else replace(design, respondents=(respondent,))
-    request = studies.example(widgets.workspace(), chosen, number - 1, respondent=respondent)
+    respondent, number = _choose_prompt(people)
+    workspace = widgets.workspace()
+    request = studies.example(workspace, design, number - 1, respondent=respondent)
     question = request.question
     parts = {
         "item": question.item.code if len(question.items) == 1 else "",
@@ -55,6 +55,11 @@ def examples(design: Design, size: PlanSize) -> None:
     }
     description = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
     st.caption(f"This prompt: {widgets.plain(description)}.")
+    if design.blocks:
+        own = studies.blocks_of_example(workspace, design, number - 1, respondent=respondent)
+        titles = "; ".join(forms.block_title(n, design.blocks[n].name) for n in own)
+        asked = "Asked by" if len(own) == 1 else "Asked once, for"
+        st.caption(f"{asked}: {widgets.plain(titles)}.")
     if design.item_order == "shuffled" or "random" in design.label_orders:
         st.caption("Items and options in random order are shown here in the order of the bank.")
     show_messages(request.messages, request.choices, language=question.language)
@@ -74,28 +79,28 @@ def show_messages(
         st.caption(f"The reply is restricted to: {widgets.plain(', '.join(choices))}.")
 
 
-def _choose_prompt(design: Design, size: PlanSize) -> tuple[str, int]:
-    """The respondent and the number of the prompt to show, counted from 1."""
-    shown = st.session_state.get(_NUMBER, 1)
-    if not 1 <= shown <= size.prompts:
-        st.session_state[_NUMBER] = min(max(shown, 1), size.prompts)
-    st.session_state.setdefault(_NUMBER, 1)
+def _choose_prompt(people: Mapping[str, int]) -> tuple[str, int]:
+    """The respondent and the number of the prompt to show, counted from 1.
+
+    `people` are the respondents, each with the number of its prompts.
+    """
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    respondent = design.respondents[0]
-    if len(design.respondents) > 1:
-        if st.session_state.get(_RESPONDENT) not in design.respondents:
+    respondent = next(iter(people))
+    if len(people) > 1:
+        if st.session_state.get(_RESPONDENT) not in people:
             st.session_state[_RESPONDENT] = respondent
-        respondent = row.selectbox("Prompt to", design.respondents, key=_RESPONDENT)
+        respondent = row.selectbox("Prompt to", list(people), key=_RESPONDENT)
+    last = people[respondent]
+    shown = st.session_state.get(_NUMBER, 1)
+    st.session_state[_NUMBER] = min(max(shown, 1), last)
     row.button(
         "Previous", key="design_previous", icon=":material/chevron_left:", on_click=_step,
-        args=(-1, size.prompts),
+        args=(-1, last),
     )  # fmt: skip
-    number = row.number_input(
-        f"Prompt (of {size.prompts:,})", 1, size.prompts, step=1, key=_NUMBER, width=180
-    )
+    number = row.number_input(f"Prompt (of {last:,})", 1, last, step=1, key=_NUMBER, width=180)
     row.button(
         "Next", key="design_next", icon=":material/chevron_right:", on_click=_step,
-        args=(1, size.prompts),
+        args=(1, last),
     )  # fmt: skip
     return respondent, number
 
@@ -114,6 +119,8 @@ _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "formats": ("answer format", "answer formats"),
     "templates": ("template", "templates"),
     "label orders": ("order of options", "orders of options"),
+    "items per call": ("number of items per call", "numbers of items per call"),
+    "histories": ("history", "histories"),
     "contexts": ("persona", "personas"),
     "conversations": ("conversation", "conversations"),
     "entities": ("entity", "entities"),
@@ -262,14 +269,29 @@ def _money(dollars: float) -> str:
     return f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.4f}"
 
 
-def block_table(design: Design) -> None:
-    """The blocks of the design: how each differs from it, and what no block asks."""
+def block_table(design: Design, size: PlanSize) -> None:
+    """Each block with its size, cost and difference from the design; then all of them together."""
     rows = [
-        (forms.block_title(place, block.name), differences(block) or "nothing")
-        for place, block in enumerate(design.blocks)
-    ]
-    frame = pd.DataFrame(rows, columns=["Block", "Different from the design"])
-    widgets.table(frame, alt=f"{len(rows)} blocks of the design")
+        (
+            forms.block_title(place, block.name), differences(block) or "nothing",
+            own.trials, own.calls, _range(own.cost_low, own.cost_high), own.trials - own.new,
+        )
+        for place, (block, own) in enumerate(zip(design.blocks, size.blocks, strict=True))
+    ]  # fmt: skip
+    columns = ["Block", "Different from the design", "Trials", "Calls", "Cost", "Earlier"]
+    widgets.table(
+        pd.DataFrame(rows, columns=columns),
+        alt=f"{len(rows)} blocks of the design with their trials, calls and cost",
+        column_config={
+            "Different from the design": st.column_config.TextColumn(width="large"),
+            "Earlier": st.column_config.NumberColumn(
+                help="Trials that an earlier block already asks. They are asked once."
+            ),
+        },
+    )
+    shared = sum(own.trials - own.new for own in size.blocks)
+    once = f" Blocks share {count_text(shared, 'trial')}, asked once." if shared else ""
+    st.caption(f"In all: {_outcome(size)}.{once}")
     for sentence in unused_levels(design):
         st.caption(widgets.plain(sentence))
 

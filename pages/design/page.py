@@ -506,7 +506,7 @@ def main() -> None:
         if planned and planned[0].blocks:
             st.header("Blocks of the design")
             with widgets.error_box():
-                overview.block_table(planned[0])
+                overview.block_table(*planned)
         if planned:
             st.header("Prompts to be sent")
             with widgets.error_box():

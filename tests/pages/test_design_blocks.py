@@ -23,6 +23,10 @@ def widget(factor, place=0):
     return f"design_block:{place}:{factor}"
 
 
+def table_of(at):
+    return next(d.value for d in at.dataframe if "Block" in d.value.columns)
+
+
 def test_a_design_without_blocks_shows_one_closed_section_that_explains_itself(workspace):
     at = planned(opened(), bank="policy_60")
     (section,) = [box for box in at.expander if box.label == "Blocks"]
@@ -54,8 +58,7 @@ def test_two_blocks_are_drawn_and_are_there_after_a_reload(workspace):
     assert again.text_input(key=widget("name")).value == "one"
     assert again.text_input(key=widget("items_per_call")).value == "1, 10, all"
     assert not again.exception
-    table = next(d.value for d in again.dataframe if "Block" in d.value.columns)
-    assert table["Different from the design"].tolist()[1] == "Forms: negation, paraphrase_1"
+    assert table_of(again)["Different from the design"][1] == "Forms: negation, paraphrase_1"
     assert again.button(key="design_block_remove").click().run()
     assert [block.name for block in blocks_of(workspace)] == ["one 2"]
     again.button(key="design_block_undo").click().run()
@@ -214,3 +217,52 @@ def test_a_design_with_blocks_is_loaded_and_taken_back(workspace):
     at.button(key="design_back").click().run()
     assert blocks_of(workspace) == ()
     assert at.text_input(key="design:study").value == "mine"
+
+
+YAML = f"""\
+study: s
+instrument: policy_60
+respondents: [{PERSON}]
+forms: [original, negation]
+label_orders: [as_is, inverted]
+blocks:
+- {{name: originals, forms: [original]}}
+- {{name: in the order of the bank, label_orders: [as_is]}}
+- {{name: thirds, forms: [opposite], label_orders: [inverted], items: [open_foreign_policy_01]}}
+"""
+
+
+def test_blocks_are_counted_and_a_prompt_names_the_blocks_that_ask_it(workspace):
+    at = opened()
+    at.file_uploader(key="design_file").upload("d.yaml", YAML.encode(), "text/yaml").run()
+    at.button(key="design_use_file").click().run()
+    table = table_of(at)
+    assert table["Trials"].tolist() == [120, 120, 1]
+    assert table["Calls"].tolist() == [120, 120, 1]
+    assert table["Earlier"].tolist() == [0, 60, 0]  # original as in the bank
+    assert table["Cost"].tolist() == ["free"] * 3
+    assert "In all: **181 calls**. Blocks share 60 trials, asked once." in said(at.caption)
+    assert "3 blocks = **181 calls**" in said(at.markdown)
+    assert "Asked once, for: Block 1 (originals); Block 2 (in the order of the bank)." in (
+        said(at.caption)
+    )
+    at.number_input(key="design_example_number").set_value(181).run()
+    assert "Asked by: Block 3 (thirds)." in said(at.caption)
+    assert not at.button(key="design_freeze").disabled
+    at.button(key="design_freeze").click().run()
+    assert studies.load(workspace, "s").n_trials == 181
+
+
+def test_problems_name_their_block(workspace):
+    at = planned(opened(), bank="policy_60")
+    for name in ("one", "two"):
+        at.button(key="design_block_add").click().run()
+        at.text_input(key=widget("name", int(name == "two"))).set_value(name).run()
+    at.multiselect(key=widget("stated", 1)).set_value(["forms"]).run()
+    at.multiselect(key=widget("forms", 1)).set_value([]).run()
+    assert "'two'" in said(at.info)
+    assert at.button(key="design_freeze").disabled
+    at.multiselect(key=widget("stated", 1)).set_value(["top_p"]).run()
+    at.text_input(key=widget("top_p", 1)).set_value("3").run()
+    assert "Block 2 (two): The value of top-p 3 does not lie between 0 and 1" in said(at.error)
+    assert at.text_input(key=widget("top_p", 1)).value == "3"

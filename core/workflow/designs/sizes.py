@@ -30,6 +30,7 @@ class RespondentSize:
     """What a design asks of one respondent with one set of settings. Costs in US dollars."""
 
     label: str
+    prompts: int  # different ones; repetitions ask the same again
     calls: int
     tokens_low: int
     tokens_high: int
@@ -183,22 +184,46 @@ class PlannedDesign:
         ]
         return self.materials.request(person, question, tuple(earlier))
 
+    def blocks_of(self, respondent_id: int, number: int) -> tuple[int, ...]:
+        """The places of the blocks that ask an item of the n-th request of the first repetition."""
+        found, calls = self._place(self._first_repetitions(respondent_id), number)
+        asked = sum(1 << place for place in calls[-1])
+        bits = [1 << found[axis] for axis in range(_LANGUAGE, len(AXES))]
+        person = 1 << self.plan.levels["respondent"].index(respondent_id)
+        return tuple(
+            n
+            for n, own in enumerate(self.plan.crossed)
+            if any(
+                cell.items & asked
+                and cell.levels[_REPETITION] & 1
+                and cell.levels[_RESPONDENT] & person
+                and all(map(int.__and__, cell.levels[_LANGUAGE:], bits))
+                for cell in own
+            )
+        )
+
     def _questions(self, cells: list[Cell], number: int) -> list[Question]:
         """What the n-th call of the cells asks; with history, after what the calls before asked."""
-        places_of_axes: dict[str, int] = {}
+        found, calls = self._place(cells, number)
+        levels, items = self._levels_at(found), self.materials.bank.items
+        return [self._conditioned(levels, tuple(items[n] for n in asked)) for asked in calls]
+
+    def _place(
+        self, cells: list[Cell], number: int
+    ) -> tuple[dict[int, int], list[tuple[int, ...]]]:
+        """The place on each axis of the n-th call, and of its items; with history, those before."""
+        found: dict[int, int] = {}
         for axis in range(_LANGUAGE, len(AXES)):
-            place, number = self._level(cells, axis, number)
-            places_of_axes[AXES[axis]] = place
-            cells = [*_narrowed(cells, axis, place)]
-        levels = {axis: self.plan.levels[axis][place] for axis, place in places_of_axes.items()}
-        worded = self._worded[levels["language"], levels["form"]]
-        items = [self.materials.bank.items[n] for n in places(cells[0].items & worded)]
+            found[axis], number = self._level(cells, axis, number)
+            cells = [*_narrowed(cells, axis, found[axis])]
+        levels = self._levels_at(found)
+        items = places(cells[0].items & self._worded[levels["language"], levels["form"]])
         size = levels["items_per_call"] or len(items)
         first = 0 if levels["history"] == "own" else number
-        return [
-            self._conditioned(levels, tuple(items[place * size : (place + 1) * size]))
-            for place in range(first, number + 1)
-        ]
+        return found, [items[n * size : (n + 1) * size] for n in range(first, number + 1)]
+
+    def _levels_at(self, found: Mapping[int, int]) -> dict[str, Any]:
+        return {AXES[axis]: self.plan.levels[AXES[axis]][place] for axis, place in found.items()}
 
     def _level(self, cells: Sequence[Cell], axis: int, number: int) -> tuple[int, int]:
         """The level of an axis under which the n-th call stands, and its number there."""
@@ -323,10 +348,11 @@ def _respondent_sizes(planned: PlannedDesign, sampled: int) -> tuple[RespondentS
     sizes = []
     for respondent_id, person in planned.respondents.items():
         calls = planned.calls(planned.of_respondent(respondent_id))
-        distinct = planned.prompts(respondent_id) if sampled else 0
-        step = max(distinct // max(sampled, 1), 1)
-        sample = [planned.request(respondent_id, n) for n in range(0, distinct, step)]
-        sizes.append(_respondent_size(planned.materials.design, person, calls, sample))
+        prompts = planned.prompts(respondent_id)
+        numbers = range(0, prompts, max(prompts // sampled, 1)) if sampled else ()
+        sample = [planned.request(respondent_id, number) for number in numbers]
+        size = _respondent_size(planned.materials.design, person, calls, sample)
+        sizes.append(replace(size, prompts=prompts))
     return tuple(sizes)
 
 
@@ -334,7 +360,7 @@ def _respondent_size(
     design: Design, person: Respondent, calls: int, sample: Sequence[ChatRequest]
 ) -> RespondentSize:
     if not calls or not sample:
-        return RespondentSize(person.label, calls, 0, 0, None, None)
+        return RespondentSize(person.label, 0, calls, 0, 0, None, None)
     scale = calls / len(sample)
     again = 1 + design.ask_again
     characters = sum(len(m["content"]) for request in sample for m in request.messages)
@@ -345,6 +371,7 @@ def _respondent_size(
     priced = len(known) == len(costs)
     return RespondentSize(
         label=person.label,
+        prompts=0,
         calls=calls,
         tokens_low=round(scale * (characters / 5 + answers)),
         tokens_high=round(scale * again * (characters / 3 + longest)),

@@ -104,16 +104,29 @@ def example(
     that are drawn at random are shown as they stand in the bank. The respondent is the first one
     with that label, or the first one of the design where it has none.
     """
+    planned, person = _example_of(workspace, design, respondent)
+    return planned.request(person, number % planned.prompts(person))
+
+
+def blocks_of_example(
+    workspace: Workspace, design: Design, number: int = 0, *, respondent: str = ""
+) -> tuple[int, ...]:
+    """The places, counted from 0, of the blocks that ask what `example` shows."""
+    planned, person = _example_of(workspace, design, respondent)
+    return planned.blocks_of(person, number % planned.prompts(person))
+
+
+def _example_of(workspace: Workspace, design: Design, respondent: str) -> tuple[PlannedDesign, int]:
+    """The planned design, and the id of the respondent with that label, else of the first one."""
     bank = _bank(workspace, design)
     planned = _planned(workspace, design, bank)
     people = [key for key, one in planned.respondents.items() if one.label == respondent]
     people = people or list(planned.respondents)
-    total = planned.prompts(people[0]) if bank.formats and people else 0
-    if not total:
+    if not (bank.formats and people and planned.prompts(people[0])):
         raise DesignError(
             "There is nothing to show yet.", "Choose a bank with items, a language, and a model."
         )
-    return planned.request(people[0], number % total)
+    return planned, people[0]
 
 
 def freeze(workspace: Workspace, design: Design) -> StudyRecord:
