@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.domain.instrument import Instrument, Item, content_hash
-from core.domain.study import Context, Design, crop_conversations, filter_by_language
+from core.domain.study import Block, Context, Design, crop_conversations, filter_by_language
 from core.errors import BankError, DesignError
 from core.files.banks.reading import ImportedBank, read_instrument
 from core.files.contexts import read_contexts
@@ -57,15 +57,23 @@ _BRAND_DIFFERS = (
     "One wording of the instructions serves all formats.",
     "Unusable replies are asked for again five times at most; the study went on until one was "
     "usable. The first replies are kept and counted.",
-    "The study also set top_p to 0.95 and 1,000 tokens a reply: set both at the respondent, with "
-    "more tokens where replies end early.",
 )
 _SCALE = "Jung (2025), MSc thesis, University of Mannheim"
 _SCALE_OWN_ITEMS = "The 22 statements are our own on another subject, with two subscales of 11."
-_SCALE_CROSSING = (
-    "Forms and option orders are crossed, so the alternate form also comes in random order; the "
-    "study varied one at a time."
+_SCALE_CELLS = (
+    Block("original form, both orders", forms=("original",)),
+    Block("alternate form", forms=("alternate",), label_orders=("as_is",)),
 )
+"""Three of the four cells: the study varied one thing at a time."""
+_LABEL_PAIRS = {
+    "personal_1": "agree_disagree",
+    "personal_2": "support_oppose",
+    "personal_3": "agree_disagree",
+    "impersonal_1": "beneficial_harmful",
+    "impersonal_2": "favorable_detrimental",
+    "impersonal_3": "beneficial_harmful",
+}
+"""The labels that each template of the political stances offers."""
 _WORDS = "Core Sentiment Inventory, anonymous submission to ACL"
 _WORDS_DIFFERS = (
     "The words come from another count of frequencies, and names and coarse words are left out.",
@@ -103,7 +111,8 @@ PUBLISHED_DESIGNS = (
         Design(
             "brand_image", "brand_100", (),
             formats=("yes_no", "a_b", "likert_4", "likert_5"), templates=("question",),
-            entities=_BRANDS, temperatures=(1.0,), repetitions=30, items_per_call=0, ask_again=5,
+            entities=_BRANDS, temperatures=(1.0,), top_p=(0.95,), max_tokens=(1000,),
+            repetitions=30, items_per_call=0, ask_again=5,
         ),
     ),
     PublishedDesign(
@@ -116,7 +125,8 @@ PUBLISHED_DESIGNS = (
             "brand_preference", "brand_100_preference", (),
             formats=("name_entity", "yes_no", "a_b", "likert_4", "likert_5"),
             templates=("question",), pairs=(_BRANDS[:2], _BRANDS[::2], _BRANDS[1:]),
-            swap_halves=True, temperatures=(1.0,), repetitions=30, items_per_call=0, ask_again=5,
+            swap_halves=True, temperatures=(1.0,), top_p=(0.95,), max_tokens=(1000,),
+            repetitions=30, items_per_call=0, ask_again=5,
         ),
     ),
     PublishedDesign(
@@ -124,10 +134,10 @@ PUBLISHED_DESIGNS = (
         "An attitude scale and its alternate form, with options in fixed and in random order; "
         "every persona counts as one person.",
         _SCALE,
-        (_SCALE_OWN_ITEMS, "60 personas of our own instead of 296.", _SCALE_CROSSING),
+        (_SCALE_OWN_ITEMS, "60 personas of our own instead of 296."),
         Design(
             "scale_personas", "attitude_22", (), forms=("original", "alternate"),
-            label_orders=("as_is", "random"), temperatures=(0.0,),
+            label_orders=("as_is", "random"), temperatures=(0.0,), blocks=_SCALE_CELLS,
         ),
         PERSONAS,
     ),
@@ -138,12 +148,12 @@ PUBLISHED_DESIGNS = (
         (
             _SCALE_OWN_ITEMS,
             "30 short conversations of our own instead of 300 from a public collection.",
-            _SCALE_CROSSING,
             "The ablation is not included: it needs conversations rewritten toward the attitude.",
         ),
         Design(
             "scale_conversations", "attitude_22", (), forms=("original", "alternate"),
             templates=("conversation",), label_orders=("as_is", "random"), temperatures=(0.0,),
+            blocks=_SCALE_CELLS,
         ),
         CONVERSATIONS,
     ),
@@ -184,20 +194,20 @@ PUBLISHED_DESIGNS = (
         "Ceron et al. (2024), doi:10.1162/tacl_a_00710",
         (
             "60 statements of our own, with invented parties, instead of 239 from voting advice.",
-            "One pair of labels for all templates; the study gave each template a pair of its own. "
-            "The bank has other pairs: choose them as further answer formats.",
-            "Temperature 1 is our choice; the study drew by top-p, which is set at the respondent.",
+            "Four pairs of labels for the six templates; the study had more pairs.",
+            "Temperature 1 is our choice; the study drew by top-p: type its value under Top-p.",
         ),
         Design(
-            "policy_stances", "policy_60", (), formats=("agree_disagree",),
+            "policy_stances", "policy_60", (), formats=tuple(dict.fromkeys(_LABEL_PAIRS.values())),
             forms=(
                 "original", "paraphrase_1", "paraphrase_2", "paraphrase_3", "negation", "opposite",
             ),
-            templates=(
-                "personal_1", "personal_2", "personal_3",
-                "impersonal_1", "impersonal_2", "impersonal_3",
+            templates=tuple(_LABEL_PAIRS), label_orders=("as_is", "inverted"),
+            temperatures=(1.0,), repetitions=30,
+            blocks=tuple(
+                Block(template, templates=(template,), formats=(pair,))
+                for template, pair in _LABEL_PAIRS.items()
             ),
-            label_orders=("as_is", "inverted"), temperatures=(1.0,), repetitions=30,
         ),
     ),
 )  # fmt: skip
@@ -238,10 +248,26 @@ def design(
             instrument=bank.code,
             contexts=chosen.contexts[:SMALL_CONTEXTS],
             repetitions=min(chosen.repetitions, SMALL_REPETITIONS),
-            templates=tuple(dict.fromkeys((chosen.templates[0], chosen.templates[-1]))),
+            **_fewer_templates(chosen),
         )
     editing.set_archived(workspace, bank.code, archived=False)
     return chosen
+
+
+def _fewer_templates(design: Design) -> dict[str, Any]:
+    """The first and the last template of a design, and its blocks with these."""
+    templates = tuple(dict.fromkeys((design.templates[0], design.templates[-1])))
+    blocks = []
+    for block in design.blocks:
+        own = tuple(code for code in block.templates or () if code in templates)
+        if own or block.templates is None:
+            blocks.append(replace(block, templates=own or None))
+    formats = {code for block in blocks for code in block.formats or ()}
+    return {
+        "templates": templates,
+        "blocks": tuple(blocks),
+        "formats": tuple(code for code in design.formats if not formats or code in formats),
+    }
 
 
 def fields(

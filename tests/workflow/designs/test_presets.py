@@ -61,8 +61,8 @@ def test_full_designs_ask_as_much_as_the_published_ones(workspace):
     assert trials == {
         "brand_image": (100 * 4 * 3 * 30, 4 * 3 * 30),
         "brand_preference": (100 * 5 * 3 * 30, 5 * 3 * 30),
-        "scale_personas": (22 * 60 * 4, 22 * 60 * 4),
-        "scale_conversations": (22 * 30 * 4, 22 * 30 * 4),
+        "scale_personas": (22 * 60 * 3, 22 * 60 * 3),  # three of four cells
+        "scale_conversations": (22 * 30 * 3, 22 * 30 * 3),
         "scale_companion": (8 * 60, 8 * 60),
         "opinions_six_languages": (60 * 6 * 10, 60 * 6 * 10),
         "words_english": (5000 * 2, 167 * 2),
@@ -138,3 +138,21 @@ def test_the_name_of_a_study_that_exists_gets_a_number(workspace):
     fields = presets.fields(workspace, presets.by_code("scale_companion"))
     assert fields["study"] == "scale_companion_2"
     assert "respondents" not in fields
+
+
+def test_a_scale_is_asked_in_three_of_four_cells_of_form_and_order(workspace):
+    design = designed(workspace, "scale_personas", 6)
+    record = studies.freeze(workspace, design)
+    cells = set(workspace.database.rows("select form, label_order from administration"))
+    assert record.n_trials == 6 * 5 * 3
+    assert cells == {("original", "as_is"), ("original", "random"), ("alternate", "as_is")}
+
+
+def test_each_template_of_the_stances_has_its_own_labels_also_in_the_short_variant(workspace):
+    for first_items, pairs in ((None, 6), (4, 2)):
+        design = designed(workspace, "policy_stances", first_items)
+        own = [(part.templates, part.formats) for part in design.crossings()]
+        assert len(own) == pairs
+        assert all(len(templates) == len(formats) == 1 for templates, formats in own)
+        assert {code for _, formats in own for code in formats} == set(design.formats)
+        assert studies.check(workspace, design) == ()

@@ -63,7 +63,8 @@ def willing(number, body):
 def asked(workspace, code, person, first_items, **smaller):
     catalog.save(workspace, person)
     design = presets.design(workspace, presets.by_code(code), first_items=first_items)
-    design = replace(design, respondents=(person.label,), temperatures=(), **smaller)
+    own = {"temperatures": (), "top_p": (), "max_tokens": ()}  # the respondent's
+    design = replace(design, respondents=(person.label,), **own | smaller)
     record = studies.freeze(workspace, design)
     control.start(workspace, record.code)
     progress = control.wait(workspace, record.code, every_s=0.05)
