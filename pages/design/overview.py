@@ -119,8 +119,6 @@ _FACTOR_WORDS: Mapping[str, tuple[str, str]] = {
     "formats": ("answer format", "answer formats"),
     "templates": ("template", "templates"),
     "label orders": ("order of options", "orders of options"),
-    "items per call": ("number of items per call", "numbers of items per call"),
-    "histories": ("history", "histories"),
     "contexts": ("persona", "personas"),
     "conversations": ("conversation", "conversations"),
     "entities": ("entity", "entities"),
@@ -283,7 +281,9 @@ def block_table(design: Design, size: PlanSize) -> None:
         pd.DataFrame(rows, columns=columns),
         alt=f"{len(rows)} blocks of the design with their trials, calls and cost",
         column_config={
-            "Different from the design": st.column_config.TextColumn(width="large"),
+            "Block": st.column_config.TextColumn(width=180),
+            "Different from the design": st.column_config.TextColumn(width=440),
+            "Trials": st.column_config.NumberColumn(help=glossary.meaning("Trial")),
             "Earlier": st.column_config.NumberColumn(
                 help="Trials that an earlier block already asks. They are asked once."
             ),

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from core.domain.study import Block, Context
+from core.errors import BankError
 from core.workflow import saved_inputs
 from core.workflow.contexts import sets
 from core.workflow.designs import forms, studies
@@ -266,3 +271,16 @@ def test_problems_name_their_block(workspace):
     at.text_input(key=widget("top_p", 1)).set_value("3").run()
     assert "Block 2 (two): The value of top-p 3 does not lie between 0 and 1" in said(at.error)
     assert at.text_input(key=widget("top_p", 1)).value == "3"
+
+
+def test_a_frozen_design_is_loaded_where_its_bank_has_no_version_yet(workspace):
+    design = studies.design_of_yaml(YAML + "version: 1\n")
+    fields, (note,) = forms.from_design(workspace, design)
+    assert fields["version"] is None
+    assert "The bank has no version 1 here. The design takes its working copy" in note
+    hashed = studies.freeze(workspace, forms.to_design(workspace, fields))
+    assert hashed.version == 1
+    again, notes = forms.from_design(workspace, hashed.design)
+    assert (again["version"], notes) == (1, ())
+    with pytest.raises(BankError):
+        forms.from_design(workspace, replace(design, version=3))

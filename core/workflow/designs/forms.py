@@ -237,13 +237,17 @@ def from_design(workspace: Workspace, design: Design) -> tuple[dict[str, Any], t
         A number is too small for the form.
     """
     _check_numbers(design)
-    editing.content(workspace, design.instrument, design.version)
+    version = design.version
+    if version is not None and version == len(editing.versions(workspace, design.instrument)) + 1:
+        version = None  # freezing publishes the working copy as this version
+    editing.content(workspace, design.instrument, version)
     offered = {person.label for person in catalog.list_respondents(workspace)}
     missing = tuple(label for label in design.respondents if label not in offered)
     fields = _blank_fields() | {
         "study": design.study,
         **{name: list(getattr(design, name)) for name in _LEVEL_FIELDS},
         **{name: getattr(design, name) for name in _VALUE_FIELDS},
+        "version": version,
         "respondents": [label for label in design.respondents if label in offered],
         "entities_text": "\n".join(design.entities),
         "pairs_text": "\n".join(f"{first} | {second}" for first, second in design.pairs),
@@ -255,8 +259,15 @@ def from_design(workspace: Workspace, design: Design) -> tuple[dict[str, Any], t
         "blocks": as_json_values(design).get("blocks", []),
         **_persona_fields(workspace, design.contexts),
     }
-    notes = (f"Not on offer here: {', '.join(missing)}. Add them on the page Respondents.",)
-    return fields, notes if missing else ()
+    notes = []
+    if missing:
+        notes.append(f"Not on offer here: {', '.join(missing)}. Add them on the page Respondents.")
+    if version != design.version:
+        notes.append(
+            f"The bank has no version {design.version} here. The design takes its working copy, "
+            f"which freezing publishes as version {design.version}."
+        )
+    return fields, tuple(notes)
 
 
 def _persona_fields(workspace: Workspace, contexts: tuple[Context, ...]) -> dict[str, Any]:
