@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from core.domain.study import Block, Context, Design
 from core.errors import DesignError
+from core.workflow.answers import exports, imports
 from core.workflow.designs import studies
 from core.workflow.designs.studies import design_of_yaml, design_yaml
 from core.workflow.respondents import catalog
-from tests.workflow.studies import service, simulated
+from core.workflow.runs import control
+from core.workflow.statistics import analyses, frames
+from tests.workflow.studies import finished, freeze, service, simulated
 
 CONTEXTS = (Context("p1", "a nurse", language="en"), Context("p2", "a pilot", language="en"))
 
@@ -186,3 +191,25 @@ def test_blocks_that_swap_a_pair_after_different_repetitions_contradict_each_oth
     apart = (replace(blocks[0], pairs=(("A", "B"),)), replace(blocks[1], pairs=(("A", "C"),)))
     assert said(workspace, replace(design, blocks=apart)) == ""
     assert studies.size(workspace, replace(design, blocks=apart)).trials == 4 + 2
+
+
+def test_items_per_call_and_history_are_set_side_by_side_and_come_back_from_a_file(workspace):
+    person = simulated()
+    record = freeze(
+        workspace, person, n_personas=6, items_per_call=(1, 5), histories=("none", "own")
+    )
+    assert record.n_trials == 6 * 20 * 4
+    control.start(workspace, "study")
+    assert finished(workspace).n_done == record.n_trials
+    analysis = analyses.by_name("internal_consistency")
+    by = frames.default_groups(workspace, analysis, ["study"], {}, {})
+    assert {"items_per_call", "history"} <= set(by)
+    asked = frames.item_scores(workspace, ["study"], {"items_per_call": ["5"]})
+    assert set(asked["history"]) == {"none", "own"}
+    data = exports.export_tidy(workspace, "study")
+    imports.import_tidy(workspace, "a.csv", data.replace(b"\nstudy,", b"\nagain,"))
+    again = exports.export_tidy(workspace, "again").replace(b"\nagain,", b"\nstudy,")
+    columns = ["item", "context", "items_per_call", "history", "answer", "status"]
+    first, second = (pd.read_csv(io.BytesIO(one), dtype="str")[columns] for one in (data, again))
+    assert first.equals(second)
+    assert set(first["items_per_call"]) == {"1", "5"}
