@@ -18,7 +18,7 @@ from core.workflow.prompts import StudyMaterials, said, shown_format
 
 _SAMPLED_PROMPTS = 40  # how many prompts the estimate of tokens and cost looks at
 _REPLY = said("(reply of the model)")
-_SAMPLED_OF_BLOCK = 4  # at least, of each of several blocks
+_SAMPLED_OF_BLOCK = 1  # at least, of each of several blocks
 
 _REPETITION, _RESPONDENT = AXES.index("repetition"), AXES.index("respondent")
 _LANGUAGE, _FORM = AXES.index("language"), AXES.index("form")

@@ -275,10 +275,17 @@ def _planned(
 ) -> PlannedDesign:
     """The design with the respondents of each crossing, with their prices if `priced`."""
     materials = _materials(workspace, design, bank)
-    people = [_crossed_respondents(workspace, part) for part in design.crossings()]
-    if priced:
-        people = [[prices.with_prices(workspace, one) for one in part] for part in people]
-    return PlannedDesign(materials, tuple(map(tuple, people)))
+    asked: dict[object, tuple[Respondent, ...]] = {}  # looked up once for blocks that ask the same
+    people = []
+    for part in design.crossings():
+        chosen = part.respondents, part.temperatures, part.top_p, part.max_tokens
+        if chosen not in asked:
+            own = _crossed_respondents(workspace, part)
+            asked[chosen] = tuple(
+                prices.with_prices(workspace, one) if priced else one for one in own
+            )
+        people.append(asked[chosen])
+    return PlannedDesign(materials, tuple(people))
 
 
 def _crossed_respondents(workspace: Workspace, design: Design) -> list[Respondent]:
