@@ -44,11 +44,11 @@ def show(study: StudyRecord) -> None:
             st.success(plain(note))
         respondent_id, person = _settings(study, people)
         driving = service.drive_state(workspace(), study.study_id, respondent_id).state in _DRIVING
-        st.subheader("By the service of the endpoint")
+        st.header("By the service of the endpoint")
         _service_buttons(study, person, driving=driving)
         every = _POLL_S if driving else None
         st.fragment(_progress, run_every=every)(study, respondent_id, driving=driving)
-        st.subheader("As files")
+        st.header("As files")
         _files(study, person)
 
 
