@@ -112,7 +112,7 @@ select trial_id, coder, status as person_status, option as person_option,
     {_TIME.format("coded_at")} as coded_at
 from coding where audit_id = $audit
 qualify row_number() over (partition by trial_id, coder order by number desc) = 1
-order by min(number) over (partition by coder)
+order by min(number) over (partition by coder), number
 """  # noqa: S608
 
 
@@ -231,7 +231,7 @@ def sample(database: Database, audit_id: int) -> pd.DataFrame:
 
 
 def codings(database: Database, audit_id: int) -> pd.DataFrame:
-    """Every coder's coding of each reply, with the parser's at that time; coders in their order."""
+    """Every coder's coding of each reply, with the parser's at that time; coders, and the codings of each, in order."""
     return database.frame(_CODED, {"audit": audit_id})
 
 
