@@ -12,15 +12,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import signal
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
 
 from aiohttp import web
 
-from tests.fault_server import default_text
+from tests.fault_server import default_text, serve_until_ended
 
 KEY = "sk-test-canary-0123456789"
 Fate = str | int
@@ -261,14 +259,7 @@ def main() -> None:
     parser.add_argument("--faults", action="store_true", help="errors, expiry and lost lines")
     options = parser.parse_args()
     fates = first_time({7: 500, 11: "expire", 13: "lose"}) if options.faults else all_answered
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
-    with BatchServer(fates, work_s=options.work) as server:
-        sys.stdout.write(json.dumps({"base_url": server.base_url, "key": server.key}) + "\n")
-        sys.stdout.flush()
-        while not ended.wait(0.5):
-            pass
+    serve_until_ended(BatchServer(fates, work_s=options.work))
 
 
 if __name__ == "__main__":

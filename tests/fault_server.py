@@ -355,6 +355,11 @@ def main() -> None:
         keep_requests=False,
         port=options.port,
     )
+    serve_until_ended(server)
+
+
+def serve_until_ended(server):
+    """Run a server of the tests as a process: print its address and key, end with a signal."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())

@@ -30,6 +30,11 @@ a number or `all`, `history` a History."""
 USUAL_CALLS = {"items_per_call": "1", "history": "none"}
 """The factors of calls at the level that a design has where it does not state them."""
 
+WAYS_OF_ASKING = (
+    "form", "format", "template", "label_order", "phase", "items_per_call", "history",
+)  # fmt: skip
+"""The factors that say how an item is asked, not who is asked or about what."""
+
 CONTENT_FILTER = "content_filter"
 """Finish reason of a reply that the provider's content filter withheld: a refusal."""
 

@@ -234,18 +234,22 @@ def test_migrations_apply_once(tmp_path):
     assert applied == [(name,) for name, _ in MIGRATIONS]
 
 
+def migrate_until(raw, step):
+    """The schema as it was before a step."""
+    raw.execute(
+        "create table schema_migration (name varchar primary key, applied_at timestamptz not null)"
+    )
+    for name, sql in MIGRATIONS[: [name for name, _ in MIGRATIONS].index(step)]:
+        raw.execute(sql)
+        raw.execute("insert into schema_migration values (?, now())", [name])
+
+
 @pytest.fixture
 def old_file(tmp_path):
     """A file as an Inkblot before calls of several items left it."""
     path = tmp_path / "old.duckdb"
-    name, schema = MIGRATIONS[0]
     with duckdb.connect(str(path)) as raw:
-        raw.execute(
-            "create table schema_migration"
-            " (name varchar primary key, applied_at timestamptz not null)"
-        )
-        raw.execute(schema)
-        raw.execute("insert into schema_migration values (?, now())", [name])
+        migrate_until(raw, "0002_calls")
         for table, rows in BEFORE_CALLS.items():
             marks = ", ".join("?" * len(rows[0]))
             raw.executemany(f"insert into {table} values ({marks})", rows)  # noqa: S608
@@ -266,13 +270,7 @@ def test_an_older_file_keeps_every_row_through_the_migration(old_file):
 def test_codings_of_a_file_without_coders_belong_to_coder_1(tmp_path):
     path = tmp_path / "old.duckdb"
     with duckdb.connect(str(path)) as raw:
-        raw.execute(
-            "create table schema_migration"
-            " (name varchar primary key, applied_at timestamptz not null)"
-        )
-        for name, step in MIGRATIONS[: [name for name, _ in MIGRATIONS].index("0006_coders")]:
-            raw.execute(step)
-            raw.execute("insert into schema_migration values (?, now())", [name])
+        migrate_until(raw, "0006_coders")
         raw.execute("insert into audit values (7, 31, 1, 100, false, '2026-02-01 00:00:00+00')")
         for trial, status, option in ((51, "answered", "3"), (52, "neutral", None)):
             raw.execute("insert into audit_sample values (7, 31, ?, ?)", [trial, trial - 50])
@@ -315,13 +313,7 @@ def test_codings_of_a_file_without_coders_belong_to_coder_1(tmp_path):
 def test_an_older_file_says_how_many_items_a_call_asked(tmp_path, kind, design, said):
     path = tmp_path / "old.duckdb"
     with duckdb.connect(str(path)) as raw:
-        raw.execute(
-            "create table schema_migration"
-            " (name varchar primary key, applied_at timestamptz not null)"
-        )
-        for name, step in MIGRATIONS[: [name for name, _ in MIGRATIONS].index("0007_call_factors")]:
-            raw.execute(step)
-            raw.execute("insert into schema_migration values (?, now())", [name])
+        migrate_until(raw, "0007_call_factors")
         raw.execute("insert into study values (31, 's', ?, 1, ?, '', now())", [kind, design])
         for number, phase in enumerate(said):
             raw.execute(

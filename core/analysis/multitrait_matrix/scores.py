@@ -22,7 +22,7 @@ from core.analysis.shared.scores import (
     level_sort_key,
     shown_scales,
 )
-from core.domain.study import FACTORS
+from core.domain.study import FACTORS, WAYS_OF_ASKING
 from core.errors import NotEnoughData
 from core.stats.inputs import Estimate
 from core.stats.reliability.alpha import cronbach_alpha
@@ -183,17 +183,7 @@ def with_prefixes(sources: Sequence[ScoreSource]) -> tuple[ScoreSource, ...]:
 
 MATCHED = ("respondent", "language", "context", "repetition")
 """What makes a row: scores are matched on these and averaged over everything else."""
-_ASKED_WITH = (
-    "entity",
-    "entity_b",
-    "form",
-    "format",
-    "template",
-    "label_order",
-    "phase",
-    "items_per_call",
-    "history",
-)
+_ASKED_WITH = ("entity", "entity_b", *WAYS_OF_ASKING)
 """Factors that whole sources may differ in by design, so that they cannot separate them."""
 _NO_ITEMS = "No reliability: the score is not a mean of items."
 

@@ -13,7 +13,7 @@ from core.analysis.shared.matrices import ALL_ITEMS, distinct, group_name
 from core.analysis.shared.rows import Integers, codes_of
 from core.domain.attributes import is_attribute
 from core.domain.frames import CONTEXT_SET, ORIGIN, REWRITING
-from core.domain.study import FACTORS
+from core.domain.study import FACTORS, WAYS_OF_ASKING
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 from core.stats.scores import ScoreRule, scale_scores
@@ -161,16 +161,7 @@ def repeated_note(n: int) -> str:
 
 # Paired scores: a row per unit, a column per level of one factor.
 
-_ASKED_WITH = (
-    "language",
-    "form",
-    "format",
-    "template",
-    "label_order",
-    "phase",
-    "items_per_call",
-    "history",
-)
+_ASKED_WITH = ("language", *WAYS_OF_ASKING)
 """Factors in which whole studies may differ: what was asked, not who or under which context."""
 
 _AS_ASKED = "as asked"
