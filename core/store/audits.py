@@ -231,7 +231,7 @@ def sample(database: Database, audit_id: int) -> pd.DataFrame:
 
 
 def codings(database: Database, audit_id: int) -> pd.DataFrame:
-    """Every coder's coding of each reply, with the parser's at that time; coders, and the codings of each, in order."""
+    """Every coder's coding of each reply, with the parser's at that time, by coder in order."""
     return database.frame(_CODED, {"audit": audit_id})
 
 
