@@ -166,7 +166,7 @@ def _plain(option_counts: pd.DataFrame) -> pd.DataFrame:
     """The counts with categories as objects and missing factors as empty text."""
     frame = option_counts.copy()
     for name in frame.columns:
-        if name not in ("points", "position", "count", "is_status"):
+        if frame[name].dtype.kind not in "iuf":
             values = frame[name].astype(object)
             frame[name] = values.where(values.notna(), "")
     return frame
@@ -175,8 +175,11 @@ def _plain(option_counts: pd.DataFrame) -> pd.DataFrame:
 def _rows(counts: pd.DataFrame, cell: tuple[str, ...]) -> pd.DataFrame:
     """All rows of the table of options, in order of groups, items and options."""
     item = [*cell, "subscale", "item"]
-    is_status = counts["is_status"].astype(bool)
-    chosen, statuses = counts[~is_status], counts[is_status]
+    is_status = counts["option"] == ""
+    chosen, statuses = (
+        counts[~is_status],
+        counts[is_status].assign(option=lambda own: own["status"]),
+    )
     # Studies may use different banks, so options are borrowed only within study and format.
     menu = chosen[["study", "format", "option", "position", "points"]].drop_duplicates(
         ["study", "format", "option"]

@@ -58,7 +58,7 @@ _WIDE = 1.0  # an interval of a correlation that is wider says little, and sets 
 Ends = tuple[float, float]
 
 
-def _correlation_ends(table: pd.DataFrame) -> Ends:
+def correlation_ends(table: pd.DataFrame) -> Ends:
     """From 0, or the lowest value if below, to 1, or the highest value if above.
 
     A value that only degenerate results have, and an interval that says little, set no end.
@@ -71,7 +71,7 @@ def _correlation_ends(table: pd.DataFrame) -> Ends:
 
 def _loading_ends(table: pd.DataFrame) -> Ends:
     """The same, with room for intervals that reach a little beyond 1."""
-    low, high = _correlation_ends(table)
+    low, high = correlation_ends(table)
     narrow = table[table["ci_high"] - table["ci_low"] <= _WIDE]
     within = narrow[["ci_low", "ci_high"]].clip(-FARTHEST, FARTHEST)
     return (low, high) if within.empty else (
@@ -79,7 +79,7 @@ def _loading_ends(table: pd.DataFrame) -> Ends:
     )  # fmt: skip
 
 
-def _free_ends(table: pd.DataFrame, lines: Sequence[float] = (), least: float = 0.0) -> Ends:
+def free_ends(table: pd.DataFrame, lines: Sequence[float] = (), least: float = 0.0) -> Ends:
     """All values and lines, and intervals that reach no further than is usual, with a margin.
 
     With `least`, values as well lie no further than is usual from the first line, or so far.
@@ -106,7 +106,7 @@ class DotAxis:
     """
 
     title: str
-    ends_of: Callable[[pd.DataFrame], Ends] = _correlation_ends
+    ends_of: Callable[[pd.DataFrame], Ends] = correlation_ends
     lines: tuple[float, ...] = ()  # dashed, to be explained below the title
     band: tuple[float, float] | None = None
     of: str = "Item or subscale"  # what a row is, for the tooltip
@@ -132,7 +132,7 @@ def _long_labels(table: pd.DataFrame) -> bool:
     return "label" in table and bool(table["label"].str.len().max() > _SHORT_LABEL)
 
 
-def _dot_chart(
+def dot_chart(
     table: pd.DataFrame,
     axis: DotAxis,
     title: str,
@@ -215,7 +215,7 @@ def _dots(table: pd.DataFrame, axis: DotAxis, theme: Theme) -> Any:
         number_tip("ci_high", "Interval to"),
         alt.Tooltip("n:Q", title="n"),
     ]
-    color, shape = _group_marks(groups, theme)
+    color, shape = group_marks(groups, theme)
     rules = labelled.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
         x=across("ci_low"), x2="ci_high:Q", tooltip=tooltip, **color
     )
@@ -265,7 +265,7 @@ def _across(axis: DotAxis, ends: Ends) -> Callable[[str], Any]:
     return across
 
 
-def _group_marks(groups: Sequence[str], theme: Theme) -> tuple[dict[str, Any], dict[str, Any]]:
+def group_marks(groups: Sequence[str], theme: Theme) -> tuple[dict[str, Any], dict[str, Any]]:
     """The color and the shape of each group with a legend above; nothing for one group."""
     if len(groups) == 1:
         return {}, {}
@@ -390,14 +390,14 @@ def odds_ratio_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     axis = DotAxis("Odds ratio with interval", _ratio_ends, (1.0,), of="List", decimals=2,
                    log=True)  # fmt: skip
     subtitle = ["Dashed: 1, no difference. To the right: as in the stereotype."]
-    return (_dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
+    return (dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
 
 
 def _ratio_ends(table: pd.DataFrame) -> Ends:
     """Ends of an axis of ratios: a ratio beyond 100 sets none where such ratios are not usual."""
     logs = table.assign(**{name: np.log(table[name].where(table[name] > 0))
                            for name in ("value", "ci_low", "ci_high")})  # fmt: skip
-    low, high = _free_ends(logs, (0.0,), math.log(100))
+    low, high = free_ends(logs, (0.0,), math.log(100))
     return math.exp(low), math.exp(high)
 
 
@@ -419,8 +419,8 @@ def _means_chart(
         f"{count_text(largest_count(drawn['n']), 'administration')}: {range_text(known)}; "
         f"{len(drawn) - len(known)} undefined.{left_out}"
     )
-    axis = DotAxis(axis_title, _free_ends, of=noun.capitalize(), decimals=2)
-    return _dot_chart(drawn, axis, title, text, theme, left_out=left_out)
+    axis = DotAxis(axis_title, free_ends, of=noun.capitalize(), decimals=2)
+    return dot_chart(drawn, axis, title, text, theme, left_out=left_out)
 
 
 # Dot plots of coefficients: discrimination, reliability, correlations of scores.
@@ -451,7 +451,7 @@ def discrimination_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, 
         )
         title = f"Discrimination, {subscale}" if subscale else "Discrimination"
         axis = DotAxis("Discrimination with interval", band=_GOOD_RANGE, common=True, items=True)
-        charts.append(_dot_chart(table, axis, title, words, theme, [_GOOD_RANGE_WORDS], left_out))
+        charts.append(dot_chart(table, axis, title, words, theme, [_GOOD_RANGE_WORDS], left_out))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
@@ -462,7 +462,7 @@ def alpha_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     ).rename(columns={"alpha": "value", "n_administrations": "n", "subscale": "item"})
     frame["item"] = frame["item"].replace("", "(no subscale)")
     words = "Dot plot of Cronbach's alpha"
-    return (_coefficient_chart(frame, "Cronbach's α with interval", "α", words, "subscale", theme),)
+    return (coefficient_chart(frame, "Cronbach's α with interval", "α", words, "subscale", theme),)
 
 
 def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -473,7 +473,7 @@ def reliability_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...
     columns = ("scale", "coefficient", "value", "ci_low", "ci_high", "n")
     frame = chart_rows(table, columns, "scale").rename(columns={"coefficient": "item"})
     charts = [
-        _coefficient_chart(
+        coefficient_chart(
             own.drop(columns="scale"), f"Reliability, {scale or '(no subscale)'}",
             "Coefficient with interval", f"Dot plot of the reliability of {scale or 'no subscale'}",
             "coefficient", theme,
@@ -495,7 +495,7 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
     frame.insert(1, "item", pairs)
     frame = frame.drop(columns=["first", "second", "kind"])
     charts = [
-        _coefficient_chart(
+        coefficient_chart(
             own.drop(columns="scale"), f"Correlations of scores, {scale}",
             "Pearson's r with interval", f"Dot plot of Pearson's r on {scale}", "pair", theme,
         )
@@ -504,7 +504,7 @@ def score_correlation_charts(result: AnalysisResult, theme: Theme) -> tuple[Char
     return with_undrawn_count(charts, frame["scale"].nunique())
 
 
-def _coefficient_chart(
+def coefficient_chart(
     frame: pd.DataFrame, title: str, axis_title: str, words: str, noun: str, theme: Theme
 ) -> Chart:
     """A labelled dot plot of values that are at most about 1; `noun` says what a row is."""
@@ -519,7 +519,7 @@ def _coefficient_chart(
         f"{range_text(known)}; {len(table) - len(known)} undefined.{left_out}"
     )
     axis = DotAxis(axis_title, of=noun.capitalize(), common=True)
-    return _dot_chart(table, axis, title, text, theme, left_out=left_out)
+    return dot_chart(table, axis, title, text, theme, left_out=left_out)
 
 
 # Dot plots of standardized loadings with their intervals, one for each factor.
@@ -561,7 +561,7 @@ def loading_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         axis = DotAxis("Standardized loading with interval", _loading_ends, (0.0,), common=True,
                        items=True)  # fmt: skip
         title = f"Loadings on {factor}"
-        charts.append(_dot_chart(drawn, axis, title, words, theme, left_out=left_out))
+        charts.append(dot_chart(drawn, axis, title, words, theme, left_out=left_out))
     return with_undrawn_count(charts, frame["factor"].nunique())
 
 
@@ -607,11 +607,9 @@ def invariance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]
     )
     title = "Change in CFI from the step before"
     lines = (_CHEN, 0.0)
-    axis = DotAxis(
-        "Change in CFI", lambda rows: _widened(_free_ends(rows, lines)), lines, of="Step"
-    )
+    axis = DotAxis("Change in CFI", lambda rows: _widened(free_ends(rows, lines)), lines, of="Step")
     subtitle = ["Dashed: 0, and −.01, from which on a fall speaks against equality (Chen, 2007)."]
-    return (_dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
+    return (dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -646,12 +644,12 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         subtitle = ["A: negligible or not significant. B: moderate. C: large. Dashed: .035 and "
                     ".07.",
                 "Classes of Jodoin and Gierl (2001)."]  # fmt: skip
-        charts.append(_dot_chart(drawn, axis, title, words, theme, subtitle, left_out))
+        charts.append(dot_chart(drawn, axis, title, words, theme, subtitle, left_out))
     return with_undrawn_count(charts, frame["subscale"].nunique())
 
 
 def _dif_ends(table: pd.DataFrame) -> Ends:
-    low, high = _free_ends(table, (0.0, _JODOIN_GIERL[1]))
+    low, high = free_ends(table, (0.0, _JODOIN_GIERL[1]))
     return min(low, 0.0), high
 
 
@@ -686,10 +684,10 @@ def model_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"{int(impossible[: len(drawn)].sum())} with impossible estimates.{left_out}"
     )
     title = "BIC above that of the best model"
-    axis = DotAxis("Difference in BIC", lambda rows: _widened(_free_ends(rows, (0.0,))), (0.0,),
+    axis = DotAxis("Difference in BIC", lambda rows: _widened(free_ends(rows, (0.0,))), (0.0,),
                    of="Model")  # fmt: skip
     subtitle = ["Lower is better; 0, dashed: the best of the group."]
-    return (_dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
+    return (dot_chart(drawn, axis, title, words, theme, subtitle, left_out),)
 
 
 def _without_intervals(frame: pd.DataFrame) -> pd.DataFrame:

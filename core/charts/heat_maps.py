@@ -55,7 +55,7 @@ _MOST_SIDE_BY_SIDE = 4  # columns of panels that stand side by side
 Ends = tuple[float, float]
 
 
-def _color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
+def color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
     """The cells with color, ink and label; where undefined, a dash on the background."""
     low = ends[0]
     fills = [
@@ -76,7 +76,7 @@ def _color_cells(cells: pd.DataFrame, ends: Ends, theme: Theme) -> pd.DataFrame:
     return cells.assign(fill=fills, ink=inks, label=labels, known=known, outline=outline)
 
 
-def _heat_layers(
+def heat_layers(
     cells: pd.DataFrame,
     column: str,
     theme: Theme,
@@ -90,7 +90,7 @@ def _heat_layers(
     shown = set(cells[column])
     x = alt.X(
         f"{column}:N", title=None, sort=[name for name in across if name in shown],
-        axis=_top_axis(list(shown), upright=upright),
+        axis=top_axis(list(shown), upright=upright),
         scale=alt.Scale(paddingInner=0.03),
     )  # fmt: skip
     listed = set(cells["item"])
@@ -127,7 +127,7 @@ def _heat_layers(
     return alt.layer(*layers).properties(height=alt.Step(_ROW))
 
 
-def _top_axis(names: Sequence[str], *, upright: bool) -> Any:
+def top_axis(names: Sequence[str], *, upright: bool) -> Any:
     """Names of columns: in lines while there is room for that, else slanted."""
     if len(names) > _UPRIGHT_COLUMNS and not upright:
         return alt.Axis(orient="top", labelAngle=-30, labelLimit=150, labelFlush=False, ticks=False)
@@ -145,7 +145,7 @@ def _share(value: float, ends: Ends) -> float:
     return min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5
 
 
-def _ends_of(values: pd.Series[float], *, correlations: bool = False) -> Ends:
+def ends_of(values: pd.Series[float], *, correlations: bool = False) -> Ends:
     """Ends of the color scale: the same distance from 0 both ways if any value is below 0.
 
     Correlations end at 1. Of other values, those that are very far from most set no end.
@@ -165,7 +165,7 @@ def _ends_of(values: pd.Series[float], *, correlations: bool = False) -> Ends:
     return low, high
 
 
-def _scale_in_words(ends: Ends, values: pd.Series[float]) -> str:
+def scale_in_words(ends: Ends, values: pd.Series[float]) -> str:
     """What the colors mean."""
     low, high = ends
     above = " and above" if values.max() > high else ""
@@ -187,24 +187,24 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     if table is None:
         return ()
     frame = chart_rows(table, ("subscale", "item", "value", "n"))
-    ends = _ends_of(frame["value"])
+    ends = ends_of(frame["value"])
     what = next(column.title for column in table.columns if column.name == "value")
     charts = []
     for subscale, own in rows_by_chart(frame, "subscale"):
         cells, left_out = _first_columns(own.drop(columns="subscale"))
-        cells = _color_cells(cells, ends, theme)
+        cells = color_cells(cells, ends, theme)
         title = f"{what}, {subscale}" if subscale else what
         words = (
             f"Heat map of {what[:1].lower()}{what[1:]}: "
             f"{count_text(cells['item'].nunique(), 'item')} by "
             f"{count_text(cells['group'].nunique(), 'group')}, "
             f"n up to {count_text(largest_count(cells['n']), 'administration')}: "
-            f"{_cells_in_words(cells)}"
+            f"{cells_in_words(cells)}"
             f"{left_out}"
         )
-        spec = _heat_layers(cells, "group", theme).properties(
+        spec = heat_layers(cells, "group", theme).properties(
             data=cells, width="container",
-            title=heading(title, theme, [_scale_in_words(ends, frame["value"]), left_out.strip()]),
+            title=heading(title, theme, [scale_in_words(ends, frame["value"]), left_out.strip()]),
         )  # fmt: skip
         charts.append(Chart(title, spec, words, cells))
     return with_undrawn_count(charts, frame["subscale"].nunique())
@@ -216,18 +216,18 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
     frame = frame.rename(columns={"factor": "column", "loading": "value"})
     frame["column"] = "Factor " + frame["column"].astype(str)
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
-    ends = _ends_of(cells["value"], correlations=True)
-    cells = _color_cells(cells.reset_index(drop=True), ends, theme)
+    ends = ends_of(cells["value"], correlations=True)
+    cells = color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
         f"Heat map of pattern loadings: {count_text(cells['item'].nunique(), 'item')} by "
         f"{count_text(cells['column'].nunique(), 'factor')} in "
-        f"{count_text(cells['group'].nunique(), 'group')}: {_cells_in_words(cells, 'column')}"
+        f"{count_text(cells['group'].nunique(), 'group')}: {cells_in_words(cells, 'column')}"
         f"{left_out}"
     )
     title = "Loadings of exploratory factors"
     across = panels_across(cells) if cells["column"].nunique() <= _MOST_SIDE_BY_SIDE else 1
-    layers = _heat_layers(cells, "column", theme, upright=across > 1)
-    lines = [_scale_in_words(ends, cells["value"])]
+    layers = heat_layers(cells, "column", theme, upright=across > 1)
+    lines = [scale_in_words(ends, cells["value"])]
     spec = panels(layers, cells, title, theme, lines, across=across, once=left_out)
     return Chart(title, spec, words, cells, across)
 
@@ -245,7 +245,7 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
         cells, left_out = limit_marks(own.drop(columns="subscale"), _MARKS_PER_CELL)
         groups = cells.reset_index(drop=True).groupby("group", sort=False)
         cells = pd.concat(
-            [_color_cells(rows, _ends_of(rows["value"]), theme) for _, rows in groups]
+            [color_cells(rows, ends_of(rows["value"]), theme) for _, rows in groups]
         ).sort_index()  # rows stay in the order of the result
         title = f"Item information, {subscale}" if subscale else "Item information"
         words = (
@@ -253,9 +253,9 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
             "of the "
             f"trait in SD, in {count_text(cells['group'].nunique(), 'group')}, n up to "
             f"{count_text(largest_count(cells['n']), 'administration')}: "
-            f"{_cells_in_words(cells, 'trait')}{left_out}"
+            f"{cells_in_words(cells, 'trait')}{left_out}"
         )
-        layers = _heat_layers(cells, "trait", theme, upright=True)
+        layers = heat_layers(cells, "trait", theme, upright=True)
         charts.append(
             Chart(
                 title,
@@ -268,7 +268,7 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
 
 
 def _information_lines(rows: pd.DataFrame) -> list[str]:
-    scale = _scale_in_words(_ends_of(rows["value"]), rows["value"])
+    scale = scale_in_words(ends_of(rows["value"]), rows["value"])
     return [f"Across: trait in SD. {scale}"]
 
 
@@ -289,18 +289,18 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
     cells, left_out = limit_marks(frame, _MARKS_PER_CELL)
     if len(order) > len(drawn_scores):
         left_out += f" Only the first {len(drawn_scores)} of {len(order)} scores are drawn."
-    ends = _ends_of(cells["value"], correlations=True)
-    cells = _color_cells(cells.reset_index(drop=True), ends, theme)
+    ends = ends_of(cells["value"], correlations=True)
+    cells = color_cells(cells.reset_index(drop=True), ends, theme)
     words = (
         f"Heat map of correlations between {count_text(len(drawn_scores), 'score')} in "
         f"{count_text(cells['group'].nunique(), 'group')}, n up to {largest_count(cells['n']):,}: "
-        f"{_cells_in_words(cells, 'column')}{left_out}"
+        f"{cells_in_words(cells, 'column')}{left_out}"
     )
     title = "Correlations of scores"
-    subtitle = [_scale_in_words(ends, cells["value"])]
+    subtitle = [scale_in_words(ends, cells["value"])]
     if "same_trait" in cells and cells["same_trait"].any():
         subtitle.append("Thick outline: the same trait by different methods.")
-    layers = _heat_layers(cells, "column", theme, order=order)
+    layers = heat_layers(cells, "column", theme, order=order)
     drawn, without = groups_with_values(cells)
     spec = panels(
         layers, drawn, title, theme, subtitle, name_groups=len(set(cells["group"])) > 1,
@@ -325,7 +325,7 @@ def _first_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     return shown.reset_index(drop=True), left_out
 
 
-def _cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
+def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:
     """Range, extremes and what is undefined."""
     known = cells.dropna(subset=["value"])
     undefined = len(cells) - len(known)

@@ -56,22 +56,27 @@ ITEM_SCORES = FrameSpec(
 NaN where `status` says why not. Every planned trial has its row; status "not_asked" until asked."""
 
 OPTION_COUNTS = FrameSpec(
-    row="how often one option (or status) came up for one item in one cell of the design",
+    row="how often one option, or none with some status, came up for one item in one cell",
     columns=(
-        "study", *(f for f in FACTORS if f not in ("repetition", "context")), "item", "subscale",
-        "keyed", "option", "position", "points", "is_status", "count",
+        "study", "format", "item", "subscale", "keyed", "pair", "genre", "direction", "option",
+        "position", "points", "stance", "coin", "status", "lowest", "highest", "n_options",
+        "midpoint", "count",
     ),
-    key=(
-        "study", *(f for f in FACTORS if f not in ("repetition", "context")), "item", "option",
-        "is_status",
-    ),
-    optional_key=("context", "repetition", CONTEXT_SET, REWRITING),
+    key=("study", "format", "item", "direction", "option", "coin", "status"),
+    optional_key=(*(f for f in FACTORS if f != "format"), CONTEXT_SET, REWRITING),
 )  # fmt: skip
-"""`option` is an option's code, or a status where `is_status`; `position` its place among the
-options (statuses after them); `points` as printed in the bank, before reverse-keying, NaN for
-statuses; `count` a number of trials. Counts are summed over context, repetition and the columns
-made from contexts unless a caller asks for them. Options without a trial are not in the table; the
-analysis adds them with 0."""
+"""A cell is one combination of the factors that the analysis and the user keep apart (columns of
+the optional key); counts are summed over all other factors.
+
+`option` is the code of an option, empty where none was chosen; `position` its place among the
+options, `points` as printed in the bank (before reverse-keying) and `stance` -1, 0 or 1, NaN where
+there is no option or the bank states none. `status` is a Status or "not_asked"; an answer and an
+answer with an explanation are two rows. `keyed` and `direction` (of the form) are -1 or 1.
+`coin` is 0 or 1, a fair coin for each answer of stance 0, made of its trial and a seed; NaN for
+other answers, and where the analysis has no seed. `lowest`, `highest` and `n_options` describe the
+options of the format that have points (NaN, NaN, 0 where none has), `midpoint` its rule for
+stance 0. `count` is a number of trials. Options without a trial are not in the table; the analysis
+adds them with 0."""
 
 
 TEXTS = FrameSpec(

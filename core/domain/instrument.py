@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from pydantic import TypeAdapter
 
 from core.domain.numbers import count_text
-from core.domain.values import Number, json_value
+from core.domain.values import Number, json_value, stable_id
 
 # Keying: the words for it in files, and its effect on points.
 
@@ -91,6 +91,19 @@ MIDPOINTS: Mapping[Midpoint, str] = {
     "drop": "left out",
 }
 """How an answer without a side counts where answers become 0 or 1."""
+
+_PRIME = 2**31 - 1  # products of two numbers below it fit into 63 bits
+
+
+def coin(trial_id: Any, seed: int) -> Any:
+    """A fair coin, 0 or 1, for a trial: the same for a number, an array and a column in SQL.
+
+    `trial_id` is a hash; a multiple of it, modulo a prime, is odd for half of all trials. Another
+    seed gives another multiple, whose oddness is as good as independent.
+    """
+    multiple = 1 + stable_id("coin", seed) % (_PRIME - 1)
+    return (trial_id % _PRIME) * multiple % _PRIME % 2
+
 
 Kind = Literal["items", "words", "prompts"]
 KINDS: Mapping[Kind, str] = {

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wanted_text
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
-from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
+from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS, coin
 from core.domain.study import FACTORS, Status
 from core.store import scoring
 from core.store.database import Database
@@ -55,9 +55,12 @@ _attribute = ibis.table(
 )
 _option = ibis.table(
     {"instrument_id": "int64", "format": "string", "position": "int32", "code": "string",
-     "points": "float64"},
+     "points": "float64", "stance": "int8"},
     name="answer_option",
 )  # fmt: skip
+_format = ibis.table(
+    {"instrument_id": "int64", "format": "string", "midpoint": "string"}, name="answer_format"
+)
 _response = ibis.table(
     {"trial_id": "int64", "status": "string", "option": "string", "score": "float64"},
     name="response",
@@ -75,7 +78,6 @@ select * from ({sql})
 """
 """Compiling takes longer than reading a small study, so one compiled query serves all studies."""
 
-_SUMMED_OVER = ("context", "repetition")
 _KEYS_AND_SCORES = ("administration", "item_key", "item_position", "ordinal", "status", "score")
 
 
@@ -97,29 +99,45 @@ def _item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
     )
 
 
-def option_counts_expression(studies: Sequence[str] | None, where: Where) -> Any:
-    """OPTION_COUNTS as an unbound expression, of some studies or (None) of all."""
-    return _option_counts(studies, where, OPTION_COUNTS.columns)
-
-
-def _option_counts_by_context_expression(studies: Sequence[str] | None, where: Where) -> Any:
-    """OPTION_COUNTS by context and repetition, likewise."""
-    return _option_counts(studies, where, (*OPTION_COUNTS.columns, *_SUMMED_OVER))
-
-
-def _option_counts(studies: Sequence[str] | None, where: Where, columns: Sequence[str]) -> Any:
+def option_counts_expression(
+    studies: Sequence[str] | None,
+    where: Where,
+    factors: Sequence[str] = (),
+    seed: int | None = None,
+) -> Any:
+    """OPTION_COUNTS without what describes formats, as an unbound expression."""
     joined = _scored_trials(studies, where)
-    cell = [c for c in columns if c in joined.columns and c not in ("option", "points")]
-    chosen = joined.option.notnull()  # noqa: PD004 - an ibis column
-    counts = joined.group_by(
-        *cell,
-        item_position=joined.item_position,
-        option=ibis.coalesce(joined.option, joined.status),
-        position=ibis.ifelse(chosen, joined.option_position, 1000),
+    thrown = joined.stance == 0
+    return joined.group_by(
+        *dict.fromkeys(("study", "format", *factors)),
+        *("item", "item_position", "subscale", "keyed", "pair", "genre", "status"),
+        direction=scoring.direction(joined),
+        option=ibis.coalesce(joined.option, ""),
+        position=joined.option_position,
         points=joined.points,
-        is_status=~chosen,
+        stance=joined.stance,
+        coin=ibis.ifelse(thrown, coin(joined.trial_id, seed), ibis.null("int64"))
+        if seed is not None
+        else ibis.null("int64"),
     ).aggregate(count=joined.count(), first_asked=joined.ordinal.min())
-    return counts
+
+
+def _formats_expression(studies: Sequence[str] | None, _where: Where) -> Any:
+    """What OPTION_COUNTS says of the answer formats of each study."""
+    study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
+    scored = _option.filter(_option.points.notnull())  # noqa: PD004 - an ibis column
+    ends = scored.group_by(
+        scored_instrument=scored.instrument_id, scored_format=scored.format
+    ).aggregate(lowest=scored.points.min(), highest=scored.points.max(), n_options=scored.count())
+    joined = study.join(_format, study.instrument_id == _format.instrument_id)
+    joined = joined.left_join(
+        ends,
+        [joined.instrument_id == ends.scored_instrument, joined.format == ends.scored_format],
+    )
+    return joined.select(
+        "format", "lowest", "highest", "midpoint",
+        study=joined.code, n_options=ibis.coalesce(joined.n_options, 0),
+    )  # fmt: skip
 
 
 def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.DataFrame:
@@ -146,18 +164,35 @@ def item_scores(database: Database, studies: Sequence[str], where: Where) -> pd.
 
 
 def option_counts(
-    database: Database, studies: Sequence[str], where: Where, *, by_context: bool = False
+    database: Database,
+    studies: Sequence[str],
+    where: Where,
+    *,
+    factors: Sequence[str] = (),
+    seed: int | None = None,
 ) -> pd.DataFrame:
     """OPTION_COUNTS frame of some studies; items and options in bank order, then as asked.
 
-    With `by_context`, each context and repetition has counts of its own.
+    `factors` are kept apart, beside study and format. `seed` throws the coins for answers of
+    stance 0.
     """
-    more = _SUMMED_OVER if by_context else ()
-    expression = _option_counts_by_context_expression if by_context else option_counts_expression
-    table = _read(database, expression, studies, where)
-    names = ("study", "item_position", "position", "option", *more, "first_asked")
-    ordered = table.sort_by([(name, "ascending") for name in names])
-    return _pandas(ordered.select([*OPTION_COUNTS.columns, *more]))
+    own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
+    table = _read(database, option_counts_expression, studies, where, (own, seed))
+    names = ("study", "item_position", "position", "option", "first_asked")
+    frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
+    formats = _pandas(_read(database, _formats_expression, studies, {}))
+    keys = ["study", "format"]
+    known = (
+        frame[keys].astype(object).merge(formats.astype({n: object for n in keys}), "left", keys)
+    )
+    described = {name: known[name].to_numpy() for name in ("lowest", "highest")}
+    frame = frame.assign(
+        **described,
+        n_options=known["n_options"].fillna(0).to_numpy(dtype=np.int64),
+        midpoint=known["midpoint"].astype("category"),
+        **{name: frame[name].astype(np.float64) for name in ("position", "stance", "coin")},
+    )
+    return frame[["study", *own, *(n for n in OPTION_COUNTS.columns if n != "study")]]
 
 
 def _item_score_keys(studies: Sequence[str] | None, where: Where) -> Any:
@@ -195,7 +230,7 @@ def _items(_studies: Sequence[str] | None, where: Where) -> Any:
             item = item.filter(_has_attribute(item, name.removeprefix(ATTRIBUTE), values))
     return item.select(
         item_key=item.item_id, item_position=item.position, item=item.code,
-        subscale=item.subscale, keyed=item.keyed,
+        subscale=item.subscale, keyed=item.keyed, pair=item.pair, genre=item.genre,
     )  # fmt: skip
 
 
@@ -235,6 +270,7 @@ def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:
     option = _option.select(
         option_instrument=_option.instrument_id, option_format=_option.format,
         option_position=_option.position, option_code=_option.code, points=_option.points,
+        stance=_option.stance,
     )  # fmt: skip
     ranges = scoring.point_ranges()
     administrations = _administrations(studies, where)
@@ -275,17 +311,25 @@ def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:
 
 
 def _read(
-    database: Database, expression: Callable[..., Any], studies: Sequence[str], where: Where
+    database: Database,
+    expression: Callable[..., Any],
+    studies: Sequence[str],
+    where: Where,
+    more: tuple[Any, ...] = (),
 ) -> pa.Table:
-    """The rows of an expression, of these studies and filters."""
-    sql = _sql(expression, tuple((name, tuple(values)) for name, values in where.items()))
+    """The rows of an expression, of these studies and filters; `more` are its other arguments."""
+    sql = _sql(expression, tuple((name, tuple(values)) for name, values in where.items()), more)
     return database.arrow(_OF_STUDIES.format(sql=sql), [list(studies)])
 
 
 @functools.lru_cache(maxsize=64)
-def _sql(expression: Callable[..., Any], filters: tuple[tuple[str, tuple[Any, ...]], ...]) -> str:
+def _sql(
+    expression: Callable[..., Any],
+    filters: tuple[tuple[str, tuple[Any, ...]], ...],
+    more: tuple[Any, ...],
+) -> str:
     """The compiled SQL of an expression of all studies under some filters."""
-    return str(ibis.to_sql(expression(None, dict(filters)), dialect="duckdb"))
+    return str(ibis.to_sql(expression(None, dict(filters), *more), dialect="duckdb"))
 
 
 def _columns_by_key(table: pa.Table, key: str, keys: pa.ChunkedArray) -> dict[str, Any]:

@@ -32,9 +32,14 @@ def score(row: Any) -> Any:
     wording, or null; `given` an imported score, keyed already, or null; `points` are those of the
     option; `low` and `high` the range of its format (see `point_ranges`).
     """
-    by_name = ibis.ifelse(row.form.isin(sorted(INVERTED_FORMS)), -1, 1)
-    sign = row.keyed * ibis.coalesce(row.exception, by_name)
+    sign = row.keyed * direction(row)
     return ibis.coalesce(row.given, keyed_points(row.points, row.low, row.high, sign))
+
+
+def direction(row: Any) -> Any:
+    """1 where agreeing with the form asked means agreeing with the original form, else -1."""
+    by_name = ibis.ifelse(row.form.isin(sorted(INVERTED_FORMS)), -1, 1)
+    return ibis.coalesce(row.exception, by_name)
 
 
 def point_ranges() -> Any:

@@ -38,15 +38,23 @@ def item_scores(values, *, items=None, subscales=None, keyed=None, start=1, stud
 
 
 def option_counts(rows, **factors):
-    """One row per (item, option, position, points, is_status, count)."""
+    """One row per (item, option or status, position, points, whether a status, count)."""
     frame = pd.DataFrame(
         rows, columns=["item", "option", "position", "points", "is_status", "count"]
     )
+    chosen = ~frame.pop("is_status").astype(bool)
+    frame["status"] = frame["option"].where(~chosen, "answered")
+    frame["option"] = frame["option"].where(chosen, "")
+    frame["position"] = frame["position"].where(chosen).astype(float)
+    defaults = {
+        "study": "s", "format": "likert_3", "keyed": 1, "direction": 1, "stance": np.nan,
+        "coin": np.nan, "lowest": np.nan, "highest": np.nan, "n_options": 0, "midpoint": "coin",
+    }  # fmt: skip
     for name in OPTION_COUNTS.columns:
         if name not in frame:
-            default = {"study": "s", "respondent": "gpt", "format": "likert_3", "keyed": 1}
-            frame[name] = factors.get(name, default.get(name, ""))
-    frame = frame[list(OPTION_COUNTS.columns)]
+            frame[name] = factors.pop(name, defaults.get(name, ""))
+    cell = {"respondent": "gpt", **factors}
+    frame = frame[list(OPTION_COUNTS.columns)].assign(**cell)
     check_frame(frame, OPTION_COUNTS)
     return frame
 

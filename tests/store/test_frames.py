@@ -3,10 +3,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from core.domain.attributes import matching_items
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS, check_frame
+from core.domain.instrument import coin
+from core.domain.values import stable_id
 from core.store import answers, collection, frames, studies
 from tests.store.test_collection import attempt, remaining
 from tests.store.test_studies import frozen
@@ -50,10 +53,10 @@ def test_options_are_counted_with_every_status_as_its_own(database, study):
     counts = frames.option_counts(database, ["s"], {})
     check_frame(counts, OPTION_COUNTS)
     assert counts["count"].sum() == study.n_trials
-    chosen = counts[~counts["is_status"]].set_index("item")
+    chosen = counts[counts["option"] != ""].set_index("item")
     assert chosen.loc["a2", ["option", "points", "count"]].tolist() == ["1", 1.0, 1]
-    statuses = counts[counts["is_status"]].groupby("option", observed=True)["count"].sum()
-    assert statuses.to_dict() == {"not_asked": 12, "refused": 1, "error": 1}
+    statuses = counts.groupby("status", observed=True)["count"].sum()
+    assert statuses.to_dict() == {"not_asked": 12, "refused": 1, "error": 1, "answered": 2}
 
 
 def test_counts_of_the_same_option_are_in_the_order_of_asking(database, study):
@@ -61,8 +64,9 @@ def test_counts_of_the_same_option_are_in_the_order_of_asking(database, study):
     planned = scores(database).astype(str)
     asked = list(dict.fromkeys(zip(planned["respondent"], planned["language"], strict=True)))
     assert len(asked) == 4
-    counts = frames.option_counts(database, ["s"], {}).astype(str)
-    for _, own in counts.groupby(["item", "option"], sort=False):
+    factors = ["respondent", "language"]
+    counts = frames.option_counts(database, ["s"], {}, factors=factors).astype(str)
+    for _, own in counts.groupby(["item", "option", "status"], sort=False):
         found = list(zip(own["respondent"], own["language"], strict=True))
         assert found == [cell for cell in asked if cell in found]
 
@@ -140,3 +144,30 @@ def test_filters_by_attributes_pass_the_items_that_the_domain_says(database, sma
 def test_counts_take_the_same_filters_by_attributes(database, small_bank, study):
     counts = frames.option_counts(database, ["s"], {"item.subscale": ["B"], "item.keyed": ["1"]})
     assert list(counts["item"].unique()) == ["b1", "b2"]
+
+
+def test_the_coin_of_an_answer_is_the_same_in_the_database_and_in_python(database, small_bank):
+    record = frozen(database, small_bank, contexts=(), entities=(), repetitions=30)
+    with database.transaction() as cursor:
+        cursor.execute("update answer_option set stance = 0 where code = '2'")
+    calls = remaining(database, record)
+    rows = [attempt(record, call, option="2", reply="2") for call in calls]
+    collection.save_attempts(database, rows)
+    trials = [item.trial_id for call in calls for item in call.items]
+    heads = set()
+    for seed in (0, 7):
+        counts = frames.option_counts(database, ["s"], {}, seed=seed)
+        by_coin = counts.groupby("coin")["count"].sum()
+        assert by_coin[1.0] == sum(coin(trial, seed) for trial in trials)
+        assert by_coin.sum() == len(trials)
+        heads.add(by_coin[1.0])
+    assert len(heads) == 2
+    assert frames.option_counts(database, ["s"], {})["coin"].isna().all()
+
+
+def test_the_coin_is_fair_and_those_of_two_seeds_are_independent():
+    ids = [stable_id("trial", number) for number in range(40_000)]
+    first, second = (np.array([coin(one, seed) for one in ids]) for seed in (0, 1))
+    # four standard errors of a share of 40,000 are .01
+    assert abs(first.mean() - 0.5) < 0.01
+    assert abs((first == second).mean() - 0.5) < 0.01

@@ -22,8 +22,9 @@ from core.domain.results import AnalysisResult, TextFile
 from core.errors import NotEnoughData
 
 Topic = Literal[
-    "item_statistics", "reliability", "validity", "factors", "comparability", "validation_report"
-]
+    "item_statistics", "reliability", "validity", "factors", "comparability", "validation_report",
+    "consistency", "bias", "opinions", "languages", "unexpected_outputs",
+]  # fmt: skip
 """The page an analysis stands on, by the name of its file."""
 
 
@@ -323,6 +324,7 @@ class Analysis:
     keywords: tuple[str, ...]
     compares: tuple[str, ...]
     verdict: str
+    keeps: tuple[str, ...]
 
     @property
     def options(self) -> tuple[AnalysisOption, ...]:
@@ -353,6 +355,7 @@ def analysis(
     keywords: tuple[str, ...] = (),
     compares: tuple[str, ...] = (),
     verdict: str = "",
+    keeps: tuple[str, ...] = (),
 ) -> Callable[[_F], _F]:
     """Register a function of (tidy frame, *, options) under its own name.
 
@@ -382,6 +385,9 @@ def analysis(
         Those whose levels it compares whatever its options say.
     verdict : str
         What its lights mean, with bounds and their source, where its answers have some.
+    keeps : tuple of factors
+        Those that its OPTION_COUNTS keep apart, beside `by` and factors that an option names. An
+        analysis that keeps `format` knows what to do with several formats.
     """
 
     def register(function: _F) -> _F:
@@ -390,7 +396,7 @@ def analysis(
             raise ValueError(f"two analyses are called {name!r}")
         _analyses[name] = Analysis(
             name, title, question, topic, needs, references, pooled_rows_need_caution,
-            answer, function, charts, scripts, keywords, compares, verdict,
+            answer, function, charts, scripts, keywords, compares, verdict, keeps,
         )  # fmt: skip
         return function
 

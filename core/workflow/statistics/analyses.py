@@ -261,7 +261,7 @@ def _load_inputs(
         groups = frames.default_groups(workspace, analysis, study_codes, options, where, over)
         options = {**options, _BY_OPTION: groups}
     by = tuple(options.get(_BY_OPTION, ()))
-    frame = frames.load_frame(workspace, analysis, study_codes, where, by)
+    frame = frames.load_frame(workspace, analysis, study_codes, where, options)
     check_frame(frame, analysis.needs)
     chosen = frames.load_other_data(workspace, analysis, options)
     grouping = _grouping_by_format(analysis, frame, chosen)
@@ -287,7 +287,9 @@ def _grouping_by_format(
     analysis: Analysis, frame: pd.DataFrame, options: Mapping[str, Any]
 ) -> dict[str, tuple[str, ...]]:
     """The groups to set side by side where answer formats differ, if not by format already."""
-    if _BY_OPTION not in options or "format" not in frame or frame["format"].nunique() < 2:
+    if _BY_OPTION not in options or "format" not in frame or "format" in analysis.keeps:
+        return {}
+    if frame["format"].nunique() < 2:
         return {}
     chosen = tuple(options[_BY_OPTION])
     if "format" in chosen or options.get(FACTOR_OPTION) == "format":

@@ -17,7 +17,6 @@ from core.domain.frames import (
     HIGHEST,
     ITEM_SCORES,
     LOWEST,
-    OPTION_COUNTS,
     OPTION_POINTS,
     ORIGIN,
     PEOPLE,
@@ -55,12 +54,12 @@ def load_frame(
     analysis: Analysis,
     codes: Sequence[str],
     where: Filters,
-    by: Sequence[str] = (),
+    options: Mapping[str, Any],
 ) -> pd.DataFrame:
     """The frame that an analysis needs, of some studies and the answers that pass the filters.
 
-    Counts are kept apart by the factors in `by`; other frames hold every factor anyway. Attributes
-    of items in `by` are columns of the frame.
+    Counts are kept apart by the factors that the analysis declares and that its options name;
+    other frames hold every factor anyway. Attributes of items in `by` are columns of the frame.
 
     Raises
     ------
@@ -73,13 +72,14 @@ def load_frame(
                 f"There is no factor '{factor}' to filter by.",
                 f"Use: {', '.join(FACTORS)}, item, or an attribute such as item.genre.",
             )
+    by = tuple(options.get("by", ()))
     item_attributes.require_attributes(workspace, codes, (*where, *by))
     if analysis.needs is TEXTS:
         frame = _text_frame(workspace, codes, where)
     elif analysis.needs is ITEM_SCORES:
         frame = item_scores(workspace, codes, where)
     else:
-        frame = _option_counts(workspace, codes, where, by)
+        frame = _option_counts(workspace, analysis, codes, where, options)
     if frame.empty:
         raise NotEnoughData(
             "No planned answers pass these filters.", "Choose another study, or fewer filters."
@@ -107,17 +107,34 @@ def _is_of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
     return frame["study"].map(of_people).to_numpy(dtype=np.bool_)
 
 
+_FROM_CONTEXTS = (CONTEXT_SET, REWRITING)
+
+
 def _option_counts(
-    workspace: Workspace, codes: Sequence[str], where: Filters, by: Sequence[str]
+    workspace: Workspace,
+    analysis: Analysis,
+    codes: Sequence[str],
+    where: Filters,
+    options: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """OPTION_COUNTS of some studies, kept apart by contexts or their kind where asked for."""
-    more = [name for name in OPTION_COUNTS.optional_key if name in by]
-    if not more:
-        return frames.option_counts(workspace.database, list(codes), where)
-    frame = frames.option_counts(workspace.database, list(codes), where, by_context=True)
-    about = {n: c for n, c in _context_columns(workspace, frame).items() if n in more}
-    cell = [*(name for name in OPTION_COUNTS.columns if name != "count"), *more]
-    counted = frame.assign(**about).groupby(cell, sort=False, observed=True, dropna=False)
+    """OPTION_COUNTS of some studies, kept apart as the analysis and its options ask for."""
+    asked = {*analysis.keeps, *_factors_in_options(analysis, options)}
+    factors = [name for name in FACTORS if name in asked]
+    columns = [name for name in _FROM_CONTEXTS if name in asked]
+    contexts = ["context"] if columns and "context" not in factors else []
+    seed = options.get(_SEED_OPTION, next(
+        (option.default for option in analysis.options if option.name == _SEED_OPTION), None
+    ))  # fmt: skip
+    frame = frames.option_counts(
+        workspace.database, list(codes), where, factors=[*factors, *contexts], seed=seed
+    )
+    if not columns or frame.empty:
+        return frame
+    about = {n: c for n, c in _context_columns(workspace, frame).items() if n in columns}
+    cell = [name for name in frame if name not in ("count", *contexts)]
+    counted = frame.assign(**about).groupby(
+        [*cell, *columns], sort=False, observed=True, dropna=False
+    )
     return counted["count"].sum().reset_index()
 
 
@@ -342,6 +359,7 @@ _ASKING_FACTORS = (
     "history",
 )
 """Ways of asking the same thing."""
+_SEED_OPTION = "seed"
 _MOST_LEVELS = 12
 """Levels of a factor that is set side by side unasked."""
 _PLURALS = {

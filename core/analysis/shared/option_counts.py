@@ -1,0 +1,161 @@
+"""Answers as 0 or 1, and how often each came up: what analyses of OPTION_COUNTS start from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.matrices import distinct
+from core.analysis.shared.registry import Choice
+from core.analysis.shared.rows import codes_of
+from core.domain.study import Status
+from core.errors import NotEnoughData
+
+MidpointRule = Literal["bank", "coin", "half", "drop"]
+Midpoint = Annotated[
+    MidpointRule,
+    Choice(
+        "An answer in the middle",
+        (
+            ("bank", "Counts as the bank says for its format"),
+            ("coin", "Is yes or no by a fair coin (seed)"),
+            ("half", "Is half a yes and half a no"),
+            ("drop", "Is left out"),
+        ),
+        help="Where answers become yes or no. The coin of an answer depends on the answer and the "
+        "seed alone, so that all pages and files agree.",
+    ),
+]
+ResampleUnit = Literal["item", "context", "repetition"]
+Resample = Annotated[
+    ResampleUnit,
+    Choice(
+        "Intervals resample",
+        (
+            ("item", "Items: what would other items like these give?"),
+            ("context", "Contexts: what would other personas or conversations give?"),
+            ("repetition", "Repetitions: what would asking again give?"),
+        ),
+        help="Answers to one item depend on each other, so that whole units are drawn. Items are "
+        "drawn unless you choose otherwise, because a study wants to speak of more than its items.",
+    ),
+]
+
+Direction = Literal["chosen", "form", "keyed"]
+"""What a yes speaks for: itself; agreement with the original form; more of what is measured."""
+
+
+def answer_sides(
+    option_counts: pd.DataFrame,
+    cell: Sequence[str],
+    *,
+    midpoint: MidpointRule = "bank",
+    direction: Direction = "form",
+) -> pd.DataFrame:
+    """How many answers of each cell are yes and no, after every answer became 0, 1 or nothing.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        With `coin` where a midpoint is to be decided by one.
+    cell : sequence of columns
+        The frame's columns that make a cell, such as ("model", "format", "item").
+    midpoint : "bank", "coin", "half" or "drop"
+        What an answer of stance 0 counts as; "bank" takes the rule of its format.
+    direction : "chosen", "form" or "keyed"
+        "chosen" takes the stance as it is; "form" turns it for forms that point the other way, such
+        as a negation; "keyed" turns it for reverse-keyed items as well.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each cell, in order of first appearance: the columns of the cell, `positive` and
+        `negative` (numbers of answers, halves possible), `n` (their sum), `neutral` (answers of
+        stance 0, before the rule), `no_side` (answers whose option has no stance), `unusable`
+        (trials without an option) and `trials` (all of them). The share of yes is positive / n.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, or the frame lacks a column of the cell.
+
+    Notes
+    -----
+    The unit is one trial. Checked by hand.
+    """
+    names = distinct(cell)
+    if option_counts.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    for name in names:
+        if name not in option_counts:
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    frame = option_counts
+    count = frame["count"].to_numpy(dtype=np.float64)
+    stance = frame["stance"].to_numpy(dtype=np.float64)
+    chosen = (frame["option"].astype(object) != "").to_numpy()
+    positive = _positive_shares(frame, stance, midpoint)
+    signs = np.ones(len(frame))
+    if direction != "chosen":
+        signs = signs * frame["direction"].to_numpy(dtype=np.float64)
+    if direction == "keyed":
+        signs = signs * frame["keyed"].to_numpy(dtype=np.float64)
+    positive = np.where(signs < 0, 1 - positive, positive)
+    decided = np.isfinite(positive)
+    parts = {
+        "positive": np.where(decided, positive, 0.0) * count,
+        "negative": np.where(decided, 1 - positive, 0.0) * count,
+        "n": decided * count,
+        "neutral": (chosen & (stance == 0)) * count,
+        "no_side": (chosen & np.isnan(stance)) * count,
+        "unusable": ~chosen * count,
+        "trials": count,
+    }
+    code, labels = cell_codes(frame, names)
+    sums = {name: np.bincount(code, values, len(labels)) for name, values in parts.items()}
+    whole = ("neutral", "no_side", "unusable", "trials")
+    return labels.assign(**{n: v.astype(np.int64) if n in whole else v for n, v in sums.items()})
+
+
+def cell_codes(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, pd.DataFrame]:
+    """The number of each row's cell, and the labels of the cells, in order of first appearance."""
+    code = np.zeros(len(frame), dtype=np.int64)
+    coded = [codes_of(frame[name]) for name in names]
+    for own, values in coded:
+        code = code * len(values) + own
+    code, first = _first_appearance(code)
+    labels = {
+        name: [values[place] for place in own[first]]
+        for name, (own, values) in zip(names, coded, strict=True)
+    }
+    return code, pd.DataFrame(labels, index=range(len(first)))
+
+
+def usable_counts(option_counts: pd.DataFrame) -> pd.DataFrame:
+    """The rows with an option chosen, answered with or without an explanation."""
+    statuses = [Status.ANSWERED.value, Status.EXPLAINED.value]
+    chosen = option_counts["option"].astype(object) != ""
+    return option_counts[chosen & option_counts["status"].isin(statuses)]
+
+
+def _positive_shares(frame: pd.DataFrame, stance: np.ndarray, midpoint: MidpointRule) -> np.ndarray:
+    """How much of a yes each row's answer is, as chosen: 0 to 1; NaN where it counts as nothing."""
+    rules = frame["midpoint"].astype(object).to_numpy() if midpoint == "bank" else midpoint
+    in_the_middle = np.where(
+        rules == "coin",
+        frame["coin"].to_numpy(dtype=np.float64),
+        np.where(rules == "half", 0.5, np.nan),
+    )
+    return np.select([stance > 0, stance < 0, stance == 0], [1.0, 0.0, in_the_middle], np.nan)
+
+
+def _first_appearance(code: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The codes renumbered in order of first appearance, and the row where each first appears."""
+    renumbered, seen = pd.factorize(code)
+    first = np.full(len(seen), len(code), dtype=np.int64)
+    np.minimum.at(first, renumbered, np.arange(len(code)))
+    return np.asarray(renumbered, dtype=np.int64), first
