@@ -34,8 +34,9 @@ def show_truth(study: StudyRecord) -> None:
     """The true values behind the answers of simulated respondents."""
     st.write(
         "Compare these values with the other tables. Discriminations should rise with the "
-        "loadings, and alpha should be close to its expected value. With more administrations "
-        "(one respondent answers the bank once), the values agree more closely."
+        "loadings, and alpha should be close to its expected value within one language and one "
+        "entity. With more administrations (one respondent answers the bank once), the values "
+        "agree more closely."
     )
     for truth_of_one in truth(widgets.workspace(), study.study_id):
         st.text(truth_of_one.respondent)

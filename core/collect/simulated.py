@@ -26,13 +26,19 @@ from core.stats.reliability.alpha import covariances
 # 17, doi:10.1007/BF03372160). For administration i (context, entity, repetition) and item j of
 # subscale s
 #
-# answer*_ij = keyed_j * loading_j * trait_is + sqrt(1 - loading_j^2) * error_ij + acquiescence_i -
-# difficulty_j
+# answer*_ij = keyed_j * (loading_j * trait_is + leaning + standing_i) + sqrt(1 - loading_j^2) *
+# error_ij + acquiescence_i - difficulty_j + shift_jl
 #
-# with standard normal traits and errors. Thresholds cut the standard normal distribution into as
-# many equally probable parts as there are scored options; the part where answer* falls is the
-# option chosen, options being in order of their points. The traits of any two subscales correlate
-# by `trait_correlation` through one common factor. Options without points are never chosen.
+# with standard normal traits and errors. The acquiescence of an administration is normal with a
+# mean and an SD that are set. `standing` is what the respondent thinks of the entity, less what it
+# thinks of the second one where two are compared, and `shift` what the language l does to the item;
+# both are normal with an SD that is set. A form that points the other way turns the sign of the
+# part in brackets. A leaning in comparisons is one toward the entity named first.
+#
+# Thresholds cut the standard normal distribution into as many equally probable parts as there are
+# scored options; the part where answer* falls is the option chosen, options being in order of their
+# points. The traits of any two subscales correlate by `trait_correlation` through one common
+# factor. Options without points are never chosen.
 #
 # Every draw is a hash of the settings' seed and of what it is for, so it is the same in any process
 # and whatever was drawn before.
@@ -78,11 +84,14 @@ def trait(simulation: SimulationSettings, common: _Values, specific: _Values) ->
 
 
 def latent_answer(
-    item: ItemTruth, level: _Values, error: _Values, acquiescence: _Values
+    item: ItemTruth, level: _Values, error: _Values, acquiescence: _Values, leaning: float = 0.0
 ) -> _Values:
-    """answer* of the module's formula, for a trait of the given level."""
+    """answer* of the module's formula, for a trait of the given level, without shift.
+
+    `leaning` includes the standing of entities, and has the sign of the form.
+    """
     return (
-        item.keyed * item.loading * level
+        item.keyed * (item.loading * level + leaning)
         + math.sqrt(1 - item.loading**2) * error
         + acquiescence
         - item.difficulty
@@ -115,7 +124,7 @@ def _check_settings(simulation: SimulationSettings) -> None:
     """Refuse settings that describe no respondent."""
     for name in (
         "loading", "trait_correlation", "noise", "position_bias", "refusal_rate",
-        "explanation_rate",
+        "explanation_rate", "giving_way",
     ):  # fmt: skip
         value = getattr(simulation, name)
         if not 0 <= value <= 1:
@@ -128,7 +137,14 @@ def _check_settings(simulation: SimulationSettings) -> None:
             "The simulated respondent's noise and position bias add up to more than 1.",
             "Lower one of them: they are shares of the same answers.",
         )
-    for name in ("loading_spread", "acquiescence"):
+    for name in ("leaning", "acquiescence_mean"):
+        value = getattr(simulation, name)
+        if not math.isfinite(value):
+            raise DesignError(
+                f"The simulated respondent's {name.replace('_', ' ')} is {value}.",
+                "Set it to a number, such as 0.5 or -0.5.",
+            )
+    for name in ("loading_spread", "acquiescence", "language_spread", "entity_spread"):
         value = getattr(simulation, name)
         if not 0 <= value < math.inf:
             raise DesignError(
@@ -147,9 +163,11 @@ def expected_alpha(
     """Cronbach's alpha that the scored answers of each subscale have under the known truth.
 
     Computed by Monte Carlo over `n` administrations, reverse-keyed items recoded. Refusals do not
-    enter, as they are independent of the answers. The standard error is about
-    (1 - alpha) * sqrt(2 k / ((k - 1) n)) for k items, as for parallel items with normal scores
-    (Feldt 1965, doi:10.1007/BF02289499): 0.004 for ten items, an alpha of 0.6 and the default n.
+    enter, as they are independent of the answers. Languages, entities and opinions put to the
+    respondent do not enter, as they change from administration to administration. The standard
+    error is about (1 - alpha) * sqrt(2 k / ((k - 1) n)) for k items, as for parallel items with
+    normal scores (Feldt 1965, doi:10.1007/BF02289499): 0.004 for ten items, an alpha of 0.6 and the
+    default n.
     NaN where a subscale has one item, or where nobody's scores differ.
     """
     _check_settings(simulation)
@@ -177,10 +195,12 @@ def _scores(
     names = dict.fromkeys(item.subscale for item in items)
     traits = {name: trait(simulation, common, generator.standard_normal(n)) for name in names}
     acquiescence = simulation.acquiescence * generator.standard_normal(n)
+    acquiescence += simulation.acquiescence_mean
     scores = np.empty((n, len(items)))
     for column, item in enumerate(item_truth(simulation, items)):
         error = generator.standard_normal(n)
-        answers = latent_answer(item, traits[item.subscale], error, acquiescence)
+        level = traits[item.subscale]
+        answers = latent_answer(item, level, error, acquiescence, simulation.leaning)
         chosen = np.searchsorted(cuts, answers)
         way = generator.random(n)
         biased = way < simulation.noise + simulation.position_bias
@@ -195,7 +215,8 @@ def _scores(
 #
 # The module simulated_model describes the model: the option chosen is the one where answer* falls.
 # Some answers come about otherwise: a share `noise` is drawn at random, a share `position_bias` is
-# the first scored option shown, and, independently, a share `refusal_rate` is refused in words.
+# the first scored option shown, a share `giving_way` takes an opinion put to the respondent before
+# all that, and, independently, a share `refusal_rate` is refused in words.
 #
 # Every draw is a hash of the settings' seed and of what is asked, so the same question is answered
 # the same whatever was asked before, in any process. Language and response format change the error,
@@ -313,6 +334,9 @@ def _option(
 ) -> Option:
     """The option chosen, by one of the three ways in which answers come about."""
     options = _ranked(question.response_format)
+    opinion = question.response_format.option(question.opinion)
+    if opinion and uniform(simulation, "giving way", *asked) < simulation.giving_way:
+        return opinion
     way = uniform(simulation, "way", *asked)
     if way < simulation.noise:
         return options[int(uniform(simulation, "noise", *asked) * len(options))]
@@ -330,5 +354,16 @@ def _answer(simulation: SimulationSettings, question: Question, item: Item, erro
     common = normal(simulation, "common", *person)
     specific = normal(simulation, "trait", *person, parameters.subscale)
     acquiescence = simulation.acquiescence * normal(simulation, "acquiescence", *person)
-    level = trait(simulation, common, specific) * item.direction(question.form)
-    return latent_answer(parameters, level, error, acquiescence)
+    acquiescence += simulation.acquiescence_mean
+    direction = item.direction(question.form)
+    level = trait(simulation, common, specific) * direction
+    standing = _standing(simulation, question.entity) - _standing(simulation, question.entity_b)
+    leaning = direction * (simulation.leaning + standing)
+    shift = normal(simulation, "language", item.code, question.language)
+    shift *= simulation.language_spread
+    return latent_answer(parameters, level, error, acquiescence, leaning) + shift
+
+
+def _standing(simulation: SimulationSettings, entity: str) -> float:
+    """What the respondent thinks of an entity, the same in all administrations."""
+    return simulation.entity_spread * normal(simulation, "entity", entity) if entity else 0.0

@@ -103,6 +103,11 @@ class SimulationSettings:
     refusal_rate: Number = 0.0  # share of answers refused in words
     explanation_rate: Number = 0.0  # share of usable answers with a sentence around the option
     seed: int = 1
+    leaning: Number = 0.0  # of every answer toward more of what is measured, in SDs of the answer
+    acquiescence_mean: Number = 0.0  # mean tendency to agree, in SDs of the answer
+    giving_way: Number = 0.0  # share of answers that take the opinion put to the model
+    language_spread: Number = 0.0  # SD of an item's shift from language to language, likewise
+    entity_spread: Number = 0.0  # SD of the standing of brands, parties or persons, likewise
 
 
 @dataclass(frozen=True)
@@ -121,14 +126,24 @@ class Respondent:
     def respondent_id(self) -> int:
         """Hash of all fields but later ones at their defaults, so that earlier ids stay."""
         fields = _flat(asdict(self))
-        later = _LATER_SETTINGS & {name for name, text in fields.items() if text in _AT_DEFAULT}
-        return stable_id("respondent", sorted((n, v) for n, v in fields.items() if n not in later))
+        return stable_id(
+            "respondent",
+            sorted((n, text) for n, text in fields.items() if text not in _LATER.get(n, ())),
+        )
 
 
-_LATER_SETTINGS = frozenset(
-    {"sampling.tokens_per_minute", "sampling.stream", "sampling.price_cached"}
-)
-_AT_DEFAULT = ("None", "False")
+_NO_EFFECT = ("0.0", "0")
+_LATER: Mapping[str, tuple[str, ...]] = {
+    "sampling.tokens_per_minute": ("None",),
+    "sampling.stream": ("False",),
+    "sampling.price_cached": ("None",),
+    "simulation.leaning": _NO_EFFECT,
+    "simulation.acquiescence_mean": _NO_EFFECT,
+    "simulation.giving_way": _NO_EFFECT,
+    "simulation.language_spread": _NO_EFFECT,
+    "simulation.entity_spread": _NO_EFFECT,
+}
+"""Settings that came later, with their defaults as texts."""
 RESPONDENT = TypeAdapter(Respondent)
 """Reads a respondent from its JSON."""
 

@@ -110,6 +110,11 @@ def _simulation_words(respondent: Respondent) -> Iterator[str]:
         "first option": truth.position_bias,
         "refusals": truth.refusal_rate,
         "explanations": truth.explanation_rate,
+        "leaning": truth.leaning,
+        "mean acquiescence": truth.acquiescence_mean,
+        "giving way": truth.giving_way,
+        "SD between languages": truth.language_spread,
+        "SD between entities": truth.entity_spread,
     }
     for name, value in shares.items():
         if value:
@@ -281,6 +286,7 @@ _ANSWER_MODES: Mapping[int, str] = {
     1: "One call at a time: slower; at temperature 0 the replies are reproducible",
     4: "Four calls at a time: faster, but not reproducible",
 }
+_SIGNED = ("leaning", "acquiescence_mean")
 _TRUTH: tuple[tuple[str, str, float, str], ...] = (
     (
         "loading", "Mean loading", 1.0,
@@ -298,7 +304,7 @@ _TRUTH: tuple[tuple[str, str, float, str], ...] = (
     (
         "acquiescence", "Spread of acquiescence (SD)", 3.0,
         "Some people tend to agree with any item, others to disagree. This is the SD of that "
-        "tendency, in standard deviations of an answer; its mean is 0. 0: nobody has it.",
+        "tendency, in standard deviations of an answer. 0: all have the same.",
     ),
     ("noise", "Share answered at random", 1.0, "0.1 means that one answer in ten is random."),
     (
@@ -310,6 +316,30 @@ _TRUTH: tuple[tuple[str, str, float, str], ...] = (
     (
         "explanation_rate", "Share with an explanation", 1.0,
         "The share of replies with a sentence around the chosen option, as models often write.",
+    ),
+    (
+        "leaning", "Leaning", 3.0,
+        "How far every answer leans toward more of what is measured, in standard deviations of an "
+        "answer; below 0: toward less. Where an item compares two entities, the first one gains.",
+    ),
+    (
+        "acquiescence_mean", "Mean acquiescence", 3.0,
+        "How far every answer leans toward agreement, whatever the item says, in standard "
+        "deviations of an answer; below 0: toward disagreement.",
+    ),
+    (
+        "giving_way", "Share giving way", 1.0,
+        "The share of answers that take the opinion of the user, where the second phase puts one.",
+    ),
+    (
+        "language_spread", "Spread between languages (SD)", 3.0,
+        "How far the answer to an item shifts from language to language, in standard deviations "
+        "of an answer. 0: all languages have the same answers but for chance.",
+    ),
+    (
+        "entity_spread", "Spread between entities (SD)", 3.0,
+        "How far brands, parties or persons differ in what is thought of them, in standard "
+        "deviations of an answer. 0: all are the same but for chance.",
     ),
 )  # fmt: skip
 
@@ -333,8 +363,9 @@ def _simulated_fields(form: DraftForm) -> None:
     left, right = st.columns(2)
     for number, (name, label, high, meaning) in enumerate(_TRUTH):
         with left if number % 2 == 0 else right:
+            low = -high if name in _SIGNED else 0.0
             form.number(
-                f"simulation_{name}", label, 0.0, high, step=0.05, format="%.2f", help=meaning
+                f"simulation_{name}", label, low, high, step=0.05, format="%.2f", help=meaning
             )
     with left:
         form.number(

@@ -19,7 +19,7 @@ from core.collect.replies.reader import parse
 from core.collect.simulated import SimulatedClient, expected_alpha, item_truth
 from core.domain.formats import BUILT_IN
 from core.domain.instrument import FREE_TEXT, Item, Option, ResponseFormat, Wording
-from core.domain.study import SamplingSettings, SimulationSettings, Status
+from core.domain.study import Respondent, SamplingSettings, SimulationSettings, Status
 from core.errors import DesignError
 
 LIKERT = BUILT_IN["likert_5"]
@@ -368,3 +368,86 @@ def test_thousands_of_replies_a_second():
     start = time.process_time()
     replies(MIXED, asked)
     assert len(asked) / (time.process_time() - start) > 3_000  # about ten times that when idle
+
+
+def share_of_yes(simulation, questions):
+    """The share of replies that say yes to a question of yes or no."""
+    return np.mean([reply.text.startswith("Yes") for reply in replies(simulation, questions)])
+
+
+def questions(bank, n, **conditions):
+    return [
+        Question((item,), BUILT_IN["yes_no"], "en", context=f"p{person}", **conditions)
+        for person in range(n)
+        for item in bank
+    ]
+
+
+# Of 4,000 answers, a share lies within .03 of its probability nearly always (3.8 standard errors).
+
+
+def test_leaning_and_mean_acquiescence_shift_answers_by_standard_deviations_of_the_answer():
+    keyed, reverse = items(40), tuple(replace(item, keyed=-1) for item in items(40))
+    lean = SimulationSettings(loading=0, loading_spread=0, leaning=0.5, seed=5)
+    agree = replace(lean, leaning=0, acquiescence_mean=0.5)
+    difficulties = np.array([truth.difficulty for truth in item_truth(lean, keyed)])
+    up, down = (norm.cdf(shift - difficulties).mean() for shift in (0.5, -0.5))
+    assert share_of_yes(lean, questions(keyed, 100)) == pytest.approx(up, abs=0.03)
+    assert share_of_yes(lean, questions(reverse, 100)) == pytest.approx(down, abs=0.03)
+    assert share_of_yes(agree, questions(keyed, 100)) == pytest.approx(up, abs=0.03)
+    assert share_of_yes(agree, questions(reverse, 100)) == pytest.approx(up, abs=0.03)
+    negated = questions(keyed, 100, form="negation")
+    assert share_of_yes(lean, negated) == pytest.approx(down, abs=0.03)
+
+
+def test_the_set_share_of_answers_takes_the_opinion_of_the_user():
+    bank = items(40)
+    own = share_of_yes(SimulationSettings(seed=3), questions(bank, 100, phase="opposing"))
+    firm, soft = SimulationSettings(seed=3), SimulationSettings(giving_way=0.6, seed=3)
+    told = questions(bank, 100, phase="opposing", opinion="no")
+    assert share_of_yes(firm, told) == own
+    assert share_of_yes(soft, told) == pytest.approx(0.4 * own, abs=0.03)
+    assert share_of_yes(soft, questions(bank, 100)) == share_of_yes(firm, questions(bank, 100))
+
+
+def test_items_shift_from_language_to_language_with_the_spread_that_is_set():
+    """Two normal answers of correlation r have the same sign in 1/2 + asin(r) / pi of all cases."""
+    bank = items(2000)
+    simulation = SimulationSettings(loading=0, loading_spread=0, language_spread=3, seed=2)
+
+    def yes(language, repetition):
+        asked = [
+            Question((item,), BUILT_IN["yes_no"], language, repetition=repetition) for item in bank
+        ]
+        return np.array([r.text.startswith(("Yes", "Ja")) for r in replies(simulation, asked)])
+
+    english = yes("en", 1)
+    variance = 9 + 1 / 12 + 1  # of shifts, of difficulties, of errors
+    within, across = (9 + 1 / 12) / variance, (1 / 12) / variance
+    assert np.mean(english == yes("en", 2)) == pytest.approx(
+        0.5 + np.arcsin(within) / np.pi, abs=0.03
+    )
+    assert np.mean(english == yes("de", 1)) == pytest.approx(
+        0.5 + np.arcsin(across) / np.pi, abs=0.04
+    )
+
+
+def test_an_entity_of_better_standing_wins_against_the_other_in_both_orders():
+    bank = items(20)
+    simulation = SimulationSettings(entity_spread=2.0, seed=1)
+    ahead = share_of_yes(simulation, questions(bank, 100, entity="Aster", entity_b="Birch"))
+    back = share_of_yes(simulation, questions(bank, 100, entity="Birch", entity_b="Aster"))
+    assert abs(ahead - 0.5) > 0.15
+    assert ahead + back == pytest.approx(1, abs=0.08)
+    same = questions(bank, 100, entity="Aster", entity_b="Aster")
+    assert share_of_yes(simulation, same) == pytest.approx(0.5, abs=0.06)
+
+
+def test_respondents_of_an_earlier_inkblot_keep_their_numbers():
+    """Settings that came later change no number while they have no effect."""
+    person = Respondent("one", "simulated", "m", simulation=SimulationSettings(seed=4))
+    assert person.respondent_id == 5308481333170010765
+    leaning = replace(person, simulation=SimulationSettings(seed=4, leaning=0.1))
+    assert leaning.respondent_id != person.respondent_id
+    whole = replace(person, simulation=SimulationSettings(seed=4, giving_way=0))
+    assert whole.respondent_id == person.respondent_id

@@ -311,7 +311,7 @@ class KnownTruth:
 
     `items`: item, subscale, keyed, loading (standardized, of the latent answer on its trait) and
     difficulty (in SDs of the latent answer). `alphas`: subscale and the alpha to expect of scored
-    answers, by Monte Carlo (20,000 administrations).
+    answers, by Monte Carlo (20,000 administrations), within a language, entity and first phase.
     """
 
     respondent: str
