@@ -1,0 +1,341 @@
+"""Contingency tables: chi-square, Cramér's V, and tests that move or resample whole units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import chi2, ncx2
+
+from core.stats.inputs import Estimate, Floats, check_level
+from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
+
+# Chi-square and Cramér's V of one table.
+#
+# Ours for empty rows and columns, for tables without a margin, and for many tables at once.
+# scipy's chi2_contingency and contingency.association agree to 1e-12.
+
+_SMALL_EXPECTED = 5.0
+"""Cochran (1954): below it, in more than a fifth of the cells, the chi-square p is doubtful."""
+_CELLS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ChiSquare:
+    """Pearson's chi-square of a table of counts.
+
+    `residuals` has the table's shape: how many standard errors each count lies from what
+    independence expects, adjusted for the margins; NaN in empty rows and columns. `n` is the sum
+    of the table. `problems` say why a number is undefined, or what is doubtful.
+    """
+
+    statistic: float
+    df: int
+    p: float
+    n: float
+    residuals: Floats
+    problems: tuple[str, ...] = ()
+
+
+def chi_square(table: Floats) -> ChiSquare:
+    """Whether groups differ in their shares of categories.
+
+    Parameters
+    ----------
+    table : (groups, categories)
+        Counts, halves possible. Groups and categories without any count are left out.
+
+    Returns
+    -------
+    ChiSquare : NaN with the reason where fewer than two groups or categories have a count.
+
+    Raises
+    ------
+    ValueError : the table has not two dimensions, or a count is negative or not finite.
+
+    Notes
+    -----
+    Pearson (1900) doi:10.1080/14786440009463897, without a correction for continuity. The unit is
+    one count; p takes them as independent, which repetitions of one question are not: see
+    `unit_permutation_p`. Residuals: Haberman (1973) doi:10.2307/2529686. Agrees with R 4.2.2
+    chisq.test(correct = FALSE) and scipy's chi2_contingency to 1e-12.
+    """
+    counts = _checked_table(table)
+    rows, columns = counts.sum(axis=1) > 0, counts.sum(axis=0) > 0
+    residuals = np.full(counts.shape, np.nan)
+    n = float(counts.sum())
+    reason = _why_undefined(int(rows.sum()), int(columns.sum()))
+    if reason:
+        return ChiSquare(math.nan, 0, math.nan, n, residuals, (reason,))
+    own = counts[np.ix_(rows, columns)]
+    row_shares = own.sum(axis=1, keepdims=True) / n
+    column_shares = own.sum(axis=0, keepdims=True) / n
+    expected = n * row_shares * column_shares
+    statistic = float(((own - expected) ** 2 / expected).sum())
+    errors = np.sqrt(expected * (1 - row_shares) * (1 - column_shares))
+    residuals[np.ix_(rows, columns)] = (own - expected) / errors
+    df = (own.shape[0] - 1) * (own.shape[1] - 1)
+    n_small = int((expected < _SMALL_EXPECTED).sum())
+    problems = (
+        (
+            f"The p of chi-square is doubtful: {n_small} of {expected.size} expected counts are "
+            f"below {_SMALL_EXPECTED:g}.",
+        )
+        if n_small > expected.size / 5 or expected.min() < 1
+        else ()
+    )
+    return ChiSquare(statistic, df, float(chi2.sf(statistic, df)), n, residuals, problems)
+
+
+def cramers_v(table: Floats, *, level: float = 0.95) -> Estimate:
+    """Cramér's V of a table, with the interval that takes all counts as independent.
+
+    Parameters
+    ----------
+    table : (groups, categories)
+        Counts; see `chi_square`.
+    level : float in (0, 1)
+        Two-sided coverage of the interval.
+
+    Returns
+    -------
+    Estimate : V = √(chi-square / (n (k - 1))), 0 to 1, where k is the smaller number of groups or
+    categories with a count; `n` is the sum of the table, rounded.
+
+    Notes
+    -----
+    Cramér (1946), Mathematical methods of statistics, p. 282. V of independent variables is above
+    0 on average. The interval inverts the noncentral chi-square: Steiger (2004)
+    doi:10.1037/1082-989X.9.2.164; its ends are 0 where the statistic is small, so V may lie above
+    it. Agrees with scipy's contingency.association and with R's pchisq(ncp = ) to 1e-6.
+    """
+    check_level(level)
+    own = chi_square(table)
+    n = round(own.n)
+    method = "Cramér's V; interval by the noncentral chi-square"
+    if math.isnan(own.statistic):
+        return Estimate(math.nan, level=level, n=n, method=method, problems=own.problems)
+    largest = own.n * (_smaller_dimension(_checked_table(table)) - 1)
+    tail = (1 - level) / 2
+    low, high = (_noncentrality(own.statistic, own.df, q) for q in (1 - tail, tail))
+    return Estimate(
+        math.sqrt(own.statistic / largest),
+        math.sqrt(low / largest),
+        min(math.sqrt(high / largest), 1.0),
+        level,
+        n,
+        method=method,
+        problems=own.problems,
+    )
+
+
+def _checked_table(table: Floats) -> Floats:
+    """The table as floats."""
+    counts = np.asarray(table, dtype=np.float64)
+    if counts.ndim != 2:
+        raise ValueError(f"a table of counts has two dimensions, not {counts.ndim}")
+    if not np.isfinite(counts).all() or (counts < 0).any():
+        raise ValueError("a count is negative or not finite")
+    return counts
+
+
+def _why_undefined(n_groups: int, n_categories: int) -> str:
+    """Why there is no chi-square; empty where there is one."""
+    if not n_groups:
+        return "Undefined: there is no count."
+    if n_groups < 2:
+        return "Undefined: only one group has counts."
+    if n_categories < 2:
+        return "Undefined: all counts are in one category."
+    return ""
+
+
+def _smaller_dimension(counts: Floats) -> int:
+    """The number of groups or of categories with a count, whichever is smaller."""
+    return int(min((counts.sum(axis=1) > 0).sum(), (counts.sum(axis=0) > 0).sum()))
+
+
+def _noncentrality(statistic: float, df: int, probability: float) -> float:
+    """The noncentrality under which the statistic is this quantile; 0 where there is none."""
+    if chi2.cdf(statistic, df) <= probability:
+        return 0.0
+
+    def excess(noncentrality: float) -> float:
+        return float(ncx2.cdf(statistic, df, noncentrality)) - probability
+
+    high = statistic + 10 * math.sqrt(statistic) + 50
+    return float(brentq(excess, 0.0, high, xtol=1e-10))
+
+
+# Tables that are sums over units, such as questions: permutation and resampling of whole units.
+#
+# Answers to one question depend on each other, so that counts of answers are not independent. What
+# can be moved is a whole unit: all counts of a question in one group. No library has it.
+
+
+def unit_permutation_p(counts: Floats, *, n_permutations: int = 2000, seed: int = 0) -> float:
+    """The p of chi-square where the groups of each unit are exchanged, whole units at a time.
+
+    Parameters
+    ----------
+    counts : (units, groups, categories)
+        Counts of each unit, such as a question, in each group, such as a language; NaN or 0
+        throughout where the unit is not in the group.
+    n_permutations : int
+        Random permutations.
+    seed : int
+        The same seed gives the same p.
+
+    Returns
+    -------
+    float
+        Share of permutations, the data as they are among them, whose chi-square is at least that
+        of the data. NaN where chi-square is undefined, or no unit can be moved.
+
+    Raises
+    ------
+    ValueError : the counts have not three dimensions, or one is negative.
+
+    Notes
+    -----
+    Units that several groups share, as questions of one bank in several languages: under the null
+    hypothesis a question's counts could as well be those of another language, so they are exchanged
+    among the groups that have the question. Where every unit is in one group only, as words of
+    different languages, the groups of whole units are exchanged. The unit of analysis is the unit.
+    Phipson & Smyth (2010) doi:10.2202/1544-6115.1585: the data count as one permutation. Checked
+    against all permutations of a small table, enumerated in R.
+    """
+    table = _checked_units(counts)
+    observed = float(_statistics(table.sum(axis=0)[None])[0])
+    present = table.sum(axis=2) > 0
+    if math.isnan(observed):
+        return math.nan
+    nested = (present.sum(axis=1) <= 1).all()
+    if nested:
+        pooled = _tables_of_moved_groups(table, present, n_permutations, seed)
+    else:
+        pooled = _tables_of_exchanged_units(table, present, n_permutations, seed)
+    n_as_large = sum(
+        int((_statistics(block) >= observed * (1 - 1e-10) - 1e-12).sum()) for block in pooled
+    )
+    return (1 + n_as_large) / (1 + n_permutations)
+
+
+def resampled_cramers_v(
+    counts: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
+) -> Estimate:
+    """Cramér's V of the sum of units, with an interval by resampling whole units.
+
+    Parameters
+    ----------
+    counts : (units, groups, categories)
+        As for `unit_permutation_p`.
+    level : float in (0, 1)
+        Two-sided coverage of the interval.
+    bootstrap : Bootstrap, optional
+        How many resamples of units; no interval without.
+
+    Returns
+    -------
+    Estimate : `n` is the number of units with a count. NaN with the reason where V is undefined.
+
+    Notes
+    -----
+    Percentile interval; Efron (1979). V cannot be below 0, so that resamples of groups that do not
+    differ lie above V, and the interval does not reach 0: see the permutation for a test.
+    """
+    check_level(level)
+    table = _checked_units(counts)
+    own = cramers_v(table.sum(axis=0), level=level)
+    n = int((table.sum(axis=(1, 2)) > 0).sum())
+    result = Estimate(
+        own.value, level=level, n=n, problems=own.problems,
+        method="Cramér's V; interval by resampling whole units",
+    )  # fmt: skip
+    if bootstrap is None or not own.defined:
+        return result
+    flat = table.reshape(len(table), -1)
+    values = [
+        _values_of_v((weights @ flat).reshape(-1, *table.shape[1:]))
+        for weights in row_weights(len(table), bootstrap)
+    ]
+    return with_resampled_interval(result, np.concatenate(values), bootstrap)
+
+
+def _checked_units(counts: Floats) -> Floats:
+    """The counts as floats, 0 where a unit is not in a group."""
+    table = np.nan_to_num(np.asarray(counts, dtype=np.float64), nan=0.0)
+    if table.ndim != 3:
+        raise ValueError(f"counts of units have three dimensions, not {table.ndim}")
+    if (table < 0).any() or np.isinf(table).any():
+        raise ValueError("a count is negative or not finite")
+    return table
+
+
+def _statistics(tables: Floats) -> Floats:
+    """(tables,) chi-squares of (tables, groups, categories); NaN where undefined."""
+    n = tables.sum(axis=(1, 2), keepdims=True)
+    rows, columns = tables.sum(axis=2, keepdims=True), tables.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = rows * columns / n
+        parts = np.where(expected > 0, (tables - expected) ** 2 / expected, 0.0)
+    known = ((rows > 0).sum(axis=(1, 2)) > 1) & ((columns > 0).sum(axis=(1, 2)) > 1)
+    return np.where(known, parts.sum(axis=(1, 2)), np.nan)
+
+
+def _values_of_v(tables: Floats) -> Floats:
+    """(tables,) Cramér's V of (tables, groups, categories); NaN where undefined."""
+    n_rows = (tables.sum(axis=2) > 0).sum(axis=1)
+    n_columns = (tables.sum(axis=1) > 0).sum(axis=1)
+    largest = tables.sum(axis=(1, 2)) * (np.minimum(n_rows, n_columns) - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.sqrt(_statistics(tables) / largest))
+
+
+def _tables_of_exchanged_units(
+    table: Floats, present: np.ndarray, n_permutations: int, seed: int
+) -> Iterator[Floats]:
+    """Pooled tables, in blocks, with each unit's counts exchanged among the groups that have it."""
+    generator = np.random.default_rng(seed)
+    n_units, n_groups, n_categories = table.shape
+    flat = table.reshape(n_units * n_groups, n_categories)
+    # Groups that have a unit come first in its order, so that they change places among themselves.
+    places = np.argsort(~present, axis=1, kind="stable")
+    absent = np.take_along_axis(~present, places, axis=1)
+    for size in _blocks(n_permutations, table.shape[0] * n_groups * n_groups):
+        keys = generator.random((size, n_units, n_groups))
+        keys[:, absent] = 2.0  # stays behind the others
+        source = np.take_along_axis(places[None], np.argsort(keys, axis=2), axis=2)
+        moved = np.empty_like(source)
+        np.put_along_axis(moved, np.broadcast_to(places[None], source.shape), source, axis=2)
+        pooled = np.zeros((size, n_groups, n_categories))
+        for group in range(n_groups):
+            # (size, units * groups): 1 where the counts of that unit and group come here
+            taken = moved[:, :, group, None] == np.arange(n_groups)
+            pooled[:, group] = taken.reshape(size, -1).astype(np.float64) @ flat
+        yield pooled
+
+
+def _tables_of_moved_groups(
+    table: Floats, present: np.ndarray, n_permutations: int, seed: int
+) -> Iterator[Floats]:
+    """Pooled tables, in blocks, with the groups of whole units exchanged."""
+    generator = np.random.default_rng(seed)
+    kept = present.any(axis=1)
+    own, group_of = table[kept].sum(axis=1), present[kept].argmax(axis=1)
+    n_groups = table.shape[1]
+    for size in _blocks(n_permutations, len(own) * n_groups):
+        moved = generator.permuted(np.broadcast_to(group_of, (size, len(own))), axis=1)
+        yield np.stack(
+            [(moved == group).astype(np.float64) @ own for group in range(n_groups)], axis=1
+        )
+
+
+def _blocks(n_permutations: int, cells: int) -> Iterator[int]:
+    """Sizes of blocks that bound the memory."""
+    at_once = max(1, _CELLS_AT_ONCE // max(cells, 1))
+    for start in range(0, n_permutations, at_once):
+        yield min(at_once, n_permutations - start)

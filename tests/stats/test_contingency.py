@@ -1,0 +1,174 @@
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+from scipy.stats.contingency import association
+
+from core.stats.contingency import (
+    chi_square,
+    cramers_v,
+    resampled_cramers_v,
+    unit_permutation_p,
+)
+from core.stats.resampling import Bootstrap
+from tests.stats.reference import expected
+
+R = expected("contingency_R")
+UNITS = np.reshape(R["permutations"]["units"], (5, 2, 3))
+WORDS = np.reshape(R["permutations"]["words"], (6, 2))
+
+
+def table_of(name):
+    return np.array([R[name][row] for row in sorted(R[name]) if row.startswith("row_")], float)
+
+
+def nested_words():
+    counts = np.zeros((6, 2, 2))
+    counts[:3, 0], counts[3:, 1] = WORDS[:3], WORDS[3:]
+    return counts
+
+
+@pytest.mark.parametrize("name", ["languages", "small", "halves"])
+def test_chi_square_its_residuals_and_cramers_v_equal_those_of_r(name):
+    own, table = R[name], table_of(name)
+    result, v = chi_square(table), cramers_v(table)
+    found = (result.statistic, result.df, result.p)
+    assert found == pytest.approx(own["chi_square"], rel=1e-10)
+    assert result.residuals.ravel() == pytest.approx(own["residuals"], rel=1e-10)
+    ends = [min(end, 1.0) for end in own["v"]]  # R lets the upper end exceed 1
+    assert (v.value, v.low, v.high) == pytest.approx(ends, abs=1e-6)
+    assert (result.n, v.n) == (table.sum(), round(table.sum()))
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 60), min_size=3, max_size=3), min_size=2, max_size=5),
+)
+def test_chi_square_and_cramers_v_equal_those_of_scipy(rows):
+    table = np.array(rows, float)
+    theirs = chi2_contingency(table, correction=False)
+    own = chi_square(table)
+    assert (own.statistic, own.p) == pytest.approx((theirs.statistic, theirs.pvalue), abs=1e-9)
+    v = cramers_v(table)
+    assert v.value == pytest.approx(association(table.astype(int)), abs=1e-9)
+    assert 0 <= v.low <= v.high <= 1
+
+
+def test_groups_and_categories_without_counts_are_left_out():
+    table = np.array([[10, 0, 5], [0, 0, 0], [4, 0, 9]], float)
+    result = chi_square(table)
+    theirs = chi2_contingency(table[[0, 2]][:, [0, 2]], correction=False)
+    assert (result.statistic, result.df) == (pytest.approx(theirs.statistic), 1)
+    assert np.isnan(result.residuals[1]).all()
+    assert np.isnan(result.residuals[:, 1]).all()
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (np.zeros((2, 3)), "there is no count"),
+        ([[3, 4], [0, 0]], "only one group has counts"),
+        ([[3, 0], [4, 0]], "all counts are in one category"),
+    ],
+)
+def test_a_table_without_two_groups_or_categories_is_undefined_with_the_reason(table, reason):
+    for result in (chi_square(table), cramers_v(table), resampled_cramers_v([table])):
+        assert reason in result.problems[0]
+    assert np.isnan(chi_square(table).p)
+    assert np.isnan(cramers_v(table).value)
+    assert np.isnan(unit_permutation_p(np.array([table], float)))
+
+
+def test_small_expected_counts_make_p_doubtful():
+    assert "4 of 4 expected counts are below 5" in chi_square([[3, 1], [2, 2]]).problems[0]
+    assert not chi_square(table_of("languages")).problems
+
+
+def test_a_table_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="two dimensions"):
+        chi_square(np.ones(3))
+    with pytest.raises(ValueError, match="negative"):
+        chi_square([[1, -1], [2, 2]])
+    with pytest.raises(ValueError, match="three dimensions"):
+        unit_permutation_p(np.ones((2, 2)))
+    with pytest.raises(ValueError, match="negative"):
+        unit_permutation_p(-np.ones((2, 2, 2)))
+
+
+def test_exchanging_languages_within_questions_gives_the_share_of_all_exchanges():
+    statistic, exact = R["permutations"]["exact"]
+    assert chi_square(UNITS.sum(axis=0)).statistic == pytest.approx(statistic)
+    p = unit_permutation_p(UNITS, n_permutations=20_000, seed=3)
+    assert p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
+
+
+def test_words_of_one_language_each_change_their_language_as_wholes():
+    statistic, exact = R["permutations"]["words_exact"]
+    counts = nested_words()
+    assert chi_square(counts.sum(axis=0)).statistic == pytest.approx(statistic)
+    p = unit_permutation_p(counts, n_permutations=20_000, seed=3)
+    assert p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
+
+
+def test_three_languages_are_exchanged_among_those_that_have_the_question():
+    generator = np.random.default_rng(5)
+    counts = generator.integers(0, 6, (7, 3, 2)).astype(float)
+    counts[:4, 1], counts[4:6, 0] = 0, np.nan
+    counts[:4, 2] += [4, 0]
+    known = np.nan_to_num(counts)
+    tables = []
+    for _ in range(4000):
+        moved = known.copy()
+        for unit in range(7):
+            present = np.flatnonzero(known[unit].sum(axis=1) > 0)
+            moved[unit, present] = known[unit, generator.permutation(present)]
+        tables.append(chi_square(moved.sum(axis=0)).statistic)
+    observed = chi_square(known.sum(axis=0)).statistic
+    share = np.mean(np.array(tables) >= observed - 1e-9)
+    p = unit_permutation_p(counts, n_permutations=4000, seed=1)
+    assert p == pytest.approx(share, abs=0.03)
+
+
+def test_rounds_of_one_question_are_not_independent_people():
+    """Chi-square finds languages different far too often where rounds repeat themselves."""
+    generator = np.random.default_rng(8)
+    found = {"chi-square": 0, "permutation": 0}
+    for study in range(200):
+        yes = np.where(generator.random((20, 2)) < 0.5, 10.0, 0.0)
+        counts = np.stack([yes, 10 - yes], axis=2)
+        found["chi-square"] += chi_square(counts.sum(axis=0)).p < 0.05
+        found["permutation"] += unit_permutation_p(counts, n_permutations=199, seed=study) < 0.05
+    assert found["chi-square"] > 80
+    assert found["permutation"] < 22  # 5 % of 200, and three standard errors
+
+
+def test_the_interval_of_v_is_that_of_drawing_units_one_by_one():
+    generator = np.random.default_rng(2)
+    counts = generator.integers(0, 8, (12, 2, 3)).astype(float)
+    result = resampled_cramers_v(counts, bootstrap=Bootstrap(400, seed=7))
+    drawn = np.random.default_rng(7).integers(12, size=(400, 12))
+    values = [cramers_v(counts[units].sum(axis=0)).value for units in drawn]
+    assert (result.low, result.high) == pytest.approx(np.quantile(values, [0.025, 0.975]))
+    assert result.value == cramers_v(counts.sum(axis=0)).value
+    assert result.n == 12
+
+
+def test_the_data_count_as_one_permutation_so_that_p_is_never_0():
+    counts = np.zeros((40, 2, 2))
+    counts[:, 0, 0] = counts[:, 1, 1] = 10
+    assert unit_permutation_p(counts, n_permutations=199) == 1 / 200
+
+
+def test_the_same_seed_gives_the_same_p_and_no_units_none():
+    assert unit_permutation_p(UNITS, seed=4) == unit_permutation_p(UNITS, seed=4)
+    assert np.isnan(unit_permutation_p(np.zeros((0, 2, 2))))
+
+
+def test_a_study_of_539_questions_takes_little_time():
+    counts = np.random.default_rng(1).integers(0, 10, (539, 6, 3)).astype(float)
+    started = time.perf_counter()
+    unit_permutation_p(counts, n_permutations=1000)
+    resampled_cramers_v(counts, bootstrap=Bootstrap(1000))
+    assert time.perf_counter() - started < 5  # .5 s alone on a quiet machine
