@@ -54,7 +54,10 @@ _SUMMARY = (
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How many answers are usable, and which option is chosen most."""
-    options = rows_by_group(table_of(result, "options"), "format")
+    of_groups = table_of(result, "summary")
+    # the format is a column of the options in any case, but a factor of groups only where asked for
+    first_other = "subscale" if "format" in of_groups.frame else "format"
+    options = rows_by_group(table_of(result, "options"), first_other)
 
     def sentence(group: str, row: TableRow) -> str:
         usable_text = (
@@ -75,7 +78,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         share = percent_text(most / sum(counts.values()))
         return f"{usable_text}; the option chosen most is {option} ({share} of them)."
 
-    summary = rows_by_group(table_of(result, "summary"), "items")
+    summary = rows_by_group(of_groups, "items")
     return tuple(GroupAnswer(group, sentence(group, rows[0])) for group, rows in summary.items())
 
 

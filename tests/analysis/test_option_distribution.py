@@ -5,6 +5,7 @@ import pytest
 
 from core.analysis.option_distribution import option_distribution
 from core.errors import NotEnoughData
+from core.workflow.statistics import analyses
 from tests.analysis.score_frames import option_counts
 
 NAN = float("nan")
@@ -70,6 +71,21 @@ def test_cells_of_a_group_are_summed_and_groups_stand_side_by_side():
 def test_the_summary_counts_usable_answers():
     row = option_distribution(option_counts(ROWS)).tables[1].frame.iloc[0]
     assert row.drop("respondent").tolist() == [3, 15, 6, 9, 6 / 15, 9 / 15]
+
+
+@pytest.mark.parametrize("by", [("respondent",), ("format",), ("format", "respondent"), ()])
+def test_the_sentence_of_each_group_names_its_option_wherever_the_format_stands(by):
+    words = option_counts(
+        [("i1", "yes", 0, 1, False, 5), ("i1", "no", 1, 0, False, 4)], format="yes_no"
+    )
+    numbers = option_counts(ROWS)  # 3 of 6 usable answers are "1"
+    answer = analyses.by_name("option_distribution").answer
+    chosen = [
+        sentence.partition("chosen most is ")[2]
+        for _, sentence, _ in answer(option_distribution(pd.concat([numbers, words]), by=by))
+    ]
+    by_format = ["1 (50% of them).", "yes (56% of them)."]
+    assert chosen == (by_format if "format" in by else ["yes (33% of them)."])
 
 
 def test_row_order_changes_no_number():
