@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.stats.inputs import Estimate, Floats, check_level
+from core.stats.inputs import Estimate, Floats, Integers, check_level
 
 # Ours because scipy's bootstrap draws rows anew for each coefficient and takes twice as long. With
 # weights, one product of matrices gives a coefficient of all resamples.
@@ -37,6 +37,15 @@ class PercentileInterval:
     n_undefined: int
 
 
+@dataclass(frozen=True, eq=False)
+class PercentileIntervals:
+    """Ends of the percentile intervals of many coefficients, and how many resamples had none."""
+
+    low: Floats
+    high: Floats
+    n_undefined: Integers
+
+
 def row_weights(n_rows: int, bootstrap: Bootstrap) -> Iterator[Floats]:
     """How often each row was drawn, in blocks of (resamples, rows); every line sums to n_rows.
 
@@ -52,19 +61,140 @@ def row_weights(n_rows: int, bootstrap: Bootstrap) -> Iterator[Floats]:
         yield counts.reshape(size, n_rows).astype(np.float64)
 
 
+def resampled_totals(values: Floats, bootstrap: Bootstrap) -> Iterator[Floats]:
+    """The total of every cell in every resample of whole units.
+
+    Parameters
+    ----------
+    values : (units, cells) array
+        What each unit adds to each cell, finite; 0 where a unit has no answers in a cell. Units are
+        what is drawn, such as items; cells are everything that is kept apart, such as models and
+        options, in any number.
+    bootstrap : Bootstrap
+        How many resamples, and the seed.
+
+    Yields
+    ------
+    (resamples, cells) array
+        Blocks of resamples, in order, which bound the memory. All cells of a line are of the same
+        draw of units, so that differences and ratios between cells can be formed in each line.
+        Concatenate what you compute from the blocks, not the blocks, where cells are many.
+
+    Raises
+    ------
+    ValueError
+        A value is not finite: it would spread to every resample.
+
+    Notes
+    -----
+    Unit of analysis: one unit. Totals of whole numbers are exact. Checked against numpy's drawing
+    of units one resample at a time.
+    """
+    if not np.isfinite(values).all():
+        raise ValueError("values that are not finite")
+    n_units, n_cells = values.shape
+    at_once = max(1, _CELLS_AT_ONCE // max(n_cells, 1))
+    for weights in row_weights(n_units, bootstrap):
+        for start in range(0, len(weights), at_once):
+            yield weights[start : start + at_once] @ values
+
+
+def resampled_ratios(above: Floats, below: Floats, bootstrap: Bootstrap) -> Floats:
+    """A ratio of two totals, such as a share of answers, in every resample of whole units.
+
+    Parameters
+    ----------
+    above, below : (units, cells) array
+        What each unit adds to the numerator and to the denominator of each cell; see
+        `resampled_totals`.
+    bootstrap : Bootstrap
+        How many resamples, and the seed.
+
+    Returns
+    -------
+    (resamples, cells) array
+        NaN where the denominator is 0, as where no unit of a cell was drawn.
+
+    Raises
+    ------
+    ValueError
+        A value is not finite, or the shapes differ.
+    """
+    if above.shape != below.shape:
+        raise ValueError(f"{above.shape} numerators and {below.shape} denominators")
+    n_cells = above.shape[1]
+    ratios = np.full((bootstrap.n_resamples, n_cells), np.nan)
+    done = 0
+    for totals in resampled_totals(np.hstack([above, below]), bootstrap):
+        numerators, denominators = totals[:, :n_cells], totals[:, n_cells:]
+        block = ratios[done : done + len(totals)]
+        np.divide(numerators, denominators, out=block, where=denominators != 0)
+        done += len(totals)
+    return ratios
+
+
+def resampled_means(values: Floats, bootstrap: Bootstrap) -> Floats:
+    """The mean of every cell's units in every resample of whole units.
+
+    Parameters
+    ----------
+    values : (units, cells) array
+        The value of each unit in each cell, such as the entropy of each item for each model; NaN
+        where it has none. Means are of the units that have one.
+    bootstrap : Bootstrap
+        How many resamples, and the seed.
+
+    Returns
+    -------
+    (resamples, cells) array
+        NaN where no unit with a value was drawn. All cells of a line are of the same draw. For the
+        sum over units, where no value is missing, multiply by the number of units.
+    """
+    known = np.isfinite(values)
+    return resampled_ratios(np.where(known, values, 0.0), known.astype(np.float64), bootstrap)
+
+
 def percentile_interval(values: Floats, level: float) -> PercentileInterval:
     """The middle `level` of resampled coefficients, from those that are defined.
 
     Efron (1979) doi:10.1214/aos/1176344552. NaN both where fewer than half the resamples have a
     coefficient: the rest would be a selection.
     """
+    found = percentile_intervals(values[:, None], level)
+    return PercentileInterval(float(found.low[0]), float(found.high[0]), int(found.n_undefined[0]))
+
+
+def percentile_intervals(values: Floats, level: float) -> PercentileIntervals:
+    """The `percentile_interval` of each column of a (resamples, cells) array.
+
+    Checked against numpy.quantile, whose rule between two values it follows.
+    """
     check_level(level)
-    defined = values[np.isfinite(values)]
-    n_undefined = len(values) - len(defined)
-    if len(defined) == 0 or n_undefined > len(values) / 2:
-        return PercentileInterval(math.nan, math.nan, n_undefined)
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return PercentileInterval(float(low), float(high), n_undefined)
+    ordered = np.sort(np.where(np.isfinite(values), values, np.nan).T, axis=1)  # NaN at the end
+    n_defined = np.isfinite(ordered).sum(axis=1)
+    n_undefined = len(values) - n_defined
+    known = (n_defined > 0) & (n_undefined <= len(values) / 2)
+    low, high = (
+        np.where(known, _quantiles(ordered, n_defined, share), np.nan)
+        for share in ((1 - level) / 2, (1 + level) / 2)
+    )
+    return PercentileIntervals(low, high, n_undefined)
+
+
+def _quantiles(ordered: Floats, n_defined: Integers, share: float) -> Floats:
+    """The quantile of the first values of each line of ordered values, between two by their line.
+
+    To the last digit as numpy.quantile, which counts from the nearer of the two.
+    """
+    if not ordered.shape[1]:
+        return np.full(len(ordered), np.nan)
+    place = np.maximum(n_defined - 1, 0) * share
+    before = np.floor(place).astype(np.int64)
+    after = np.minimum(before + 1, np.maximum(n_defined - 1, 0))
+    lines = np.arange(len(ordered))
+    first, second, way = ordered[lines, before], ordered[lines, after], place - before
+    step = second - first
+    return np.where(way < 0.5, first + step * way, second - step * (1 - way))
 
 
 def resampling_problems(interval: PercentileInterval, bootstrap: Bootstrap) -> tuple[str, ...]:

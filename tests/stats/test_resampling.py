@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from core.stats import resampling
+from core.stats.resampling import (
+    Bootstrap,
+    percentile_interval,
+    percentile_intervals,
+    resampled_means,
+    resampled_ratios,
+    resampled_totals,
+    row_weights,
+)
+
+BOOTSTRAP = Bootstrap(200, seed=3)
+
+
+def counts(units=13, cells=7, seed=1):
+    return np.random.default_rng(seed).integers(0, 50, (units, cells)).astype(np.float64)
+
+
+def drawn_units(n_units, bootstrap):
+    """Which units are in each resample, one draw after the other, as one writes it with numpy."""
+    generator = np.random.default_rng(bootstrap.seed)
+    return [generator.integers(n_units, size=n_units) for _ in range(bootstrap.n_resamples)]
+
+
+def test_totals_are_those_of_the_units_drawn_one_resample_at_a_time():
+    values = counts()
+    expected = np.array([values[own].sum(axis=0) for own in drawn_units(len(values), BOOTSTRAP)])
+    np.testing.assert_array_equal(np.concatenate([*resampled_totals(values, BOOTSTRAP)]), expected)
+
+
+def test_the_size_of_blocks_changes_no_number(monkeypatch):
+    values, more = counts(), counts(seed=2)
+    whole = np.concatenate([*resampled_totals(values, BOOTSTRAP)])
+    ratios = resampled_ratios(values, more, BOOTSTRAP)
+    monkeypatch.setattr(resampling, "_CELLS_AT_ONCE", 40)
+    blocks = [*resampled_totals(values, BOOTSTRAP)]
+    assert len(blocks) > 10
+    assert max(block.size for block in blocks) <= 40
+    np.testing.assert_array_equal(np.concatenate(blocks), whole)
+    np.testing.assert_array_equal(resampled_ratios(values, more, BOOTSTRAP), ratios)
+
+
+def test_ratios_are_of_totals_and_undefined_where_nothing_was_drawn():
+    above, below = np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([[2.0, 2.0], [4.0, 0.0]])
+    ratios = resampled_ratios(above, below, BOOTSTRAP)
+    by_draw = {(0, 0): (1 / 2, 1.0), (0, 1): (4 / 6, 1.0), (1, 1): (3 / 4, np.nan)}
+    expected = [by_draw[tuple(sorted(own))] for own in drawn_units(2, BOOTSTRAP)]
+    np.testing.assert_allclose(ratios, expected)
+    assert {tuple(sorted(own)) for own in drawn_units(2, BOOTSTRAP)} == set(by_draw)
+
+
+def test_means_leave_out_units_without_a_value():
+    values = counts()
+    values[[2, 5], 0] = np.nan
+    values[:, 3] = np.nan
+    means = resampled_means(values, BOOTSTRAP)
+    for own, found in zip(drawn_units(len(values), BOOTSTRAP), means, strict=True):
+        np.testing.assert_allclose(
+            np.delete(found, 3), np.nanmean(values[own][:, [0, 1, 2, 4, 5, 6]], axis=0)
+        )
+    assert np.isnan(means[:, 3]).all()
+
+
+def test_the_resampled_mean_varies_as_theory_says():
+    """The variance over all resamples of n units is that of the units (over n), over n."""
+    values = np.random.default_rng(5).normal(size=(40, 1))
+    means = resampled_means(values, Bootstrap(20_000, seed=0))
+    assert means.mean() == pytest.approx(
+        values.mean(), abs=4 * values.std() / 40**0.5 / 20_000**0.5
+    )
+    assert means.var() == pytest.approx(values.var() / 40, rel=0.05)
+
+
+def test_values_that_are_not_finite_are_refused():
+    values = counts()
+    values[0, 0] = np.nan
+    with pytest.raises(ValueError, match="not finite"):
+        next(resampled_totals(values, BOOTSTRAP))
+    with pytest.raises(ValueError, match="numerators"):
+        resampled_ratios(counts(), counts(cells=2), BOOTSTRAP)
+
+
+@given(
+    arrays.arrays(
+        np.float64,
+        st.tuples(st.integers(1, 30), st.integers(1, 4)),
+        elements=st.floats(-1e6, 1e6) | st.just(np.nan) | st.just(np.inf),
+    ),
+    st.sampled_from([0.5, 0.9, 0.95, 0.99]),
+)
+def test_intervals_of_columns_are_the_quantiles_of_their_defined_values(values, level):
+    found = percentile_intervals(values, level)
+    for column, low, high, n_undefined in zip(
+        values.T, found.low, found.high, found.n_undefined, strict=True
+    ):
+        defined = column[np.isfinite(column)]
+        assert n_undefined == len(column) - len(defined)
+        if len(defined) == 0 or len(defined) < len(column) / 2:
+            assert np.isnan([low, high]).all()
+        else:
+            shares = [(1 - level) / 2, (1 + level) / 2]
+            np.testing.assert_array_equal([low, high], np.quantile(defined, shares))
+        one = percentile_interval(column, level)
+        np.testing.assert_array_equal([one.low, one.high], [low, high])
+
+
+def test_every_line_of_weights_draws_as_many_rows_as_there_are():
+    weights = np.concatenate([*row_weights(13, BOOTSTRAP)])
+    assert weights.shape == (200, 13)
+    assert (weights.sum(axis=1) == 13).all()
