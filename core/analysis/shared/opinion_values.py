@@ -1,0 +1,334 @@
+"""Opinions of each group and question as arrays, and how far each gives way in a second phase."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.matrices import distinct, group_name
+from core.analysis.shared.option_counts import answer_sides, cell_codes
+from core.analysis.shared.registry import Choice
+from core.domain.study import Status
+from core.errors import NotEnoughData
+from core.stats import stance
+from core.stats.inputs import Booleans, Floats, Integers, name_list
+from core.stats.stance import NOT_PAIRED, Maximum, OpinionValues
+
+UnusableRule = Literal["zero", "left_out"]
+PairRule = Literal["merged", "single"]
+
+LargestVariance = Annotated[
+    Maximum,
+    Choice(
+        "Willingness is relative to",
+        (
+            ("theoretical", "The largest variance possible, n/(n-1)"),
+            ("questions", "The largest variance of the group's questions (as published)"),
+        ),
+        help="w = 1 - variance / largest variance. The largest variance possible makes w of one "
+        "question independent of the others, so that groups can be compared. Both are equal where "
+        "one question of the group is answered half yes, half no.",
+    ),
+]
+Unusable = Annotated[
+    UnusableRule,
+    Choice(
+        "Replies without an option",
+        (
+            ("zero", "Count as neither yes nor no (as published)"),
+            ("left_out", "Are left out"),
+        ),
+        help="Refused, neutral, ambiguous, off the scale, cut off or empty. Calls that failed and "
+        "trials that were not asked are always left out.",
+    ),
+]
+Pairs = Annotated[
+    PairRule,
+    Choice(
+        "Questions asked both ways",
+        (("merged", "Are one question"), ("single", "Are two questions")),
+        help="Is A better than B, and is B better than A? Merged, b is half the difference, so "
+        "that the same answer to both gives 0; variance and shift are means. This rule is ours: "
+        "the paper prints none.",
+    ),
+]
+INITIAL, OPPOSING = "initial", "opposing"
+_NO_REPLY = ("not_asked", Status.ERROR.value)
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerCounts:
+    """How many answers of each group (row) and item (column) are 1, -1 and 0.
+
+    Fields
+    ------
+    groups : the values of the factors in `by`, in order of first appearance.
+    items, genres : one for each column, in the order of the bank.
+    partners : the column of the item that asks the other way round; -1 where there is none.
+    yes, no, zero : (groups, items) answers that count.
+    unusable : (groups, items) replies without an option, whether they count as 0 or not.
+    planned : (groups, items) whether the group has a row of the item at all, answered or not.
+    without_stance : answers whose option states no stance; they are left out.
+    without_reply : trials that were not asked, or whose call failed.
+    """
+
+    by: tuple[str, ...]
+    groups: tuple[tuple[Any, ...], ...]
+    items: tuple[str, ...]
+    genres: tuple[str, ...]
+    partners: Integers
+    yes: Floats
+    no: Floats
+    zero: Floats
+    unusable: Floats
+    planned: Booleans
+    without_stance: int
+    without_reply: int
+
+    @property
+    def n(self) -> Floats:
+        """Answers that count, (groups, items)."""
+        return self.yes + self.no + self.zero
+
+
+@dataclass(frozen=True, eq=False)
+class OpinionTable:
+    """b, variance, n and w of each group (row) and question (column): arrays in `values`.
+
+    Fields
+    ------
+    counts : what the values were computed from; its columns are items.
+    values : OpinionValues, (groups, questions).
+    first, second : its columns in `counts`; `second` is -1 where nothing is merged.
+    units : the number of the unit that is redrawn as a whole: both directions of a pair are one.
+    """
+
+    counts: AnswerCounts
+    values: OpinionValues
+    first: Integers
+    second: Integers
+    units: Integers
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The item of each column."""
+        return tuple(self.counts.items[place] for place in self.first.tolist())
+
+    @property
+    def genres(self) -> tuple[str, ...]:
+        """The genre of each column."""
+        return tuple(self.counts.genres[place] for place in self.first.tolist())
+
+    @property
+    def exchanged(self) -> tuple[str, ...]:
+        """The item that asks the other way round of a merged question, else empty."""
+        items = self.counts.items
+        return tuple(items[place] if place >= 0 else "" for place in self.second.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftTable:
+    """The opinions of both phases, with equal groups and questions, and s (groups, questions)."""
+
+    initial: OpinionTable
+    opposing: OpinionTable
+    shift: Floats
+
+
+def opinion_table(
+    option_counts: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    maximum: Maximum = "theoretical",
+    unusable: UnusableRule = "zero",
+    pairs: PairRule = "merged",
+) -> OpinionTable:
+    """b, variance, n and w of every group and question.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        All rows count; see `of_phase` for one phase of a study.
+    by : sequence of factors
+        Their values make the groups.
+    maximum : "theoretical" or "questions"
+        As `core.stats.stance.willingness`.
+    unusable : "zero" or "left_out"
+        What a reply without an option counts as.
+    pairs : "merged" or "single"
+        Whether both directions of a pair are one question.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, the frame lacks a factor, or no option of any answer has a stance.
+
+    Notes
+    -----
+    The unit is one trial. An item that a group never answered has NaN.
+    """
+    return _table_of(answer_counts(option_counts, by, unusable), maximum, pairs)
+
+
+def shift_table(
+    option_counts: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    maximum: Maximum = "theoretical",
+    unusable: UnusableRule = "zero",
+    pairs: PairRule = "merged",
+) -> ShiftTable:
+    """The opinions of both phases and how far each gives way; arguments as `opinion_table`.
+
+    Raises
+    ------
+    NotEnoughData
+        There is one phase only; or as `opinion_table`.
+    """
+    factors = [name for name in distinct(by) if name != "phase"]
+    for phase, words, remedy in (
+        (
+            OPPOSING,
+            "a second phase, in which the user states the opposite opinion",
+            "Plan the second phase on the page Collect, once the first one is answered.",
+        ),
+        (INITIAL, "a first phase", "Add the answers of the first phase, or widen the filters."),
+    ):
+        if option_counts.empty or not has_phase(option_counts, phase):
+            raise NotEnoughData(f"There is no answer of {words}.", remedy)
+    single = [
+        _table_of(
+            answer_counts(of_phase(option_counts, phase), factors, unusable), maximum, "single"
+        )
+        for phase in (INITIAL, OPPOSING)
+    ]
+    shift = stance.bias_shift(single[0].values.bias, single[1].values.bias)
+    if pairs == "single":
+        return ShiftTable(single[0], single[1], shift)
+    initial, opposing = (_table_of(table.counts, maximum, pairs) for table in single)
+    merged = stance.merge_means(shift, initial.first, initial.second)
+    return ShiftTable(initial, opposing, merged)
+
+
+def has_phase(option_counts: pd.DataFrame, phase: str) -> bool:
+    """Whether there is an answer of a phase; without phases, all answers are initial."""
+    asked = ~option_counts["status"].isin(_NO_REPLY) & (option_counts["count"] > 0)
+    return bool((_in_phase(option_counts, phase) & asked).any())
+
+
+def of_phase(option_counts: pd.DataFrame, phase: str) -> pd.DataFrame:
+    """The frame with the answers of one phase; rows of the other stay with a count of 0.
+
+    So groups and items are the same in both phases.
+    """
+    inside = _in_phase(option_counts, phase)
+    return option_counts.assign(count=option_counts["count"].where(inside, 0))
+
+
+def _in_phase(option_counts: pd.DataFrame, phase: str) -> pd.Series[bool]:
+    if "phase" not in option_counts:
+        return pd.Series(phase == INITIAL, index=option_counts.index)
+    opposing = option_counts["phase"].astype(object) == OPPOSING
+    return opposing if phase == OPPOSING else ~opposing
+
+
+def answer_counts(
+    option_counts: pd.DataFrame, by: Sequence[str], unusable: UnusableRule = "zero"
+) -> AnswerCounts:
+    """How many answers of each group and item are 1, -1 and 0, in the direction of the form.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, the frame lacks a factor, or no option of any answer has a stance.
+    """
+    names = distinct(by)
+    replied = ~option_counts["status"].isin(_NO_REPLY)
+    asked = option_counts.assign(count=option_counts["count"].where(replied, 0))
+    cells = answer_sides(asked, (*names, "item"), midpoint="drop", direction="form")
+    if not cells[["positive", "negative", "neutral"]].to_numpy().any() and cells["no_side"].any():
+        raise NotEnoughData(
+            "The options of these answers state no stance, so no answer is a yes or a no.",
+            "Give the options of the format a stance (1, 0 or -1) on the page Banks.",
+        )
+    items = option_counts.drop_duplicates("item")
+    codes = [str(code) for code in items["item"]]
+    place = {code: number for number, code in enumerate(codes)}
+    row, labels = cell_codes(cells, names)
+    column = cells["item"].astype(str).map(place).to_numpy(dtype=np.int64)
+    shape = (len(labels), len(codes))
+
+    def laid_out(name: str) -> Floats:
+        array = np.zeros(shape)
+        array[row, column] = cells[name].to_numpy(dtype=np.float64)
+        return array
+
+    without_option = laid_out("unusable")
+    planned = np.zeros(shape, dtype=np.bool_)
+    planned[row, column] = True
+    return AnswerCounts(
+        by=names,
+        groups=tuple(labels.itertuples(index=False, name=None)) if names else ((),),
+        items=tuple(codes),
+        genres=tuple(str(value) for value in items["genre"].astype(object).fillna("")),
+        partners=_partners(place, items),
+        yes=laid_out("positive"),
+        no=laid_out("negative"),
+        zero=laid_out("neutral") + (without_option if unusable == "zero" else 0.0),
+        unusable=without_option,
+        planned=planned,
+        without_stance=int(cells["no_side"].sum()),
+        without_reply=int(option_counts.loc[~replied, "count"].sum()),
+    )
+
+
+def unanswered_cautions(table: OpinionTable) -> list[str]:
+    """Questions without an answer, or with one alone, by group."""
+    cautions = []
+    counts = table.counts
+    names = np.asarray(counts.items, dtype=object)
+    for group, own, planned in zip(counts.groups, counts.n, counts.planned, strict=True):
+        for few, result in (
+            (planned & (own == 0), "no answer, so no value"),
+            (own == 1, "one answer, so no variance and no willingness"),
+        ):
+            if few.any():
+                what = "question" if few.sum() == 1 else f"{few.sum()} questions"
+                cautions.append(f"{group_name(group)}: {what} {name_list(names[few])}: {result}.")
+    return cautions
+
+
+def _table_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> OpinionTable:
+    values = stance.opinion_values(counts.yes, counts.no, counts.zero, maximum)
+    places = np.arange(len(counts.items))
+    partners = counts.partners
+    if pairs == "single":
+        units = np.where(partners >= 0, np.minimum(places, partners), places)
+        none = np.full(len(places), NOT_PAIRED)
+        return OpinionTable(counts, values, places, none, _renumbered(units))
+    first = places[(partners < 0) | (places < partners)]
+    second = partners[first]
+    return OpinionTable(
+        counts,
+        stance.merge_pairs(values, first, second, maximum),
+        first,
+        second,
+        np.arange(len(first)),
+    )
+
+
+def _partners(place: dict[str, int], items: pd.DataFrame) -> Integers:
+    """The column of each item's partner, where both name each other and both are there."""
+    named = [place.get(str(code), NOT_PAIRED) for code in items["pair"].astype(object).fillna("")]
+    partners = np.asarray(named, dtype=np.int64)
+    places = np.arange(len(partners))
+    mutual = (partners >= 0) & (partners != places) & (partners[partners] == places)
+    return np.where(mutual, partners, NOT_PAIRED)
+
+
+def _renumbered(units: Integers) -> Integers:
+    return np.unique(units, return_inverse=True)[1].astype(np.int64)
