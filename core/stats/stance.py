@@ -10,13 +10,16 @@ import numpy as np
 from scipy.stats import norm
 
 from core.stats.inputs import Booleans, Floats, Integers, check_level
-from core.stats.resampling import Bootstrap, percentile_interval, row_weights
+from core.stats.resampling import Bootstrap, percentile_intervals, resampled_ratios
 
 # An answer counts a = 1 (yes), -1 (no) or 0 (neither). Ours, because no library has these formulas;
 # source of all: Hirose & Uchida (2025), arXiv:2505.12183.
 
 Maximum = Literal["theoretical", "questions"]
 """The variance that means no willingness at all: n/(n-1), or the largest of the questions."""
+
+Counts = tuple[Floats, Floats, Floats]
+"""Answers that are yes, no and neither, each (groups, questions)."""
 
 ROUNDING = 1e-9
 """Means of a few answers that differ by less are the same number."""
@@ -208,9 +211,7 @@ def bias_shift(initial: Floats, opposing: Floats) -> Floats:
 
 
 def shift_intervals(
-    initial: tuple[Floats, Floats, Floats],
-    opposing: tuple[Floats, Floats, Floats],
-    level: float = 0.95,
+    initial: Counts, opposing: Counts, level: float = 0.95
 ) -> tuple[Floats, Floats]:
     """The interval of each s over further answers, given the direction of the first phase.
 
@@ -220,24 +221,31 @@ def shift_intervals(
         Of both phases.
     level : float in (0, 1)
         Two-sided coverage.
+    """
+    low, high = difference_intervals(initial, opposing, level)
+    turned = signs(initial[0] - initial[1]) < 0
+    return np.where(turned, -high, low), np.where(turned, -low, high)
+
+
+def difference_intervals(
+    first: Counts, second: Counts, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """The interval of each difference of two b over further answers; arguments as above.
 
     Notes
     -----
     From the intervals of both b by the method of variance estimates recovery: Zou & Donner (2008)
     doi:10.1002/sim.3095.
     """
-    ends = [bias_intervals(*counts, level) for counts in (initial, opposing)]
-    (low_1, high_1), (low_2, high_2) = ends
+    (low_1, high_1), (low_2, high_2) = (
+        bias_intervals(*counts, level) for counts in (first, second)
+    )
     b_1, b_2 = (
         (yes - no) / np.where(yes + no + zero > 0, yes + no + zero, np.nan)
-        for yes, no, zero in (initial, opposing)
+        for yes, no, zero in (first, second)
     )
-    below = np.hypot(b_1 - low_1, high_2 - b_2)
-    above = np.hypot(high_1 - b_1, b_2 - low_2)
-    turned = signs(b_1) < 0
-    shift = bias_shift(b_1, b_2)
-    low = shift - np.where(turned, above, below)
-    high = shift + np.where(turned, below, above)
+    low = b_1 - b_2 - np.hypot(b_1 - low_1, high_2 - b_2)
+    high = b_1 - b_2 + np.hypot(high_1 - b_1, b_2 - low_2)
     return np.maximum(low, -2.0), np.minimum(high, 2.0)
 
 
@@ -252,7 +260,7 @@ def majority_turns(initial: Floats, opposing: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class ResampledMeans:
+class QuestionMeans:
     """Of each row: questions with a value, their mean, and its interval (NaN where there is none).
 
     An interval needs two units (questions, or pairs of questions) with a value.
@@ -264,9 +272,9 @@ class ResampledMeans:
     high: Floats
 
 
-def resampled_means(
+def question_means(
     values: Floats, units: Integers, bootstrap: Bootstrap, level: float = 0.95
-) -> ResampledMeans:
+) -> QuestionMeans:
     """The mean of each row with a percentile interval from redrawn units.
 
     Parameters
@@ -291,14 +299,10 @@ def resampled_means(
     low, high = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
     enough = np.flatnonzero((counts > 0).sum(axis=0) > 1)
     if enough.size:
-        both = np.concatenate([sums[:, enough], counts[:, enough]], axis=1)
-        drawn = np.concatenate([weights @ both for weights in row_weights(n_units, bootstrap)])
-        drawn_sums, drawn_counts = drawn[:, : enough.size], drawn[:, enough.size :]
-        redrawn = drawn_sums / np.where(drawn_counts > 0, drawn_counts, np.nan)
-        for place, row in enumerate(enough.tolist()):
-            interval = percentile_interval(redrawn[:, place], level)
-            low[row], high[row] = interval.low, interval.high
-    return ResampledMeans(n.astype(np.int64), means, low, high)
+        redrawn = resampled_ratios(sums[:, enough], counts[:, enough], bootstrap)
+        ends = percentile_intervals(redrawn, level)
+        low[enough], high[enough] = ends.low, ends.high
+    return QuestionMeans(n.astype(np.int64), means, low, high)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from core.domain.frames import OPTION_COUNTS, check_frame
 NAN = float("nan")
 
 
-def opinions(rows, *, refused=0, not_asked=0, error=0, without_stance=0, genre="", **factors):
+def opinions(rows, *, refused=0, not_asked=0, error=0, without_stance=0, genres=None, **factors):
     """Rows of (item, yes, no, neither and, if asked both ways, the other item).
 
     The other counts are of every item: refusals, trials that were not asked, failed calls, and
-    answers whose option has no stance.
+    answers whose option has no stance. `genres` is a mapping of items.
     """
     cells = []
     for item, yes, no, neither, *pair in rows:
@@ -28,13 +28,12 @@ def opinions(rows, *, refused=0, not_asked=0, error=0, without_stance=0, genre="
     names = ["item", "option", "position", "stance", "status", "count", "pair"]
     frame = pd.DataFrame(cells, columns=names).astype({"position": float, "stance": float})
     own = {
-        "study": "s", "format": "yes_no", "subscale": "", "keyed": 1, "genre": genre,
+        "study": "s", "format": "yes_no", "subscale": "", "keyed": 1, "genre": "",
         "direction": 1, "points": np.nan, "coin": np.nan, "lowest": np.nan, "highest": np.nan,
         "n_options": 0, "midpoint": "coin",
     }  # fmt: skip
     frame = frame.assign(**own)[list(OPTION_COUNTS.columns)]
-    if callable(genre):
-        frame["genre"] = frame["item"].map(genre)
+    frame["genre"] = frame["item"].map(genres or {}).fillna("")
     frame = frame.assign(**{"respondent": "gpt", **factors})
     check_frame(frame, OPTION_COUNTS)
     return frame

@@ -199,7 +199,7 @@ def test_a_pair_named_the_other_way_round_has_the_opposite_bias(means):
 def test_the_mean_over_questions_and_its_interval():
     """Five means of known spread: the bootstrap's SD of a mean is the SD (n) / root n."""
     own = np.array([[1, 0.5, 0, -0.5, -1, NAN], [0.4] * 6, [0.3, *[NAN] * 5], [NAN] * 6])
-    found = stance.resampled_means(own, np.arange(6), Bootstrap(4000, seed=1))
+    found = stance.question_means(own, np.arange(6), Bootstrap(4000, seed=1))
     assert found.n.tolist() == [5, 6, 1, 0]
     assert found.mean[:3] == pytest.approx([0, 0.4, 0.3])
     assert (found.low[1], found.high[1]) == pytest.approx((0.4, 0.4))
@@ -213,9 +213,9 @@ def test_both_directions_of_a_pair_are_redrawn_together():
     """Pairs of opposite values have a mean of 0 in every resample of whole pairs."""
     own = np.array([[0.8, -0.8, 0.4, -0.4, 1, -1]])
     units = np.array([0, 0, 1, 1, 2, 2])
-    together = stance.resampled_means(own, units, Bootstrap(200))
+    together = stance.question_means(own, units, Bootstrap(200))
     assert (together.low[0], together.high[0]) == pytest.approx((0, 0))
-    alone = stance.resampled_means(own, np.arange(6), Bootstrap(200))
+    alone = stance.question_means(own, np.arange(6), Bootstrap(200))
     assert alone.high[0] > 0.2
 
 
