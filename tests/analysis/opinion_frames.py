@@ -33,7 +33,7 @@ def opinions(rows, *, refused=0, not_asked=0, error=0, without_stance=0, genres=
         "n_options": 0, "midpoint": "coin",
     }  # fmt: skip
     frame = frame.assign(**own)[list(OPTION_COUNTS.columns)]
-    frame["genre"] = frame["item"].map(genres or {}).fillna("")
+    frame["genre"] = [(genres or {}).get(item, "") for item in frame["item"]]
     frame = frame.assign(**{"respondent": "gpt", **factors})
     check_frame(frame, OPTION_COUNTS)
     return frame
