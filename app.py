@@ -104,6 +104,11 @@ PAGES = (
         ("validity", "compare groups", "other scales"),
     ),
     PageEntry(
+        "pages/unexpected_outputs.py", "Results", "Unexpected outputs", "speaker_notes_off",
+        "See how often replies explain, evade, refuse or break off, and how often one asks again.",
+        ("replies that are no answer", "quality of replies"),
+    ),
+    PageEntry(
         "pages/validation_report.py", "Results", "Validation report", "traffic",
         "Six criteria and a verdict for every model and kind of context.",
         ("verdict", "report"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -208,20 +208,42 @@ def unit_permutation_p(counts: Floats, *, n_permutations: int = 2000, seed: int 
     Phipson & Smyth (2010) doi:10.2202/1544-6115.1585: the data count as one permutation. Checked
     against all permutations of a small table, enumerated in R.
     """
+    alone = np.eye(np.shape(counts)[-1])
+    return float(unit_permutation_ps(counts, [alone], n_permutations=n_permutations, seed=seed)[0])
+
+
+def unit_permutation_ps(
+    counts: Floats, kinds: Sequence[Floats], *, n_permutations: int = 2000, seed: int = 0
+) -> Floats:
+    """`unit_permutation_p` of several tables that put categories together, by one permutation.
+
+    Parameters
+    ----------
+    counts, n_permutations, seed
+        As for `unit_permutation_p`.
+    kinds : sequence of (categories, kinds)
+        For each table, 1 where a category counts as a kind: [[1, 0], [0, 1], [0, 1]] puts the
+        second and the third of three together.
+
+    Returns
+    -------
+    (tables,) p; NaN where chi-square is undefined, or no unit can be moved.
+    """
     table = _checked_units(counts)
-    observed = float(_statistics(table.sum(axis=0)[None])[0])
+    observed = np.array([float(_statistics(table.sum(axis=0)[None] @ kind)[0]) for kind in kinds])
     present = table.sum(axis=2) > 0
-    if math.isnan(observed):
-        return math.nan
     nested = (present.sum(axis=1) <= 1).all()
-    if nested:
-        pooled = _tables_of_moved_groups(table, present, n_permutations, seed)
-    else:
-        pooled = _tables_of_exchanged_units(table, present, n_permutations, seed)
-    n_as_large = sum(
-        int((_statistics(block) >= observed * (1 - 1e-10) - 1e-12).sum()) for block in pooled
-    )
-    return (1 + n_as_large) / (1 + n_permutations)
+    move = _tables_of_moved_groups if nested else _tables_of_exchanged_units
+    n_as_large = np.zeros(len(kinds))
+    if np.isfinite(observed).any():
+        bounds = observed * (1 - 1e-10) - 1e-12
+        for block in move(table, present, n_permutations, seed):
+            n_as_large += [
+                (_statistics(block @ kind) >= bound).sum()
+                for kind, bound in zip(kinds, bounds, strict=True)
+            ]
+    p = (1 + n_as_large) / (1 + n_permutations)
+    return np.where(np.isfinite(observed), p, np.nan)
 
 
 def resampled_cramers_v(
@@ -263,6 +285,79 @@ def resampled_cramers_v(
         for weights in row_weights(len(table), bootstrap)
     ]
     return with_resampled_interval(result, np.concatenate(values), bootstrap)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupShares:
+    """Shares of categories in groups, with the ends of their intervals; all (groups, categories).
+
+    `n_units` is the number of units with a count in each group, (groups,).
+    """
+
+    share: Floats
+    low: Floats
+    high: Floats
+    n_units: np.ndarray
+
+
+def resampled_shares(
+    counts: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
+) -> GroupShares:
+    """The share of each category in each group, with intervals by resampling whole units.
+
+    Parameters
+    ----------
+    counts : (units, groups, categories)
+        As for `unit_permutation_p`.
+    level : float in (0, 1)
+        Two-sided coverage of each interval by itself.
+    bootstrap : Bootstrap, optional
+        How many resamples of units; no intervals without.
+
+    Returns
+    -------
+    GroupShares : counts of a category / counts of the group, summed over units: 0 to 1. NaN in a
+    group without a count; no interval in a group of fewer than two units.
+
+    Raises
+    ------
+    ValueError : the counts have not three dimensions, or one is negative.
+
+    Notes
+    -----
+    Percentile interval; Efron (1979) doi:10.1214/aos/1176344552. The unit of analysis is the unit:
+    of each group, as many units are drawn as have a count there. Groups with the same units have
+    the same draws. A share of 0 or 1 has an interval without width; see `wilson_intervals`. Checked
+    by hand and against a loop over resamples.
+    """
+    check_level(level)
+    table = _checked_units(counts)
+    with np.errstate(invalid="ignore"):
+        pooled = table.sum(axis=0)
+        share = pooled / pooled.sum(axis=1, keepdims=True)
+    present = table.sum(axis=2) > 0
+    low, high = np.full(share.shape, np.nan), np.full(share.shape, np.nan)
+    result = GroupShares(share, low, high, present.sum(axis=0))
+    if bootstrap is None:
+        return result
+    patterns, pattern_of = np.unique(present.T, axis=0, return_inverse=True)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    for number, units in enumerate(patterns):
+        if units.sum() < 2:
+            continue
+        alike = np.flatnonzero(pattern_of.ravel() == number)
+        at_once = max(1, _CELLS_AT_ONCE // (bootstrap.n_resamples * table.shape[2]))
+        for start in range(0, len(alike), at_once):
+            groups = alike[start : start + at_once]
+            own = table[np.ix_(units, groups)]
+            flat = own.reshape(len(own), -1)
+            sums = np.concatenate(
+                [weights @ flat for weights in row_weights(len(own), bootstrap)]
+            ).reshape(-1, len(groups), table.shape[2])
+            low[groups], high[groups] = np.quantile(
+                sums / sums.sum(axis=2, keepdims=True), tails, axis=0
+            )
+    return result
 
 
 def _checked_units(counts: Floats) -> Floats:

@@ -214,6 +214,27 @@ def wilson_interval(successes: int, n: int, *, level: float = 0.95) -> tuple[flo
     return 0.0 if successes == 0 else float(low), 1.0 if successes == n else float(high)
 
 
+def wilson_intervals(successes: Floats, n: Floats, *, level: float = 0.95) -> tuple[Floats, Floats]:
+    """`wilson_interval` of many shares at once: (shares,) lower and upper ends.
+
+    Raises
+    ------
+    ValueError : as `wilson_interval`.
+    """
+    check_level(level)
+    own, trials = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    if (own < 0).any() or (own > trials).any():
+        raise ValueError("more successes than trials, or fewer than none")
+    known = trials > 0
+    low, high = proportion_confint(
+        own, np.where(known, trials, 1.0), alpha=1 - level, method="wilson"
+    )
+    return (
+        np.where(known, np.where(own == 0, 0.0, low), np.nan),
+        np.where(known, np.where(own == trials, 1.0, high), np.nan),
+    )
+
+
 def option_shares(counts: Floats, *, level: float = 0.95) -> tuple[Share, ...]:
     """The share of every option, each with its intervals; see `share`.
 

@@ -25,7 +25,7 @@ NAMES = [analysis.name for analysis in analyses.all_analyses()]
 WITH_CHARTS = (
     "efa", "graded_response", "internal_consistency", "item_map", "item_statistics",
     "multitrait_matrix", "option_distribution", "reliability", "score_distribution",
-    "validation_report",
+    "unexpected_outputs", "validation_report",
 )  # fmt: skip
 # These need more than this study has: rows than items, or two levels of some factor.
 ASK_FOR_MORE = (

@@ -11,7 +11,9 @@ from core.stats.contingency import (
     chi_square,
     cramers_v,
     resampled_cramers_v,
+    resampled_shares,
     unit_permutation_p,
+    unit_permutation_ps,
 )
 from core.stats.resampling import Bootstrap
 from tests.stats.reference import expected
@@ -172,3 +174,34 @@ def test_a_study_of_539_questions_takes_little_time():
     unit_permutation_p(counts, n_permutations=1000)
     resampled_cramers_v(counts, bootstrap=Bootstrap(1000))
     assert time.perf_counter() - started < 5  # .5 s alone on a quiet machine
+
+
+def test_one_permutation_serves_tables_that_put_categories_together():
+    kinds = [np.eye(3), np.array([[1, 0], [0, 1], [0, 1]])]
+    both = unit_permutation_ps(UNITS, kinds, n_permutations=500, seed=4)
+    alone = [unit_permutation_p(UNITS @ kind, n_permutations=500, seed=4) for kind in kinds]
+    assert both.tolist() == alone
+    none = unit_permutation_ps(UNITS, [np.ones((3, 1))], n_permutations=9)
+    assert np.isnan(none).all()
+
+
+def test_intervals_of_shares_resample_the_units_of_each_group():
+    """The second group has two of three units, of 4 counts each: their shares are 1/4 and 1."""
+    counts = np.array([[[1, 3], [1, 3]], [[4, 0], [4, 0]], [[2, 2], [0, 0]]], float)
+    shares = resampled_shares(counts, level=0.9, bootstrap=Bootstrap(2000))
+    assert shares.share.tolist() == [[7 / 12, 5 / 12], [5 / 8, 3 / 8]]
+    assert shares.n_units.tolist() == [3, 2]
+    # a quarter of the pairs has 1/4, half 5/8, a quarter 1
+    assert (shares.low[1, 0], shares.high[1, 0]) == (0.25, 1)
+    # 1 of the 27 triples of 1/4, 1 and 1/2 lies below 1/3, and 1 above 5/6
+    assert (shares.low[0, 0], shares.high[0, 0]) == pytest.approx((1 / 3, 5 / 6))
+
+
+def test_shares_without_counts_or_with_one_unit_have_no_interval():
+    counts = np.array([[[1, 3], [0, 0], [2, 2]], [[0, 0], [0, 0], [2, 2]]], float)
+    shares = resampled_shares(counts, bootstrap=Bootstrap(50))
+    assert np.isnan(shares.low[:2]).all()
+    assert np.isnan(shares.share[1]).all()
+    assert shares.share[0].tolist() == [0.25, 0.75]
+    assert (shares.low[2, 0], shares.high[2, 0]) == (0.5, 0.5)
+    assert np.isnan(resampled_shares(counts).high).all()

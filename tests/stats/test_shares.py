@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.stats.distributions import option_shares, share, wilson_interval
+from core.stats.distributions import (
+    option_shares,
+    share,
+    wilson_interval,
+    wilson_intervals,
+)
 from tests.stats.reference import expected
 
 
@@ -24,6 +29,14 @@ def test_the_bootstrap_interval_is_what_many_resamples_come_to():
     own = share(250, 1000)
     ends = np.quantile(resampled, [0.025, 0.975])
     assert (own.bootstrap_low, own.bootstrap_high) == pytest.approx(tuple(ends), abs=0.0011)
+
+
+def test_intervals_of_many_shares_are_those_of_each():
+    low, high = wilson_intervals(np.array([0, 3, 7, 0]), np.array([7, 7, 7, 0]))
+    each = [wilson_interval(k, n) for k, n in ((0, 7), (3, 7), (7, 7), (0, 0))]
+    np.testing.assert_array_equal(np.transpose([low, high]), each)
+    with pytest.raises(ValueError, match="more successes"):
+        wilson_intervals(np.array([2]), np.array([1]))
 
 
 @pytest.mark.parametrize("successes", [0, 20])

@@ -432,11 +432,12 @@ def default_groups(
     own = [tuple(option.default) for option in analysis.options if option.name == "by"]
     default = own[0] if own else ()
     guarded = analysis.pooled_rows_need_caution or analysis.compares
-    if analysis.needs is not ITEM_SCORES or not own or not guarded:
+    if analysis.needs is TEXTS or not own or not guarded:
         return default
     others = {name: value for name, value in options.items() if name != "by"}
     compared = [name for name in ("study", *FACTORS) if name == others.get("factor")]
-    ways = (*_ASKING_FACTORS, "repetition")
+    # Counts have no rows of repetitions, so that none can be copies.
+    ways = (*_ASKING_FACTORS, *(["repetition"] if analysis.needs is ITEM_SCORES else []))
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
     asked = answers.conditions(workspace.database, codes, columns, where)
     excluded = {*default, *_factors_in_options(analysis, others), *over}

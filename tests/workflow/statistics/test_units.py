@@ -192,6 +192,7 @@ def test_what_an_analysis_compares_is_not_set_side_by_side(workspace):
     assert default_groups(workspace, "dif", {"factor": "label_order"}) == (
         "respondent", "language",
     )  # fmt: skip
+    assert default_groups(workspace, "unexpected_outputs") == ("respondent", "label_order")
     report = default_groups(workspace, "validation_report")
     assert report == ("respondent", "context_set", "language")  # orders are a criterion of it
     for name in ("option_distribution", "odds_ratios", "multitrait_matrix"):

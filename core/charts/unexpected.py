@@ -1,0 +1,270 @@
+"""Unexpected outputs: stacked bars by group and by item, and shares with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.dots import DotAxis, dot_chart
+from core.charts.panels import (
+    BACKGROUNDS,
+    GROUP_COLORS,
+    INK,
+    Chart,
+    Theme,
+    chart_rows,
+    heading,
+    items_axis,
+    limit_marks,
+    number_tip,
+    panels,
+    percent,
+    readable_on,
+    table_with_rows,
+    with_number_texts,
+)
+from core.domain.numbers import count_text, percent_text
+from core.domain.results import AnalysisResult, ResultTable
+
+_MOST_ROWS = 60  # groups in one picture
+_MOST_ITEMS = 15  # of each group
+_NARROW_PLOT = 300  # pixels; the width of a plot on a small screen
+_LETTER, _LABEL_MARGIN = 6, 6  # pixels
+_ROW = 24  # pixels
+_ROOM_FOR_TOTAL = 1.2  # times the longest bar, for the number at its end
+
+# Stacked bars of one kind of response after another, each as long as its share of all responses.
+
+
+def stacked_bars(
+    table: pd.DataFrame, title: str, words: str, theme: Theme, *, of: str, axis_title: str,
+    first_line: str, left_out: str = "", tab: str = "More charts",
+    item_columns: tuple[str, ...] = (),
+) -> Chart:  # fmt: skip
+    """Bars that are not filled up to 100 %: a segment for each kind, and the sum at the end.
+
+    Parameters
+    ----------
+    table : table
+        group, item (a row of the picture), kind, share, count and n; kinds in one order. A row of
+        the picture without any segment is a row of the table with count 0.
+    title, words : str
+        Of the chart, and the text below it.
+    theme : "light" or "dark"
+        What the chart stands on.
+    of : str
+        What a row of the picture is, for the tooltip.
+    axis_title : str
+        What a length is a share of.
+    first_line : str
+        Below the title; the order of kinds follows it.
+    left_out : str
+        What is not drawn, in a sentence.
+    tab, item_columns
+        As in `Chart`.
+    """
+    kinds = list(dict.fromkeys(table.loc[table["count"] > 0, "kind"]))
+    drawn = _placed(table, kinds, theme)
+    ends = drawn.groupby(["group", "item"], sort=False)["end"].max()
+    longest = float(ends.max()) if len(ends) else 0.0
+    farthest = min(1.0, longest) * _ROOM_FOR_TOTAL if longest else 1.0
+    order = " | ".join(kinds)
+    lines = [first_line, *([f"Left to right: {order}."] if kinds else [])]
+    layers = _bar_layers(drawn, farthest, theme, of, axis_title)
+    spec = panels(layers, drawn, title, theme, lines, once=left_out)
+    shown = drawn.drop(columns=["start", "end", "label", "total"])
+    if len(set(drawn["group"])) == 1:
+        spec = layers.properties(
+            data=drawn, width="container", title=heading(title, theme, [*lines, left_out.strip()])
+        )
+    return Chart(title, spec, words + left_out, shown, 1, item_columns, tab)
+
+
+def _placed(table: pd.DataFrame, kinds: Sequence[str], theme: Theme) -> pd.DataFrame:
+    """The table with the place, color and label of each segment, and the sum of each row."""
+    own = table.reset_index(drop=True)
+    row = own.groupby(["group", "item"], sort=False)["share"]
+    end = row.cumsum().clip(upper=1)
+    colors = GROUP_COLORS[theme]
+    color_of = {kind: colors[place % len(colors)] for place, kind in enumerate(kinds)}
+    fill = [color_of.get(kind, BACKGROUNDS[theme]) for kind in own["kind"]]
+    sums = row.transform("sum").clip(upper=1)
+    room = own["share"] / max(float(sums.max()) * _ROOM_FOR_TOTAL, 1e-9) * _NARROW_PLOT
+    fits = own["kind"].str.len() * _LETTER <= room - _LABEL_MARGIN
+    last = ~own.duplicated(["group", "item"], keep="last")
+    totals = [
+        f"{percent_text(share, 1)} of {int(n):,}" if math.isfinite(share) and n else "no responses"
+        for share, n in zip(sums, own["n"], strict=True)
+    ]
+    return own.assign(
+        start=(end - own["share"]).clip(lower=0), end=end, fill=fill,
+        ink=[readable_on(color) for color in fill], label=own["kind"].where(fits, ""),
+        total=pd.Series(totals, dtype=object).where(last, ""),
+    )  # fmt: skip
+
+
+def _bar_layers(
+    drawn: pd.DataFrame, farthest: float, theme: Theme, of: str, axis_title: str
+) -> Any:
+    """Segments with their labels, and the sum at the end of each row."""
+    base = alt.Chart().encode(y=items_axis(drawn))
+    axis = alt.Axis(format="%", tickCount=5)
+    scale = alt.Scale(domain=[0, farthest], nice=False)
+    segments = with_number_texts(base, "share", decimals=1, percent=True)
+    segments = segments.transform_filter("datum.count > 0").mark_bar(
+        stroke=BACKGROUNDS[theme], strokeWidth=1.5
+    )
+    segments = segments.encode(
+        x=alt.X("start:Q", title=axis_title, axis=axis, scale=scale),
+        x2="end:Q",
+        color=alt.Color("fill:N", scale=None),
+        tooltip=[
+            alt.Tooltip("item:N", title=of),
+            alt.Tooltip("kind:N", title="Output"),
+            alt.Tooltip("count:Q", title="Count"),
+            number_tip("share", "Share"),
+            alt.Tooltip("n:Q", title="Of"),
+        ],
+    )
+    labels = base.transform_filter("datum.label != ''").transform_calculate(
+        middle=(alt.datum.start + alt.datum.end) / 2
+    )
+    labels = labels.mark_text(fontSize=11).encode(
+        x=alt.X("middle:Q", title=axis_title), text="label:N",
+        color=alt.Color("ink:N", scale=None),
+    )  # fmt: skip
+    totals = base.transform_filter("datum.total != ''")
+    totals = totals.mark_text(align="left", dx=5, fontSize=11, color=INK[theme])
+    totals = totals.encode(x=alt.X("end:Q", title=axis_title), text="total:N")
+    return alt.layer(segments, labels, totals).properties(height=alt.Step(_ROW))
+
+
+# What analyses of unexpected outputs and of invalid answers draw.
+
+_USUAL = "label only"
+_SUMS = ("any unexpected", "no usable label")
+
+
+def unexpected_output_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The unexpected part of each group, shares with intervals, and the items with the most."""
+    table = table_with_rows(result, "outputs")
+    if table is None:
+        return ()
+    return (
+        _groups_chart(table, theme),
+        *_interval_charts(table, theme),
+        *_items_charts(table_with_rows(result, "items"), theme),
+    )
+
+
+def _groups_chart(table: ResultTable, theme: Theme) -> Chart:
+    """One bar for each group."""
+    names = {"output": "kind", "count": "count", "share": "share", "responses": "n"}
+    frame = chart_rows(table, names, "output")
+    every = list(dict.fromkeys(frame["group"]))
+    own = frame[~frame["kind"].isin([_USUAL, *_SUMS])].rename(columns={"group": "item"})
+    shown = own[own["item"].isin(every[:_MOST_ROWS])].fillna({"share": 0.0})
+    left_out = _groups_left_out(every)
+    shown = _present(shown.assign(group="all"))
+    sums = frame[frame["kind"] == _SUMS[0]]
+    parts = [
+        f"{group}: {percent_text(share, 1) if math.isfinite(share) else 'no responses'} of {int(n)}"
+        for group, share, n in sums[["group", "share", "n"]].head(6).itertuples(index=False)
+    ]
+    further = len(sums) - len(parts)
+    words = (
+        f"Stacked bars of the responses that are not just a label, in "
+        f"{count_text(len(every), 'group')}: {'; '.join(parts)}"
+        f"{f'; and {further} more' if further > 0 else ''}."
+    )
+    return stacked_bars(
+        shown, "Unexpected outputs", words, theme, of="Group", axis_title="Share of all responses",
+        first_line="The rest, up to 100%, is the label of an option and nothing else.",
+        left_out=left_out,
+    )  # fmt: skip
+
+
+def _present(frame: pd.DataFrame) -> pd.DataFrame:
+    """The segments with a count; of a row of the picture without any, one segment."""
+    first = ~frame.duplicated(["group", "item"])
+    some = frame["count"].groupby([frame["group"], frame["item"]], sort=False).transform("sum") > 0
+    return frame[(frame["count"] > 0) | (first & ~some)]
+
+
+def _interval_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
+    """The share of each sum of outputs, with its interval."""
+    ends = ("ci_low", "ci_high", "wilson_low", "wilson_high")
+    names = {"output": "item", "share": "value", **{end: end for end in ends}, "responses": "n"}
+    frame = chart_rows(table, names, "output")
+    kinds = (_SUMS[0], "explained", _SUMS[1])
+    frame = frame[frame["item"].isin(kinds)]
+    every = list(dict.fromkeys(frame["group"]))
+    shown = frame[frame["group"].isin(every[:_MOST_ROWS])]
+    shown = shown.assign(
+        ci_low=shown["wilson_low"].fillna(shown["ci_low"]),
+        ci_high=shown["wilson_high"].fillna(shown["ci_high"]),
+        group=shown["item"], item=shown["group"],
+    ).drop(columns=["wilson_low", "wilson_high"])  # fmt: skip
+    left_out = _groups_left_out(every)
+    place = {kind: number for number, kind in enumerate(kinds)}
+    shown = shown.iloc[shown["group"].map(place).argsort(kind="stable")].reset_index(drop=True)
+    words = (
+        f"Dot plots of the shares of {', '.join(kinds)} in "
+        f"{count_text(len(every), 'group')}, with intervals.{left_out}"
+    )
+    axis = DotAxis("Share of all responses", _share_ends, of="Group")
+    lines = ["Intervals by resampling; Wilson's where a share is 0 or 1."]
+    chart = dot_chart(shown, axis, "Share with interval", words, theme, lines, left_out)
+    return (replace(chart, tab="Outputs", item_columns=()),)
+
+
+def _groups_left_out(groups: Sequence[str]) -> str:
+    if len(groups) <= _MOST_ROWS:
+        return ""
+    return f" Only the first {_MOST_ROWS} of {len(groups)} groups are drawn."
+
+
+def _share_ends(table: pd.DataFrame) -> tuple[float, float]:
+    """From 0 to a little above the highest end of an interval."""
+    highest = table[["value", "ci_high"]].max().max()
+    return 0.0, min(1.0, 1.1 * float(highest)) if highest > 0 else 1.0
+
+
+def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
+    """The items of each group with the highest shares."""
+    if table is None:
+        return ()
+    columns = [column.name for column in table.columns]
+    counted = table.columns[columns.index("wilson_high") + 1 : -1]
+    kinds = {column.name: column.title.lower() for column in counted}
+    names = {name: name for name in ("item", "responses", *kinds)}
+    frame = chart_rows(table, names, "item").groupby("group", sort=False).head(_MOST_ITEMS)
+    long = frame.melt(["group", "item", "responses"], list(kinds), "kind", "count")
+    long = long.assign(kind=long["kind"].map(kinds))
+    long = long[long["kind"] != _USUAL].rename(columns={"responses": "n"})
+    long["share"] = long["count"] / long["n"]
+    order = {
+        key: k for k, key in enumerate(dict.fromkeys(map(tuple, frame[["group", "item"]].values)))
+    }
+    places = [order[key] for key in zip(long["group"], long["item"], strict=True)]
+    long = _present(long.iloc[pd.Series(places).sort_values(kind="stable").index])
+    shown, left_out = limit_marks(long, 3)
+    most = frame.iloc[0]
+    words = (
+        f"Stacked bars of the items with the most unexpected outputs, at most {_MOST_ITEMS} of "
+        f"each of {count_text(frame['group'].nunique(), 'group')}; first "
+        f"{most['item']} ({percent(1 - most['answered'] / most['responses'])} of "
+        f"{int(most['responses'])})."
+    )
+    chart = stacked_bars(
+        shown, "Items with the most unexpected outputs", words, theme, of="Item",
+        axis_title="Share of all responses to the item",
+        first_line="The rest, up to 100%, is the label of an option and nothing else.",
+        left_out=left_out, tab="Items", item_columns=("item",),
+    )  # fmt: skip
+    return (chart,)
