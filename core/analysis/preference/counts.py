@@ -1,0 +1,218 @@
+"""Wins of every pair of entities, by format, order of naming, repetition and item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.matrices import group_name
+from core.analysis.shared.option_counts import MidpointRule, answer_sides, cell_codes
+from core.domain.numbers import count_text
+from core.errors import NotEnoughData
+from core.stats.inputs import Floats, name_list
+from core.stats.paired_comparison.wins import win_shares
+
+ENTITIES = ("entity", "entity_b")
+_SELF, _SINGLE = "compare an entity with itself", "name no second entity"
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCounts:
+    """The comparisons of one group.
+
+    `entities` are those of the group, `pairs` their places in it, in the order of the table;
+    `cells` has one row for each cell of the design: the codes `pair`, `format_code` and `order` (0
+    where the first of the pair is named first), `repetition`, `item`, further units, `wins` of the
+    first of the pair, and `n`, `neutral`, `missing`, `trials`.
+    """
+
+    group: tuple[Any, ...]
+    entities: tuple[str, ...]
+    pairs: tuple[tuple[int, int], ...]
+    formats: tuple[str, ...]
+    cells: pd.DataFrame
+
+    @property
+    def name(self) -> str:
+        """What notes call the group."""
+        return group_name(self.group)
+
+    def pair_names(self, number: int) -> tuple[str, str]:
+        """The first and the second entity of a pair."""
+        first, second = self.pairs[number]
+        return self.entities[first], self.entities[second]
+
+    def pair_name(self, number: int) -> str:
+        """Both, as notes write them."""
+        return " and ".join(self.pair_names(number))
+
+    def sums(self, column: str, units: Sequence[str] = ()) -> Floats:
+        """(units, pairs, formats, 2) sums of a column, without the first axis where no unit is."""
+        code, labels = self.unit_codes(units)
+        place = np.ravel_multi_index(
+            (code, *(self.cells[name].to_numpy() for name in ("pair", "format_code", "order"))),
+            shape := (len(labels), len(self.pairs), len(self.formats), 2),
+        )
+        values = self.cells[column].to_numpy(dtype=np.float64)
+        filled = np.bincount(place, values, int(np.prod(shape))).reshape(shape)
+        return filled if units else filled[0]
+
+    def unit_codes(self, units: Sequence[str]) -> tuple[np.ndarray, pd.DataFrame]:
+        """The number of each cell's unit, and the units in the order in which they were asked."""
+        code, labels = cell_codes(self.cells, units)
+        if list(units) != ["repetition"]:
+            return code, labels
+        order = np.argsort(labels["repetition"].to_numpy(), kind="stable")
+        return np.argsort(order)[code], labels.iloc[order].reset_index(drop=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """The comparisons of all groups, how many answers they are of, and what was left out."""
+
+    groups: tuple[GroupCounts, ...]
+    n_used: int
+    n_missing: int
+    n_left_out: int
+    notes: tuple[str, ...]
+
+
+def prepare_comparisons(
+    option_counts: pd.DataFrame,
+    names: Sequence[str],
+    *,
+    midpoint: MidpointRule,
+    unit: str,
+) -> Comparisons:
+    """Count the wins of every pair of entities.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        With entity, entity_b, format, repetition and `unit` kept apart.
+    names : sequence of columns
+        Groups; the two entities are not among them.
+    midpoint : rule
+        What an answer in the middle counts as.
+    unit : column
+        What intervals resample, beside item and repetition.
+
+    Returns
+    -------
+    Comparisons
+        Entities stand in the order of their mean share of wins over all groups, pairs and formats,
+        the alphabet deciding between equal ones, so that pairs are the same in all groups and the
+        first of a pair is rather the one that wins.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, or no trial compares two entities.
+    """
+    columns = tuple(dict.fromkeys((*names, *ENTITIES, "format", "repetition", "item", unit)))
+    sides = answer_sides(option_counts, columns, midpoint=midpoint, direction="keyed")
+    one, other = (sides[name].astype(str) for name in ENTITIES)
+    usable = (other != "") & (one != "") & (one != other)
+    notes = tuple(
+        f"{count_text(int(sides.loc[rows, 'trials'].sum()), 'trial')} {why}; they are left out."
+        for rows, why in (((other == "") | (one == ""), _SINGLE), ((one == other) & (one != ""),
+                          _SELF))
+        if rows.any()
+    )  # fmt: skip
+    cells = sides[usable].reset_index(drop=True)
+    if cells.empty:
+        raise NotEnoughData(
+            "These answers compare no two entities.",
+            "Ask items that name {entity} and {entity_b}, and give the design pairs of entities; "
+            "for what is said of one entity, see Bias."
+            if _SELF not in " ".join(notes)
+            else "Give the design pairs of two different entities.",
+        )
+    planned, missing = int(sides["trials"].sum()), int(sides["unusable"].sum())
+    used = round(float(cells["n"].sum()))
+    return Comparisons(
+        groups=_groups(cells, names),
+        n_used=used,
+        n_missing=missing,
+        n_left_out=planned - missing - used,
+        notes=notes,
+    )
+
+
+def _groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[GroupCounts, ...]:
+    """The cells of each group, with codes of pairs, formats and orders."""
+    entities = sorted({str(value) for name in ENTITIES for value in cells[name]})
+    group_code, groups = cell_codes(cells, names)
+    formats = [str(value) for value in dict.fromkeys(cells["format"])]
+    ranked = _ranked_entities(cells, group_code, len(groups), entities, formats)
+    places = [pd.Index(ranked).get_indexer(cells[name].astype(str)) for name in ENTITIES]
+    order = (places[0] > places[1]).astype(np.int64)
+    low, high = np.minimum(*places), np.maximum(*places)
+    coded = cells.assign(
+        low=low, high=high, order=order, missing=cells["unusable"],
+        wins=np.where(order == 0, cells["positive"], cells["negative"]),
+    )  # fmt: skip
+    result = []
+    for number in range(len(groups)):
+        own = coded[group_code == number]
+        present = np.unique(own[["low", "high"]].to_numpy())
+        size = len(present)
+        lower, higher = (np.searchsorted(present, own[name]) for name in ("low", "high"))
+        asked, pair = np.unique(lower * size + higher, return_inverse=True)
+        own_formats = [name for name in formats if (own["format"].astype(str) == name).any()]
+        result.append(
+            GroupCounts(
+                group=tuple(groups.iloc[number].tolist()),
+                entities=tuple(ranked[place] for place in present.tolist()),
+                pairs=tuple((int(code // size), int(code % size)) for code in asked),
+                formats=tuple(own_formats),
+                cells=own.assign(
+                    pair=pair,
+                    format_code=pd.Index(own_formats).get_indexer(own["format"].astype(str)),
+                ).reset_index(drop=True),
+            )
+        )
+    return tuple(result)
+
+
+def _ranked_entities(
+    cells: pd.DataFrame,
+    group_code: np.ndarray,
+    n_groups: int,
+    entities: Sequence[str],
+    formats: Sequence[str],
+) -> list[str]:
+    """The entities from the highest mean share of wins down."""
+    size = len(entities)
+    index = pd.Index(entities)
+    one, other = (index.get_indexer(cells[name].astype(str)) for name in ENTITIES)
+    place = np.ravel_multi_index(
+        (one, other, group_code, pd.Index(formats).get_indexer(cells["format"].astype(str))),
+        shape := (size, size, n_groups, len(formats)),
+    )
+    wins, n = (
+        np.bincount(place, cells[name].to_numpy(dtype=np.float64), int(np.prod(shape)))
+        .reshape(shape)
+        for name in ("positive", "n")
+    )  # fmt: skip
+    both_wins = np.stack([wins, (n - wins).swapaxes(0, 1)], axis=-1)
+    share = win_shares(both_wins, np.stack([n, n.swapaxes(0, 1)], axis=-1)).share[..., -1]
+    known = np.isfinite(share)
+    mean = np.where(known, share, 0.0).sum(axis=(1, 2)) / np.maximum(known.sum(axis=(1, 2)), 1)
+    return [entities[place] for place in sorted(range(size), key=lambda own: -round(mean[own], 12))]
+
+
+def unanswered_items(group: GroupCounts) -> str:
+    """A sentence on the items of a group without an answer that takes a side; may be empty."""
+    answered = group.cells.groupby("item", sort=False, observed=True)["n"].sum()
+    none = [str(item) for item in answered.index[answered == 0]]
+    if not none:
+        return ""
+    return (
+        f"{group.name}: {count_text(len(none), 'item')} without an answer that takes a side: "
+        f"{name_list(none)}."
+    )

@@ -1,0 +1,1 @@
+"""Paired comparisons: shares of wins, effect of the order of naming, transitivity, strengths."""
