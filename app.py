@@ -104,6 +104,11 @@ PAGES = (
         ("validity", "compare groups", "other scales"),
     ),
     PageEntry(
+        "pages/bias.py", "Results", "Bias and preference", "thumbs_up_down",
+        "See which way answers lean, about which entities, and which of two they prefer.",
+        ("bias", "leaning", "entities compared", "brand against brand", "preference"),
+    ),
+    PageEntry(
         "pages/unexpected_outputs.py", "Results", "Unexpected outputs", "speaker_notes_off",
         "See how often replies explain, evade, refuse or break off, and how often one asks again.",
         ("replies that are no answer", "quality of replies"),

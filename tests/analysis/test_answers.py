@@ -179,6 +179,17 @@ BY_HAND = {
         "A: M = 3.13, SD = 0.50, 10% at the lowest and 0% at the highest score; B: undefined (no "
         "scores).",
     ),
+    "preference": (
+        made(
+            table("winners", ("respondent", "winner", "loser", "share", "ci_low", "ci_high"),
+                  [("m", "A", "B", 0.6057, 0.59, 0.62), ("m", "B", "C", 0.5, 0.4, 0.6),
+                   ("m", "A", "C", NAN, NAN, NAN)]),
+            table("transitivity", ("respondent", "entities", "order", "transitive"),
+                  [("m", 3, "A > B > C", "yes")]),
+        ),
+        "A wins over B in 60.6% [59.0%, 62.0%]; B and C are even; A against C is undefined (no "
+        "answer takes a side). The order is A > B > C.",
+    ),
     "validation_report": (
         made(
             table("verdicts", ("respondent", "reliable", "verdict"), [("m", "no", "Unreliable.")]),

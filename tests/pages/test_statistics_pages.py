@@ -27,10 +27,10 @@ WITH_CHARTS = (
     "multitrait_matrix", "option_distribution", "reliability", "score_distribution",
     "unexpected_outputs", "validation_report",
 )  # fmt: skip
-# These need more than this study has: rows than items, or two levels of some factor.
+# These need more than this study has: rows than items, two levels of some factor, or pairs.
 ASK_FOR_MORE = (
     "cfa", "cfa_check", "cfa_comparison", "dif", "group_comparison", "invariance",
-    "norm_comparison", "odds_ratios", "score_correlations",
+    "norm_comparison", "odds_ratios", "preference", "score_correlations",
 )  # fmt: skip
 
 

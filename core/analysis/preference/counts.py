@@ -53,13 +53,14 @@ class GroupCounts:
     def sums(self, column: str, units: Sequence[str] = ()) -> Floats:
         """(units, pairs, formats, 2) sums of a column, without the first axis where no unit is."""
         code, labels = self.unit_codes(units)
-        place = np.ravel_multi_index(
-            (code, *(self.cells[name].to_numpy() for name in ("pair", "format_code", "order"))),
-            shape := (len(labels), len(self.pairs), len(self.formats), 2),
+        shape = (len(labels), len(self.pairs), len(self.formats), 2)
+        pair, format_code, order = (
+            self.cells[name].to_numpy() for name in ("pair", "format_code", "order")
         )
+        place = np.ravel_multi_index((code, pair, format_code, order), shape)
         values = self.cells[column].to_numpy(dtype=np.float64)
         filled = np.bincount(place, values, int(np.prod(shape))).reshape(shape)
-        return filled if units else filled[0]
+        return np.asarray(filled if units else filled[0])
 
     def unit_codes(self, units: Sequence[str]) -> tuple[np.ndarray, pd.DataFrame]:
         """The number of each cell's unit, and the units in the order in which they were asked."""
@@ -71,7 +72,7 @@ class GroupCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparisons:
+class EntityComparisons:
     """The comparisons of all groups, how many answers they are of, and what was left out."""
 
     groups: tuple[GroupCounts, ...]
@@ -87,7 +88,7 @@ def prepare_comparisons(
     *,
     midpoint: MidpointRule,
     unit: str,
-) -> Comparisons:
+) -> EntityComparisons:
     """Count the wins of every pair of entities.
 
     Parameters
@@ -103,7 +104,7 @@ def prepare_comparisons(
 
     Returns
     -------
-    Comparisons
+    EntityComparisons
         Entities stand in the order of their mean share of wins over all groups, pairs and formats,
         the alphabet deciding between equal ones, so that pairs are the same in all groups and the
         first of a pair is rather the one that wins.
@@ -134,7 +135,7 @@ def prepare_comparisons(
         )
     planned, missing = int(sides["trials"].sum()), int(sides["unusable"].sum())
     used = round(float(cells["n"].sum()))
-    return Comparisons(
+    return EntityComparisons(
         groups=_groups(cells, names),
         n_used=used,
         n_missing=missing,
@@ -149,7 +150,7 @@ def _groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[GroupCounts, ...
     group_code, groups = cell_codes(cells, names)
     formats = [str(value) for value in dict.fromkeys(cells["format"])]
     ranked = _ranked_entities(cells, group_code, len(groups), entities, formats)
-    places = [pd.Index(ranked).get_indexer(cells[name].astype(str)) for name in ENTITIES]
+    places = [_codes(cells[name], ranked) for name in ENTITIES]
     order = (places[0] > places[1]).astype(np.int64)
     low, high = np.minimum(*places), np.maximum(*places)
     coded = cells.assign(
@@ -172,7 +173,7 @@ def _groups(cells: pd.DataFrame, names: Sequence[str]) -> tuple[GroupCounts, ...
                 formats=tuple(own_formats),
                 cells=own.assign(
                     pair=pair,
-                    format_code=pd.Index(own_formats).get_indexer(own["format"].astype(str)),
+                    format_code=_codes(own["format"], own_formats),
                 ).reset_index(drop=True),
             )
         )
@@ -188,12 +189,9 @@ def _ranked_entities(
 ) -> list[str]:
     """The entities from the highest mean share of wins down."""
     size = len(entities)
-    index = pd.Index(entities)
-    one, other = (index.get_indexer(cells[name].astype(str)) for name in ENTITIES)
-    place = np.ravel_multi_index(
-        (one, other, group_code, pd.Index(formats).get_indexer(cells["format"].astype(str))),
-        shape := (size, size, n_groups, len(formats)),
-    )
+    one, other = (_codes(cells[name], entities) for name in ENTITIES)
+    shape = (size, size, n_groups, len(formats))
+    place = np.ravel_multi_index((one, other, group_code, _codes(cells["format"], formats)), shape)
     wins, n = (
         np.bincount(place, cells[name].to_numpy(dtype=np.float64), int(np.prod(shape)))
         .reshape(shape)
@@ -204,6 +202,11 @@ def _ranked_entities(
     known = np.isfinite(share)
     mean = np.where(known, share, 0.0).sum(axis=(1, 2)) / np.maximum(known.sum(axis=(1, 2)), 1)
     return [entities[place] for place in sorted(range(size), key=lambda own: -round(mean[own], 12))]
+
+
+def _codes(column: pd.Series[Any], names: Sequence[str]) -> np.ndarray:
+    """The place of each value among some names."""
+    return pd.Index(names).get_indexer(pd.Index(column.astype(str)))
 
 
 def unanswered_items(group: GroupCounts) -> str:

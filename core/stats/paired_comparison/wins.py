@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from core.stats.inputs import Booleans, Floats
-from core.stats.resampling import Bootstrap, row_weights
+from core.stats.resampling import Bootstrap, resampled_totals
 
 _ROUNDING = 1e-12
+_PERMUTATIONS = 9_999
+_CELLS_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,36 +100,30 @@ def resampled_counts(
     -------
     (resamples, pairs, formats, 2) wins and answers.
     """
-    resampled = [np.empty((bootstrap.n_resamples, *wins.shape[1:])) for _ in range(2)]
-    every = np.ones(len(wins), dtype=bool)
+    size = int(np.prod(wins.shape[1:3]))
+    both = np.concatenate([counts.reshape(len(wins), size, 2) for counts in (wins, n)], axis=1)
+    resampled = np.empty((bootstrap.n_resamples, 2 * size, 2))
     for order in (0, 1):
-        own = n[..., order].any(axis=(1, 2)) if orders_apart else every
+        used = n[..., order].any(axis=(1, 2)) | (not orders_apart)
         seed = bootstrap.seed + (order if orders_apart else 0)
-        weights = row_weights(int(own.sum()), Bootstrap(bootstrap.n_resamples, seed))
-        flat = [counts[own][..., order].reshape(int(own.sum()), -1) for counts in (wins, n)]
-        start = 0
-        for block in weights:
-            for counts, into in zip(flat, resampled, strict=True):
-                drawn = block @ counts
-                into[start : start + len(block), ..., order] = drawn.reshape(
-                    len(block), *wins.shape[1:3]
-                )
-            start += len(block)
-    return resampled[0], resampled[1]
+        own = resampled_totals(both[used][..., order], Bootstrap(bootstrap.n_resamples, seed))
+        resampled[..., order] = np.concatenate(list(own))
+    shape = (bootstrap.n_resamples, *wins.shape[1:])
+    return resampled[:, :size].reshape(shape), resampled[:, size:].reshape(shape)
 
 
-def order_test(wins: Floats, n: Floats, bootstrap: Bootstrap, *, orders_apart: bool) -> Floats:
+def order_test(wins: Floats, n: Floats, *, orders_apart: bool, seed: int = 0) -> Floats:
     """Test the effect of the order of naming, by exchanging the orders of whole units.
 
     Parameters
     ----------
     wins, n : (units, pairs, formats, 2)
         As in `win_shares`, of each unit.
-    bootstrap : Bootstrap
-        How many permutations at most, and the seed. All are taken where there are no more.
     orders_apart : bool
         A unit was asked in one order only, such as a repetition: units move between the orders.
         Otherwise a unit, such as an item, was asked in both, and its two orders change places.
+    seed : int
+        Of the permutations, where there are more than 9,999.
 
     Returns
     -------
@@ -136,64 +133,84 @@ def order_test(wins: Floats, n: Floats, bootstrap: Bootstrap, *, orders_apart: b
     Notes
     -----
     p = share of permutations whose effect is at least as far from 0, the sample being one of them;
-    Pitman (1937). Answers of one unit depend on each other, so that whole units move. Checked by
-    hand and against scipy's permutation_test.
+    Pitman (1937) doi:10.2307/2984124. All are taken where there are no more than 9,999, else as
+    many are drawn; Phipson & Smyth (2010) doi:10.2202/1544-6115.1585. Answers of one unit depend on
+    each other, so that whole units move. Checked by hand and against scipy's permutation_test.
     """
-    shape = wins.shape[1:3]
     observed = win_shares(wins.sum(axis=0), n.sum(axis=0))
-    asked = n.sum(axis=0) > 0
-    p = np.full((shape[0], shape[1] + 1), np.nan)
-    for pair in range(shape[0]):
-        own = wins[:, pair], n[:, pair]
-        in_order = [own[1][..., order].any(axis=1) for order in (0, 1)]
-        if not (in_order[0].any() and in_order[1].any()):
+    p = np.full(observed.effect.shape, np.nan)
+    asked_in = np.asarray(n.any(axis=2))  # (units, pairs, 2)
+    alike: dict[bytes, list[int]] = {}
+    for pair in range(wins.shape[1]):
+        alike.setdefault(asked_in[:, pair].tobytes(), []).append(pair)
+    for pairs in alike.values():  # pairs asked of the same units are tested together
+        own = asked_in[:, pairs[0]]
+        if not own.any(axis=0).all():
             continue
-        if orders_apart:
-            rows = np.concatenate([np.flatnonzero(one) for one in in_order])
-            which = np.repeat([0, 1], [one.sum() for one in in_order])
-            sides = [counts[rows, :, which] for counts in own]
-            labels = _divisions(len(rows), int(in_order[0].sum()), bootstrap)
-            first = [labels @ counts for counts in sides]
-            second = [counts.sum(axis=0) - part for counts, part in zip(sides, first, strict=True)]
-        else:
-            used = in_order[0] | in_order[1]
-            labels = _signs(int(used.sum()), bootstrap)
-            first, second = (
-                [
-                    (1 - labels) @ counts[used][..., one] + labels @ counts[used][..., other]
-                    for counts in own
-                ]
-                for one, other in ((0, 1), (1, 0))
-            )
-        if len(labels) <= 2:  # the sample and its mirror image
-            continue
-        permuted = win_shares(
-            np.stack([first[0], second[0]], axis=-1)[:, None],
-            np.stack([first[1], second[1]], axis=-1)[:, None],
-            asked[pair][None],
-        ).effect[:, 0]
-        as_far = np.abs(permuted) >= np.abs(observed.effect[pair]) - _ROUNDING
-        p[pair] = as_far.mean(axis=0)
+        counts = np.stack([wins[:, pairs], n[:, pairs]], axis=1)
+        p[pairs] = _exchange_p(counts, own, observed.effect[pairs], orders_apart, seed)
     return np.where(np.isfinite(observed.effect), p, np.nan)
 
 
-def _signs(n_units: int, bootstrap: Bootstrap) -> Floats:
-    """Which units change their orders, in each permutation; the first leaves all as they are."""
-    if 2.0**n_units <= bootstrap.n_resamples:
-        return np.asarray((np.arange(2**n_units)[:, None] >> np.arange(n_units)) & 1, dtype=float)
-    generator = np.random.default_rng(bootstrap.seed)
-    signs = generator.integers(2, size=(bootstrap.n_resamples, n_units)).astype(np.float64)
-    return np.concatenate([np.zeros((1, n_units)), signs])
+def _exchange_p(
+    counts: Floats, asked_in: Booleans, effect: Floats, orders_apart: bool, seed: int
+) -> Floats:
+    """The p of pairs that were asked of the same units.
+
+    `counts` is (units, 2, pairs, formats, 2): wins and answers; `asked_in` (units, 2).
+    """
+    if orders_apart:
+        rows = [np.flatnonzero(asked_in[:, order]) for order in (0, 1)]
+        units = np.concatenate([counts[own][..., order] for order, own in enumerate(rows)])
+        total = units.sum(axis=0)
+        arranged = _divisions(len(units), len(rows[0]), seed)
+    else:
+        units = counts[asked_in.any(axis=1)]
+        arranged = _exchanges(len(units), seed)
+    cells = counts.sum(axis=0)[1] > 0
+    further, n_arranged = np.zeros(effect.shape), 0
+    for labels in arranged:
+        if orders_apart:
+            first = np.tensordot(labels, units, axes=1)
+            both = np.stack([first, total - first], axis=-1)
+        else:
+            moved = np.tensordot(labels, units, axes=1)
+            stayed = units.sum(axis=0) - moved
+            both = stayed + moved[..., ::-1]
+        permuted = win_shares(both[:, 0], both[:, 1], cells).effect
+        further += (np.abs(permuted) >= np.abs(effect) - _ROUNDING).sum(axis=0)
+        n_arranged += len(labels)
+    return further / n_arranged if n_arranged > 2 else np.full(effect.shape, np.nan)
 
 
-def _divisions(n_units: int, n_first: int, bootstrap: Bootstrap) -> Floats:
-    """Which units are of the first order, in each permutation; the first leaves all as they are."""
-    if math.comb(n_units, n_first) <= bootstrap.n_resamples:
-        chosen = list(combinations(range(n_units), n_first))
+def _exchanges(n_units: int, seed: int) -> Iterator[Floats]:
+    """Which units exchange their orders, in blocks of (permutations, units); one leaves all."""
+    if 2.0**n_units <= _PERMUTATIONS + 1:
+        yield ((np.arange(2**n_units)[:, None] >> np.arange(n_units)) & 1).astype(np.float64)
+        return
+    generator = np.random.default_rng([seed, 1])  # not the draws of the bootstrap
+    yield np.zeros((1, n_units))
+    for size in _block_sizes(n_units):
+        yield generator.integers(2, size=(size, n_units)).astype(np.float64)
+
+
+def _divisions(n_units: int, n_first: int, seed: int) -> Iterator[Floats]:
+    """Which units are of the first order, in blocks of (permutations, units); one is the sample."""
+    if math.comb(n_units, n_first) <= _PERMUTATIONS + 1:
+        chosen = np.array(list(combinations(range(n_units), n_first)))
         divisions = np.zeros((len(chosen), n_units))
-        divisions[np.arange(len(chosen))[:, None], np.array(chosen)] = 1.0
-        return divisions
-    generator = np.random.default_rng(bootstrap.seed)
-    ranks = generator.random((bootstrap.n_resamples, n_units)).argsort(axis=1).argsort(axis=1)
-    own = (np.arange(n_units) < n_first).astype(np.float64)
-    return np.concatenate([own[None], (ranks < n_first).astype(np.float64)])
+        divisions[np.arange(len(chosen))[:, None], chosen] = 1.0
+        yield divisions
+        return
+    generator = np.random.default_rng([seed, 1])
+    yield (np.arange(n_units) < n_first).astype(np.float64)[None]
+    for size in _block_sizes(n_units):
+        ranks = generator.random((size, n_units)).argsort(axis=1).argsort(axis=1)
+        yield (ranks < n_first).astype(np.float64)
+
+
+def _block_sizes(n_units: int) -> list[int]:
+    """How many permutations are drawn at once, so that memory is bounded."""
+    at_once = min(_PERMUTATIONS, max(1, _CELLS_AT_ONCE // max(n_units, 1)))
+    whole, rest = divmod(_PERMUTATIONS, at_once)
+    return [at_once] * whole + [rest] * (rest > 0)

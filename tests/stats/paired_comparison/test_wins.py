@@ -81,7 +81,7 @@ def test_the_order_is_tested_by_exchanging_it_within_items():
     # 3 items with differences .5, .5, .5: of 8 exchanges, 2 are as far from 0
     wins = np.zeros((3, 1, 1, 2))
     wins[..., 0] = 5
-    p = order_test(wins, np.full(wins.shape, 10.0), Bootstrap(1000, 0), orders_apart=False)
+    p = order_test(wins, np.full(wins.shape, 10.0), orders_apart=False)
     assert p.tolist() == [[0.25, 0.25]]
 
 
@@ -90,14 +90,14 @@ def test_the_order_is_tested_by_moving_whole_repetitions():
     wins = np.array([4.0, 4, 1, 1]).reshape(4, 1, 1, 1) * [1, 1]
     n = np.zeros((4, 1, 1, 2))
     n[:2, ..., 0], n[2:, ..., 1] = 5, 5
-    p = order_test(wins * (n > 0), n, Bootstrap(1000, 0), orders_apart=True)
+    p = order_test(wins * (n > 0), n, orders_apart=True)
     assert p.tolist() == [[pytest.approx(1 / 3), pytest.approx(1 / 3)]]
 
 
 def test_p_is_that_of_scipy():
     generator = np.random.default_rng(5)
     wins = generator.binomial(10, [0.6, 0.45], size=(9, 2)).astype(float)
-    p = order_test(wins[:, None, None], np.full((9, 1, 1, 2), 10.0), Bootstrap(1000, 0),
+    p = order_test(wins[:, None, None], np.full((9, 1, 1, 2), 10.0),
                    orders_apart=False)  # fmt: skip
     ours = stats.permutation_test(
         (wins[:, 0], wins[:, 1]), lambda x, y, axis: (x - y).mean(axis=axis),
@@ -107,7 +107,7 @@ def test_p_is_that_of_scipy():
     n = np.zeros((8, 1, 1, 2))
     n[:5, ..., 0], n[5:, ..., 1] = 10, 10
     own = wins[:8, 0].reshape(8, 1, 1, 1) * (n > 0)
-    p = order_test(own, n, Bootstrap(1000, 0), orders_apart=True)
+    p = order_test(own, n, orders_apart=True)
     apart = stats.permutation_test(
         (wins[:5, 0], wins[5:8, 0]), lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis),
         permutation_type="independent", n_resamples=10_000, vectorized=True,
@@ -119,16 +119,39 @@ def test_p_is_that_of_scipy():
 
 def test_random_permutations_are_near_the_exact_p():
     generator = np.random.default_rng(5)
-    wins = generator.binomial(10, [0.55, 0.45], size=(14, 2)).astype(float)[:, None, None]
+    wins = generator.binomial(10, [0.55, 0.45], size=(14, 2)).astype(float)
     n = np.full((14, 1, 1, 2), 10.0)
-    exact = order_test(wins, n, Bootstrap(2**14, 0), orders_apart=False)[0, 0]
-    drawn = order_test(wins, n, Bootstrap(5000, 0), orders_apart=False)[0, 0]
-    assert drawn == pytest.approx(exact, abs=0.03)
+    exact = stats.permutation_test(
+        (wins[:, 0], wins[:, 1]), lambda x, y, axis: (x - y).mean(axis=axis),
+        permutation_type="samples", n_resamples=2**14, vectorized=True,
+    )  # fmt: skip
+    drawn = order_test(wins[:, None, None], n, orders_apart=False, seed=3)[0, 0]
+    assert drawn == pytest.approx(exact.pvalue, abs=0.015)
+    apart = np.zeros((24, 1, 1, 2))
+    apart[:12, ..., 0], apart[12:, ..., 1] = 10, 10
+    own = np.concatenate([wins[:12, 0], wins[:12, 1]])
+    division = stats.permutation_test(
+        (own[:12], own[12:]), lambda x, y, axis: np.abs(x.mean(axis=axis) - y.mean(axis=axis)),
+        permutation_type="independent", n_resamples=20_000, vectorized=True,
+        alternative="greater", rng=1,
+    )  # fmt: skip
+    p = order_test(own.reshape(24, 1, 1, 1) * (apart > 0), apart, orders_apart=True)[0, 0]
+    assert p == pytest.approx(division.pvalue, abs=0.02)
+
+
+def test_pairs_asked_of_other_units_are_tested_by_themselves():
+    generator = np.random.default_rng(2)
+    wins = generator.binomial(10, 0.5, size=(6, 2, 1, 2)).astype(float)
+    n = np.full(wins.shape, 10.0)
+    wins[:2, 1], n[:2, 1] = 0, 0
+    both = order_test(wins, n, orders_apart=False)
+    assert both[0] == pytest.approx(order_test(wins[:, :1], n[:, :1], orders_apart=False)[0])
+    assert both[1] == pytest.approx(order_test(wins[2:, 1:], n[2:, 1:], orders_apart=False)[0])
 
 
 @pytest.mark.parametrize("apart", [True, False])
 def test_one_order_or_one_unit_has_no_test(apart):
     one_way = np.ones((4, 1, 1, 2)) * [1.0, 0.0]
-    assert np.isnan(order_test(one_way, one_way, Bootstrap(100, 0), orders_apart=apart)).all()
+    assert np.isnan(order_test(one_way, one_way, orders_apart=apart)).all()
     one = np.ones((1, 1, 1, 2))
-    assert np.isnan(order_test(one, one, Bootstrap(100, 0), orders_apart=apart)).all()
+    assert np.isnan(order_test(one, one, orders_apart=apart)).all()
