@@ -1,0 +1,233 @@
+"""The facets in which the answers of a group differ, and what to call facets and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.rows import Integers, cells_of, codes_of, relative_scores, rows_are_people
+from core.domain.attributes import is_attribute
+from core.domain.frames import GROUPINGS, grouping_title
+from core.domain.numbers import count_text, number_text
+from core.errors import NotEnoughData
+from core.stats.inputs import Floats, name_list
+from core.stats.variance.coefficients import REPLICATES
+from core.stats.variance.design import Cells, Effects, cells, effects, members, same_partition
+
+MOST_FACETS = 6
+"""Seven facets would have up to 127 sources."""
+
+SCALE = 100.0
+"""Scores go from 0 to 100, from the lowest to the highest option of their format."""
+
+CANDIDATES = (
+    "item", "respondent", "model", "language", "context", "entity", "entity_b", "template", "form",
+    "format", "label_order", "phase", "items_per_call", "history", "study",
+)  # fmt: skip
+"""What may be a facet unasked, the first ones first. Repetitions are the answers of a cell."""
+
+_PLURALS = {
+    "entity": "entities", "second entity": "second entities", "history": "histories",
+    "items per call": "numbers of items per call",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class GroupDesign:
+    """The answers of one group by cell; `facets` are the names of facets, one each.
+
+    `columns` are the columns of the frame behind each facet: several where their levels go one to
+    one. `pooled` are columns that differ within cells.
+    """
+
+    group: tuple[Any, ...]
+    facets: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    cells: Cells
+    effects: Effects
+    n_scores: int
+    constant: tuple[str, ...]
+    pooled: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+    def number(self, column: str) -> int | None:
+        """The number of the facet that a column is behind; None where it is behind none."""
+        for number, own in enumerate(self.columns):
+            if column in own:
+                return number
+        return None
+
+    @property
+    def confounded(self) -> tuple[str, ...]:
+        """The facets that stand for several columns."""
+        return tuple(name for name in self.facets if " or " in name)
+
+    def order(self, effect: int) -> tuple[int, int]:
+        """Where an effect stands in a list: single facets first, in their order."""
+        first = self.effects.generators(effect)[0]
+        return first.bit_count(), first
+
+    def source(self, effect: int) -> str:
+        """The name of an effect: "Item × model", with the facets that it lies within."""
+        generators = self.effects.generators(effect)
+        names = [" × ".join(self.facets[one] for one in members(own)) for own in generators]
+        around = effect
+        for own in generators:
+            around &= ~own
+        within = [self.facets[one] for one in members(around)]
+        text = " or ".join(names) + (f" (within {' and '.join(within)})" if within else "")
+        return text[0].upper() + text[1:]
+
+    @property
+    def residual(self) -> str:
+        """The name of what is left."""
+        if self.cells.replicated:
+            return "Residual (repetition)" if self.pooled in ((), ("repetition",)) else (
+                f"Residual ({', '.join(title(one) for one in self.pooled)})"
+            )  # fmt: skip
+        if not self.facets:
+            return "Residual (chance)"
+        name = self.source(self.cells.everything)
+        return f"Residual ({name[0].lower()}{name[1:]}, chance)"
+
+    def counted(self, facet: int, number: float) -> str:
+        """A number of levels of a facet: "40 items"."""
+        name = "repetition" if facet == REPLICATES else self.facets[facet]
+        return counted(name, number)
+
+
+def title(column: str) -> str:
+    """A column in the middle of a sentence: "label order", "country" for `item.country`."""
+    words = grouping_title(column).removeprefix("Item: ")
+    return {"entity b": "second entity"}.get(words.lower(), words[0].lower() + words[1:])
+
+
+def counted(name: str, number: float) -> str:
+    """A number with the name of what it counts, in the plural where it is not 1."""
+    many = _PLURALS.get(name, " or ".join(f"{part}s" for part in name.split(" or ")))
+    if float(number).is_integer():
+        return count_text(int(number), name, many)
+    return f"{number_text(number, 1)} {many}"
+
+
+def group_designs(
+    item_scores: pd.DataFrame, by: Sequence[str], chosen: Sequence[str]
+) -> tuple[GroupDesign, ...]:
+    """The design of each group that has a usable score.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        Scores after reverse-keying.
+    by : sequence of columns
+        What makes the groups; no facets.
+    chosen : sequence of columns
+        The facets beside items; empty for all factors that vary.
+
+    Raises
+    ------
+    NotEnoughData
+        More facets are chosen than can be analyzed, or one that the frame does not have.
+    """
+    if len(chosen) > MOST_FACETS - 1:
+        raise NotEnoughData(
+            f"{len(chosen)} facets are chosen beside items.", f"Choose at most {MOST_FACETS - 1}."
+        )
+    for name in chosen:
+        if name not in item_scores:
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    places = cells_of(item_scores, by)
+    scores = relative_scores(item_scores) * SCALE
+    usable = np.isfinite(scores)
+    names = list(dict.fromkeys(
+        ("item", *(one for one in (*CANDIDATES, *chosen, "repetition") if one not in by))
+    ))  # fmt: skip
+    codes = {
+        name: places.item if name == "item" else codes_of(item_scores[name])[0] for name in names
+    }
+    wanted = ("item", *chosen) if chosen else CANDIDATES
+    people = rows_are_people(item_scores)
+    return tuple(
+        _group_design(
+            group,
+            scores[rows],
+            {name: own[rows] for name, own in codes.items()},
+            [name for name in names if name in wanted],
+            people=people,
+        )
+        for code, group in places.groups.items()
+        if len(rows := np.flatnonzero(usable & (places.group == code)))
+    )
+
+
+def _group_design(
+    group: tuple[Any, ...],
+    scores: Floats,
+    codes: Mapping[str, Integers],
+    wanted: Sequence[str],
+    *,
+    people: bool,
+) -> GroupDesign:
+    """The design of one group with usable scores."""
+    own, n_levels = {}, {}
+    for name, column in codes.items():
+        taken_levels = np.bincount(column) > 0
+        own[name] = (np.cumsum(taken_levels) - 1)[column]
+        n_levels[name] = int(taken_levels.sum())
+    varying = [name for name in wanted if n_levels[name] > 1]
+    table = np.stack([own[name] for name in varying], axis=1) if varying else np.empty(
+        (len(scores), 0), dtype=np.int64
+    )  # fmt: skip
+    groups = same_partition(table, [n_levels[name] for name in varying])
+    behind = [tuple(varying[place] for place in one) for one in groups]
+    taken, left_out = behind[:MOST_FACETS], behind[MOST_FACETS:]
+    firsts = [one[0] for one in taken]
+    codes_taken = np.stack([own[name] for name in firsts], axis=1) if firsts else table
+    design = cells(scores, codes_taken, [n_levels[name] for name in firsts])
+    pooled = _vary_within(design, codes_taken, own, n_levels, [n for one in taken for n in one])
+    return GroupDesign(
+        group, tuple(_facet_name(one, people) for one in taken), tuple(taken), design,
+        effects(design), len(scores), tuple(name for name in wanted if n_levels[name] == 1), pooled,
+        tuple(_facet_name(one, people) for one in left_out),
+    )  # fmt: skip
+
+
+def _vary_within(
+    design: Cells,
+    codes: Integers,
+    columns: Mapping[str, Integers],
+    n_levels: Mapping[str, int],
+    facets: Sequence[str],
+) -> tuple[str, ...]:
+    """The columns that differ within cells, where cells have several answers."""
+    if not design.replicated:
+        return ()
+    first, cell = design.places(design.everything, codes)
+    return tuple(
+        name
+        for name, column in columns.items()
+        if name not in facets and n_levels[name] > 1 and not is_attribute(name)
+        if (column != column[first][cell]).any()
+    )
+
+
+def _facet_name(columns: Sequence[str], people: bool) -> str:
+    """What to call a facet: a respondent and its model are one."""
+    names = list(columns)
+    if "respondent" in names and "model" in names:
+        names.remove("model" if people else "respondent")
+    return " or ".join(title(name) for name in names)
+
+
+def require_known(names: Sequence[str], option: str) -> None:
+    """Raise NotEnoughData where an option names something that can be no facet."""
+    known = ("item", "repetition", *GROUPINGS)
+    unknown = [name for name in names if name not in known and not is_attribute(name)]
+    if unknown:
+        raise NotEnoughData(
+            f"{option}: there is no facet '{unknown[0]}'.", f"Use: {name_list(known, 30)}."
+        )

@@ -1,0 +1,185 @@
+"""Sources of variance as bars, and coefficients over numbers of levels."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.panels import (
+    BAND,
+    INK,
+    LABEL_LIMIT,
+    MARK,
+    MAX_PANELS,
+    Chart,
+    Theme,
+    chart_rows,
+    number_tip,
+    panels,
+    percent,
+    short_number,
+    table_with_rows,
+    with_number_texts,
+)
+from core.domain.numbers import count_text
+from core.domain.results import AnalysisResult, ResultTable
+
+_MOST_SOURCES = 16
+_ROW = 24  # pixels of a bar
+_HEIGHT = 240  # pixels of a curve with its axes
+
+
+def variance_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The share of every source, and the coefficients over numbers of levels."""
+    components, decisions = (table_with_rows(result, name) for name in ("components", "decisions"))
+    charts = []
+    if components is not None:
+        charts.append(_share_chart(components, theme))
+    if decisions is not None:
+        needs = table_with_rows(result, "needs")
+        target = float(needs.frame["target"].iloc[0]) if needs is not None else math.nan
+        charts.append(_decision_chart(decisions, target, theme))
+    return tuple(charts)
+
+
+def _share_chart(table: ResultTable, theme: Theme) -> Chart:
+    """Bars of shares with their intervals, the largest first, a panel for each group."""
+    columns = ("source", "share", "share_low", "share_high", "df")
+    frame = chart_rows(table, columns, "source").dropna(subset=["share"])
+    groups = list(dict.fromkeys(frame["group"]))
+    shown = frame[frame["group"].isin(groups[:MAX_PANELS])]
+    shown = shown.sort_values("share", ascending=False, kind="stable")
+    shown = shown.groupby("group", sort=False).head(_MOST_SOURCES)
+    place = shown["group"].map({group: number for number, group in enumerate(groups)})
+    shown = shown.assign(place=place).sort_values("place", kind="stable")
+    shown = shown.drop(columns="place").reset_index(drop=True)
+    left_out = f" Only the first {MAX_PANELS} of {len(groups)} groups are drawn." if (
+        len(groups) > MAX_PANELS
+    ) else ""  # fmt: skip
+    n_sources = int(frame.groupby("group")["source"].size().max())
+    if n_sources > _MOST_SOURCES:
+        left_out += f" Only the {_MOST_SOURCES} largest of {n_sources} sources are drawn."
+    largest = "; ".join(
+        f"{f'{group}: ' if len(groups) > 1 else ''}"
+        + ", ".join(
+            f"{source} {percent(share)}"
+            for source, share in own[["source", "share"]].head(3).itertuples(index=False)
+        )
+        for group, own in shown.groupby("group", sort=False)
+    )
+    shown["label"] = [percent(share) for share in shown["share"]]
+    words = (
+        f"Bars of the shares of variance, with intervals, of {count_text(n_sources, 'source')} in "
+        f"{count_text(len(groups), 'group')}. Largest: {largest}.{left_out}"
+    )
+    title = "Sources of variance"
+    lines = ["Bars: share of the variance of an answer. Lines: interval."]
+    spec = panels(partial(_bars, theme=theme), shown, title, theme, lines, once=left_out)
+    return Chart(title, spec, words, shown)
+
+
+def _bars(table: pd.DataFrame, theme: Theme) -> Any:
+    """The bars of one group, each with its interval and its percentage at the right."""
+    end = min(1.0, max(0.05, float(table[["share", "share_high"]].max().max()) * 1.02))
+    y = alt.Y("source:N", sort=list(table["source"]), title=None,
+              axis=alt.Axis(labelLimit=LABEL_LIMIT, labelFlush=False))  # fmt: skip
+    base = with_number_texts(
+        alt.Chart().encode(y=y), "share", "share_low", "share_high", decimals=1, percent=True
+    )
+    scale = alt.Scale(domain=[0, end], nice=False)
+    axis = alt.Axis(format=".0%", tickCount=5, labelFlush=False)
+    tooltip = [
+        alt.Tooltip("source:N", title="Source"),
+        number_tip("share", "Share"),
+        number_tip("share_low", "Interval from"),
+        number_tip("share_high", "Interval to"),
+        alt.Tooltip("df:Q", title="df"),
+    ]
+    title = "Share of the variance"
+    bars = base.mark_bar(color=MARK[theme], height=alt.RelativeBandSize(0.55)).encode(
+        x=alt.X("share:Q", title=title, scale=scale, axis=axis), tooltip=tooltip
+    )
+    rules = base.mark_rule(color=INK[theme], strokeWidth=1.5).encode(
+        x=alt.X("share_low:Q", title=title, scale=scale), x2="share_high:Q", tooltip=tooltip
+    )
+    ends = [
+        base.mark_tick(color=INK[theme], thickness=1.5, size=8).encode(
+            x=alt.X(f"{name}:Q", title=title, scale=scale), tooltip=tooltip
+        )
+        for name in ("share_low", "share_high")
+    ]
+    numbers = base.mark_text(align="left", dx=6, fontSize=11, color=INK[theme]).encode(
+        x=alt.value("width"), text="label:N"
+    )
+    return alt.layer(bars, rules, *ends, numbers).properties(height=alt.Step(_ROW))
+
+
+def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
+    """G and phi over the numbers of levels of each facet, a panel for each facet and group."""
+    columns = ("facet", "levels", "g", "phi", "study")
+    frame = chart_rows(table, columns, "facet")
+    several = len(set(frame["group"])) > 1
+    frame["group"] = (frame["group"] + " · " if several else "") + frame["facet"]
+    names = list(dict.fromkeys(frame["group"]))
+    shown = frame[frame["group"].isin(names[:MAX_PANELS])]
+    long = pd.concat(
+        [
+            shown.drop(columns=["g", "phi"]).assign(coefficient=name, value=shown[name])
+            for name in ("g", "phi")
+        ]
+    ).reset_index(drop=True)
+    long["coefficient"] = long["coefficient"].replace({"g": "G"})
+    left_out = f" Only the first {MAX_PANELS} of {len(names)} curves are drawn." if (
+        len(names) > MAX_PANELS
+    ) else ""  # fmt: skip
+    now = shown[shown["study"] != ""]
+    named = "; ".join(
+        f"{group}: G {short_number(g)}, phi {short_number(phi)} with {short_number(levels, 1)}"
+        for group, levels, g, phi in now[["group", "levels", "g", "phi"]].itertuples(index=False)
+    )
+    words = (
+        f"Curves of G and phi over the number of levels of {count_text(len(names), 'facet')}, with "
+        f"a line at {short_number(target)}. As it is: {named}.{left_out}"
+    )
+    title = "Coefficient by number of levels"
+    lines = [
+        "Solid: G (order of scores). Dashed: phi (scores themselves).",
+        f"Points: as it is. Horizontal line: {short_number(target)}, the coefficient wanted.",
+    ]
+    across = min(len(set(long["group"])), 2)
+    layers = partial(_curves, target=target, theme=theme)
+    spec = panels(layers, long, title, theme, lines, across=across, name_groups=True, once=left_out)
+    return Chart(title, spec, words, long, across, (), tab="D-study")
+
+
+def _curves(table: pd.DataFrame, target: float, theme: Theme) -> Any:
+    """The two curves of one facet, with its number as it is, and the coefficient wanted."""
+    facet = str(table["facet"].iloc[0])
+    x = alt.X("levels:Q", title=f"Number of levels: {facet.lower()}",
+              scale=alt.Scale(domain=[0, float(table["levels"].max())], nice=False),
+              axis=alt.Axis(tickCount=6, labelFlush=False))  # fmt: skip
+    y = alt.Y("value:Q", title="Coefficient", scale=alt.Scale(domain=[0, 1]))
+    base = with_number_texts(alt.Chart().encode(x=x, y=y), "value", "levels", decimals=2)
+    tooltip = [
+        alt.Tooltip("coefficient:N", title="Coefficient"),
+        number_tip("levels", "Levels"),
+        number_tip("value", "Value"),
+    ]
+    solid = base.transform_filter("datum.coefficient == 'G'")
+    dashed = base.transform_filter("datum.coefficient == 'phi'")
+    now = base.transform_filter("datum.study != ''")
+    line = alt.Chart(pd.DataFrame({"at": [target]})).mark_rule(
+        color=BAND[theme], strokeWidth=1.5
+    ).encode(y="at:Q")  # fmt: skip
+    return alt.layer(
+        line,
+        solid.mark_line(color=MARK[theme], strokeWidth=2.5).encode(tooltip=tooltip),
+        dashed.mark_line(color=INK[theme], strokeWidth=1.5, strokeDash=[5, 4]).encode(
+            tooltip=tooltip
+        ),
+        now.mark_point(filled=True, size=70, color=INK[theme], opacity=1).encode(tooltip=tooltip),
+    ).properties(height=_HEIGHT)

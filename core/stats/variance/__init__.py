@@ -1,0 +1,1 @@
+"""Variance components of crossed and nested designs, and coefficients of generalizability."""

@@ -1,0 +1,218 @@
+"""The cells of a design, and the effects that can be told apart in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from core.stats.inputs import Floats, Integers
+
+# A set of facets is a whole number whose bits say which facets are in it. The levels of a set are
+# the combinations of levels of its facets that come up. A set is closed if no further facet is
+# constant within each of its levels: with items that belong to one subscale each, {item} is not
+# closed, and {item, subscale} is. Each closed set but the empty one is an effect. So crossed,
+# nested and confounded facets need no rules of their own; Tjur (1984) and Bailey (2008) have the
+# theory.
+
+_SPARSE = 4
+"""Tables of codes may hold this many times as many places as there are rows to place."""
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """The levels of one set of facets: number and sum of the answers of each, and codes."""
+
+    counts: Floats
+    sums: Floats
+    codes: Integers
+    """(levels, facets): the level of each facet, meaningful for the facets of the set."""
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels."""
+        return len(self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Every combination of levels that has answers, with their number, sum and squares.
+
+    Sums and squares are of deviations from the mean of all answers, which keeps the sums of squares
+    exact. `within` is the sum of squares of answers about the mean of their cell.
+    """
+
+    levels: tuple[int, ...]
+    full: Margin
+    within: float
+    mean: float
+
+    @property
+    def n_facets(self) -> int:
+        """Number of facets."""
+        return len(self.levels)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells that have answers."""
+        return self.full.n_levels
+
+    @cached_property
+    def n(self) -> int:
+        """Number of answers."""
+        return int(self.full.counts.sum())
+
+    @property
+    def everything(self) -> int:
+        """The set of all facets."""
+        return (1 << self.n_facets) - 1
+
+    @property
+    def replicated(self) -> bool:
+        """Whether some cell has several answers."""
+        return self.n > self.n_cells
+
+    def numbers(self, facets: int, codes: Integers) -> Integers:
+        """One number for each distinct combination of levels of these facets, with gaps."""
+        number = np.zeros(len(codes), dtype=np.int64)
+        for facet in members(facets):
+            number = number * self.levels[facet] + codes[:, facet]
+        return number
+
+    def places(self, facets: int, codes: Integers) -> tuple[Integers, Integers]:
+        """The first row of each level of these facets, and the level of each row."""
+        number = self.numbers(facets, codes)
+        size = int(np.prod([self.levels[facet] for facet in members(facets)], dtype=np.int64))
+        if size > _SPARSE * len(number):
+            _, first, place = np.unique(number, return_index=True, return_inverse=True)
+            return first, np.asarray(place, dtype=np.int64)
+        first = np.full(size, -1, dtype=np.int64)
+        first[number[::-1]] = np.arange(len(number))[::-1]
+        taken = first >= 0
+        renumbered = np.cumsum(taken) - 1
+        return first[taken], renumbered[number]
+
+    def margin(self, facets: int, of: Margin) -> Margin:
+        """The levels of a set of facets, summed over those of a set that contains it."""
+        first, place = self.places(facets, of.codes)
+        return Margin(
+            _sums(place, of.counts, len(first)), _sums(place, of.sums, len(first)), of.codes[first]
+        )
+
+
+def cells(values: Floats, codes: Integers, levels: Sequence[int]) -> Cells:
+    """The cells of some answers.
+
+    Parameters
+    ----------
+    values : (answers,)
+        Finite scores.
+    codes : (answers, facets)
+        The level of each facet, 0 to its number of levels - 1.
+    levels : sequence of int
+        Number of levels of each facet.
+    """
+    mean = float(values.mean())
+    deviations = values - mean
+    every = Margin(np.ones(len(values)), deviations, codes)
+    answers = Cells(tuple(levels), every, 0.0, mean)
+    first, place = answers.places(answers.everything, codes)
+    counts = np.bincount(place, minlength=len(first)).astype(np.float64)
+    sums = _sums(place, deviations, len(first))
+    rest = deviations - (sums / counts)[place]
+    within = float(rest @ rest) if len(first) < len(values) else 0.0
+    return Cells(tuple(levels), Margin(counts, sums, codes[first]), within, mean)
+
+
+def _sums(place: Integers, values: Floats, n_levels: int) -> Floats:
+    """The sum of the values of each level."""
+    return np.asarray(np.bincount(place, values, n_levels), dtype=np.float64)
+
+
+def members(facets: int) -> Iterator[int]:
+    """The numbers of the facets in a set."""
+    place = 0
+    while facets >> place:
+        if facets >> place & 1:
+            yield place
+        place += 1
+
+
+def size(facets: int) -> int:
+    """How many facets are in a set."""
+    return facets.bit_count()
+
+
+def contains(larger: int, smaller: int) -> bool:
+    """Whether all facets of a set are in another."""
+    return larger & smaller == smaller
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """The closed sets of facets of some cells, small ones first, with their levels.
+
+    `closures` has the closed set that each set of facets amounts to.
+    """
+
+    sets: tuple[int, ...]
+    margins: dict[int, Margin]
+    closures: dict[int, int]
+
+    def generators(self, effect: int) -> tuple[int, ...]:
+        """The smallest sets of facets that amount to an effect."""
+        own = [facets for facets, closure in self.closures.items() if closure == effect]
+        least = min(map(size, own))
+        return tuple(sorted(facets for facets in own if size(facets) == least))
+
+
+def effects(design: Cells) -> Effects:
+    """The effects of a design: its closed sets of facets but the empty one."""
+    every = range(design.everything + 1)
+    margins = {design.everything: design.full}
+    for facets in reversed(every[:-1]):
+        larger = [facets | 1 << facet for facet in members(design.everything & ~facets)]
+        smallest = min(larger, key=lambda one: margins[one].n_levels)
+        margins[facets] = design.margin(facets, margins[smallest])
+    closures = {}
+    for facets in every:
+        closure = facets
+        for facet in range(design.n_facets):
+            if margins[facets | 1 << facet].n_levels == margins[facets].n_levels:
+                closure |= 1 << facet
+        closures[facets] = closure
+    sets = sorted({c for c in closures.values() if c != closures[0]}, key=lambda c: (size(c), c))
+    return Effects(tuple(sets), {one: margins[one] for one in (*sets, 0)}, closures)
+
+
+def same_partition(codes: Integers, levels: Sequence[int]) -> list[list[int]]:
+    """Groups of facets whose levels go one to one, so that nothing can tell them apart.
+
+    Parameters
+    ----------
+    codes : (answers, facets)
+        The level of each facet.
+    levels : sequence of int
+        Number of levels of each facet; all come up.
+    """
+    groups: list[list[int]] = []
+    for facet, n_levels in enumerate(levels):
+        for group in groups:
+            first = group[0]
+            if levels[first] == n_levels and _one_to_one(
+                codes[:, first], codes[:, facet], n_levels
+            ):
+                group.append(facet)
+                break
+        else:
+            groups.append([facet])
+    return groups
+
+
+def _one_to_one(first: Integers, second: Integers, n_levels: int) -> bool:
+    """Whether every level of the first goes with one level of the second only."""
+    partner = np.empty(n_levels, dtype=np.int64)
+    partner[first] = second
+    return bool((partner[first] == second).all()) and len(np.unique(partner)) == n_levels
