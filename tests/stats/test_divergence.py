@@ -1,104 +1,149 @@
+import itertools
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
-from scipy.stats import wasserstein_distance
+from scipy.stats import hypergeom, wasserstein_distance
 
-from core.stats.distributions import (
-    earth_movers_distance,
-    entropy_bits,
+from core.stats.divergence import (
+    earth_movers_distances,
     jensen_shannon_bits,
-    resampled_distance,
+    mean_of_pairs,
+    mean_with_others,
+    pair_places,
+    permutation_test,
 )
-from core.stats.resampling import Bootstrap
 from tests.stats.reference import expected
 
 HAND = expected("divergence_hand")
 COUNTS = st.lists(st.integers(0, 20), min_size=5, max_size=5).filter(any)
+FIVE = np.linspace(0, 1, 5)
+ONE_GROUP = np.zeros(1, dtype=np.int64)
 
 
-@pytest.mark.parametrize("case", HAND["entropy_bits"])
-def test_entropy_is_what_hand_calculation_gives(case):
-    assert entropy_bits(case["p"]) == pytest.approx(case["v"], abs=1e-12)
-    assert entropy_bits(case["p"], normalized=True) == pytest.approx(case["normalised"], abs=1e-12)
+def on_one_scale(p, q):
+    """Two distributions over evenly spaced options of their own, on all positions of both."""
+    own = [np.linspace(0, 1, len(weights)) for weights in (p, q)]
+    places = sorted({*own[0], *own[1]})
+    rows = np.zeros((2, len(places)))
+    for row, positions, weights in zip(rows, own, (p, q), strict=True):
+        row[[places.index(place) for place in positions]] = weights
+    return rows, places
 
 
 @pytest.mark.parametrize("case", HAND["jsd_bits"])
 def test_jensen_shannon_is_what_hand_calculation_gives(case):
-    assert jensen_shannon_bits(case["p"], case["q"]) == pytest.approx(case["v"], abs=1e-12)
+    (found,) = jensen_shannon_bits([case["p"], case["q"]])
+    assert found == pytest.approx(case["v"], abs=1e-12)
 
 
 @pytest.mark.parametrize("case", HAND["emd01"])
 def test_earth_movers_distance_is_what_hand_calculation_gives(case):
-    assert earth_movers_distance(case["p"], case["q"]) == pytest.approx(case["v"], abs=1e-12)
+    (found,) = earth_movers_distances(*on_one_scale(case["p"], case["q"]))
+    assert found == pytest.approx(case["v"], abs=1e-12)
 
 
-@given(p=COUNTS, q=COUNTS)
-def test_distances_are_symmetric_bounded_zero_for_the_same_and_equal_scipys(p, q):
-    places = np.linspace(0, 1, 5)
-    moved = wasserstein_distance(places, places, p, q)
-    assert earth_movers_distance(p, q) == pytest.approx(moved, abs=1e-12)
-    assert jensen_shannon_bits(p, q) == pytest.approx(jensenshannon(p, q, base=2) ** 2, abs=1e-7)
-    for distance in (jensen_shannon_bits, earth_movers_distance):
-        assert distance(p, q) == pytest.approx(distance(q, p), abs=1e-12)
-        assert 0 <= distance(p, q) <= 1 + 1e-12
-        assert distance(p, [3 * count for count in p]) == pytest.approx(0, abs=1e-12)
-    assert 0 <= entropy_bits(p) <= np.log2(5) + 1e-12
+@given(three=st.lists(COUNTS, min_size=3, max_size=3), order=st.permutations(range(5)))
+def test_distances_of_three_formats_are_scipys_symmetric_and_bounded(three, order):
+    weights = np.array(three)
+    pairs = list(itertools.combinations(three, 2))
+    divergences, moved = jensen_shannon_bits(weights), earth_movers_distances(weights, FIVE)
+    assert divergences == pytest.approx([jensenshannon(p, q, 2) ** 2 for p, q in pairs], abs=1e-7)
+    scipys = [wasserstein_distance(FIVE, FIVE, p, q) for p, q in pairs]
+    assert moved == pytest.approx(scipys, abs=1e-12)
+    for found in (divergences, moved):
+        assert ((found >= 0) & (found <= 1 + 1e-12)).all()
+    turned = weights[::-1]  # the pairs come in the opposite order
+    assert jensen_shannon_bits(turned)[::-1] == pytest.approx(divergences, abs=1e-12)
+    assert earth_movers_distances(turned, FIVE)[::-1] == pytest.approx(moved, abs=1e-12)
+    assert jensen_shannon_bits(weights[:, order]) == pytest.approx(divergences, abs=1e-12)
 
 
-def test_positions_may_be_given():
-    distance = earth_movers_distance(
-        [1, 0], [0, 1], first_positions=[0.2, 1], second_positions=[0, 0.9]
-    )
-    assert distance == pytest.approx(0.7, abs=1e-15)
+@given(own=COUNTS)
+def test_equal_distributions_have_distance_zero_however_many_answers(own):
+    weights = np.array([own, 3 * np.array(own)])
+    assert jensen_shannon_bits(weights) == pytest.approx(0, abs=1e-12)
+    assert earth_movers_distances(weights, FIVE) == pytest.approx(0, abs=1e-12)
 
 
-def test_a_single_option_lies_in_the_middle_of_the_scale():
-    assert earth_movers_distance([3], [0, 1]) == earth_movers_distance([3], [1, 0]) == 0.5
+def test_a_format_without_answers_is_undefined_and_the_other_pairs_stand():
+    weights = [[3, 0], [0, 0], [0, 5]]
+    nan = math.nan
+    assert jensen_shannon_bits(weights) == pytest.approx([nan, 1, nan], nan_ok=True)
+    assert earth_movers_distances(weights, [0, 1]) == pytest.approx([nan, 1, nan], nan_ok=True)
+    means = mean_of_pairs(jensen_shannon_bits(weights))
+    assert means == 1
+    with_others = mean_with_others(jensen_shannon_bits(weights), 3)
+    assert with_others == pytest.approx([1, nan, 1], nan_ok=True)
 
 
-def test_a_certain_answer_has_entropy_zero_and_not_minus_zero():
-    assert str(entropy_bits([5, 0, 0])) == "0.0"
+def test_the_part_of_each_format_is_the_mean_of_its_pairs():
+    """Of pairs 12, 13, 14, 23, 24, 34: format 1 is in the first three, format 4 in the last."""
+    assert np.stack(pair_places(4)).T.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+    found = mean_with_others(np.array([1.0, 2, 3, 4, 5, 6]), 4)
+    assert found == pytest.approx([2, (1 + 4 + 5) / 3, (2 + 4 + 6) / 3, (3 + 5 + 6) / 3])
 
 
-@pytest.mark.parametrize("distance", ["jensen-shannon", "earth mover's"])
-def test_the_interval_of_a_distance_holds_it_and_depends_on_the_seed_only(distance):
-    first, second = [40, 30, 20, 10], [10, 20, 30, 40]
-    own = resampled_distance(first, second, distance)
-    exact = {"jensen-shannon": jensen_shannon_bits, "earth mover's": earth_movers_distance}
-    assert own.value == pytest.approx(exact[distance](first, second), abs=1e-12)
-    assert own.low < own.value < own.high
-    assert own == resampled_distance(first, second, distance)
-    other = resampled_distance(first, second, distance, bootstrap=Bootstrap(2000, 1))
-    assert own.low != other.low
-
-
-@pytest.mark.parametrize("empty", [[0, 0, 0], [0.0, 0.0, 0.0]])
-def test_nothing_to_share_out_is_undefined(empty):
-    assert np.isnan(entropy_bits(empty))
-    assert np.isnan(jensen_shannon_bits(empty, [1, 2, 3]))
-    assert np.isnan(earth_movers_distance([1, 2, 3], empty))
-    own = resampled_distance([1, 2, 3], empty, "jensen-shannon")
-    assert np.isnan(own.value)
-    assert own.problems
-
-
-def test_one_option_has_no_normalized_entropy():
-    assert entropy_bits([4]) == 0
-    assert np.isnan(entropy_bits([4], normalized=True))
-
-
-@pytest.mark.parametrize("bad", [[-1, 2], [np.nan, 1], [], [[1, 2]]])
-def test_what_is_no_distribution_is_refused(bad):
+def test_positions_that_do_not_fit_are_refused():
+    for bad in ([0, 2], [0, 0.5, 1], [1, 0]):
+        with pytest.raises(ValueError, match="position"):
+            earth_movers_distances([[1, 2], [1, 2]], bad)
     with pytest.raises(ValueError, match="weight"):
-        entropy_bits(bad)
+        jensen_shannon_bits([[-1, 2], [1, 2]])
 
 
-def test_options_that_do_not_match_are_refused():
-    with pytest.raises(ValueError, match="options"):
-        jensen_shannon_bits([1, 2], [1, 2, 3])
-    with pytest.raises(ValueError, match="position"):
-        earth_movers_distance([1, 2], [1, 2], first_positions=[0, 2])
-    with pytest.raises(ValueError, match="whole"):
-        resampled_distance([0.5, 0.5], [1, 2], "jensen-shannon")
+def test_all_permutations_of_an_item_listed_by_hand():
+    """Two formats, yes yes and no no: 2 of the 6 ways to deal them are as far apart (1 bit), 4 give
+    the same shares (0 bits), so chance gives 1/3 bit, and as much once in three."""
+    found = permutation_test(
+        np.array([[2, 0]]), np.array([[2, 2]]), ONE_GROUP, n_permutations=9000, seed=3
+    )
+    assert found.chance[0, 0] == pytest.approx(1 / 3, abs=0.02)
+    assert found.p_items[0] == pytest.approx(1 / 3, abs=0.02)
+    assert found.p_sums[0] == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_chance_is_the_mean_under_the_hypergeometric_distribution():
+    """Formats of 5, 8 and 3 answers, 6 of all 16 yes: the second and third have 11 together."""
+    found = permutation_test(
+        np.array([[3, 1, 2]]), np.array([[5, 8, 3]]), ONE_GROUP, n_permutations=20_000
+    )
+
+    def mean_divergence(n1, n2):
+        total = 0.0
+        for x in range(min(n1, 6) + 1):
+            for y in range(min(n2, 6 - x) + 1):
+                chance = hypergeom(16, 6, n1).pmf(x) * hypergeom(16 - n1, 6 - x, n2).pmf(y)
+                total += chance * float(jensenshannon([x, n1 - x], [y, n2 - y], 2)) ** 2
+        return total
+
+    exact = [mean_divergence(5, 8), mean_divergence(5, 3), mean_divergence(8, 3)]
+    assert found.chance[0] == pytest.approx(exact, abs=0.004)
+
+
+def test_p_is_even_where_formats_are_alike_and_least_where_they_differ():
+    generator = np.random.default_rng(5)
+    alike = generator.binomial(20, 0.4, (400, 3))
+    groups = np.zeros(400, dtype=np.int64)
+    n = np.full((400, 3), 20)
+    found = permutation_test(alike, n, groups, n_permutations=199, seed=1)
+    assert np.mean(found.p_items <= 0.1) == pytest.approx(0.1, abs=0.04)
+    apart = permutation_test(np.array([[20, 0]]), n[:1, :2], ONE_GROUP, n_permutations=199)
+    assert apart.p_items[0] == apart.p_sums[0] == pytest.approx(1 / 200)
+
+
+def test_what_cannot_be_permuted_is_undefined_or_refused():
+    groups = np.array([0, 1])
+    found = permutation_test(
+        np.array([[1, 2], [1, 0]]), np.array([[3, 3], [3, 0]]), groups, n_permutations=20
+    )
+    assert np.isfinite(found.p_items).tolist() == np.isfinite(found.p_sums).tolist() == [True, False]
+    assert np.isfinite(found.chance[:, 0]).tolist() == [True, False]
+    none = permutation_test(np.array([[1, 2]]), np.array([[3, 3]]), ONE_GROUP, n_permutations=0)
+    assert np.isnan([none.chance[0, 0], none.p_items[0], none.p_sums[0]]).all()
+    for yes, n in (([[0.5, 1]], [[2, 2]]), ([[3, 1]], [[2, 2]])):
+        with pytest.raises(ValueError, match="whole"):
+            permutation_test(np.array(yes), np.array(n), ONE_GROUP)

@@ -371,8 +371,8 @@ def analysis(
         Sources of its formulas and rules.
     pooled_rows_need_caution : bool
         Whether n, intervals and p take every row for an individual, so that a caution belongs with
-        rows that are several ways of asking the same individual. Frames other than ITEM_SCORES
-        have no such rows.
+        rows that are several ways of asking the same individual. An analysis of OPTION_COUNTS
+        with it begins with entities and ways of asking side by side, as one that compares does.
     answer : function of a result
         The sentence that answers the question with its numbers, for each group by its name.
     charts : function of (result, theme, *, options), optional

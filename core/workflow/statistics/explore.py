@@ -19,9 +19,10 @@ from core.domain.numbers import count_text, number_text
 from core.domain.results import Column, ResultTable, Unit
 from core.errors import NotEnoughData
 from core.export import DECIMALS
-from core.stats.distributions import entropy_bits, wilson_interval
+from core.stats.distributions import wilson_interval
 from core.stats.groups import Summary, mean_interval
 from core.stats.inputs import name_list
+from core.stats.repeatability import entropies
 from core.store import explore as store
 from core.store import studies
 from core.store.explore import FACTORS_AND_ITEMS, AttemptNumber
@@ -521,8 +522,8 @@ def _entropy(row: _Row) -> _Cell:
         return _undefined(n, missing, _FORMATS_REASON)
     if not n:
         return _undefined(0, missing, "No answer chose an option.")
-    bits = entropy_bits(np.asarray(row["options"], dtype=np.float64))
-    return _Cell(bits, math.nan, math.nan, n, missing)
+    bits = entropies(np.asarray(row["options"], dtype=np.float64), unit="bits")
+    return _Cell(float(bits), math.nan, math.nan, n, missing)
 
 
 def _in_order(

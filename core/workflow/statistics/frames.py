@@ -17,6 +17,7 @@ from core.domain.frames import (
     HIGHEST,
     ITEM_SCORES,
     LOWEST,
+    OPTION_COUNTS,
     OPTION_POINTS,
     ORIGIN,
     PEOPLE,
@@ -359,6 +360,7 @@ _ASKING_FACTORS = (
     "history",
 )
 """Ways of asking the same thing."""
+_ENTITIES = ("entity", "entity_b")
 _SEED_OPTION = "seed"
 _MOST_LEVELS = 12
 """Levels of a factor that is set side by side unasked."""
@@ -427,17 +429,20 @@ def default_groups(
         forms, orders of options, instructions and phases. Repetitions are among them where a
         respondent is asked at temperature 0. A factor of more than 12 levels is not, so that a
         page stays readable, nor one that would leave nothing to compare; a caution then says that
-        its rows are pooled.
+        its rows are pooled. Counts of options have entities among them and no repetitions, because
+        there no row stands for an entity.
     """
     own = [tuple(option.default) for option in analysis.options if option.name == "by"]
     default = own[0] if own else ()
     guarded = analysis.pooled_rows_need_caution or analysis.compares
-    if analysis.needs is TEXTS or not own or not guarded:
+    counted = analysis.needs is OPTION_COUNTS
+    if not (counted or analysis.needs is ITEM_SCORES) or not own or not guarded:
         return default
     others = {name: value for name, value in options.items() if name != "by"}
     compared = [name for name in ("study", *FACTORS) if name == others.get("factor")]
-    # Counts have no rows of repetitions, so that none can be copies.
-    ways = (*_ASKING_FACTORS, *(["repetition"] if analysis.needs is ITEM_SCORES else []))
+    compared += [name for name in analysis.compares if counted]
+    # Counts have no rows of repetitions, so that none can be copies, and none of entities.
+    ways = (*_ENTITIES, *_ASKING_FACTORS) if counted else (*_ASKING_FACTORS, "repetition")
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
     asked = answers.conditions(workspace.database, codes, columns, where)
     excluded = {*default, *_factors_in_options(analysis, others), *over}
