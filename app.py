@@ -104,6 +104,13 @@ PAGES = (
         ("validity", "compare groups", "other scales"),
     ),
     PageEntry(
+        "pages/consistency.py", "Results", "Repeatability and formats", "replay",
+        "See whether the same question gets the same answer again, and in another answer format.",
+        ("consistency", "repeatability", "entropy", "repetitions", "same answer again",
+         "random consistency", "referential consistency", "comparison of formats",
+         "Jensen-Shannon divergence", "earth mover's distance"),
+    ),
+    PageEntry(
         "pages/bias.py", "Results", "Bias and preference", "thumbs_up_down",
         "See which way answers lean, about which entities, and which of two they prefer.",
         ("bias", "leaning", "entities compared", "brand against brand", "preference"),

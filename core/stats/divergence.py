@@ -103,7 +103,7 @@ def mean_of_pairs(values: Floats) -> Floats:
     known = np.isfinite(values)
     n = known.sum(axis=-1)
     total = np.where(known, values, 0.0).sum(axis=-1)
-    return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
 
 
 def mean_with_others(values: Floats, n_formats: int) -> Floats:

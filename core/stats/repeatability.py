@@ -104,4 +104,4 @@ def shares(weights: Floats) -> Floats:
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError("a weight is negative or not a number")
     total = values.sum(axis=-1, keepdims=True)
-    return np.divide(values, total, out=np.full(values.shape, np.nan), where=total > 0)
+    return np.asarray(np.divide(values, total, out=np.full(values.shape, np.nan), where=total > 0))

@@ -140,7 +140,9 @@ def test_what_cannot_be_permuted_is_undefined_or_refused():
     found = permutation_test(
         np.array([[1, 2], [1, 0]]), np.array([[3, 3], [3, 0]]), groups, n_permutations=20
     )
-    assert np.isfinite(found.p_items).tolist() == np.isfinite(found.p_sums).tolist() == [True, False]
+    assert (
+        np.isfinite(found.p_items).tolist() == np.isfinite(found.p_sums).tolist() == [True, False]
+    )
     assert np.isfinite(found.chance[:, 0]).tolist() == [True, False]
     none = permutation_test(np.array([[1, 2]]), np.array([[3, 3]]), ONE_GROUP, n_permutations=0)
     assert np.isnan([none.chance[0, 0], none.p_items[0], none.p_sums[0]]).all()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.shared.matrices import distinct
-from core.analysis.shared.registry import Choice
+from core.analysis.shared.registry import Choice, Number
 from core.analysis.shared.rows import codes_of
 from core.domain.study import Status
 from core.errors import NotEnoughData
@@ -43,6 +43,14 @@ Resample = Annotated[
         "drawn unless you choose otherwise, because a study wants to speak of more than its items.",
     ),
 ]
+
+UnitResamples = Annotated[
+    int,
+    Number(
+        "Bootstrap resamples", 0, 10_000,
+        help="Of whole items, contexts or repetitions, for the intervals; 0 for none.",
+    ),
+]  # fmt: skip
 
 Direction = Literal["chosen", "form", "keyed"]
 """What a yes speaks for: itself; agreement with the original form; more of what is measured."""
@@ -133,6 +141,21 @@ def cell_codes(frame: pd.DataFrame, names: Sequence[str]) -> tuple[np.ndarray, p
         for name, (own, values) in zip(names, coded, strict=True)
     }
     return code, pd.DataFrame(labels, index=range(len(first)))
+
+
+def option_places(option_counts: pd.DataFrame) -> np.ndarray:
+    """Where the option of each row lies on its format, from 0 (fewest points) to 1 (most points).
+
+    Forms that point the other way, such as a negation, are turned. NaN where no option is chosen or
+    where it has no points, and for formats whose options all have the same points.
+    """
+    points, lowest, highest = (
+        option_counts[name].to_numpy(dtype=np.float64) for name in ("points", "lowest", "highest")
+    )
+    span = highest - lowest
+    places = np.divide(points - lowest, span, out=np.full(len(points), np.nan), where=span > 0)
+    turned = option_counts["direction"].to_numpy(dtype=np.float64) < 0
+    return np.asarray(np.where(turned, 1 - places, places))
 
 
 def usable_counts(option_counts: pd.DataFrame) -> pd.DataFrame:

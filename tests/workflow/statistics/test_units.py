@@ -199,6 +199,25 @@ def test_what_an_analysis_compares_is_not_set_side_by_side(workspace):
         assert default_groups(workspace, name) == ("respondent",)  # pooled without a caution
 
 
+def test_counts_begin_with_entities_and_ways_of_asking_side_by_side(workspace):
+    rows = [
+        {"study": "study", "item": item, "answer": "yes", "format": "yes_no", "entity": entity,
+         "language": language, "repetition": repetition}
+        for item, entity, language, repetition in itertools.product(
+            ("i1", "i2"), ("Apple", "Huawei"), ("en", "de"), (1, 2)
+        )
+    ]  # fmt: skip
+    data = pd.DataFrame(rows).to_csv(index=False).encode()
+    imports.import_tidy(workspace, "study.csv", data)
+    asked = ("respondent", "entity", "language")
+    assert default_groups(workspace, "random_consistency") == asked
+    assert default_groups(workspace, "option_distribution") == ("respondent",)
+    one = {"language": ["de"]}
+    assert default_groups(workspace, "random_consistency", where=one) == asked[:2]
+    found = analyses.run(workspace, "random_consistency", ["study"], {}, {})
+    assert found.tables[0].frame["repeatability"].tolist() == [1.0] * 4
+
+
 def test_a_factor_that_goes_with_what_is_compared_is_not_set_side_by_side(workspace):
     ask(workspace, languages=("en",), label_orders=("as_is", "inverted"))
     ask(workspace, simulated(), study="second", languages=("de",))

@@ -1,0 +1,1 @@
+"""Whether the same answers come again: entropy of repeated answers."""

@@ -1,0 +1,334 @@
+"""Entropy of the repeated answers of each item, and its sums with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from core.analysis.shared.option_counts import (
+    MidpointRule,
+    ResampleUnit,
+    answer_sides,
+    cell_codes,
+    usable_counts,
+)
+from core.domain.study import FACTORS
+from core.stats.inputs import Floats, Integers
+from core.stats.repeatability import (
+    EntropyUnit,
+    corrected_entropies,
+    entropies,
+    largest_entropy,
+    shares,
+)
+from core.stats.resampling import (
+    Bootstrap,
+    percentile_intervals,
+    resampled_ratios,
+    row_weights,
+)
+
+Coding = Literal["sides", "options"]
+Repeats = Literal["same", "together"]
+
+CONDITIONS = ("study", *(n for n in FACTORS if n not in ("model", "format", "repetition")))
+"""What is the same where a question is asked again; a respondent has one model."""
+_CELLS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedAnswers:
+    """How often each answer came under each condition.
+
+    A row of `labels` and `counts` (conditions, answers) is one item in one format and group, under
+    one condition. `item` is the row of `items` that it belongs to: one item in one format and
+    group. `n_options` (items,) are the answers that are possible. `by_unit` (units, conditions
+    times answers) has the counts of each context or repetition, where these lie within conditions.
+    """
+
+    labels: pd.DataFrame
+    counts: Floats
+    items: pd.DataFrame
+    item: Integers
+    n_options: Integers
+    by_unit: sparse.csr_array | None
+    neutral: int
+    n_counted: int
+
+
+def repeated_answers(
+    option_counts: pd.DataFrame,
+    names: Sequence[str],
+    *,
+    coding: Coding,
+    repeats: Repeats,
+    midpoint: MidpointRule,
+    resample: ResampleUnit,
+) -> RepeatedAnswers:
+    """The repeated answers of an OPTION_COUNTS frame, in groups of the factors `names`."""
+    lead = [*names, "format", "subscale", "item"]
+    conditions = [n for n in CONDITIONS if n in option_counts and n not in lead]
+    cell = [*lead, *(conditions if repeats == "same" else ())]
+    within = [resample] if resample not in cell else []
+    if coding == "sides":
+        rows = answer_sides(option_counts, [*cell, *within], midpoint=midpoint)
+        code, labels = cell_codes(rows, cell)
+        counts = rows[["positive", "negative"]].to_numpy(dtype=np.float64)
+        place = np.arange(2)[None, :] + 2 * code[:, None]
+        width, neutral = 2, int(rows["neutral"].sum())
+    else:
+        code, labels = cell_codes(option_counts, cell)
+        rows = option_counts.assign(cell=code)
+        rows = usable_counts(rows)
+        answer, width = _numbers_within(rows["cell"].to_numpy(), cell_codes(rows, ["option"])[0])
+        counts = rows["count"].to_numpy(dtype=np.float64)[:, None]
+        place = (rows["cell"].to_numpy() * width + answer)[:, None]
+        neutral = 0
+    size = len(labels) * width
+    units = cell_codes(rows, within)[0] if within and len(rows) else None
+    item, items = cell_codes(labels, lead)
+    summed = _sums(place.ravel(), counts.ravel(), size).reshape(len(labels), width)
+    possible = np.full(len(items), 2) if coding == "sides" else _possible(option_counts, items)
+    return RepeatedAnswers(
+        labels=labels,
+        counts=summed,
+        items=items,
+        item=item,
+        n_options=possible,
+        by_unit=None if units is None else _by_unit(units, place, counts, size),
+        neutral=neutral,
+        n_counted=round(float(summed.sum())),
+    )
+
+
+def _numbers_within(cell: Integers, option: Integers) -> tuple[Integers, int]:
+    """A number from 0 for each different option of a cell, and how many a cell has at most."""
+    pairs, seen = pd.factorize(cell * (int(option.max(initial=0)) + 1) + option)
+    first = np.full(len(seen), -1, dtype=np.int64)
+    first[pairs[::-1]] = cell[::-1]
+    order = np.argsort(first, kind="stable")
+    ordered = first[order]
+    start = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else order
+    lengths = np.diff(np.r_[start, len(ordered)])
+    number = np.empty(len(seen), dtype=np.int64)
+    number[order] = np.arange(len(ordered)) - np.repeat(start, lengths)
+    return number[pairs], int(lengths.max(initial=1))
+
+
+def _sums(code: Integers, values: Floats, size: int) -> Floats:
+    """The sum of the values of each code."""
+    return np.bincount(code, values, size).astype(np.float64)
+
+
+def _by_unit(units: Integers, place: Integers, counts: Floats, size: int) -> sparse.csr_array:
+    """The counts of each unit; rows are units."""
+    rows = np.repeat(units, place.shape[1])
+    shape = (int(units.max()) + 1, size)
+    return sparse.csr_array((counts.ravel(), (rows, place.ravel())), shape=shape)
+
+
+def _possible(option_counts: pd.DataFrame, items: pd.DataFrame) -> Integers:
+    """The number of options of each item's format: those on file, or those that came up."""
+    chosen = option_counts[option_counts["option"].astype(object) != ""]
+    formats = chosen["format"].astype(object)
+    came_up = chosen["option"].astype(object).groupby(formats).nunique()
+    on_file = option_counts["n_options"].groupby(option_counts["format"].astype(object)).max()
+    most = pd.concat([came_up, on_file], axis=1).max(axis=1)
+    return items["format"].map(most.to_dict()).fillna(0).to_numpy(dtype=np.int64)
+
+
+# Entropies of items: means over conditions.
+
+
+@dataclass(frozen=True, eq=False)
+class ItemEntropies:
+    """Entropy of each item in each format and group; NaN where nothing was answered twice.
+
+    `answers`, `entropy`, `corrected`, `share` are of `answers.items`: means over the `conditions`
+    with two answers or more; `n` are the answers under these conditions. `largest` is the entropy
+    of even answers. `cell` (conditions,) is the entropy under each condition.
+    """
+
+    answers: RepeatedAnswers
+    n: Floats
+    conditions: Floats
+    entropy: Floats
+    corrected: Floats
+    share: Floats
+    largest: Floats
+    cell: Floats
+    unit: EntropyUnit
+
+    @property
+    def defined(self) -> np.ndarray:
+        """Which items have an entropy, and a maximum to compare it with."""
+        return np.isfinite(self.entropy) & (self.largest > 0)
+
+
+def item_entropies(answers: RepeatedAnswers, unit: EntropyUnit) -> ItemEntropies:
+    """The entropy of each item, its correction for few answers, and its maximum."""
+    n = answers.counts.sum(axis=1)
+    repeated = n >= 2
+    cell = np.where(repeated, entropies(answers.counts, unit=unit), np.nan)
+    conditions = _sums(answers.item, repeated.astype(np.float64), len(answers.items))
+
+    def mean(values: Floats) -> Floats:
+        sums = _sums(answers.item, np.where(repeated, values, 0.0), len(answers.items))
+        none = np.full(len(sums), np.nan)
+        return np.asarray(np.divide(sums, conditions, out=none, where=conditions > 0))
+
+    return ItemEntropies(
+        answers=answers,
+        n=_sums(answers.item, np.where(repeated, n, 0.0), len(answers.items)),
+        conditions=conditions,
+        entropy=mean(cell),
+        corrected=mean(corrected_entropies(answers.counts, unit=unit)),
+        share=mean(shares(answers.counts).max(axis=1)),
+        largest=largest_entropy(np.maximum(answers.n_options, 1), unit),
+        cell=cell,
+        unit=unit,
+    )
+
+
+# Sums over items, with intervals.
+
+
+@dataclass(frozen=True, eq=False)
+class EntropySums:
+    """Sums of entropies over the items and formats of some sets, such as the groups.
+
+    All are (sets,): `entropy`, `corrected` and `maximum` are sums over the `n_defined` items that
+    have an entropy; `n_certain` of them are answered alike throughout. `repeatability` is
+    1 - entropy / maximum. `low` and `high` are ends of its interval, and `n_units` what it draws
+    from: items, contexts or repetitions.
+    """
+
+    labels: pd.DataFrame
+    entropy: Floats
+    corrected: Floats
+    maximum: Floats
+    n_defined: Integers
+    n_undefined: Integers
+    n_certain: Integers
+    n: Floats
+    low: Floats
+    high: Floats
+    n_units: Integers
+
+    @property
+    def repeatability(self) -> Floats:
+        """1 where the same answer always comes again, 0 where all answers are as frequent."""
+        even = np.full(len(self.maximum), np.nan)
+        ratio = np.divide(self.entropy, self.maximum, out=even, where=self.maximum > 0)
+        return np.asarray(1 - ratio)
+
+
+def entropy_sums(
+    own: ItemEntropies,
+    sets: Sequence[Sequence[str]],
+    resample: ResampleUnit,
+    bootstrap: Bootstrap | None,
+    level: float,
+) -> tuple[EntropySums, ...]:
+    """The sums in the sets that each list of columns makes, all resampled with the same draws."""
+    coded = [cell_codes(own.answers.items, columns) for columns in sets]
+    start = np.cumsum([0, *(len(labels) for _, labels in coded)])
+    known = own.defined
+    total = int(start[-1])
+    rows = np.tile(np.flatnonzero(known), len(coded))
+    of = np.concatenate(
+        [code[known] + first for (code, _), first in zip(coded, start, strict=False)]
+    )
+    member = sparse.csr_array((np.ones(len(rows)), (rows, of)), shape=(len(known), total))
+    low, high, n_units = np.full(total, np.nan), np.full(total, np.nan), np.zeros(total, np.int64)
+    if bootstrap is not None and len(rows):
+        n_units, ratios = _resampled(own, member, resample, bootstrap)
+        ends = percentile_intervals(1 - ratios, level)
+        low, high = (np.where(n_units > 1, end, np.nan) for end in (ends.low, ends.high))
+
+    def sums(values: Floats) -> Floats:
+        return np.asarray(member.T @ np.where(known, values, 0.0))
+
+    parts = []
+    for (code, labels), first in zip(coded, start, strict=False):
+        part = slice(first, first + len(labels))
+        n_all = np.bincount(code, minlength=len(labels))
+        n_defined = np.bincount(code[known], minlength=len(labels))
+        parts.append(
+            EntropySums(
+                labels=labels,
+                entropy=sums(own.entropy)[part],
+                corrected=sums(own.corrected)[part],
+                maximum=sums(own.largest)[part],
+                n_defined=n_defined,
+                n_undefined=n_all - n_defined,
+                n_certain=np.bincount(code[known & (own.entropy == 0)], minlength=len(labels)),
+                n=sums(own.n)[part],
+                low=low[part],
+                high=high[part],
+                n_units=n_units[part],
+            )
+        )
+    return tuple(parts)
+
+
+def _resampled(
+    own: ItemEntropies, member: sparse.csr_array, resample: ResampleUnit, bootstrap: Bootstrap
+) -> tuple[Integers, Floats]:
+    """How many units each set has, and entropy / maximum of each set in each resample."""
+    weight = np.isfinite(own.cell) / np.maximum(own.conditions, 1)[own.answers.item]
+    cell = np.where(np.isfinite(own.cell), own.cell, 0.0)
+    largest = own.largest[own.answers.item]
+    # what one condition adds to its sets, which are those of its item
+    of_cell = sparse.diags_array(weight) @ member[own.answers.item]
+    within = own.answers.by_unit
+    if within is not None:
+        return _resampled_within(own, within, of_cell, largest, bootstrap)
+    units = cell_codes(own.answers.labels, [resample])[0]
+    pooled = sparse.csr_array((np.ones(len(units)), (units, np.arange(len(units)))))
+    above = (pooled @ sparse.diags_array(cell) @ of_cell).toarray()
+    below = (pooled @ sparse.diags_array(largest) @ of_cell).toarray()
+    return (below > 0).sum(axis=0), resampled_ratios(above, below, bootstrap)
+
+
+def _resampled_within(
+    own: ItemEntropies,
+    by_unit: sparse.csr_array,
+    of_cell: sparse.csr_array,
+    largest: Floats,
+    bootstrap: Bootstrap,
+) -> tuple[Integers, Floats]:
+    """The same for units within conditions: the answers of each resample are counted anew.
+
+    A resample has fewer different answers than the sample, which lowers entropies once more. The
+    ratios are moved by this known amount, so that the interval lies around what was observed.
+    """
+    width = own.answers.counts.shape[1]
+    n_units, size = by_unit.shape
+    unit, place = by_unit.nonzero()
+    has = sparse.csr_array((np.ones(len(unit)), (unit, place // width)), (n_units, size // width))
+    units_of_sets = (has @ of_cell).astype(bool).sum(axis=0)
+    columns = by_unit.T.tocsr()
+    at_once = max(1, _CELLS_AT_ONCE // max(size, 1))
+    ratios = []
+    for weights in row_weights(n_units, bootstrap):
+        for start in range(0, len(weights), at_once):
+            block = weights[start : start + at_once]
+            drawn = (columns @ block.T).T.reshape(len(block), -1, width)
+            values = entropies(drawn, unit=own.unit)
+            known = np.isfinite(values)
+            above = (of_cell.T @ np.where(known, values, 0.0).T).T
+            below = (of_cell.T @ np.where(known, largest, 0.0).T).T
+            none = np.full(above.shape, np.nan)
+            ratios.append(np.divide(above, below, out=none, where=below > 0))
+    every = np.concatenate(ratios)
+    cell = np.where(np.isfinite(own.cell), own.cell, 0.0)
+    observed = (of_cell.T @ cell) / np.maximum(of_cell.T @ largest, 1e-300)
+    known = np.isfinite(every)
+    middle = np.where(known, every, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.asarray(units_of_sets), np.clip(every - middle + observed, 0.0, 1.0)

@@ -1,0 +1,312 @@
+"""Charts of repeated answers and of formats: repeatability, divergence, sorted items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from core.charts.dots import DotAxis, Ends, dot_chart
+from core.charts.heat_maps import (
+    cells_in_words,
+    color_cells,
+    ends_of,
+    heat_layers,
+    scale_in_words,
+)
+from core.charts.panels import (
+    GROUP_COLORS,
+    INK,
+    MARK,
+    MAX_MARKS,
+    MAX_PANELS,
+    Chart,
+    Theme,
+    chart_rows,
+    limit_marks,
+    number_tip,
+    panels,
+    panels_across,
+    range_text,
+    short_number,
+    table_with_rows,
+    with_number_texts,
+)
+from core.domain.numbers import count_text
+from core.domain.results import AnalysisResult, ResultTable
+
+_ALL_FORMATS = "all formats"
+_BY_CHANCE = "by chance alone"
+_DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 4], [4, 2, 1, 2], [1, 3], [12, 2, 4, 2])
+_HEIGHT = 260  # pixels of a panel of lines
+_MARKS_OF_ROW = 2
+_MARKS_OF_CELL = 2
+_MOST_SIDE_BY_SIDE = 4  # formats of heat maps that stand side by side
+
+
+# Repeatability.
+
+
+def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Repeatability by format, then the entropies of items in order, by group and by format."""
+    totals, formats = table_with_rows(result, "totals"), table_with_rows(result, "formats")
+    items = table_with_rows(result, "items")
+    if totals is None or formats is None or items is None:
+        return ()
+    columns = {"repeatability": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+    rows = _all_and_formats(totals, formats, columns, "n_items")
+    shown, left_out = limit_marks(rows, _MARKS_OF_ROW)
+    axis = DotAxis(
+        "Repeatability (1: always the same answer)", _from_0_to_1, of="Format", common=True
+    )
+    words = (
+        f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
+        f"{range_text(rows['value'].dropna())}.{left_out}"
+    )
+    first = dot_chart(
+        shown, axis, "Repeatability", words, theme,
+        ("1: the same answer always comes again. 0: all answers are equally frequent.",), left_out,
+    )  # fmt: skip
+    first = replace(first, item_columns=())  # rows are formats
+    unit = "bits" if "in bits" in result.method else "nats"
+    title = f"Entropy of an item ({unit})"
+    frame = chart_rows(items, {"format": "line", "item": "item", "entropy": "value"}, "format")
+    charts = [first, *_sorted_charts(frame, title, "Entropies of items in order", theme)]
+    return tuple(charts)
+
+
+def _from_0_to_1(table: pd.DataFrame) -> Ends:
+    """0 to 1, and further where an interval or a value lies beyond."""
+    low, high = table[["value", "ci_low"]].min().min(), table[["value", "ci_high"]].max().max()
+    return min(0.0, low) if math.isfinite(low) else 0.0, max(1.0, high) if math.isfinite(
+        high
+    ) else 1.0
+
+
+def _all_and_formats(
+    totals: ResultTable, formats: ResultTable, columns: dict[str, str], before: str
+) -> pd.DataFrame:
+    """For each group a row for all formats together, where there are several, and one for each."""
+    each = chart_rows(formats, {"format": "item", **columns}, "format")
+    every = chart_rows(totals, columns, before)
+    every.insert(1, "item", _ALL_FORMATS)
+    several = each["group"].map(each.groupby("group").size()) > 1
+    every = every[every["group"].isin(each.loc[several, "group"])]
+    both = pd.concat([every, each], ignore_index=True)
+    place = {group: number for number, group in enumerate(dict.fromkeys(each["group"]))}
+    order = both["group"].map(place).sort_values(kind="stable").index
+    return both.loc[order].reset_index(drop=True)
+
+
+def _formats_and_groups(rows: pd.DataFrame) -> str:
+    names = rows.loc[~rows["item"].isin([_ALL_FORMATS, _BY_CHANCE]), "item"]
+    return (
+        f"{count_text(names.nunique(), 'format')} in {count_text(rows['group'].nunique(), 'group')}"
+    )
+
+
+# Items in the order of their value, a line for each group or format.
+
+
+def _sorted_charts(frame: pd.DataFrame, axis: str, title: str, theme: Theme) -> list[Chart]:
+    """A line for each group (means over formats), and in each group a line for each format."""
+    means = frame.groupby(["group", "item"], sort=False, as_index=False)["value"].mean()
+    groups = means.assign(line=means["group"], group="all")
+    charts = [_sorted_chart(groups, axis, title, "group", theme)]
+    if frame.drop_duplicates(["group", "line"]).duplicated("group").any():
+        charts.append(_sorted_chart(frame, axis, f"{title}, by format", "format", theme))
+    return [chart for chart in charts if chart is not None]
+
+
+def _sorted_chart(
+    frame: pd.DataFrame, axis: str, title: str, of: str, theme: Theme
+) -> Chart | None:
+    """Values against their rank among the items; None where there are none.
+
+    `frame` has the columns group (a panel each), line, item and value.
+    """
+    known = frame[frame["value"].notna()]
+    if known.empty:
+        return None
+    lines, all_lines = len(_DASHES), known.groupby("group", sort=False)["line"].unique()
+    shown, left_out = _first_panels(known, all_lines)
+    number = {
+        (group, line): place for group, own in all_lines.items() for place, line in enumerate(own)
+    }
+    place = [number[pair] for pair in zip(shown["group"], shown["line"], strict=True)]
+    shown = shown[[one < lines for one in place]]
+    most = max(map(len, all_lines))
+    if most > lines:
+        left_out += f" Only the first {lines} of {most} {of}s are drawn."
+    shown = shown.sort_values("value", kind="stable")
+    shown = shown.assign(rank=shown.groupby(["group", "line"]).cumcount() + 1)
+    shown = shown.sort_index(kind="stable")
+    drawn, thinned = _thinned(shown)
+    across = panels_across(drawn)
+    below = ["Each point is an item; items are in the order of their value, on each line anew."]
+    words = (
+        f"Line chart of {title[:1].lower()}{title[1:]}: "
+        f"{count_text(shown['item'].nunique(), 'item')}, a line for each {of}; medians: "
+        f"{_medians(shown)}.{left_out}{thinned}"
+    )
+    ends = float(known["value"].max()) or 1.0
+    spec = panels(
+        partial(_lines, axis=axis, of=of, top=ends, theme=theme), drawn, title, theme, below,
+        across=across, once=left_out + thinned,
+    )  # fmt: skip
+    columns = ["group", "line", "rank", "item", "value"]
+    return Chart(title, spec, words, drawn[columns].reset_index(drop=True), across, tab="Curves")
+
+
+def _first_panels(known: pd.DataFrame, lines: Any) -> tuple[pd.DataFrame, str]:
+    if len(lines) <= MAX_PANELS:
+        return known, ""
+    shown = known[known["group"].isin(list(lines.index[:MAX_PANELS]))]
+    return shown, f" Only the first {MAX_PANELS} of {len(lines)} groups are drawn."
+
+
+def _thinned(shown: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """As many points as a picture bears, evenly over the ranks, the ends of lines included."""
+    step = math.ceil(len(shown) / MAX_MARKS)
+    if step == 1:
+        return shown, ""
+    last = shown.groupby(["group", "line"])["rank"].transform("max")
+    step += 1  # room for the ends
+    drawn = shown[((shown["rank"] - 1) % step == 0) | (shown["rank"] == last)]
+    return drawn, f" Lines go through every {_ordinal(step)} item; the table of items has all."
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def _medians(shown: pd.DataFrame) -> str:
+    """The median of each line, the first ones by name."""
+    medians = shown.groupby(["group", "line"], sort=False)["value"].median()
+    several = len(shown["group"].unique()) > 1
+    names: list[tuple[str, str]] = medians.index.tolist()
+    parts = [
+        f"{f'{group}, ' if several else ''}{line} {short_number(float(value))}"
+        for (group, line), value in zip(names[:MAX_PANELS], medians, strict=False)
+    ]
+    further = len(medians) - len(parts)
+    return ", ".join(parts) + (f" and {further} more" if further else "")
+
+
+def _lines(rows: pd.DataFrame, *, axis: str, of: str, top: float, theme: Theme) -> Any:
+    """Lines of one panel, each with a color and a dash of its own."""
+    names = list(dict.fromkeys(rows["line"]))
+    x = alt.X("rank:Q", title="Items, lowest first", axis=alt.Axis(tickMinStep=1, format="d"),
+              scale=alt.Scale(nice=False))  # fmt: skip
+    y = alt.Y("value:Q", title=axis, scale=alt.Scale(domain=[0, top * 1.05], nice=False))
+    tooltip = [
+        alt.Tooltip("item:N", title="Item"),
+        alt.Tooltip("line:N", title=of.capitalize()),
+        alt.Tooltip("rank:Q", title="Place"),
+        number_tip("value", "Value"),
+    ]
+    base = with_number_texts(alt.Chart(), "value").encode(x=x, y=y)
+    if len(names) == 1:
+        line = base.mark_line(color=MARK[theme], strokeWidth=2)
+        points = base.mark_point(color=MARK[theme], size=16, filled=True, opacity=1)
+    else:
+        legend = alt.Legend(orient="top", title=None, labelLimit=240, columns=2, symbolSize=300,
+                            symbolType="stroke", labelColor=INK[theme])  # fmt: skip
+        colors = alt.Scale(domain=names, range=list(GROUP_COLORS[theme][: len(names)]))
+        dashes = alt.Scale(domain=names, range=[list(d) for d in _DASHES[: len(names)]])
+        color = alt.Color("line:N", scale=colors, legend=legend)
+        line = base.mark_line(strokeWidth=2).encode(
+            color=color, strokeDash=alt.StrokeDash("line:N", scale=dashes, legend=legend)
+        )
+        points = base.mark_point(size=16, filled=True, opacity=1).encode(
+            color=alt.Color("line:N", scale=colors, legend=legend)
+        )
+    return alt.layer(line, points.encode(tooltip=tooltip)).properties(height=_HEIGHT)
+
+
+# Formats.
+
+
+def referential_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """How far each format lies from the others, every pair of formats, and items in order."""
+    totals, formats = table_with_rows(result, "totals"), table_with_rows(result, "formats")
+    pairs, items = table_with_rows(result, "pairs"), table_with_rows(result, "items")
+    if totals is None or formats is None or pairs is None or items is None:
+        return ()
+    frame = chart_rows(items, {"item": "item", "divergence": "value"})
+    frame = frame.assign(line=frame["group"])
+    axis = "Divergence of an item (bits)"
+    return (
+        _contributions(totals, formats, theme),
+        *_pair_charts(pairs, theme),
+        *_sorted_charts(frame, axis, "Divergences of items in order", theme),
+    )
+
+
+def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> Chart:
+    """The mean divergence of each format from the others, of all pairs, and by chance alone."""
+    columns = {"divergence": "value", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"}
+    rows = _all_and_formats(totals, formats, columns, "n_items")
+    chance = chart_rows(totals, {"chance": "value", "n": "n"}, "n_items")
+    chance = chance[chance["value"].notna()].assign(
+        item=_BY_CHANCE, ci_low=math.nan, ci_high=math.nan
+    )
+    both = pd.concat([rows, chance[rows.columns]], ignore_index=True)
+    place = {group: number for number, group in enumerate(dict.fromkeys(rows["group"]))}
+    both = both.loc[both["group"].map(place).sort_values(kind="stable").index]
+    shown, left_out = limit_marks(both.reset_index(drop=True), _MARKS_OF_ROW)
+    axis = DotAxis("Mean divergence (bits; 0: the same answers)", _from_0, of="Format", common=True)
+    words = (
+        f"Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
+        f"intervals, {_formats_and_groups(rows)}: {range_text(rows['value'].dropna())}.{left_out}"
+    )
+    chart = dot_chart(
+        shown, axis, "How far each format lies from the others", words, theme,
+        (f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer.",), left_out,
+    )  # fmt: skip
+    return replace(chart, item_columns=())
+
+
+def _from_0(table: pd.DataFrame) -> Ends:
+    """From 0 to a little beyond the highest value or interval."""
+    high = table[["value", "ci_high"]].max().max()
+    return 0.0, float(high) * 1.05 if math.isfinite(high) and high > 0 else 1.0
+
+
+def _pair_charts(table: ResultTable, theme: Theme) -> list[Chart]:
+    """Heat maps of every pair of formats: divergence, and the distance on the scale."""
+    charts = []
+    for column, title in (
+        ("divergence", "Divergence of pairs of formats (bits)"),
+        ("distance", "Earth mover's distance of pairs of formats"),
+    ):
+        columns = {"first": "column", "second": "item", column: "value", "n_items": "n"}
+        frame = chart_rows(table, columns, "first")
+        if frame["value"].notna().any():
+            charts.append(_pair_chart(frame, title, theme))
+    return charts
+
+
+def _pair_chart(frame: pd.DataFrame, title: str, theme: Theme) -> Chart:
+    cells, left_out = limit_marks(frame, _MARKS_OF_CELL)
+    ends = 0.0, ends_of(cells["value"])[1]
+    cells = color_cells(cells.reset_index(drop=True), ends, theme)
+    cells["label"] = ["—" if math.isnan(v) else short_number(v, 3) for v in cells["value"]]
+    words = (
+        f"Heat map of {title[:1].lower()}{title[1:]}: {count_text(len(cells), 'pair')} in "
+        f"{count_text(cells['group'].nunique(), 'group')}: {cells_in_words(cells, 'column')}"
+        f"{left_out}"
+    )
+    order: Sequence[str] = list(dict.fromkeys([*cells["column"], *cells["item"]]))
+    side_by_side = len(order) <= _MOST_SIDE_BY_SIDE
+    across = panels_across(cells) if side_by_side else 1
+    layers = heat_layers(cells, "column", theme, order=list(order), upright=side_by_side)
+    lines = [scale_in_words(ends, cells["value"])]
+    spec = panels(layers, cells, title, theme, lines, across=across, once=left_out)
+    return Chart(title, spec, words, cells, across, item_columns=(), tab="Pairs of formats")
