@@ -113,7 +113,7 @@ PAGES = (
     PageEntry(
         "pages/bias.py", "Results", "Bias and preference", "thumbs_up_down",
         "See which way answers lean, about which entities, and which of two they prefer.",
-        ("bias", "leaning", "entities compared", "brand against brand", "preference"),
+        ("bias", "leaning", "entities compared", "brand against brand", "preference", "sentiment"),
     ),
     PageEntry(
         "pages/unexpected_outputs.py", "Results", "Unexpected outputs", "speaker_notes_off",

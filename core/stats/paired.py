@@ -10,12 +10,12 @@ from itertools import combinations
 import numpy as np
 
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import ROUNDING, Floats, Integers, check_level
+from core.stats.inputs import ROUNDING, Booleans, Floats, Integers, check_level
 from core.stats.resampling import (
     Bootstrap,
     percentile_interval,
+    resampled_means,
     resampling_problems,
-    row_weights,
 )
 
 # Ours because scipy's permutation_test and bootstrap take one pair at a time and draw anew for
@@ -141,7 +141,7 @@ def paired_differences(
     )
 
 
-def _means(values: Floats, both: Floats) -> Floats:
+def _means(values: Floats, both: Booleans) -> Floats:
     """The mean of each line over its shared units; NaN without any."""
     n = both.sum(axis=1)
     sums = np.where(both, values, 0.0).sum(axis=1)
@@ -160,7 +160,7 @@ def _size_problems(n: int) -> list[str]:
 
 
 def _intervals(
-    apart: Floats, both: Floats, bootstrap: Bootstrap | None, level: float
+    apart: Floats, both: Booleans, bootstrap: Bootstrap | None, level: float
 ) -> tuple[Floats, Floats, list[list[str]]]:
     """Ends of the interval of each pair, and what is to be said of it."""
     low, high = np.full(len(apart), np.nan), np.full(len(apart), np.nan)
@@ -168,19 +168,12 @@ def _intervals(
     shared = both.any(axis=0)
     if bootstrap is None or not shared.any():
         return low, high, problems
-    apart, both = apart[:, shared], both[:, shared]
-    drawn = np.concatenate(
-        [_ratio(w @ apart.T, w @ both.T) for w in row_weights(int(shared.sum()), bootstrap)]
-    )
+    drawn = resampled_means(np.where(both, apart, np.nan)[:, shared].T, bootstrap)
     for place in np.flatnonzero(both.sum(axis=1) > 1):
         interval = percentile_interval(drawn[:, place], level)
         low[place], high[place] = interval.low, interval.high
         problems[place] += resampling_problems(interval, bootstrap)
     return low, high, problems
-
-
-def _ratio(sums: Floats, n: Floats) -> Floats:
-    return np.asarray(np.divide(sums, n, out=np.full(sums.shape, np.nan), where=n > 0))
 
 
 def _sign_flip_p(apart: Floats, seed: int) -> Floats:

@@ -23,7 +23,7 @@ from tests.workflow.studies import freeze, simulated
 
 NAMES = [analysis.name for analysis in analyses.all_analyses()]
 WITH_CHARTS = (
-    "efa", "generalizability", "graded_response", "internal_consistency", "item_map",
+    "bias", "efa", "generalizability", "graded_response", "internal_consistency", "item_map",
     "item_statistics", "multitrait_matrix", "option_distribution", "reliability",
     "score_distribution", "unexpected_outputs", "validation_report",
 )  # fmt: skip

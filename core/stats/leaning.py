@@ -1,0 +1,364 @@
+"""How far answers lean to one side: mean shares of items, and acquiescence, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.stats.inputs import Booleans, Floats, Integers, check_level
+from core.stats.resampling import (
+    Bootstrap,
+    percentile_intervals,
+    resampled_means,
+    resampled_totals,
+)
+
+# Ours: no library has means of shares over items and formats with whole items, contexts or
+# repetitions redrawn. Checked by hand, against R's aggregate and mean, and in simulations.
+
+
+@dataclass(frozen=True, eq=False)
+class SideCounts:
+    """Counts of answers that are positive (yes), one entry for each cell that has any trial.
+
+    Fields
+    ------
+    group, part, item, unit : (cells,) codes from 0. A part is what means are averaged over in the
+        end, such as a response format; a unit is what is redrawn as a whole.
+    positive, n : (cells,) positive answers and all answers with a side; halves are possible.
+    shape : numbers of groups, parts, items and units.
+    units_are_items : whether the units are the items.
+    """
+
+    group: Integers
+    part: Integers
+    item: Integers
+    unit: Integers
+    positive: Floats
+    n: Floats
+    shape: tuple[int, int, int, int]
+    units_are_items: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Leaning:
+    """Mean shares of groups, by part and over parts; `low` and `high` are ends of intervals.
+
+    `share`, `low`, `high` and `n_units` (units with answers) have one number for each group,
+    `by_part`, `part_low`, `part_high` and `n_items` (items with answers) one for each part too.
+    `n_undefined` counts resamples without a share.
+    """
+
+    share: Floats
+    low: Floats
+    high: Floats
+    n_undefined: Integers
+    n_units: Integers
+    by_part: Floats
+    part_low: Floats
+    part_high: Floats
+    n_items: Integers
+
+
+def item_shares(counts: SideCounts) -> Floats:
+    """The positive share of every item: (groups, parts, items), NaN without answers."""
+    positive, n = _item_totals(counts)
+    return _ratio(positive, n)
+
+
+def items_answered(counts: SideCounts) -> Booleans:
+    """Whether an item has answers with a side: (groups, parts, items)."""
+    return np.asarray(_item_totals(counts)[1] > 0, dtype=np.bool_)
+
+
+def mean_over_parts(by_part: Floats, used: Booleans | None = None) -> Floats:
+    """The mean over parts, each counting the same.
+
+    Parameters
+    ----------
+    by_part : (..., groups, parts)
+        NaN where a part has no share.
+    used : (groups, parts), optional
+        The parts to average over; NaN where one of them is NaN. By default those that are not NaN.
+
+    Returns
+    -------
+    (..., groups) means; NaN where there is no part to average over.
+    """
+    if used is None:
+        return _mean_of_last(by_part)
+    n = used.sum(axis=1)
+    sums = np.where(used, by_part, 0.0).sum(axis=-1)
+    return np.where(n > 0, sums / np.maximum(n, 1), np.nan)
+
+
+def unit_shares(counts: SideCounts) -> Floats:
+    """The share of every unit by itself: (groups, units), for comparisons of groups in pairs.
+
+    That of an item is the mean over the parts in which it has answers; that of a context or
+    repetition is the mean over parts of the mean over items, as for a group. NaN without answers.
+    """
+    n_groups, n_parts, _, n_units = counts.shape
+    if counts.units_are_items:
+        return _mean_of_last(np.moveaxis(item_shares(counts), 1, 2))
+    some = counts.n > 0
+    place = ((counts.group * n_units + counts.unit) * n_parts + counts.part)[some]
+    size = n_groups * n_units * n_parts
+    sums = np.bincount(place, counts.positive[some] / counts.n[some], size).astype(np.float64)
+    n_items = np.bincount(place, minlength=size).astype(np.float64)
+    return _mean_of_last(_ratio(sums, n_items).reshape(n_groups, n_units, n_parts))
+
+
+def leaning(
+    counts: SideCounts, *, bootstrap: Bootstrap | None = None, level: float = 0.95
+) -> Leaning:
+    """The mean positive share of each group: over items, then over parts.
+
+    Parameters
+    ----------
+    counts : SideCounts
+        Of all groups; parts are response formats.
+    bootstrap : Bootstrap, optional
+        Draws whole units, the same for all parts of a group; no intervals without it.
+    level : float in (0, 1)
+        Coverage of the percentile intervals.
+
+    Returns
+    -------
+    Leaning : the share of a group is the mean over its parts of the mean over the items answered
+    in that part; 0.5 is neutral. NaN where a group has no answers. No interval with one unit.
+
+    Notes
+    -----
+    Sánchez Salazar (2024), section 3 (bias): mean over questions of the share of positive answers,
+    averaged over formats; it reproduces table 4.6 of that thesis from its own answers. A share of
+    an item is of all its answers, so that an item asked more often counts no more.
+    """
+    check_level(level)
+    shares = item_shares(counts)
+    by_part = _mean_of_last(shares)
+    used = np.isfinite(by_part)
+    drawn = _drawn_shares(counts, bootstrap)
+    overall = percentile_intervals(mean_over_parts(drawn, used), level)
+    parts = percentile_intervals(drawn.reshape(len(drawn), -1), level)
+    return Leaning(
+        share=mean_over_parts(by_part, used),
+        low=overall.low,
+        high=overall.high,
+        n_undefined=overall.n_undefined,
+        n_units=_present(counts).sum(axis=1),
+        by_part=by_part,
+        part_low=parts.low.reshape(by_part.shape),
+        part_high=parts.high.reshape(by_part.shape),
+        n_items=np.isfinite(shares).sum(axis=2),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Acquiescence:
+    """Agreement with both of two opposite statements; one number for each group in each array.
+
+    `index` is the share of yes to the one kind plus that to the other, minus 1; `first` and
+    `second` are the two shares, `n_first` and `n_second` the items of each kind with answers.
+    """
+
+    index: Floats
+    low: Floats
+    high: Floats
+    first: Floats
+    second: Floats
+    n_first: Integers
+    n_second: Integers
+    n_units: Integers
+
+
+def acquiescence(
+    counts: SideCounts, *, bootstrap: Bootstrap | None = None, level: float = 0.95
+) -> Acquiescence:
+    """How much more often two opposite statements are both affirmed than both denied.
+
+    Parameters
+    ----------
+    counts : SideCounts
+        Yes as chosen. Parts come in pairs: part 2 f is the one kind of statement in format f, part
+        2 f + 1 its opposite, such as keyed and reversed items, or a form and its negation.
+    bootstrap : Bootstrap, optional
+        Draws whole units; no intervals without it.
+    level : float in (0, 1)
+        Coverage of the percentile intervals.
+
+    Returns
+    -------
+    Acquiescence : the index is the mean over the formats that have both kinds. It is the share of
+    yes to both minus the share of no to both: 0 without acquiescence, 1 where all is affirmed, -1
+    where all is denied. NaN where a group has not both kinds.
+
+    Notes
+    -----
+    With items as many of each kind, half of it is the mean agreement before reverse-keying, less
+    its neutral value; Billiet & McClendon (2000) doi:10.1207/S15328007SEM0704_5 on balanced sets.
+    Checked by hand, and against the share of both yes minus both no counted pair by pair.
+    """
+    check_level(level)
+    shares = item_shares(counts)
+    by_part = _mean_of_last(shares)
+    first, second = by_part[:, 0::2], by_part[:, 1::2]
+    used = np.isfinite(first) & np.isfinite(second)
+    drawn = _drawn_shares(counts, bootstrap)
+    index = mean_over_parts(drawn[..., 0::2] + drawn[..., 1::2] - 1, used)
+    interval = percentile_intervals(index, level)
+    n_first, n_second = (
+        (np.isfinite(shares[:, kind::2]) & used[..., None]).any(axis=1).sum(axis=1)
+        for kind in (0, 1)
+    )
+    return Acquiescence(
+        index=mean_over_parts(first + second - 1, used),
+        low=interval.low,
+        high=interval.high,
+        first=mean_over_parts(first, used),
+        second=mean_over_parts(second, used),
+        n_first=n_first,
+        n_second=n_second,
+        n_units=_present(counts).sum(axis=1),
+    )
+
+
+@dataclass(frozen=True)
+class MostChosen:
+    """Places of the options with the greatest mean share, and with the greatest count."""
+
+    preferred: tuple[int, ...]
+    share: float
+    most: tuple[int, ...]
+    count: int
+
+
+def most_chosen(counts: Floats) -> MostChosen:
+    """The option of the greatest mean share over items, and that of the greatest count.
+
+    Parameters
+    ----------
+    counts : (items, options)
+        How often each option was chosen. Items without answers do not count.
+
+    Returns
+    -------
+    MostChosen : several places where options are even; none, and NaN, without answers.
+
+    Notes
+    -----
+    "Preference" and "mode" of Sánchez Salazar (2024). They differ where some items have more
+    answers than others. Checked by hand.
+    """
+    table = counts[counts.sum(axis=1) > 0]
+    if not len(table):
+        return MostChosen((), float("nan"), (), 0)
+    means = (table / table.sum(axis=1, keepdims=True)).mean(axis=0)
+    totals = table.sum(axis=0)
+    best, largest = float(means.max()), float(totals.max())
+    return MostChosen(
+        tuple(np.flatnonzero(means >= best - 1e-12).tolist()),
+        best,
+        tuple(np.flatnonzero(totals == largest).tolist()),
+        int(largest),
+    )
+
+
+def _item_totals(counts: SideCounts) -> tuple[Floats, Floats]:
+    """Positive and all answers: (groups, parts, items), summed over units."""
+    n_groups, n_parts, n_items, _ = counts.shape
+    place = (counts.group * n_parts + counts.part) * n_items + counts.item
+    size = n_groups * n_parts * n_items
+    positive, n = (
+        np.bincount(place, values, size).astype(np.float64).reshape(counts.shape[:3])
+        for values in (counts.positive, counts.n)
+    )
+    return positive, n
+
+
+def _present(counts: SideCounts) -> Booleans:
+    """Whether a group has answers of a unit: (groups, units)."""
+    present = np.zeros((counts.shape[0], counts.shape[3]), dtype=np.bool_)
+    some = counts.n > 0
+    present[counts.group[some], counts.unit[some]] = True
+    return present
+
+
+def _drawn_shares(counts: SideCounts, bootstrap: Bootstrap | None) -> Floats:
+    """The mean shares in every resample of units: (resamples, groups, parts).
+
+    Units are drawn from those that a group has; one line has the same draw for all parts of a
+    group, and for all groups with the same units. NaN for groups with a single unit.
+    """
+    n_groups, n_parts, n_items, _ = counts.shape
+    if bootstrap is None:
+        return np.full((1, n_groups, n_parts), np.nan)
+    drawn = np.full((bootstrap.n_resamples, n_groups, n_parts), np.nan)
+    for groups, units in _groups_with_the_same_units(_present(counts)):
+        if len(units) < 2:
+            continue
+        own = _of_groups(counts, groups, units)
+        if counts.units_are_items:
+            shares = item_shares(own).reshape(-1, n_items)[:, units]
+            drawn[:, groups] = resampled_means(shares.T, bootstrap).reshape(
+                -1, len(groups), n_parts
+            )
+            continue
+        done = 0
+        for positive, n in _drawn_totals(own, bootstrap):
+            drawn[done : done + len(n), groups] = _mean_of_last(_ratio(positive, n))
+            done += len(n)
+    return drawn
+
+
+def _groups_with_the_same_units(present: Booleans) -> Iterator[tuple[Integers, Integers]]:
+    """The groups that have the same units, and these units."""
+    together: dict[bytes, list[int]] = {}
+    for group, line in enumerate(np.packbits(present, axis=1)):
+        together.setdefault(line.tobytes(), []).append(group)
+    for groups in together.values():
+        yield np.array(groups), np.flatnonzero(present[groups[0]])
+
+
+def _of_groups(counts: SideCounts, groups: Integers, units: Integers) -> SideCounts:
+    """The cells of some groups, renumbered; units too, unless they are the items."""
+    n_groups, n_parts, n_items, n_units = counts.shape
+    new_group = np.full(n_groups, -1)
+    new_group[groups] = np.arange(len(groups))
+    new_unit = np.full(n_units, -1)
+    new_unit[units] = np.arange(len(units))
+    own = (new_group[counts.group] >= 0) & (new_unit[counts.unit] >= 0)
+    return replace(
+        counts,
+        group=new_group[counts.group[own]],
+        part=counts.part[own],
+        item=counts.item[own],
+        unit=new_unit[counts.unit[own]],
+        positive=counts.positive[own],
+        n=counts.n[own],
+        shape=(len(groups), n_parts, n_items, len(units)),
+    )
+
+
+def _drawn_totals(counts: SideCounts, bootstrap: Bootstrap) -> Iterator[tuple[Floats, Floats]]:
+    """Positive and all answers in blocks of resamples: (resamples, groups, parts, items) each."""
+    cells = counts.shape[:3]
+    size = cells[0] * cells[1] * cells[2]
+    place = (counts.group * cells[1] + counts.part) * cells[2] + counts.item
+    table = np.zeros((counts.shape[3], 2 * size))
+    np.add.at(table, (counts.unit, place), counts.positive)
+    np.add.at(table, (counts.unit, size + place), counts.n)
+    for totals in resampled_totals(table, bootstrap):
+        yield totals[:, :size].reshape(-1, *cells), totals[:, size:].reshape(-1, *cells)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
+
+
+def _mean_of_last(values: Floats) -> Floats:
+    """The mean over the last axis of what is defined; NaN where nothing is."""
+    known = np.isfinite(values)
+    return _ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1).astype(np.float64))

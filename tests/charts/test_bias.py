@@ -1,0 +1,95 @@
+"""Charts of bias: groups and formats, items in order, heat map, acquiescence, compared groups."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.bias import bias
+from core.charts.panels import BACKGROUNDS, MAX_MARKS, contrast, with_theme_ink
+from tests.analysis.test_bias import answered
+from tests.charts.results import HOSTILE, charts_of
+
+
+def result(n_items=6, groups=("a", HOSTILE), formats=("yes_no", HOSTILE), **options):
+    """Answers of some groups to items, every second of which is reversed."""
+    rng = np.random.default_rng(3)
+    parts = [
+        answered(
+            f"i{item}" if item else HOSTILE, yes=int(rng.integers(1, 9)), no=3, respondent=group,
+            format=response_format, keyed=1 - 2 * (item % 2),
+        )
+        for group, response_format, item in product(groups, formats, range(n_items))
+    ]  # fmt: skip
+    frame = pd.concat([*parts, answered("never", refused=2, respondent=groups[0])])
+    return bias(frame.reset_index(drop=True), resamples=30, **options)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_chart_is_valid_says_n_and_shows_its_table(theme):
+    charts = charts_of("bias", result(), theme=theme)
+    assert [chart.title for chart in charts] == [
+        "Bias", "Bias of items, from the lowest to the highest", "Bias of items by group",
+        "Acquiescence", "Groups compared",
+    ]  # fmt: skip
+    for chart in charts:
+        spec = chart.spec.to_dict()
+        assert "description" not in spec
+        assert chart.alt.endswith(".")
+        assert "nan" not in chart.alt
+        assert len(chart.data)
+        with_theme_ink(chart.panels[0], theme).to_dict()
+    inked = charts[2].table
+    known = inked[inked["known"]]
+    assert min(contrast(i, f) for i, f in zip(known["ink"], known["fill"], strict=True)) >= 4.5
+    gaps = inked.loc[~inked["known"], "ink"]
+    assert min(contrast(ink, BACKGROUNDS[theme]) for ink in gaps) >= 4.5
+
+
+def test_the_first_chart_has_the_formats_of_a_few_groups_and_the_neutral_line():
+    few = charts_of("bias", result())[0]
+    assert set(few.table["item"]) == {"mean of formats", "yes_no", HOSTILE}
+    assert few.table["group"].nunique() == 2
+    assert "The line at .5 is neutral" in few.alt
+    assert "0.5" in str(few.spec.to_dict()["datasets"])
+    many = charts_of("bias", result(groups=[f"g{n}" for n in range(7)]))[0]
+    assert many.table["item"].tolist() == [f"g{n}" for n in range(7)]
+    assert set(many.table["group"]) == {"all"}
+
+
+def test_items_are_sorted_within_each_group():
+    chart = charts_of("bias", result())[1]
+    for _, own in chart.table.groupby("group"):
+        assert own["value"].is_monotonic_increasing
+        assert own["rank"].tolist() == list(range(1, len(own) + 1))
+    assert "never" not in set(chart.table["item"])
+
+
+def test_many_items_and_groups_stay_within_the_marks():
+    own = result(n_items=400, groups=[f"g{n}" for n in range(8)], formats=("yes_no",))
+    for chart in charts_of("bias", own):
+        assert len(chart.table) <= MAX_MARKS
+    items = charts_of("bias", own)[1]
+    assert "Only the first 6 of 8 groups are drawn" in items.alt
+    assert "Of many items, some are drawn" in items.alt
+    ends = items.table.groupby("group")["rank"].agg(["min", "max"])
+    assert ends.values.tolist() == [[1, 400]] * 6
+
+
+def test_one_group_has_a_map_of_items_by_formats():
+    chart = charts_of("bias", result(groups=("a",)))[2]
+    assert chart.title == "Bias of items by format"
+    assert set(chart.table["format"]) == {"yes_no", HOSTILE}
+    never = chart.table[chart.table["item"] == "never"]
+    assert never["label"].tolist() == ["—", "—"]
+
+
+def test_what_is_undefined_everywhere_has_no_chart():
+    plain = bias(pd.concat([answered("i1", yes=2, no=1), answered("i2", yes=1)]), resamples=20)
+    titles = [chart.title for chart in charts_of("bias", plain)]
+    assert titles == [
+        "Bias", "Bias of items, from the lowest to the highest", "Bias of items by group"
+    ]  # fmt: skip
