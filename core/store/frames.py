@@ -62,10 +62,13 @@ _format = ibis.table(
     {"instrument_id": "int64", "format": "string", "midpoint": "string"}, name="answer_format"
 )
 _response = ibis.table(
-    {"trial_id": "int64", "status": "string", "option": "string", "score": "float64"},
+    {"trial_id": "int64", "study_id": "int64", "status": "string", "option": "string",
+     "score": "float64"},
     name="response",
+)  # fmt: skip
+_attempt = ibis.table(
+    {"call_id": "int64", "study_id": "int64", "outcome": "string"}, name="attempt"
 )
-_attempt = ibis.table({"call_id": "int64", "outcome": "string"}, name="attempt")
 _direction = ibis.table(
     {"item_id": "int64", "form": "string", "direction": "int8"}, name="item_direction"
 )
@@ -105,38 +108,87 @@ def option_counts_expression(
     factors: Sequence[str] = (),
     seed: int | None = None,
 ) -> Any:
-    """OPTION_COUNTS without what describes formats, as an unbound expression."""
-    joined = _scored_trials(studies, where)
-    thrown = joined.stance == 0
+    """OPTION_COUNTS with keys in place of texts, as an unbound expression.
+
+    `administration` is one of the row's cell, `item_key` that of its item. Millions of trials are
+    counted by keys, then the counts, which are few, are joined with what they are of.
+    """
+    kept = tuple(dict.fromkeys(("study", "format", *factors)))
+    cells = _administrations(studies, where)
+    cells = cells.mutate(
+        cell=_first_of_cell(cells, kept), cell_of_form=_first_of_cell(cells, (*kept, "form"))
+    )
+    counted = _counted_trials(studies, where, cells, seed)
+    about = cells.filter(cells.administration_id == cells.cell_of_form)
+    about = about.select("cell", "cell_of_form", "study_instrument", "format", "form")
+    joined = _with_options(counted.join(about, "cell_of_form"))
     return joined.group_by(
-        *dict.fromkeys(("study", "format", *factors)),
-        *("item", "item_position", "subscale", "keyed", "pair", "genre", "status"),
+        administration=joined.cell,
+        item_key=joined.item_id,
         direction=scoring.direction(joined),
         option=ibis.coalesce(joined.option, ""),
         position=joined.option_position,
         points=joined.points,
         stance=joined.stance,
-        coin=ibis.ifelse(thrown, coin(joined.trial_id, seed), ibis.null("int64"))
-        if seed is not None
-        else ibis.null("int64"),
-    ).aggregate(count=joined.count(), first_asked=joined.ordinal.min())
+        coin=ibis.ifelse(joined.stance == 0, joined.coin, ibis.null("int64")),
+        status=joined.status,
+    ).aggregate(count=joined["count"].sum(), first_asked=joined.first_asked.min())
 
 
-def _formats_expression(studies: Sequence[str] | None, _where: Where) -> Any:
-    """What OPTION_COUNTS says of the answer formats of each study."""
+def _first_of_cell(administrations: Any, names: Sequence[str]) -> Any:
+    """The lowest key of the administrations that are alike in some columns."""
+    alike = ibis.window(group_by=[administrations[name] for name in names])
+    return administrations.administration_id.min().over(alike)
+
+
+def _counted_trials(
+    studies: Sequence[str] | None, where: Where, cells: Any, seed: int | None
+) -> Any:
+    """How many trials of each item ended with each option or status, in each cell of a form."""
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
+    answers = _response.filter(_response.study_id.isin(study.study_id))
+    answers = answers.select("status", "option", answered_trial=answers.trial_id)
+    joined = _trial.join(cells.select("administration_id", "cell_of_form"), "administration_id")
+    if any(name == "item" or is_attribute(name) for name in where):
+        joined = joined.filter(joined.item_id.isin(_items(studies, where).item_key))
+    joined = joined.left_join(answers, joined.trial_id == answers.answered_trial)
+    joined = _with_status(joined)
+    thrown = ibis.null("int64")
+    if seed is not None:
+        neutral = _option.filter(_option.stance == 0).select(neutral=_option.code).distinct()
+        joined = joined.left_join(neutral, joined.option == neutral.neutral)
+        thrown = ibis.ifelse(joined.neutral.isnull(), thrown, coin(joined.trial_id, seed))  # noqa: PD003
+    return joined.group_by("cell_of_form", "item_id", "option", "status", coin=thrown).aggregate(
+        count=joined.count(), first_asked=joined.ordinal.min()
+    )
+
+
+def _cells_expression(
+    studies: Sequence[str] | None, where: Where, factors: Sequence[str] = ()
+) -> Any:
+    """The cells of OPTION_COUNTS: their factors, and what the bank says of the answer format."""
+    kept = ("study", "format", *factors)
+    cells = _administrations(studies, where)
+    cells = cells.mutate(cell=_first_of_cell(cells, kept))
+    cells = cells.filter(cells.administration_id == cells.cell)
     scored = _option.filter(_option.points.notnull())  # noqa: PD004 - an ibis column
     ends = scored.group_by(
         scored_instrument=scored.instrument_id, scored_format=scored.format
     ).aggregate(lowest=scored.points.min(), highest=scored.points.max(), n_options=scored.count())
-    joined = study.join(_format, study.instrument_id == _format.instrument_id)
-    joined = joined.left_join(
-        ends,
-        [joined.instrument_id == ends.scored_instrument, joined.format == ends.scored_format],
+    rules = _format.select(
+        "midpoint", rule_instrument=_format.instrument_id, rule_format=_format.format
     )
-    return joined.select(
-        "format", "lowest", "highest", "midpoint",
-        study=joined.code, n_options=ibis.coalesce(joined.n_options, 0),
+    cells = cells.left_join(
+        rules,
+        [cells.study_instrument == rules.rule_instrument, cells.format == rules.rule_format],
+    )
+    cells = cells.left_join(
+        ends,
+        [cells.study_instrument == ends.scored_instrument, cells.format == ends.scored_format],
+    )
+    return cells.select(
+        *kept, "lowest", "highest", "midpoint",
+        administration=cells.administration_id, n_options=ibis.coalesce(cells.n_options, 0),
     )  # fmt: skip
 
 
@@ -177,22 +229,40 @@ def option_counts(
     stance 0.
     """
     own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
-    table = _read(database, option_counts_expression, studies, where, (own, seed))
-    names = ("study", "item_position", "position", "option", "first_asked")
-    frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
-    formats = _pandas(_read(database, _formats_expression, studies, {}))
-    keys = ["study", "format"]
-    known = (
-        frame[keys].astype(object).merge(formats.astype({n: object for n in keys}), "left", keys)
-    )
-    described = {name: known[name].to_numpy() for name in ("lowest", "highest")}
-    frame = frame.assign(
-        **described,
-        n_options=known["n_options"].fillna(0).to_numpy(dtype=np.int64),
-        midpoint=known["midpoint"].astype("category"),
-        **{name: frame[name].astype(np.float64) for name in ("position", "stance", "coin")},
-    )
-    return frame[["study", *own, *(n for n in OPTION_COUNTS.columns if n != "study")]]
+    rows = _read(database, option_counts_expression, studies, where, (own, seed)).combine_chunks()
+    cells = _read(database, _cells_expression, studies, where, (own,))
+    items = _read(database, _items, studies, {})
+    counted = _pandas(rows.drop_columns(["administration", "item_key", "count"]))
+    columns: dict[str, Any] = {
+        **_columns_by_key(cells, "administration", rows.column("administration")),
+        **_columns_by_key(items, "item_key", rows.column("item_key")),
+        **{str(name): column.array for name, column in counted.items()},
+        **{name: counted[name].to_numpy(np.float64) for name in ("position", "stance", "coin")},
+        "count": rows.column("count").cast(pa.int64()).to_numpy(),  # a sum has 128 bits in DuckDB
+    }
+    order = np.lexsort([
+        columns["first_asked"], _text_ranks(columns["option"]), columns["position"],
+        columns["item_position"], _text_ranks(columns["study"]),
+    ])  # fmt: skip
+    names = ("study", *own, *(name for name in OPTION_COUNTS.columns if name != "study"))
+    return pd.DataFrame({name: _in_order(columns[name], order) for name in names}, copy=False)
+
+
+def _text_ranks(texts: pd.Categorical) -> Any:
+    """The place of each text among the sorted ones."""
+    return np.argsort(np.argsort(np.asarray(texts.categories, dtype=object)))[texts.codes]
+
+
+def _in_order(column: Any, order: Any) -> Any:
+    """The column in another order; the categories of texts are in order of appearance."""
+    if not isinstance(column, pd.Categorical):
+        return np.asarray(column)[order]
+    codes = column.codes[order]
+    seen = pd.unique(codes)
+    seen = seen[seen >= 0]
+    places = np.full(len(column.categories) + 1, -1, dtype=codes.dtype)  # last: no text
+    places[seen] = np.arange(len(seen))
+    return pd.Categorical.from_codes(places[codes], column.categories[seen])
 
 
 def _item_score_keys(studies: Sequence[str] | None, where: Where) -> Any:
@@ -266,12 +336,7 @@ def _is_wanted(text: Any, number: Any, texts: Sequence[str]) -> Any:
 
 def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:
     items = _items(studies, where)
-    answers = _response.rename(answered_trial="trial_id", given="score")
-    option = _option.select(
-        option_instrument=_option.instrument_id, option_format=_option.format,
-        option_position=_option.position, option_code=_option.code, points=_option.points,
-        stance=_option.stance,
-    )  # fmt: skip
+    answers = _response.select("status", "option", answered_trial="trial_id", given="score")
     ranges = scoring.point_ranges()
     administrations = _administrations(studies, where)
     # joined here, with one row for each administration, and not below, with many
@@ -285,29 +350,48 @@ def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:
     joined = _trial.join(administrations, "administration_id")
     joined = joined.join(items, joined.item_id == items.item_key)
     joined = joined.left_join(answers, joined.trial_id == answers.answered_trial)
+    return _with_options(_with_status(joined))
+
+
+def _with_status(trials: Any) -> Any:
+    """The trials with a status each, also those without a response.
+
+    A trial whose calls all failed is an error, as in the tidy export.
+    """
     failed = _attempt.filter(_attempt.outcome != "reply")
     failed_calls = failed.select(failed_call=failed.call_id).distinct()
-    joined = joined.left_join(failed_calls, joined.call_id == failed_calls.failed_call)
+    joined = trials.left_join(failed_calls, trials.call_id == failed_calls.failed_call)
+    unanswered = ibis.ifelse(joined.failed_call.isnull(), _NOT_ASKED, Status.ERROR.value)  # noqa: PD003
+    return joined.mutate(status=ibis.coalesce(joined.status, unanswered))
+
+
+def _with_options(rows: Any) -> Any:
+    """Rows of item, form, format and option, with the option's place, points and stance.
+
+    `exception` is the direction that the item states for the form, or null.
+    """
     exceptions = _direction.select(
         exception_item=_direction.item_id,
         exception_form=_direction.form,
         exception=_direction.direction,
     )
-    joined = joined.left_join(
+    options = _option.select(
+        option_instrument=_option.instrument_id, option_format=_option.format,
+        option_position=_option.position, option_code=_option.code, points=_option.points,
+        stance=_option.stance,
+    )  # fmt: skip
+    joined = rows.left_join(
         exceptions,
-        [joined.item_id == exceptions.exception_item, joined.form == exceptions.exception_form],
+        [rows.item_id == exceptions.exception_item, rows.form == exceptions.exception_form],
     )
-    joined = joined.left_join(
-        option,
+    return joined.left_join(
+        options,
         [
-            joined.study_instrument == option.option_instrument,
-            joined.format == option.option_format,
-            joined.option == option.option_code,
+            joined.study_instrument == options.option_instrument,
+            joined.format == options.option_format,
+            joined.option == options.option_code,
         ],
     )
-    # Without a response, a trial whose calls all failed is an error, as in the tidy export.
-    unanswered = ibis.ifelse(joined.failed_call.isnull(), _NOT_ASKED, Status.ERROR.value)  # noqa: PD003
-    return joined.mutate(status=ibis.coalesce(joined.status, unanswered))
 
 
 def _read(

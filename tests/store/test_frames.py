@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,11 @@ import pytest
 
 from core.domain.attributes import matching_items
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS, check_frame
-from core.domain.instrument import coin
+from core.domain.instrument import Wording, coin
 from core.domain.values import stable_id
 from core.store import answers, collection, frames, studies
 from tests.store.test_collection import attempt, remaining
-from tests.store.test_studies import frozen
+from tests.store.test_studies import PEOPLE, frozen
 
 
 @pytest.fixture
@@ -69,6 +70,48 @@ def test_counts_of_the_same_option_are_in_the_order_of_asking(database, study):
     for _, own in counts.groupby(["item", "option", "status"], sort=False):
         found = list(zip(own["respondent"], own["language"], strict=True))
         assert found == [cell for cell in asked if cell in found]
+
+
+@pytest.mark.parametrize(
+    "factors", [(), ("form",), ("phase", "language"), ("respondent", "context", "repetition")]
+)
+def test_counts_are_those_of_the_trials_whatever_is_kept_apart(database, small_bank, factors):
+    """Two studies, each with trials that are answered, refused, failed, and not asked."""
+    negated = [Wording(language, "Not so.", "negation") for language in ("en", "de")]
+    items = [replace(item, wordings=(*item.wordings, *negated)) for item in small_bank.items]
+    items[3] = replace(items[3], directions={"negation": 1})
+    bank = replace(small_bank, items=tuple(items))
+    outcomes = [("1", "answered"), ("2", "explained"), ("2", "answered"), ("3", "answered"),
+                ("", "refused"), ("", "error"), ("", "not_asked")]  # fmt: skip
+    labels = {person.respondent_id: person.label for person in PEOPLE}
+    expected = Counter()
+    for study in ("t", "s"):
+        record = frozen(database, bank, study=study, forms=("original", "negation"), entities=())
+        calls = remaining(database, record, limit=1000)
+        rows = []
+        for number, call in enumerate(calls):
+            option, status = outcomes[number**2 % 11 % 7]
+            if status == "error":
+                rows.append(attempt(record, call, outcome="server", reply=None, status=None))
+            elif status != "not_asked":
+                rows.append(attempt(record, call, status=status, option=option or None))
+            (item,) = call.items
+            direction = -1 if call.form == "negation" and item.item != "b2" else 1
+            about = {"respondent": labels[call.respondent_id]}
+            cell = [about.get(name) or str(getattr(call, name)) for name in factors]
+            expected[study, *cell, item.item, direction, option, status] += 1
+        collection.save_attempts(database, rows)
+    counts = frames.option_counts(database, ["s", "t"], {}, factors=factors, seed=1)
+    check_frame(counts, OPTION_COUNTS)
+    names = ["study", *factors, "item", "direction", "option", "status"]
+    keys = counts[names].astype({name: str for name in factors})
+    found = Counter()
+    for key, count in zip(keys.itertuples(index=False, name=None), counts["count"], strict=True):
+        found[key] += count
+    assert found == expected
+    assert counts["study"].tolist() == sorted(counts["study"])
+    assert counts["coin"].notna().equals(counts["stance"] == 0)
+    assert counts["count"].dtype == np.int64
 
 
 def test_rows_are_in_bank_order_and_of_one_item_in_the_order_of_asking(database, study):
