@@ -45,12 +45,15 @@ class FrameSpec:
     key: tuple[str, ...]
     optional_key: tuple[str, ...] = ()
     """Columns that are part of the key where the table has them."""
+    noun: str = "answers"
+    """What a page says how many of were used, such as "Scores used 240"."""
 
 
 ITEM_SCORES = FrameSpec(
     row="one item in one administration (a respondent answering a form once)",
     columns=("study", *FACTORS, "administration", "item", "subscale", "keyed", "status", "score"),
     key=("administration", "item"),
+    noun="scores",
 )
 """`administration` is a 63-bit id, `keyed` -1 or 1, `score` in score points after reverse-keying,
 NaN where `status` says why not. Every planned trial has its row; status "not_asked" until asked."""
@@ -83,6 +86,7 @@ TEXTS = FrameSpec(
     row="one text that a model wrote (or did not) for one prompt",
     columns=("study", "respondent", "language", "context", "repetition", "item", "status", "text"),
     key=("study", "respondent", "language", "context", "repetition", "item"),
+    noun="texts",
 )
 """Further columns are the tags of the prompts, such as the gender of a name. Refused and truncated
 texts have a row with their status."""

@@ -81,7 +81,7 @@ def show_result(
         above()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
-            _counts(result),
+            _counts(analysis, result),
             help=f"A row of the analysis is {plain(result.unit)}.",
             width="content",
         )
@@ -211,12 +211,13 @@ def _show_scripts(analysis: Analysis, request: AnalysisRequest, stem: str) -> No
             st.code(file.text, language=language, height=360)
 
 
-def _counts(result: AnalysisResult) -> str:
-    """Scores used, left out and missing, which add up to all planned scores."""
+def _counts(analysis: Analysis, result: AnalysisResult) -> str:
+    """Scores (or answers, texts) used, left out and missing, which add up to all planned ones."""
+    noun = analysis.needs.noun.capitalize()
     share = result.n_missing / max(result.n_planned, 1)
     left_out = f" · left out by the analysis **{result.n_left_out:,}**" if result.n_left_out else ""
     return (
-        f"Scores used **{result.n_used:,}**{left_out} · missing **{result.n_missing:,}** "
+        f"{noun} used **{result.n_used:,}**{left_out} · missing **{result.n_missing:,}** "
         f"({percent_text(share, 1)} of {result.n_planned:,})"
     )
 

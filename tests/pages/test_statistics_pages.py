@@ -105,7 +105,8 @@ def test_every_analysis_shows_n_missing_and_its_tables(collected, name):
         assert name in ASK_FOR_MORE
         assert result.problem in said.replace("\\", "")
         return
-    assert f"Scores used **{result.n_used:,}**" in said
+    noun = analyses.by_name(name).needs.noun.capitalize()
+    assert f"{noun} used **{result.n_used:,}**" in said
     planned = result.n_used + result.n_left_out + result.n_missing
     assert planned == 600
     share = f"{result.n_missing / planned:.1%}"
