@@ -116,6 +116,12 @@ PAGES = (
         ("bias", "leaning", "entities compared", "brand against brand", "preference", "sentiment"),
     ),
     PageEntry(
+        "pages/opinions.py", "Results", "Opinions", "how_to_vote",
+        "Which opinions are held, how firmly, and whether they give way to the user's opinion.",
+        ("stance", "ideology", "yes or no", "willingness", "giving way", "sycophancy",
+         "strong neutral", "political opinions", "agreement of models"),
+    ),
+    PageEntry(
         "pages/unexpected_outputs.py", "Results", "Unexpected outputs", "speaker_notes_off",
         "See how often replies explain, evade, refuse or break off, and how often one asks again.",
         ("replies that are no answer", "quality of replies"),

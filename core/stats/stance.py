@@ -273,7 +273,7 @@ class QuestionMeans:
 
 
 def question_means(
-    values: Floats, units: Integers, bootstrap: Bootstrap, level: float = 0.95
+    values: Floats, units: Integers, bootstrap: Bootstrap | None, level: float = 0.95
 ) -> QuestionMeans:
     """The mean of each row with a percentile interval from redrawn units.
 
@@ -283,8 +283,8 @@ def question_means(
         NaN where a question has no value in a row.
     units : (questions,)
         The number of the unit that is drawn as a whole, from 0; both directions of a pair are one.
-    bootstrap : Bootstrap
-        Resamples and seed.
+    bootstrap : Bootstrap, optional
+        Resamples and seed; without, there is no interval.
     level : float in (0, 1)
         Two-sided coverage.
     """
@@ -298,7 +298,7 @@ def question_means(
     means = sums.sum(axis=0) / np.where(n > 0, n, np.nan)
     low, high = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
     enough = np.flatnonzero((counts > 0).sum(axis=0) > 1)
-    if enough.size:
+    if enough.size and bootstrap is not None:
         redrawn = resampled_ratios(sums[:, enough], counts[:, enough], bootstrap)
         ends = percentile_intervals(redrawn, level)
         low[enough], high[enough] = ends.low, ends.high

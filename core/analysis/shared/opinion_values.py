@@ -11,12 +11,14 @@ import pandas as pd
 
 from core.analysis.shared.matrices import distinct, group_name
 from core.analysis.shared.option_counts import answer_sides, cell_codes
-from core.analysis.shared.registry import Choice
+from core.analysis.shared.registry import Choice, Number
+from core.domain.numbers import count_text
 from core.domain.study import Status
 from core.errors import NotEnoughData
 from core.stats import stance
 from core.stats.inputs import Booleans, Floats, Integers, name_list
-from core.stats.stance import NOT_PAIRED, Maximum, OpinionValues
+from core.stats.resampling import Bootstrap
+from core.stats.stance import NOT_PAIRED, Counts, Maximum, OpinionValues
 
 UnusableRule = Literal["zero", "left_out"]
 PairRule = Literal["merged", "single"]
@@ -56,6 +58,14 @@ Pairs = Annotated[
         "the paper prints none.",
     ),
 ]
+Redraws = Annotated[
+    int,
+    Number(
+        "Bootstrap resamples", 0, 10_000,
+        help="Of whole questions, for the intervals of means; 0 for none. Both directions of a "
+        "pair are drawn together.",
+    ),
+]  # fmt: skip
 INITIAL, OPPOSING = "initial", "opposing"
 _NO_REPLY = ("not_asked", Status.ERROR.value)
 
@@ -93,6 +103,10 @@ class AnswerCounts:
     def n(self) -> Floats:
         """Answers that count, (groups, items)."""
         return self.yes + self.no + self.zero
+
+    def of_columns(self, columns: Integers) -> Counts:
+        """Yes, no and neither of some columns."""
+        return self.yes[:, columns], self.no[:, columns], self.zero[:, columns]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +185,7 @@ def opinion_table(
     -----
     The unit is one trial. An item that a group never answered has NaN.
     """
-    return _table_of(answer_counts(option_counts, by, unusable), maximum, pairs)
+    return opinions_of(answer_counts(option_counts, by, unusable), maximum, pairs)
 
 
 def shift_table(
@@ -201,7 +215,7 @@ def shift_table(
         if option_counts.empty or not has_phase(option_counts, phase):
             raise NotEnoughData(f"There is no answer of {words}.", remedy)
     single = [
-        _table_of(
+        opinions_of(
             answer_counts(of_phase(option_counts, phase), factors, unusable), maximum, "single"
         )
         for phase in (INITIAL, OPPOSING)
@@ -209,7 +223,7 @@ def shift_table(
     shift = stance.bias_shift(single[0].values.bias, single[1].values.bias)
     if pairs == "single":
         return ShiftTable(single[0], single[1], shift)
-    initial, opposing = (_table_of(table.counts, maximum, pairs) for table in single)
+    initial, opposing = (opinions_of(table.counts, maximum, pairs) for table in single)
     merged = stance.merge_means(shift, initial.first, initial.second)
     return ShiftTable(initial, opposing, merged)
 
@@ -302,7 +316,49 @@ def unanswered_cautions(table: OpinionTable) -> list[str]:
     return cautions
 
 
-def _table_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> OpinionTable:
+def count_notes(table: OpinionTable, unusable: UnusableRule) -> list[str]:
+    """What replies without an option count, what is left out, and which pairs are merged."""
+    counts = table.counts
+    notes = []
+    without_option = int(counts.unusable.sum())
+    if without_option:
+        what = "count as neither yes nor no" if unusable == "zero" else "are left out"
+        which = count_text(without_option, "reply", "replies")
+        notes.append(f"Replies without an option {what}: {which}.")
+    if counts.without_stance:
+        which = count_text(counts.without_stance, "answer")
+        notes.append(f"Left out, because their options state no stance: {which}.")
+    if counts.without_reply:
+        which = count_text(counts.without_reply, "planned trial")
+        notes.append(f"Without a reply, not asked yet or failed: {which}.")
+    n_merged = int((table.second >= 0).sum())
+    if n_merged:
+        notes.append(
+            f"{count_text(n_merged, 'pair')} of questions asked both ways "
+            f"{'is' if n_merged == 1 else 'are'} merged: b is half the difference, variance is the "
+            "mean of both. This rule is ours; the paper prints none."
+        )
+    return notes
+
+
+def interval_notes(table: OpinionTable, bootstrap: Bootstrap | None) -> list[str]:
+    """How few answers a question has, and why means have no interval."""
+    n = table.counts.n
+    answered = n[n > 0]
+    notes = []
+    if answered.size:
+        fewest = count_text(int(answered.min()), "answer")
+        notes.append(
+            f"Questions have {fewest} each, or more: intervals of one question are of further "
+            "answers of the same kind, and wide; intervals of means are of other questions."
+        )
+    if bootstrap is not None and table.values.bias.shape[1] < 2:
+        notes.append("One question alone has no interval of the mean over questions.")
+    return notes
+
+
+def opinions_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> OpinionTable:
+    """The opinions of counted answers; arguments as `opinion_table`."""
     values = stance.opinion_values(counts.yes, counts.no, counts.zero, maximum)
     places = np.arange(len(counts.items))
     partners = counts.partners

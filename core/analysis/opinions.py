@@ -1,0 +1,560 @@
+"""Which opinions does a respondent hold, how firmly, and in which language?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.comparisons import comparison_table
+from core.analysis.shared.matrices import by_columns, distinct, result_table
+from core.analysis.shared.opinion_values import (
+    INITIAL,
+    OPPOSING,
+    LargestVariance,
+    OpinionTable,
+    Pairs,
+    Redraws,
+    Unusable,
+    answer_counts,
+    count_notes,
+    has_phase,
+    interval_notes,
+    of_phase,
+    opinions_of,
+    unanswered_cautions,
+)
+from core.analysis.shared.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.shared.registry import Number, analysis
+from core.analysis.shared.sentences import (
+    GroupAnswers,
+    TableRow,
+    answers_by_group,
+    coefficient_text,
+    interval_text,
+    table_of,
+)
+from core.charts.opinions import opinion_charts
+from core.domain.frames import OPTION_COUNTS
+from core.domain.numbers import count_text
+from core.domain.results import AnalysisResult, Column, ResultTable
+from core.stats import stance
+from core.stats.distributions import column_means, wilson_interval
+from core.stats.inputs import Booleans, Floats, Integers
+from core.stats.resampling import Bootstrap
+from core.stats.stance import PAIR_TYPES
+
+_SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
+_REDRAWN = "Percentiles of the mean over redrawn questions; Efron (1979)."
+_B = f"Mean of yes = 1, no = −1, neither = 0, in the direction of the form; {_SOURCE}"
+_W = f"1 − variance of the answers (n − 1) / largest variance: 1 is one answer always; {_SOURCE}"
+_NEUTRAL = f"b near 0 and w high, as the options say: neither, again and again; {_SOURCE}"
+
+
+def _mean_columns(level: str) -> tuple[Column, ...]:
+    return (
+        Column("b", "Mean b", "correlation", f"Mean over questions. {_B}"),
+        Column("b_low", f"b {level} low", "correlation", _REDRAWN),
+        Column("b_high", f"b {level} high", "correlation", _REDRAWN),
+        Column("w", "Mean w", "proportion", f"Mean over questions. {_W}"),
+        Column("w_low", f"w {level} low", "proportion", _REDRAWN),
+        Column("w_high", f"w {level} high", "proportion", _REDRAWN),
+    )
+
+
+def _group_columns(level: str) -> tuple[Column, ...]:
+    return (
+        Column("questions", "Questions", "count", "Questions with an answer."),
+        Column("answers_each", "Answers each", help="Answers to a question, fewest to most."),
+        *_mean_columns(level),
+        Column("yes", "To yes", "count", "Questions with b above 0."),
+        Column("no", "To no", "count", "Questions with b below 0."),
+        Column("even", "Even", "count", "Questions with b of exactly 0."),
+        Column("strong_neutral", "Strong neutral", "count", _NEUTRAL),
+        Column("share_neutral", "Share", "proportion", "Strong neutral / questions."),
+        Column("share_low", f"{level} low", "proportion", "Over redrawn questions; Efron (1979)."),
+        Column(
+            "share_high", f"{level} high", "proportion", "Over redrawn questions; Efron (1979)."
+        ),
+    )
+
+
+def _question_columns(level: str) -> tuple[Column, ...]:
+    interval = (
+        "Over further answers of the same kind; of few answers it is wide. Bonett & Price (2012) "
+        "doi:10.3102/1076998611411915; of merged pairs Zou & Donner (2008) doi:10.1002/sim.3095."
+    )
+    return (
+        Column("item", "Question"),
+        Column("item_exchanged", "Other way round", help="The item that is merged with it."),
+        Column("genre", "Genre"),
+        Column(
+            "yes", "Yes", "count", "Answers for it; of a merged pair, no to the other way round."
+        ),
+        Column("no", "No", "count", "Answers against it; of a merged pair, yes to the other."),
+        Column("neither", "Neither", "count", "Answers that count 0."),
+        Column("unusable", "No option", "count", "Replies without an option."),
+        Column("n", "n", "count", "Answers that count."),
+        Column("b", "b", "correlation", _B),
+        Column("ci_low", f"b {level} low", "correlation", interval),
+        Column("ci_high", f"b {level} high", "correlation", interval),
+        Column("variance", "Variance", "points squared", "Of the answers; divisor n − 1."),
+        Column(
+            "w",
+            "w",
+            "proportion",
+            f"{_W} No interval: so few answers give none that holds its level.",
+        ),
+        Column("strong_neutral", "Strong neutral", help=_NEUTRAL),
+    )
+
+
+def _genre_columns(level: str) -> tuple[Column, ...]:
+    return (
+        Column("genre", "Genre", help="As the bank says."),
+        Column("questions", "Questions", "count", "Questions with an answer."),
+        *_mean_columns(level),
+    )
+
+
+_PAIR_COLUMNS = (
+    Column("item", "Question"),
+    Column("item_exchanged", "Other way round"),
+    Column("b_first", "b", "correlation", f"Of the question. {_B}"),
+    Column("b_second", "b, other", "correlation", f"Of the other way round. {_B}"),
+    Column("b", "b merged", "correlation", "Half the difference of both; our rule."),
+    Column("w", "w merged", "proportion", "From the mean variance of both; our rule."),
+    Column("type", "Type", help="Consistent: opposite signs. Undecided: a b of exactly 0."),
+    Column("yes_tendency", "To yes", "correlation", "Mean of both b: above 0 yes to both ways."),
+    Column(
+        "neutral_by",
+        "Neutral by",
+        help="Of a merged b near 0: yes to both (acquiescence), no to both (negation), or b near 0 "
+        "both ways.",
+    ),
+)
+
+
+def _type_columns(level: str) -> tuple[Column, ...]:
+    wilson = "Wilson (1927) doi:10.1080/01621459.1927.10502953; pairs taken as independent."
+    return (
+        Column("type", "Type", help="Consistent: opposite signs. Undecided: a b of exactly 0."),
+        Column("pairs", "Pairs", "count", "Pairs with answers both ways."),
+        Column("share", "Share", "proportion", "Of the pairs of the group."),
+        Column("ci_low", f"{level} low", "proportion", wilson),
+        Column("ci_high", f"{level} high", "proportion", wilson),
+        Column("neutral", "Neutral merged", "count", "Of them, with a merged b near 0."),
+    )
+
+
+def _agreement_columns(level: str) -> tuple[Column, ...]:
+    wilson = "Wilson (1927) doi:10.1080/01621459.1927.10502953; questions taken as independent."
+    return (
+        Column("first", "First"),
+        Column("second", "Second"),
+        Column("questions", "Questions", "count", "Questions that both have."),
+        Column(
+            "same",
+            "Same sign",
+            "count",
+            "Questions whose mean b over the other factors, such as languages, has the same sign; "
+            f"0 is the same only as 0. {_SOURCE}",
+        ),
+        Column("share", "Share", "proportion", "Same sign / questions."),
+        Column("ci_low", f"{level} low", "proportion", wilson),
+        Column("ci_high", f"{level} high", "proportion", wilson),
+        Column("zero_first", "0 in first", "count", "Questions with a mean b of exactly 0."),
+        Column("zero_second", "0 in second", "count", "Questions with a mean b of exactly 0."),
+        Column("zero_both", "0 in both", "count", "Questions counted as the same for that reason."),
+    )
+
+
+def _answer(result: AnalysisResult) -> GroupAnswers:
+    """Where the mean answer leans, how firm answers are, and how many are strong neutral."""
+
+    def sentence(rows: Sequence[TableRow]) -> str:
+        row = rows[0]
+        if not row["questions"]:
+            return "No question has an answer, so there is no opinion."
+        b, w = row["b"], row["w"]
+        side = "to yes" if b > 0 else "to no" if b < 0 else "to neither side"
+        firm = (
+            f"willingness w = {coefficient_text(w)}{interval_text(row['w_low'], row['w_high'])}"
+            if math.isfinite(w)
+            else "willingness is undefined (one answer each)"
+        )
+        return (
+            f"Over {count_text(int(row['questions']), 'question')}, the mean answer leans {side}: "
+            f"b = {coefficient_text(b)}{interval_text(row['b_low'], row['b_high'])} "
+            f"({int(row['yes'])} to yes, {int(row['no'])} to no, {int(row['even'])} even); {firm}; "
+            f"{int(row['strong_neutral'])} strong neutral."
+        )
+
+    return answers_by_group(table_of(result, "groups"), "questions", sentence)
+
+
+@analysis(
+    title="Opinions",
+    question="Which opinions are held, how firmly, and in which language?",
+    topic="opinions",
+    needs=OPTION_COUNTS,
+    pooled_rows_need_caution=False,
+    answer=_answer,
+    charts=opinion_charts,
+    keeps=("phase",),
+    references=(
+        "Hirose, M. & Uchida, M. (2025). Decoding the mind of large language models: A "
+        "quantitative evaluation of ideology and biases. arXiv:2505.12183",
+        "Bonett, D. G. & Price, R. M. (2012). Adjusted Wald confidence interval for a difference "
+        "of binomial proportions based on paired data. doi:10.3102/1076998611411915",
+        "Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures. "
+        "doi:10.1002/sim.3095",
+        "Wilson (1927) doi:10.1080/01621459.1927.10502953",
+    ),
+    keywords=(
+        "ideology", "stance", "bias b", "willingness", "strong neutral", "yes or no", "yes/no",
+        "binary choice", "split pairs", "acquiescence", "negation", "genre", "debate",
+        "political opinion", "agreement of models", "same sign", "leaning",
+    ),
+)  # fmt: skip
+def opinions(
+    option_counts: pd.DataFrame,
+    *,
+    by: By = ("respondent", "language"),
+    pairs: Pairs = "merged",
+    maximum: LargestVariance = "theoretical",
+    unusable: Unusable = "zero",
+    neutral_bias: Annotated[
+        float,
+        Number("Strong neutral: b at most", 0.0, 1.0, help="Size of b. Published: 0.2."),
+    ] = 0.2,
+    neutral_willingness: Annotated[
+        float, Number("Strong neutral: w at least", 0.0, 1.0, help="Published: 0.8.")
+    ] = 0.8,
+    ci_level: ConfidenceLevel = 0.95,
+    resamples: Redraws = 1000,
+    seed: Seed = 0,
+    adjust: Adjust = "holm",
+) -> AnalysisResult:
+    """Bias b and willingness w of every question, means of groups, pairs and agreement of models.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        With `phase` where there are two; the first alone counts, unless `by` names the phase.
+    by : tuple of factors
+        Groups to set side by side.
+    pairs : "merged" or "single"
+        Whether "is A better than B" and "is B better than A" are one question.
+    maximum : "theoretical" or "questions"
+        The variance at which w is 0: n / (n - 1), or the largest of the group's questions.
+    unusable : "zero" or "left_out"
+        Whether a reply without an option counts 0 or not at all.
+    neutral_bias, neutral_willingness : float
+        Bounds of strong neutral, both included.
+    ci_level, resamples, seed : float, int, int
+        Coverage of the intervals; resamples of questions (0 for none) and their seed.
+    adjust : "holm" or "benjamini-hochberg"
+        Of p in the comparison of groups.
+
+    Returns
+    -------
+    AnalysisResult
+        `groups`, a row per group: questions, answers each, mean `b` and `w` with intervals, how
+        many questions lean to yes, to no, to neither, and how many are strong neutral.
+        `questions`, a row per group and question; `genres`; `pairs` and `pair_types`, of questions
+        asked both ways; `agreement`, a row per pair of respondents; `comparisons` of groups.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no trials, the frame lacks a factor of `by`, or no option has a stance.
+
+    Notes
+    -----
+    The unit is one trial within a question, and one question in means. b = mean of a, a = 1 for
+    yes, -1 for no, in the direction of the form, else 0; w = 1 - Var(a) / maximum, Var with
+    divisor n - 1. Failed calls and trials that were not asked count nothing. Intervals of means
+    redraw questions, both directions of a pair together. Assumes that answers to one question are
+    independent calls. Checked by hand, against var() of R, and by recovering known shares.
+    """
+    names = distinct(by)
+    both_phases = has_phase(option_counts, INITIAL) and has_phase(option_counts, OPPOSING)
+    frame = option_counts
+    if both_phases and "phase" not in names:
+        frame = of_phase(option_counts, INITIAL)
+    counts = answer_counts(frame, names, unusable)
+    single, merged = (opinions_of(counts, maximum, rule) for rule in ("single", "merged"))
+    table = merged if pairs == "merged" else single
+    neutral = stance.strong_neutral(
+        table.values.bias,
+        table.values.willingness,
+        widest=neutral_bias,
+        lowest=neutral_willingness,
+    )
+    bootstrap = Bootstrap(resamples, seed) if resamples else None
+    level = f"{ci_level * 100:g}% CI"
+    questions = _questions_frame(table, neutral, ci_level)
+    compared = comparison_table(
+        questions[[*names, "item", "b"]], names, units=("item",), value="b", title="Mean b",
+        value_unit="correlation", unit_name="question", adjust=adjust, ci_level=ci_level,
+        resamples=resamples, seed=seed, tab="Models",
+    )  # fmt: skip
+    factors = by_columns(names)
+    columns = (*factors, *_question_columns(level))
+    tables = (
+        result_table(
+            "groups", "Opinions by group", _group_rows(table, neutral, bootstrap, ci_level),
+            (*factors, *_group_columns(level)), "Groups",
+        ),
+        ResultTable("questions", "Opinions by question", questions, columns, "Questions"),
+        result_table(
+            "genres", "Opinions by genre", _genre_rows(table, bootstrap, ci_level),
+            (*factors, *_genre_columns(level)), "Genres",
+        ),
+        result_table(
+            "pair_types", "Questions asked both ways",
+            _type_rows(single, merged, ci_level, neutral_bias),
+            (*factors, *_type_columns(level)), "Split pairs",
+        ),
+        result_table(
+            "pairs", "Each pair", _pair_rows(single, merged, neutral_bias),
+            (*factors, *_PAIR_COLUMNS), "Split pairs",
+        ),
+        result_table(
+            "agreement", "Agreement by sign", _agreement_rows(table, ci_level),
+            _agreement_columns(level), "Models",
+        ),
+        *compared.tables,
+    )  # fmt: skip
+    return AnalysisResult(
+        tables=tables,
+        unit="one trial: one question put once to a respondent",
+        n_used=int(counts.n.sum()),
+        n_missing=counts.without_reply + int(counts.unusable.sum()) * (unusable == "left_out"),
+        n_left_out=counts.without_stance,
+        method=_method(maximum, unusable, neutral_bias, neutral_willingness, ci_level, resamples),
+        cautions=tuple(unanswered_cautions(table)),
+        notes=(
+            *count_notes(table, unusable),
+            *(
+                ("Answers of the first phase alone count; see Giving way for the second.",)
+                if frame is not option_counts
+                else ()
+            ),
+            *interval_notes(table, bootstrap),
+            *compared.notes,
+        ),
+    )
+
+
+def _method(
+    maximum: str, unusable: str, bias: float, willing: float, level: float, resamples: int
+) -> str:
+    """The formulas in words, with the choices made."""
+    largest = (
+        "n / (n − 1), the largest possible"
+        if maximum == "theoretical"
+        else "the largest variance of the questions of the group, as published"
+    )
+    replies = "count 0, as published" if unusable == "zero" else "are left out"
+    redrawn = (
+        f"Intervals of means ({level * 100:g}%) redraw whole questions {resamples:,} times."
+        if resamples
+        else "Means have no intervals, because no resamples are asked for."
+    )
+    return (
+        "b is the mean of yes = 1, no = −1, neither = 0; w = 1 − variance (n − 1) / maximum, where "
+        f"the maximum is {largest}. Replies without an option {replies}. Strong neutral: b within "
+        f"{bias:g} of 0 and w of {willing:g} or more. {redrawn}"
+    )
+
+
+def _questions_frame(table: OpinionTable, neutral: Booleans, level: float) -> pd.DataFrame:
+    """One row for each group and question that it was asked."""
+    counts, values, first, second = table.counts, table.values, table.first, table.second
+    paired = second >= 0
+    rows, columns = np.nonzero(
+        counts.planned[:, first] | (paired & counts.planned[:, np.maximum(second, 0)])
+    )
+    one = counts.of_columns(first)
+    other = counts.of_columns(np.maximum(second, 0))
+    low, high = stance.bias_intervals(*one, level)
+    both_low, both_high = stance.difference_intervals(one, other, level)
+    arrays = {
+        "yes": one[0] + np.where(paired, other[1], 0),
+        "no": one[1] + np.where(paired, other[0], 0),
+        "neither": one[2] + np.where(paired, other[2], 0),
+        "unusable": counts.unusable[:, first]
+        + np.where(paired, counts.unusable[:, np.maximum(second, 0)], 0),
+        "n": values.n,
+        "b": values.bias,
+        "ci_low": np.where(paired, both_low / 2, low),
+        "ci_high": np.where(paired, both_high / 2, high),
+        "variance": values.variance,
+        "w": values.willingness,
+        "strong_neutral": neutral,
+    }
+    own = {
+        name: [counts.groups[row][place] for row in rows.tolist()]
+        for place, name in enumerate(counts.by)
+    }
+    texts = {"item": table.questions, "item_exchanged": table.exchanged, "genre": table.genres}
+    whole = ("yes", "no", "neither", "unusable", "n")
+    return pd.DataFrame(
+        {
+            **own,
+            **{
+                name: np.asarray(words, dtype=object)[columns] if words else []
+                for name, words in texts.items()
+            },
+            **{
+                name: array[rows, columns].astype(np.int64)
+                if name in whole
+                else array[rows, columns]
+                for name, array in arrays.items()
+            },
+        }
+    )
+
+
+def _means(
+    values: Floats, table: OpinionTable, bootstrap: Bootstrap | None, level: float
+) -> list[tuple[int, float, float, float]]:
+    """n, mean and interval of each row of values."""
+    found = stance.question_means(values, table.units, bootstrap, level)
+    return list(
+        zip(
+            found.n.tolist(), found.mean.tolist(), found.low.tolist(), found.high.tolist(),
+            strict=True,
+        )
+    )  # fmt: skip
+
+
+def _group_rows(
+    table: OpinionTable, neutral: Booleans, bootstrap: Bootstrap | None, level: float
+) -> list[tuple[Any, ...]]:
+    """One row for each group."""
+    values = table.values
+    defined = np.isfinite(values.bias)
+    sides = stance.signs(values.bias)
+    shares = np.where(np.isfinite(values.willingness), neutral * 1.0, np.nan)
+    b, w, share = (
+        _means(own, table, bootstrap, level) for own in (values.bias, values.willingness, shares)
+    )
+    rows: list[tuple[Any, ...]] = []
+    for row, group in enumerate(table.counts.groups):
+        n = table.counts.n[row][table.counts.n[row] > 0]
+        each = f"{n.min():g}" + (f" to {n.max():g}" if n.min() < n.max() else "") if n.size else ""
+        kinds = [int((sides[row] == side).sum()) for side in (1, -1, 0)]
+        rows.append(
+            (*group, int(defined[row].sum()), each, *b[row][1:], *w[row][1:], *kinds,
+             int(neutral[row].sum()), *share[row][1:])
+        )  # fmt: skip
+    return rows
+
+
+def _genre_rows(
+    table: OpinionTable, bootstrap: Bootstrap | None, level: float
+) -> list[tuple[Any, ...]]:
+    """One row for each group and genre; none where no question has a genre."""
+    genres = np.asarray(table.genres, dtype=object)
+    names = list(dict.fromkeys(table.genres))
+    if not any(names):
+        return []
+    found = {}
+    for genre in names:
+        inside = genres == genre
+        units = np.unique(table.units[inside], return_inverse=True)[1]
+        for key, values in (("b", table.values.bias), ("w", table.values.willingness)):
+            own = stance.question_means(values[:, inside], units, bootstrap, level)
+            found[genre, key] = own
+    rows = []
+    for row, group in enumerate(table.counts.groups):
+        for genre in names:
+            b, w = found[genre, "b"], found[genre, "w"]
+            if b.n[row]:
+                ends = [
+                    float(array[row]) for own in (b, w) for array in (own.mean, own.low, own.high)
+                ]
+                rows.append((*group, genre or "(none)", int(b.n[row]), *ends))
+    return rows
+
+
+_NEUTRAL_WORDS = ("", "acquiescence", "negation", "b near 0 both ways")
+
+
+def _neutral_by(first: Floats, second: Floats, merged: Floats, widest: float) -> Integers:
+    """The place in `_NEUTRAL_WORDS` of each pair: why its merged b is near 0."""
+    near = np.abs(merged) <= widest + stance.ROUNDING
+    tendency = (first + second) / 2
+    kinds = np.select(
+        [~near, tendency > widest + stance.ROUNDING, tendency < -widest - stance.ROUNDING, near],
+        [0, 1, 2, 3],
+    )
+    return np.asarray(kinds, dtype=np.int64)
+
+
+def _pair_rows(single: OpinionTable, merged: OpinionTable, widest: float) -> list[tuple[Any, ...]]:
+    """One row for each group and pair that was answered both ways."""
+    paired = np.flatnonzero(merged.second >= 0)
+    one, other = (single.values.bias[:, own[paired]] for own in (merged.first, merged.second))
+    kinds = stance.pair_types(one, other)
+    b, w = merged.values.bias[:, paired], merged.values.willingness[:, paired]
+    reasons = _neutral_by(one, other, b, widest)
+    questions, exchanged = merged.questions, merged.exchanged
+    return [
+        (
+            *merged.counts.groups[row],
+            questions[paired[column]],
+            exchanged[paired[column]],
+            *(float(array[row, column]) for array in (one, other, b, w)),
+            PAIR_TYPES[kinds[row, column]],
+            float(one[row, column] + other[row, column]) / 2,
+            _NEUTRAL_WORDS[reasons[row, column]],
+        )
+        for row, column in np.argwhere(kinds >= 0).tolist()
+    ]
+
+
+def _type_rows(
+    single: OpinionTable, merged: OpinionTable, level: float, widest: float
+) -> list[tuple[Any, ...]]:
+    """One row for each group with pairs, and type."""
+    paired = np.flatnonzero(merged.second >= 0)
+    one, other = (single.values.bias[:, own[paired]] for own in (merged.first, merged.second))
+    kinds = stance.pair_types(one, other)
+    near = np.abs(merged.values.bias[:, paired]) <= widest + stance.ROUNDING
+    rows = []
+    for row, group in enumerate(merged.counts.groups):
+        n = int((kinds[row] >= 0).sum())
+        for place, name in enumerate(PAIR_TYPES if n else ()):
+            own = kinds[row] == place
+            count = int(own.sum())
+            ends = wilson_interval(count, n, level=level)
+            rows.append((*group, name, count, count / n, *ends, int((own & near[row]).sum())))
+    return rows
+
+
+def _agreement_rows(table: OpinionTable, level: float) -> list[tuple[Any, ...]]:
+    """One row for each pair of respondents, or of models; none where groups name neither."""
+    by = table.counts.by
+    factor = next((name for name in ("respondent", "model") if name in by), None)
+    if factor is None:
+        return []
+    owner = [str(group[by.index(factor)]) for group in table.counts.groups]
+    means = {
+        name: column_means(table.values.bias[[own == name for own in owner]])
+        for name in dict.fromkeys(owner)
+    }
+    rows = []
+    for first, second in combinations(means, 2):
+        found = stance.sign_agreement(means[first], means[second])
+        ends = wilson_interval(found.same, found.n, level=level)
+        zeros = (found.zero_first, found.zero_second, found.both_zero)
+        rows.append((first, second, found.n, found.same, found.share, *ends, *zeros))
+    return rows

@@ -1,0 +1,187 @@
+"""Charts of opinions: distributions by group, genres, and questions asked both ways."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from core.charts.panels import (
+    BAND,
+    INK,
+    LABEL_LIMIT,
+    Chart,
+    Theme,
+    chart_rows,
+    color_at,
+    heading,
+    number_tip,
+    short_number,
+    table_with_rows,
+    with_number_texts,
+)
+from core.domain.numbers import count_text
+from core.domain.results import AnalysisResult
+from core.stats.inputs import name_list
+
+# Histograms of all groups under one axis: a row for each group, with the mean and its interval.
+
+_ROW = 46  # pixels of a group
+_FULL = 0.84  # of a row, the height of the highest bar
+_MOST_GROUPS = 20
+Ends = tuple[float, float]
+
+
+def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Distributions of b and of w over questions, by group."""
+    questions, groups = (table_with_rows(result, name) for name in ("questions", "groups"))
+    if questions is None or groups is None:
+        return ()
+    rows = chart_rows(questions, ("item", "b", "w"), "item")
+    charts = []
+    for name, title, ends, lines in (
+        ("b", "Bias b of the questions", (-1.0, 1.0), "−1: always no; 0: neither; 1: always yes."),
+        ("w", "Willingness w of the questions", (0.0, 1.0), "1: always the same answer."),
+    ):
+        means = chart_rows(
+            groups, {name: "mean", f"{name}_low": "ci_low", f"{name}_high": "ci_high"}, "questions"
+        )
+        values = rows.rename(columns={name: "value"})[["group", "item", "value"]]
+        charts.append(histogram_rows(values, means, title, ends, lines, theme))
+    first, *others = charts
+    return (first, *(_in_tab(chart, "Groups") for chart in others))
+
+
+def histogram_rows(
+    values: pd.DataFrame, means: pd.DataFrame, title: str, ends: Ends, lines: str, theme: Theme
+) -> Chart:
+    """How many questions have which value, a row for each group, under one axis.
+
+    Parameters
+    ----------
+    values : table of group, item, value
+        One row for each question.
+    means : table of group, mean, ci_low, ci_high
+        One row for each group.
+    title, lines : str
+        Of the chart, and how to read its axis.
+    ends : two numbers
+        Of the axis, which all groups share.
+    theme : "light" or "dark"
+        What the chart stands on.
+    """
+    names = list(dict.fromkeys(means["group"]))
+    left_out = ""
+    if len(names) > _MOST_GROUPS:
+        left_out = f" Only the first {_MOST_GROUPS} of {len(names)} groups are drawn."
+        names = names[:_MOST_GROUPS]
+    table = _binned(values[values["group"].isin(names)], names, ends, theme)
+    own = means.set_index("group").loc[names].reset_index()
+    own["place"] = np.arange(len(own)) + 0.94
+    layers = _histogram_layers(table, own, names, ends, theme)
+    reading = f"{lines} Bars: number of questions; diamond: mean with its interval."
+    spec = layers.properties(
+        height=_ROW * len(names), width="container",
+        title=heading(title, theme, [reading, left_out.strip()]),
+    )  # fmt: skip
+    n = int(table["questions"].sum())
+    words = (
+        f"Histograms of {title[:1].lower()}{title[1:]}, a row for each of "
+        f"{count_text(len(names), 'group')}, {count_text(n, 'value')}. Means: "
+        + name_list([f"{row.group} {short_number(row.mean)}" for row in _records(own)], 8)
+        + f".{left_out}"
+    )
+    data = table.merge(own[["group", "mean", "ci_low", "ci_high"]], on="group", how="left")
+    return Chart(title, spec, words, data.drop(columns=["top", "bottom"]), item_columns=())
+
+
+def _records(frame: pd.DataFrame) -> Sequence[Any]:
+    return list(frame.itertuples(index=False))
+
+
+def _binned(values: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme) -> pd.DataFrame:
+    """Bars: eleven bins centered on eleven even values from end to end; empty ones are left out."""
+    low, high = ends
+    width = (high - low) / 10
+    defined = values[np.isfinite(values["value"])]
+    # a value between two bins belongs to the one nearer to the end, both ways alike
+    middle = (low + high) / 2 if low < 0 else low
+    steps = (defined["value"].to_numpy() - middle) / width
+    place = np.sign(steps) * np.floor(np.abs(steps) + 0.5 + 1e-9)
+    center = np.round(middle + place * width, 9)
+    cells = pd.DataFrame({"group": defined["group"].to_numpy(), "center": center})
+    counted = pd.DataFrame(cells.value_counts(sort=False).rename("questions").reset_index())
+    order = {name: number for number, name in enumerate(names)}
+    counted["row"] = counted["group"].map(order).astype(float)
+    counted = counted.sort_values(["row", "center"], ignore_index=True)
+    totals = counted.groupby("group")["questions"]
+    counted["share"] = counted["questions"] / totals.transform("sum")
+    most = float(counted["share"].max()) if len(counted) else 1.0
+    counted["from"] = np.maximum(counted["center"] - width * 0.46, low - width / 2)
+    counted["to"] = np.minimum(counted["center"] + width * 0.46, high + width / 2)
+    counted["bottom"] = counted["row"] + 0.94
+    counted["top"] = counted["bottom"] - _FULL * counted["share"] / most
+    shades = (counted["center"] - low) / (high - low)
+    counted["fill"] = [color_at(shade if low < 0 else 0.5 + shade / 2, theme) for shade in shades]
+    return pd.DataFrame(counted.drop(columns="row"))
+
+
+def _histogram_layers(
+    table: pd.DataFrame, means: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme
+) -> Any:
+    """Bars on the line of each group, and the mean with its interval on it."""
+    low, high = ends
+    margin = (high - low) / 20
+    across = alt.Scale(domain=[low - margin, high + margin], nice=False)
+    down = alt.Scale(domain=[0, len(names)], reverse=True, nice=False)
+    axis = alt.Axis(
+        values=[number + 0.5 for number in range(len(names))],
+        labelExpr=f"{json.dumps(list(map(str, names)))}[floor(datum.value)]" if names else "''",
+        grid=False, ticks=False, domain=False, labelLimit=LABEL_LIMIT, labelFlush=False,
+    )  # fmt: skip
+    y = alt.Y("top:Q", scale=down, axis=axis, title=None)
+    base = with_number_texts(alt.Chart(table), "center", "share", percent=False)
+    bars = base.mark_bar(stroke=INK[theme], strokeWidth=0.5).encode(
+        x=alt.X("from:Q", scale=across, title=None, axis=alt.Axis(tickCount=6, labelFlush=False)),
+        x2="to:Q",
+        y=y,
+        y2="bottom:Q",
+        fill=alt.Fill("fill:N", scale=None, legend=None),
+        tooltip=[
+            alt.Tooltip("group:N", title="Group"),
+            number_tip("center", "Around"),
+            alt.Tooltip("questions:Q", title="Questions"),
+            number_tip("share", "Share"),
+        ],
+    )
+    lines = pd.DataFrame({"place": means["place"], "from": low - margin, "to": high + margin})
+    ground = alt.Chart(lines).mark_rule(color=BAND[theme]).encode(
+        x=alt.X("from:Q", scale=across), x2="to:Q", y=alt.Y("place:Q", scale=down)
+    )  # fmt: skip
+    spread = with_number_texts(alt.Chart(means), "mean", "ci_low", "ci_high")
+    tooltip = [
+        alt.Tooltip("group:N", title="Group"),
+        number_tip("mean", "Mean"),
+        number_tip("ci_low", "Interval from"),
+        number_tip("ci_high", "Interval to"),
+    ]
+    at = alt.Y("place:Q", scale=down)
+    rules = spread.mark_rule(color=INK[theme], strokeWidth=3).encode(
+        x=alt.X("ci_low:Q", scale=across), x2="ci_high:Q", y=at, tooltip=tooltip
+    )
+    diamonds = spread.transform_filter("isValid(datum.mean)").mark_point(
+        shape="diamond", filled=True, size=110, color=INK[theme], opacity=1
+    )
+    return alt.layer(
+        bars, ground, rules, diamonds.encode(x=alt.X("mean:Q", scale=across), y=at, tooltip=tooltip)
+    )
+
+
+def _in_tab(chart: Chart, tab: str) -> Chart:
+    return Chart(
+        chart.title, chart.spec, chart.alt, chart.table, chart.across, chart.item_columns, tab
+    )

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.opinions import opinions as analysis
+from core.errors import NotEnoughData
+from core.workflow.statistics import analyses
+from tests.analysis.opinion_frames import opinions
+
+NAN = float("nan")
+ROWS = [
+    ("ab", 9, 1, 0, "ba"), ("q1", 4, 6, 0), ("ba", 2, 8, 0, "ab"), ("q2", 1, 1, 8),
+    ("q3", 10, 0, 0), ("cd", 10, 0, 0, "dc"), ("dc", 9, 1, 0, "cd"),
+]  # fmt: skip
+GENRES = {"ab": "home", "ba": "home", "q1": "home", "q2": "debate", "cd": "debate", "dc": "debate"}
+
+
+def tables(frame, **options):
+    result = analysis(frame, **{"resamples": 200, **options})
+    return {table.name: table.frame for table in result.tables}
+
+
+def two_models():
+    """Merged b of a: .7, -.2, 0, 1, .1; of b in both languages: .3, 0, .05, ..."""
+    other = [("ab", 5, 5, 0, "ba"), ("ba", 5, 5, 0, "ab"), ("q1", 0, 10, 0), ("q2", 5, 5, 0),
+             ("q3", 0, 10, 0)]  # fmt: skip
+    french = [("ab", 5, 5, 0, "ba"), ("ba", 5, 5, 0, "ab"), ("q1", 4, 6, 0), ("q2", 5, 5, 0),
+              ("q3", 10, 0, 0)]  # fmt: skip
+    return pd.concat(
+        [
+            opinions(ROWS, language="en", genres=GENRES),
+            opinions(other, respondent="b", language="en", genres=GENRES),
+            opinions(french, respondent="b", language="fr", genres=GENRES),
+        ]
+    )
+
+
+def test_questions_and_groups_worked_by_hand():
+    """b merged: .7, -.2, 0, 1, .1; w = .5, .04, .8, 1, 1 - .5 · 3.6 / 10 = .82."""
+    found = tables(opinions(ROWS, genres=GENRES), by=("respondent",))
+    questions = found["questions"].set_index("item")
+    assert questions["b"].tolist() == pytest.approx([0.7, -0.2, 0, 1, 0.1])
+    assert questions["w"].tolist() == pytest.approx([0.5, 0.04, 0.8, 1, 0.82])
+    assert questions["strong_neutral"].tolist() == [False, False, True, False, True]
+    assert questions.loc["ab", ["yes", "no", "neither", "n"]].tolist() == [17, 3, 0, 20]
+    assert questions["item_exchanged"].tolist() == ["ba", "", "", "", "dc"]
+    group = found["groups"].iloc[0]
+    assert (group["b"], group["w"]) == (pytest.approx(1.6 / 5), pytest.approx(3.16 / 5))
+    assert group[["questions", "yes", "no", "even", "strong_neutral"]].tolist() == [5, 3, 1, 1, 2]
+    assert (group["answers_each"], group["share_neutral"]) == ("10", 0.4)
+    assert group["b_low"] < group["b"] < group["b_high"]
+
+
+def test_single_questions_and_the_published_maximum():
+    """Of single questions q1 varies most: Var = (10 - .4) / 9; w of ab is 1 - 3.6 / 9.6."""
+    found = tables(opinions(ROWS), by=("respondent",), pairs="single", maximum="questions")
+    questions = found["questions"].set_index("item")
+    assert len(questions) == 7
+    assert questions.loc["ab", "w"] == pytest.approx(1 - 3.6 / 9.6)
+    assert questions.loc["q1", "w"] == 0
+    assert questions.loc["ba", "b"] == pytest.approx(-0.6)
+    assert (questions["item_exchanged"] == "").all()
+
+
+def test_pairs_are_typed_and_say_why_they_are_neutral():
+    rows = [
+        ("a1", 9, 1, 0, "a2"), ("a2", 1, 9, 0, "a1"),  # consistent
+        ("b1", 10, 0, 0, "b2"), ("b2", 9, 1, 0, "b1"),  # yes to both
+        ("c1", 0, 10, 0, "c2"), ("c2", 4, 6, 0, "c1"),  # no to both, merged -.4
+        ("d1", 6, 4, 0, "d2"), ("d2", 5, 5, 0, "d1"),  # undecided
+        ("e1", 0, 10, 0, "e2"), ("e2", 0, 10, 0, "e1"),  # no to both
+    ]  # fmt: skip
+    found = tables(opinions(rows), by=("respondent",))
+    pairs = found["pairs"].set_index("item")
+    assert pairs["type"].tolist() == ["consistent", "both yes", "both no", "undecided", "both no"]
+    neutral = ["", "acquiescence", "", "b near 0 both ways", "negation"]
+    assert pairs["neutral_by"].tolist() == neutral
+    assert pairs["yes_tendency"].tolist() == pytest.approx([0, 0.9, -0.6, 0.1, -1])
+    types = found["pair_types"].set_index("type")
+    assert types["pairs"].tolist() == [1, 1, 2, 1]
+    assert types["neutral"].tolist() == [0, 1, 1, 1]
+    assert types.loc["both no", "share"] == 0.4
+    # prop.test(2, 5, correct = FALSE) of R
+    ends = types.loc["both no", ["ci_low", "ci_high"]].tolist()
+    assert ends == pytest.approx([0.1176208, 0.7692757], abs=1e-6)
+
+
+def test_genres_have_means_of_their_own():
+    found = tables(opinions(ROWS, genres=GENRES), by=("respondent",))["genres"]
+    assert found["genre"].tolist() == ["home", "debate", "(none)"]
+    assert found["b"].tolist() == pytest.approx([0.25, 0.05, 1])
+    assert found["questions"].tolist() == [2, 2, 1]
+    assert np.isnan(found["b_low"].iloc[2])  # one question
+    assert tables(opinions(ROWS), by=("respondent",))["genres"].empty
+
+
+def test_models_agree_by_the_sign_of_the_mean_over_languages():
+    """a: .7, -.2, 0, 1 (and cd). b: 0; mean of -1 and -.2: -.6; 0; mean of -1 and 1: 0."""
+    found = tables(two_models())["agreement"].iloc[0]
+    assert found[["first", "second", "questions", "same"]].tolist() == ["gpt", "b", 4, 2]
+    assert found[["zero_first", "zero_second", "zero_both"]].tolist() == [1, 3, 1]
+    assert found["share"] == 0.5
+    assert tables(two_models(), by=("language",))["agreement"].empty
+
+
+def test_groups_are_compared_over_the_questions_that_both_have():
+    compared = tables(two_models())["comparisons"].set_index("factor")
+    models = compared.loc["Respondent"]
+    assert (models["first_mean"], models["n"]) == (pytest.approx(1.5 / 4), 4)
+    assert models["second_mean"] == pytest.approx(-2 / 4)
+    assert compared.loc["Language", "held"] == "b"
+
+
+def test_the_answer_says_where_it_leans_and_how_firmly():
+    result = analysis(opinions(ROWS), by=("respondent",))
+    (answer,) = analyses.by_name("opinions").answer(result)
+    assert answer.group == "gpt"
+    assert "Over 5 questions, the mean answer leans to yes: b = .32 [" in answer.sentence
+    assert "(3 to yes, 1 to no, 1 even); willingness w = .63 [" in answer.sentence
+    assert answer.sentence.endswith("; 2 strong neutral.")
+    one = analysis(opinions([("q", 1, 0, 0)]), by=("respondent",))
+    (answer,) = analyses.by_name("opinions").answer(one)
+    assert "willingness is undefined (one answer each); 0 strong neutral" in answer.sentence
+    none = analysis(opinions([("q", 0, 0, 0)], not_asked=3), by=("respondent",))
+    (answer,) = analyses.by_name("opinions").answer(none)
+    assert answer.sentence == "No question has an answer, so there is no opinion."
+
+
+def test_only_the_first_phase_counts_unless_phases_stand_side_by_side():
+    both = pd.concat(
+        [
+            opinions([("q", 10, 0, 0), ("r", 10, 0, 0)], phase="initial"),
+            opinions([("q", 0, 10, 0)], phase="opposing"),
+        ]
+    )
+    result = analysis(both, by=("respondent",))
+    assert result.tables[0].frame["b"].tolist() == [1]
+    assert any("first phase alone" in note for note in result.notes)
+    beside = tables(both, by=("respondent", "phase"))["groups"]
+    assert beside["b"].tolist() == [1, -1]
+    second = analysis(opinions([("q", 0, 10, 0)], phase="opposing"), by=("respondent",))
+    assert second.tables[0].frame["b"].tolist() == [-1]  # the only phase there is
+
+
+def test_what_is_missing_and_how_replies_count_is_said():
+    frame = opinions([("q1", 4, 0, 0), ("q2", 5, 0, 0)], refused=2, not_asked=3, without_stance=1)
+    result = analysis(frame, by=("respondent",))
+    assert (result.n_used, result.n_missing, result.n_left_out) == (13, 6, 2)
+    assert "Replies without an option count as neither yes nor no: 4 replies." in result.notes
+    assert any("state no stance: 2 answers" in note for note in result.notes)
+    assert any("not asked yet or failed: 6 planned trials" in note for note in result.notes)
+    assert any("Questions have 6 answers each, or more" in note for note in result.notes)
+    assert "largest possible" in result.method
+    other = analysis(frame, by=("respondent",), unusable="left_out", maximum="questions")
+    assert (other.n_used, other.n_missing, other.n_left_out) == (9, 10, 2)
+    assert "as published" in other.method
+    gap = pd.concat([frame, opinions([("q3", 0, 0, 0)], not_asked=2)])
+    cautions = analysis(gap, by=("respondent",)).cautions
+    assert cautions == ("gpt: question q3: no answer, so no value.",)
+
+
+def test_one_question_and_no_resamples_have_no_interval_and_say_so():
+    one = analysis(opinions([("q", 5, 5, 0)]), by=("respondent",))
+    assert np.isnan(one.tables[0].frame["b_low"]).all()
+    assert any("One question alone" in note for note in one.notes)
+    none = analysis(opinions(ROWS), by=("respondent",), resamples=0)
+    assert np.isnan(none.tables[0].frame["b_low"]).all()
+    assert "no resamples are asked for" in none.method
+
+
+def test_row_order_and_text_types_change_no_number():
+    frame = two_models()
+    names = ["respondent", "language", "item"]
+    own = tables(frame)["questions"].sort_values(names, ignore_index=True)
+    stored = frame.astype(dict.fromkeys(("respondent", "language", "item", "pair"), "category"))
+    pd.testing.assert_frame_equal(
+        tables(stored)["questions"].sort_values(names, ignore_index=True), own
+    )
+
+
+def test_answers_without_a_stance_or_a_factor_are_said_plainly():
+    with pytest.raises(NotEnoughData, match="state no stance"):
+        analysis(opinions([("q", 0, 0, 0)], without_stance=3), by=("respondent",))
+    with pytest.raises(NotEnoughData, match="have no factor entity"):
+        analysis(opinions(ROWS), by=("entity",))
+
+
+def test_means_of_known_shares_are_recovered_within_their_intervals():
+    """40 questions with P(yes) from a beta: the interval holds the mean of all such questions."""
+    rng = np.random.default_rng(7)
+    inside = []
+    for _ in range(60):
+        shares = rng.beta(1.5, 1, 40)  # mean b = 2 · .6 - 1 = .2
+        yes = rng.binomial(10, shares).tolist()
+        rows = [(f"q{k}", y, 10 - y, 0) for k, y in enumerate(yes)]
+        group = tables(opinions(rows), by=("respondent",))["groups"].iloc[0]
+        inside.append(group["b_low"] <= 0.2 <= group["b_high"])
+    assert 0.85 <= np.mean(inside) <= 1  # 95% less three standard errors of 60
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_charts_show_a_row_for_each_group(theme):
+    result = analysis(two_models(), resamples=100)
+    bias, willing = analyses.by_name("opinions").charts(result, theme)
+    assert bias.data["questions"].sum() == 5 + 4 + 4
+    assert "gpt · en .32" in bias.alt
+    own = bias.data[bias.data["group"] == "gpt · en"].set_index("center")["questions"]
+    assert own.to_dict() == {-0.2: 1, 0.0: 1, 0.2: 1, 0.8: 1, 1.0: 1}
+    assert willing.tab == "Groups"
+    bias.spec.to_dict()  # with Altair's checks
