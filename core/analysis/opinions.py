@@ -331,12 +331,14 @@ def opinions(
         ),
         *compared.tables,
     )  # fmt: skip
+    n_used = int(counts.n.sum())
+    n_missing = counts.without_reply + int(counts.unusable.sum()) * (unusable == "left_out")
     return AnalysisResult(
         tables=tables,
         unit="one trial: one question put once to a respondent",
-        n_used=int(counts.n.sum()),
-        n_missing=counts.without_reply + int(counts.unusable.sum()) * (unusable == "left_out"),
-        n_left_out=counts.without_stance,
+        n_used=n_used,
+        n_missing=n_missing,
+        n_left_out=int(option_counts["count"].sum()) - n_used - n_missing,
         method=_method(maximum, unusable, neutral_bias, neutral_willingness, ci_level, resamples),
         cautions=tuple(unanswered_cautions(table)),
         notes=(
