@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.shared.comparisons import comparison_table
 from core.analysis.shared.matrices import by_columns, distinct, group_name, result_table
 from core.analysis.shared.option_counts import Resample, ResampleUnit, cell_codes
 from core.analysis.shared.options import (
@@ -330,18 +331,23 @@ def unexpected_outputs(
         counts, strata, factor if factor in names else "", ci_level, bootstrap, adjust
     )
     items = _item_rows(option_counts, names, ci_level)
+    compared = comparison_table(
+        _shares_by_unit(counts, resample), names, units=(resample,), value="share",
+        title="Share unexpected", unit_name=resample, adjust=adjust, ci_level=ci_level,
+        resamples=resamples, seed=seed,
+    )  # fmt: skip
     lead = by_columns(names)
     usable = int(counts.table[:, :, : len(_USABLE)].sum())
     planned = int(counts.table.sum() + counts.not_asked.sum())
     return AnalysisResult(
-        tables=with_tabs((
+        tables=(*with_tabs((
             _table("summary", "Counts of outputs", _summary_rows(counts), (*lead, *_SUMMARY)),
             _table("outputs", "Shares of outputs", outputs,
                    (*lead, *_output_columns(ci_level, resample))),
             result_table("tests", f"Differences between levels of {grouping_title(factor).lower()}",
                          tests, (*by_columns(strata), *_test_columns(ci_level, resample, adjust))),
             _table("items", "Items with the most unexpected outputs", items, (*lead, *_ITEMS)),
-        ), _TABS),
+        ), _TABS), *compared.tables),
         unit="one response: one item put once to a respondent",
         n_used=usable,
         n_missing=planned - usable,
@@ -354,6 +360,7 @@ def unexpected_outputs(
         notes=(
             "Chi-square and its p take responses as independent, as published. Responses to one "
             f"{resample} depend on each other: read V's interval and the p of whole {resample}s.",
+            *compared.notes,
         ),
     )  # fmt: skip
 
@@ -490,6 +497,16 @@ def _test(
     own = chi_square(table.sum(axis=0))
     v = resampled_cramers_v(table, level=ci_level, bootstrap=bootstrap)
     return own.statistic, own.df, own.p, v.value, v.low, v.high
+
+
+def _shares_by_unit(counts: _Counts, unit: str) -> pd.DataFrame:
+    """One row per group and unit with a response: the share of unexpected ones."""
+    responses = counts.table.sum(axis=2)
+    group, place = np.nonzero(responses.T)
+    share = counts.table[:, :, 1:].sum(axis=2)[place, group] / responses[place, group]
+    own = counts.labels.iloc[group].reset_index(drop=True)
+    # A unit that makes groups of its own is in one group only, and no pair shares it.
+    return own.assign(**({} if unit in own else {unit: place}), share=share)
 
 
 def _item_rows(option_counts: pd.DataFrame, names: Sequence[str], ci_level: float) -> pd.DataFrame:

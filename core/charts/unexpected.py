@@ -268,3 +268,71 @@ def _items_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
         left_out=left_out, tab="Items", item_columns=("item",),
     )  # fmt: skip
     return (chart,)
+
+
+def invalid_answer_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """Shares invalid at first and never usable, how replies come out by try, and items."""
+    table = table_with_rows(result, "summary")
+    if table is None:
+        return ()
+    return (_rates_chart(table, theme), *_tries_charts(table_with_rows(result, "tries"), theme))
+
+
+_FIRST, _NEVER = "Invalid at the first try", "Never usable"
+
+
+def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
+    """A panel for each of the two shares, a row for each group."""
+    own = {
+        _FIRST: ("share_invalid", "ci_low", "ci_high", "replied"),
+        _NEVER: ("share_never", "never_low", "never_high", "replied"),
+    }
+    parts = []
+    for title, (value, low, high, n) in own.items():
+        names = {value: "value", low: "ci_low", high: "ci_high", n: "n"}
+        if value == "share_invalid":
+            names |= {"wilson_low": "wilson_low", "wilson_high": "wilson_high"}
+        part = chart_rows(table, names, "trials").rename(columns={"group": "item"})
+        for end in ("low", "high"):
+            if f"wilson_{end}" in part:
+                part[f"ci_{end}"] = part.pop(f"wilson_{end}").fillna(part[f"ci_{end}"])
+        parts.append(part.head(_MOST_ROWS).assign(group=title))
+    every = list(dict.fromkeys(chart_rows(table, {"trials": "n"}, "trials")["group"]))
+    drawn = pd.concat(parts, ignore_index=True)
+    left_out = _groups_left_out(every)
+    first = parts[0]
+    said = [
+        f"{item}: {percent_text(value, 1) if math.isfinite(value) else 'no reply'} of {int(n):,}"
+        for item, value, n in first[["item", "value", "n"]].head(6).itertuples(index=False)
+    ]
+    words = (
+        f"Dot plots of the share of trials whose first reply is invalid, and of those never usable,"
+        f" with intervals, in {count_text(len(every), 'group')}; invalid at first, "
+        f"{'; '.join(said)}.{left_out}"
+    )
+    axis = DotAxis("Share of trials", _share_ends, of="Group")
+    lines = ["Intervals resample items; Wilson's where a share is 0 or 1."]
+    chart = dot_chart(drawn, axis, "Invalid answers", words, theme, lines, left_out)
+    return replace(chart, item_columns=())
+
+
+def _tries_charts(table: ResultTable | None, theme: Theme) -> tuple[Chart, ...]:
+    """The share of trials that have a usable answer by each try."""
+    if table is None or table.frame["number"].max() < 2:
+        return ()
+    names = {"number": "number", "share_by_now": "value", "replies": "n"}
+    frame = chart_rows(table, names, "number")
+    frame = frame.assign(
+        item="try " + frame["number"].astype(str), ci_low=math.nan, ci_high=math.nan
+    ).drop(columns="number")
+    shown, left_out = limit_marks(frame, 2)
+    words = (
+        "Dot plot of the share of trials with a usable answer by each try, in "
+        f"{count_text(frame['group'].nunique(), 'group')}.{left_out}"
+    )
+    axis = DotAxis("Share of trials with a reply", _share_ends, of="Try", common=True)
+    lines = ["What asking again brings. These are the trials themselves: no intervals."]
+    chart = dot_chart(
+        shown.reset_index(drop=True), axis, "Usable by now", words, theme, lines, left_out
+    )
+    return (replace(chart, tab="Tries", item_columns=()),)

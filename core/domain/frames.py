@@ -82,6 +82,27 @@ stance 0. `count` is a number of trials. Options without a trial are not in the 
 adds them with 0."""
 
 
+ATTEMPT_COUNTS = FrameSpec(
+    row="how often the tries at one item came to one outcome in one cell",
+    columns=(
+        "study", "format", "item", "number", "outcome", "final", "from_attempts", "count",
+        "tokens_in", "tokens_out", "tokens_known",
+    ),
+    key=("study", "format", "item", "number", "outcome", "final", "from_attempts"),
+    optional_key=tuple(f for f in FACTORS if f != "format"),
+)  # fmt: skip
+"""A cell is as in OPTION_COUNTS. `number` counts the replies to a trial's call: a reply has its
+place among them, a failure that of the reply it stood in for, and a trial without any try 0.
+
+`outcome` is "usable", "unusable", "pending" (an unusable reply that is the last on file of a trial
+to be asked again), "repeated" (whatever came after the trial had its answer, for another item of
+the same call), "not_asked", or a kind of failure such as "timeout". `final` is true for the one
+row of each trial that says how it ended, so that counts of final rows sum to the trials.
+`from_attempts` is false for imported answers, whose tries are not known: their status is all there
+is, and `number` 1. `count` is a number of tries. Tokens are those of the call divided by its
+trials; `tokens_known` counts the tries whose tokens are on file."""
+
+
 TEXTS = FrameSpec(
     row="one text that a model wrote (or did not) for one prompt",
     columns=("study", "respondent", "language", "context", "repetition", "item", "status", "text"),

@@ -11,7 +11,13 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2
 
 from core.stats.inputs import Estimate, Floats, check_level
-from core.stats.resampling import Bootstrap, row_weights, with_resampled_interval
+from core.stats.resampling import (
+    Bootstrap,
+    percentile_intervals,
+    resampled_ratios,
+    row_weights,
+    with_resampled_interval,
+)
 
 # Chi-square and Cramér's V of one table.
 #
@@ -341,22 +347,18 @@ def resampled_shares(
     if bootstrap is None:
         return result
     patterns, pattern_of = np.unique(present.T, axis=0, return_inverse=True)
-    tails = [(1 - level) / 2, (1 + level) / 2]
     for number, units in enumerate(patterns):
         if units.sum() < 2:
             continue
         alike = np.flatnonzero(pattern_of.ravel() == number)
-        at_once = max(1, _CELLS_AT_ONCE // (bootstrap.n_resamples * table.shape[2]))
-        for start in range(0, len(alike), at_once):
-            groups = alike[start : start + at_once]
-            own = table[np.ix_(units, groups)]
-            flat = own.reshape(len(own), -1)
-            sums = np.concatenate(
-                [weights @ flat for weights in row_weights(len(own), bootstrap)]
-            ).reshape(-1, len(groups), table.shape[2])
-            low[groups], high[groups] = np.quantile(
-                sums / sums.sum(axis=2, keepdims=True), tails, axis=0
-            )
+        own = table[np.ix_(units, alike)]
+        totals = np.broadcast_to(own.sum(axis=2, keepdims=True), own.shape)
+        ratios = resampled_ratios(
+            own.reshape(len(own), -1), totals.reshape(len(own), -1), bootstrap
+        )
+        ends = percentile_intervals(ratios, level)
+        low[alike] = ends.low.reshape(own.shape[1:])
+        high[alike] = ends.high.reshape(own.shape[1:])
     return result
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wanted_text
-from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
+from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
 from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS, coin
 from core.domain.study import FACTORS, Status
 from core.store import scoring
@@ -263,6 +263,100 @@ def _in_order(column: Any, order: Any) -> Any:
     places = np.full(len(column.categories) + 1, -1, dtype=codes.dtype)  # last: no text
     places[seen] = np.arange(len(seen))
     return pd.Categorical.from_codes(places[codes], column.categories[seen])
+
+
+def attempt_counts(
+    database: Database, studies: Sequence[str], where: Where, *, factors: Sequence[str] = ()
+) -> pd.DataFrame:
+    """ATTEMPT_COUNTS frame of some studies; items in bank order, then as asked."""
+    own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
+    table = _read(database, _attempt_counts_expression, studies, where, (own,))
+    names = ("study", "item_position", "first_asked", "number", "outcome")
+    frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
+    return frame[["study", *own, *(n for n in ATTEMPT_COUNTS.columns if n != "study")]]
+
+
+_reply = ibis.table(
+    {"study_id": "int64", "call_id": "int64", "number": "int32", "outcome": "string",
+     "tokens_in": "int32", "tokens_out": "int32"},
+    name="attempt",
+)  # fmt: skip
+_settled = ibis.table({"trial_id": "int64", "status": "string", "tries": "int32"}, name="response")
+
+
+def _attempt_counts_expression(
+    studies: Sequence[str] | None, where: Where, factors: Sequence[str]
+) -> Any:
+    """ATTEMPT_COUNTS as an unbound expression: one row for each trial and try, counted."""
+    study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
+    items = _items(studies, where)
+    trials = _trial.filter(_trial.study_id.isin(study.study_id))
+    trials = trials.mutate(n_trials=trials.count().over(ibis.window(group_by=trials.call_id)))
+    trials = trials.join(_administrations(studies, where), "administration_id")
+    trials = trials.join(items, trials.item_id == items.item_key)
+    settled = _settled.select("status", "tries", settled_trial=_settled.trial_id)
+    trials = trials.left_join(settled, trials.trial_id == settled.settled_trial)
+    tries = _tries(study)
+    joined = trials.left_join(tries, trials.call_id == tries.tried_call)
+    tried = joined.tried_call.notnull()  # noqa: PD004
+    # A person may have set the answer of a trial that has no reply: it has its failures only.
+    answered = joined.settled_trial.notnull() & (~tried | (joined.n_replies > 0))  # noqa: PD004
+    # Replies it took; a trial of an earlier Inkblot took all there are.
+    taken = ibis.least(ibis.coalesce(joined.tries, joined.n_replies), joined.n_replies)
+    needed = ibis.ifelse(answered, taken, 2**31 - 1)
+    usable = joined.status.isin([status.value for status in Status if status.usable])
+    last = joined.from_last == 1
+    replied = joined.try_outcome == "reply"
+    outcome = ibis.cases(
+        (~tried & ~answered, ibis.literal(_NOT_ASKED)),
+        (~tried, ibis.ifelse(usable, "usable", "unusable")),
+        (joined.place > needed, ibis.literal("repeated")),
+        (~replied, joined.try_outcome),
+        ((joined.place == needed) & usable, ibis.literal("usable")),
+        (last & ~answered, ibis.literal("pending")),
+        else_=ibis.literal("unusable"),
+    )
+    final = ibis.cases(
+        (~tried, ibis.literal(True)),
+        (answered, replied & (joined.place == needed)),
+        else_=last,
+    )
+    number = ibis.cases(
+        (~tried & ~answered, ibis.literal(0)),
+        (~tried, ibis.literal(1)),
+        else_=joined.place.cast("int32"),
+    )
+    counted = joined.mutate(
+        try_number=number, outcome=outcome, final=final, from_attempts=tried | ~answered,
+        tokens_in=joined.tokens_in / joined.n_trials,
+        tokens_out=joined.tokens_out / joined.n_trials,
+    )  # fmt: skip
+    kept = dict.fromkeys(("study", "format", *factors, "item", "item_position"))
+    return counted.group_by(
+        *kept, "outcome", "final", "from_attempts", number=counted.try_number
+    ).aggregate(
+        count=counted.count(),
+        tokens_in=ibis.coalesce(counted.tokens_in.sum(), 0.0),
+        tokens_out=ibis.coalesce(counted.tokens_out.sum(), 0.0),
+        tokens_known=counted.tokens_out.count(),
+        first_asked=counted.ordinal.min(),
+    )
+
+
+def _tries(study: Any) -> Any:
+    """Every attempt of some studies: its outcome and tokens, and its place among the replies."""
+    own = _reply.filter(_reply.study_id.isin(study.study_id))
+    is_reply = (own.outcome == "reply").cast("int32")
+    before = ibis.window(
+        group_by=own.call_id, order_by=own.number, preceding=(None, 1), following=None
+    )
+    ranked = ibis.window(group_by=own.call_id, order_by=own.number.desc())
+    return own.select(
+        "tokens_in", "tokens_out", tried_call=own.call_id, try_outcome=own.outcome,
+        place=1 + ibis.coalesce(is_reply.sum().over(before), 0),
+        n_replies=is_reply.sum().over(ibis.window(group_by=own.call_id)),
+        from_last=1 + ibis.row_number().over(ranked),
+    )  # fmt: skip
 
 
 def _item_score_keys(studies: Sequence[str] | None, where: Where) -> Any:

@@ -13,6 +13,7 @@ from core.analysis.shared.registry import Analysis, OtherData
 from core.analysis.shared.rows import rows_are_people
 from core.domain.attributes import is_attribute
 from core.domain.frames import (
+    ATTEMPT_COUNTS,
     CONTEXT_SET,
     HIGHEST,
     ITEM_SCORES,
@@ -79,6 +80,10 @@ def load_frame(
         frame = _text_frame(workspace, codes, where)
     elif analysis.needs is ITEM_SCORES:
         frame = item_scores(workspace, codes, where)
+    elif analysis.needs is ATTEMPT_COUNTS:
+        frame = frames.attempt_counts(
+            workspace.database, list(codes), where, factors=_factors_kept(analysis, options)
+        )
     else:
         frame = _option_counts(workspace, analysis, codes, where, options)
     if frame.empty:
@@ -120,7 +125,7 @@ def _option_counts(
 ) -> pd.DataFrame:
     """OPTION_COUNTS of some studies, kept apart as the analysis and its options ask for."""
     asked = {*analysis.keeps, *_factors_in_options(analysis, options)}
-    factors = [name for name in FACTORS if name in asked]
+    factors = _factors_kept(analysis, options)
     columns = [name for name in _FROM_CONTEXTS if name in asked]
     contexts = ["context"] if columns and "context" not in factors else []
     seed = options.get(_SEED_OPTION, next(
@@ -137,6 +142,12 @@ def _option_counts(
         [*cell, *columns], sort=False, observed=True, dropna=False
     )
     return counted["count"].sum().reset_index()
+
+
+def _factors_kept(analysis: Analysis, options: Mapping[str, Any]) -> list[str]:
+    """The factors of the design that an analysis and its options keep apart."""
+    asked = {*analysis.keeps, *_factors_in_options(analysis, options)}
+    return [name for name in FACTORS if name in asked]
 
 
 def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
@@ -435,7 +446,7 @@ def default_groups(
     own = [tuple(option.default) for option in analysis.options if option.name == "by"]
     default = own[0] if own else ()
     guarded = analysis.pooled_rows_need_caution or analysis.compares
-    counted = analysis.needs is OPTION_COUNTS
+    counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     if not (counted or analysis.needs is ITEM_SCORES) or not own or not guarded:
         return default
     others = {name: value for name, value in options.items() if name != "by"}

@@ -193,6 +193,8 @@ def test_what_an_analysis_compares_is_not_set_side_by_side(workspace):
         "respondent", "language",
     )  # fmt: skip
     assert default_groups(workspace, "unexpected_outputs") == ("respondent", "label_order")
+    ways = ("respondent", "format", "label_order", "language")
+    assert default_groups(workspace, "invalid_answers") == ways
     report = default_groups(workspace, "validation_report")
     assert report == ("respondent", "context_set", "language")  # orders are a criterion of it
     for name in ("option_distribution", "odds_ratios", "multitrait_matrix"):
