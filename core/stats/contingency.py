@@ -362,6 +362,87 @@ def resampled_shares(
     return result
 
 
+@dataclass(frozen=True, eq=False)
+class UnitAssociation:
+    """Chi-square of some groups, Cramér's V with its interval, and the p of moving whole units."""
+
+    chi_square: ChiSquare
+    v: Estimate
+    p_permutation: float
+
+
+def unit_associations(
+    counts: Floats,
+    compared: Sequence[Sequence[int]],
+    *,
+    level: float = 0.95,
+    bootstrap: Bootstrap | None = None,
+    n_permutations: int = 2000,
+    seed: int = 0,
+) -> tuple[UnitAssociation, ...]:
+    """Chi-square, Cramér's V and permutation of many sets of groups at once, such as all pairs.
+
+    Parameters
+    ----------
+    counts : (units, groups, categories)
+        As for `unit_permutation_p`.
+    compared : sequence of sequences of groups
+        What each test compares.
+    level, bootstrap, n_permutations, seed
+        As for `resampled_cramers_v` and `unit_permutation_p`. All tests share resamples and, where
+        they compare two groups, exchanges of units.
+
+    Returns
+    -------
+    tuple of UnitAssociation, one for each test.
+    """
+    check_level(level)
+    table = _checked_units(counts)
+    flat = table.reshape(len(table), -1)
+    drawn = (
+        np.concatenate([weights @ flat for weights in row_weights(len(table), bootstrap)])
+        if bootstrap and len(table)
+        else np.empty((0, flat.shape[1]))
+    ).reshape(-1, *table.shape[1:])
+    exchanged = _exchange_p(table, [own for own in compared if len(own) == 2], n_permutations, seed)
+    results = []
+    for groups in compared:
+        own = table[:, list(groups)]
+        v = resampled_cramers_v(own, level=level)
+        if bootstrap and v.defined:
+            v = with_resampled_interval(v, _values_of_v(drawn[:, list(groups)]), bootstrap)
+        p = exchanged.get(tuple(groups))
+        if p is None:
+            p = unit_permutation_p(own, n_permutations=n_permutations, seed=seed)
+        results.append(UnitAssociation(chi_square(own.sum(axis=0)), v, p))
+    return tuple(results)
+
+
+def _exchange_p(
+    table: Floats, pairs: Sequence[Sequence[int]], n_permutations: int, seed: int
+) -> dict[tuple[int, ...], float]:
+    """The p of each pair of groups that shares units, by the same exchanges for all pairs."""
+    present = table.sum(axis=2) > 0
+    own = [(a, b) for a, b in pairs if (present[:, a] & present[:, b]).any()]
+    if not own:
+        return {}
+    both = np.stack([present[:, a] & present[:, b] for a, b in own], axis=1)[:, :, None]
+    apart = np.stack([table[:, b] - table[:, a] for a, b in own], axis=1) * both
+    first = np.stack([table[:, a].sum(axis=0) for a, _ in own])
+    whole = first + np.stack([table[:, b].sum(axis=0) for _, b in own])
+    observed = _statistics(np.stack([first, whole - first], axis=1))
+    n_units, as_large = len(table), np.zeros(len(own))
+    generator = np.random.default_rng(seed)
+    for size in _blocks(n_permutations, max(n_units, first.size * 4)):
+        moved = generator.integers(0, 2, (size, n_units)).astype(np.float64)
+        tables = first + (moved @ apart.reshape(n_units, -1)).reshape(size, *first.shape)
+        pairs_of = np.stack([tables, whole - tables], axis=2)  # (size, pairs, 2, categories)
+        values = _statistics(pairs_of.reshape(-1, 2, first.shape[1])).reshape(size, len(own))
+        as_large += (values >= observed * (1 - 1e-10) - 1e-12).sum(axis=0)
+    p = np.where(np.isnan(observed), np.nan, (1 + as_large) / (1 + n_permutations))
+    return {pair: float(value) for pair, value in zip(own, p, strict=True)}
+
+
 def _checked_units(counts: Floats) -> Floats:
     """The counts as floats, 0 where a unit is not in a group."""
     table = np.nan_to_num(np.asarray(counts, dtype=np.float64), nan=0.0)

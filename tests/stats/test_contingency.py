@@ -12,6 +12,7 @@ from core.stats.contingency import (
     cramers_v,
     resampled_cramers_v,
     resampled_shares,
+    unit_associations,
     unit_permutation_p,
     unit_permutation_ps,
 )
@@ -166,6 +167,33 @@ def test_the_data_count_as_one_permutation_so_that_p_is_never_0():
 def test_the_same_seed_gives_the_same_p_and_no_units_none():
     assert unit_permutation_p(UNITS, seed=4) == unit_permutation_p(UNITS, seed=4)
     assert np.isnan(unit_permutation_p(np.zeros((0, 2, 2))))
+
+
+def test_many_pairs_at_once_give_what_each_gives_by_itself():
+    generator = np.random.default_rng(4)
+    counts = generator.integers(0, 7, (9, 4, 3)).astype(float)
+    counts[2, 1] = 0
+    sets, bootstrap = [(0, 1), (1, 3), (0, 1, 2, 3)], Bootstrap(300, seed=2)
+    found = unit_associations(counts, sets, bootstrap=bootstrap, n_permutations=8000, seed=1)
+    for groups, own in zip(sets, found, strict=True):
+        part = counts[:, list(groups)]
+        alone = resampled_cramers_v(part, bootstrap=bootstrap)
+        ends = (alone.value, alone.low, alone.high)
+        assert (own.v.value, own.v.low, own.v.high) == pytest.approx(ends, rel=1e-12)
+        assert own.chi_square.p == chi_square(part.sum(axis=0)).p
+        p = unit_permutation_p(part, n_permutations=8000, seed=9)
+        assert own.p_permutation == pytest.approx(p, abs=0.025)
+    exact = R["permutations"]["exact"][1]
+    pair = unit_associations(UNITS, [(0, 1)], n_permutations=20_000)[0]
+    assert pair.p_permutation == pytest.approx(exact, abs=0.01)
+
+
+def test_pairs_without_shared_units_are_compared_by_moving_their_groups():
+    found = unit_associations(nested_words(), [(0, 1)], n_permutations=20_000)[0]
+    assert found.p_permutation == pytest.approx(R["permutations"]["words_exact"][1], abs=0.01)
+    empty = unit_associations(np.zeros((3, 2, 2)), [(0, 1)])[0]
+    assert np.isnan(empty.p_permutation)
+    assert "there is no count" in empty.v.problems[0]
 
 
 def test_a_study_of_539_questions_takes_little_time():
