@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from core.stats.inputs import Floats, check_level, is_constant, undefined_size_note
+from core.stats.inputs import Floats, Integers, check_level, is_constant, undefined_size_note
 from core.stats.resampling import Bootstrap, percentile_interval, resampling_problems, row_weights
 
 # Correlation of two scores: Pearson or Spearman, with intervals, p and stars.
@@ -214,13 +214,13 @@ def _resampled(x: Floats, y: Floats, kind: CorrelationMethod, bootstrap: Bootstr
 
 def _weighted(weights: Floats, x: Floats, y: Floats) -> Floats:
     """(resamples,) correlations of (resamples or 1, rows) values."""
-    n = weights.shape[1]
+    n = np.maximum(weights.sum(axis=1, keepdims=True), 1)
     x = x - (weights * x).sum(axis=1, keepdims=True) / n
     y = y - (weights * y).sum(axis=1, keepdims=True) / n
     of_x, of_y = (weights * x * x).sum(axis=1), (weights * y * y).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (weights * x * y).sum(axis=1) / np.sqrt(of_x * of_y)
-    return np.where(np.minimum(of_x, of_y) > 1e-12 * n, np.clip(r, -1, 1), np.nan)
+    return np.where(np.minimum(of_x, of_y) > 1e-12 * n[:, 0], np.clip(r, -1, 1), np.nan)
 
 
 def _weighted_ranks(score: Floats) -> Callable[[Floats], Floats]:
@@ -236,9 +236,14 @@ def _weighted_ranks(score: Floats) -> Callable[[Floats], Floats]:
 
 
 def resampled_correlations(
-    table: Floats, pairs: Sequence[tuple[int, int]], bootstrap: Bootstrap
+    table: Floats,
+    pairs: Sequence[tuple[int, int]],
+    bootstrap: Bootstrap,
+    *,
+    kind: CorrelationMethod = "pearson",
+    units: Integers | None = None,
 ) -> Floats:
-    """Pearson's r of many pairs of columns in every resample of rows, the same rows for all pairs.
+    """The correlations of many pairs of columns in every resample, the same one for all pairs.
 
     Parameters
     ----------
@@ -248,6 +253,10 @@ def resampled_correlations(
         Columns.
     bootstrap : Bootstrap
         Resamples and seed.
+    kind : "pearson" or "spearman"
+        As for `correlation`.
+    units : (rows,), optional
+        The number of the unit, from 0, that is drawn as a whole; each row is one otherwise.
 
     Returns
     -------
@@ -255,11 +264,21 @@ def resampled_correlations(
 
     Notes
     -----
-    One product of matrices for all pairs: weighted sums of n, x, y, x², y² and xy. The scores are
-    standardized before, so that nothing is lost by rounding. Checked against `correlation`, which
-    takes one pair at a time.
+    Of Pearson's r one product of matrices serves all pairs: weighted sums of n, x, y, x², y² and
+    xy. The scores are standardized before, so that nothing is lost by rounding. Checked against
+    `correlation`, which takes one pair at a time.
     """
+    own = np.arange(len(table)) if units is None else units
     places = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    values = _pearson_in(table, places) if kind == "pearson" else _spearman_in(table, places)
+    drawn = [
+        values(weights[:, own]) for weights in row_weights(int(own.max(initial=-1)) + 1, bootstrap)
+    ]
+    return np.concatenate(drawn)
+
+
+def _pearson_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
+    """A function from (resamples, rows) weights to (resamples, pairs) correlations."""
     known = np.isfinite(table)
     n = np.maximum(known.sum(axis=0), 1)
     centered = np.where(known, table - np.where(known, table, 0.0).sum(axis=0) / n, 0.0)
@@ -268,8 +287,26 @@ def resampled_correlations(
     both = (known[:, places[:, 0]] & known[:, places[:, 1]]).astype(np.float64)
     x, y = standard[:, places[:, 0]] * both, standard[:, places[:, 1]] * both
     parts = np.concatenate([both, x, y, x * x, y * y, x * y], axis=1)
-    drawn = [_from_sums(weights @ parts) for weights in row_weights(len(table), bootstrap)]
-    return np.concatenate(drawn) if drawn else np.empty((0, len(places)))
+    return lambda weights: _from_sums(weights @ parts)
+
+
+def _spearman_in(table: Floats, places: Integers) -> Callable[[Floats], Floats]:
+    """As `_pearson_in`, of ranks within each resample."""
+    known = np.isfinite(table)
+    both = [np.flatnonzero(known[:, a] & known[:, b]) for a, b in places.tolist()]
+    ranks = [
+        (_weighted_ranks(table[rows, a]), _weighted_ranks(table[rows, b]))
+        for rows, (a, b) in zip(both, places.tolist(), strict=True)
+    ]
+
+    def values(weights: Floats) -> Floats:
+        columns = [np.empty((len(weights), 0))]
+        for rows, (of_x, of_y) in zip(both, ranks, strict=True):
+            own = weights[:, rows]
+            columns.append(_weighted(own, of_x(own), of_y(own))[:, None])
+        return np.concatenate(columns, axis=1)
+
+    return values
 
 
 def _from_sums(sums: Floats) -> Floats:

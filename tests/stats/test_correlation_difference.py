@@ -114,15 +114,26 @@ def test_the_test_rejects_equal_correlations_as_often_as_it_says():
     assert 0.92 <= np.mean(covered) <= 0.98
 
 
-def test_resampled_correlations_of_many_pairs_are_those_of_one_at_a_time():
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_resampled_correlations_of_many_pairs_are_those_of_one_at_a_time(kind):
     table = hs()[:40]
     table[3, 1] = table[7, 0] = np.nan
-    pairs, bootstrap = [(0, 1), (2, 3), (0, 4)], Bootstrap(300, seed=5)
-    found = resampled_correlations(table, pairs, bootstrap)
-    drawn = np.random.default_rng(5).integers(40, size=(300, 40))
+    pairs, bootstrap = [(0, 1), (2, 3), (0, 4)], Bootstrap(200, seed=5)
+    found = resampled_correlations(table, pairs, bootstrap, kind=kind)
+    drawn = np.random.default_rng(5).integers(40, size=(200, 40))
     for place, (first, second) in enumerate(pairs):
-        values = [correlation(table[rows, first], table[rows, second]).r for rows in drawn]
+        values = [correlation(table[r, first], table[r, second], kind=kind).r for r in drawn]
         assert found[:, place] == pytest.approx(values, abs=1e-10)
+
+
+def test_units_of_several_rows_are_drawn_as_wholes():
+    table = hs()[:30]
+    units = np.repeat(np.arange(10), 3)
+    found = resampled_correlations(table, [(0, 1)], Bootstrap(100, seed=2), units=units)
+    drawn = np.random.default_rng(2).integers(10, size=(100, 10))
+    rows = [np.concatenate([np.flatnonzero(units == unit) for unit in own]) for own in drawn]
+    values = [correlation(table[own, 0], table[own, 1]).r for own in rows]
+    assert found[:, 0] == pytest.approx(values, abs=1e-10)
 
 
 def test_resamples_without_variation_have_no_correlation():
