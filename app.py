@@ -122,6 +122,11 @@ PAGES = (
          "strong neutral", "political opinions", "agreement of models"),
     ),
     PageEntry(
+        "pages/languages.py", "Results", "Languages", "translate",
+        "Correlate languages item by item, test their differences, and see items that differ.",
+        ("cross-language", "correlation matrix", "translations compared"),
+    ),
+    PageEntry(
         "pages/unexpected_outputs.py", "Results", "Unexpected outputs", "speaker_notes_off",
         "See how often replies explain, evade, refuse or break off, and how often one asks again.",
         ("replies that are no answer", "quality of replies"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -277,13 +277,14 @@ def resampled_cramers_v(
     """
     check_level(level)
     table = _checked_units(counts)
-    own = cramers_v(table.sum(axis=0), level=level)
+    pooled = table.sum(axis=0)
+    value = float(_values_of_v(pooled[None])[0])
     n = int((table.sum(axis=(1, 2)) > 0).sum())
     result = Estimate(
-        own.value, level=level, n=n, problems=own.problems,
+        value, level=level, n=n, problems=chi_square(pooled).problems,
         method="Cramér's V; interval by resampling whole units",
     )  # fmt: skip
-    if bootstrap is None or not own.defined:
+    if bootstrap is None or not result.defined:
         return result
     flat = table.reshape(len(table), -1)
     values = [
@@ -394,7 +395,8 @@ def unit_associations(
 
     Returns
     -------
-    tuple of UnitAssociation, one for each test.
+    tuple of UnitAssociation, one for each test. Without a bootstrap, the interval of V is that of
+    `cramers_v`, which takes counts as independent.
     """
     check_level(level)
     table = _checked_units(counts)
@@ -411,6 +413,8 @@ def unit_associations(
         v = resampled_cramers_v(own, level=level)
         if bootstrap and v.defined:
             v = with_resampled_interval(v, _values_of_v(drawn[:, list(groups)]), bootstrap)
+        elif v.defined:
+            v = replace(cramers_v(own.sum(axis=0), level=level), n=v.n)
         p = exchanged.get(tuple(groups))
         if p is None:
             p = unit_permutation_p(own, n_permutations=n_permutations, seed=seed)

@@ -12,7 +12,14 @@ import numpy as np
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
-from core.stats.inputs import Floats, Integers, check_level, is_constant, undefined_size_note
+from core.stats.inputs import (
+    ROUNDING,
+    Floats,
+    Integers,
+    check_level,
+    is_constant,
+    undefined_size_note,
+)
 from core.stats.resampling import Bootstrap, percentile_interval, resampling_problems, row_weights
 
 # Correlation of two scores: Pearson or Spearman, with intervals, p and stars.
@@ -134,6 +141,28 @@ def fisher_interval(
     spread = (1 + r * r / 2) if kind == "spearman" else 1.0
     half_width = NormalDist().inv_cdf((1 + check_level(level)) / 2) * math.sqrt(spread / (n - 3))
     return math.tanh(math.atanh(r) - half_width), math.tanh(math.atanh(r) + half_width)
+
+
+def major_axis_residuals(first: Floats, second: Floats) -> Floats:
+    """How far each row lies from the major axis of two scores, above it where positive.
+
+    The major axis goes through both means in the direction in which the scores vary most, so that
+    neither score is taken to predict the other; Pearson (1901) doi:10.1080/14786440109462720.
+    Distances are perpendicular, in units of the scores; NaN where a row lacks a score, and
+    throughout where no direction is the one of most variance. Checked against R's prcomp.
+    """
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    both = np.isfinite(x) & np.isfinite(y)
+    residuals = np.full(x.shape, np.nan)
+    if both.sum() < 2:
+        return residuals
+    x, y = x[both] - x[both].mean(), y[both] - y[both].mean()
+    apart, together = float(x @ x - y @ y), float(2 * x @ y)
+    if math.hypot(apart, together) <= ROUNDING * float(x @ x + y @ y):
+        return residuals
+    angle = math.atan2(together, apart) / 2  # within a quarter turn of the first axis
+    residuals[both] = y * math.cos(angle) - x * math.sin(angle)
+    return residuals
 
 
 def disattenuated_correlation(

@@ -3,7 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.stats.correlation import correlation, correlation_difference, resampled_correlations
+from core.stats.correlation import (
+    correlation,
+    correlation_difference,
+    major_axis_residuals,
+    resampled_correlations,
+)
 from core.stats.resampling import Bootstrap
 from tests.stats.reference import expected, scores
 
@@ -142,3 +147,19 @@ def test_resamples_without_variation_have_no_correlation():
     assert np.isnan(found[:, 1]).all()
     assert 0 < np.isnan(found[:, 0]).sum() < 200
     assert resampled_correlations(table, [], Bootstrap(10)).shape == (10, 0)
+
+
+def test_residuals_from_the_major_axis_are_second_principal_components():
+    table = hs()
+    found = major_axis_residuals(table[:, 0], table[:, 1])
+    assert found[:6] == pytest.approx(R["major_axis_x1_x2"], abs=1e-12)
+    turned = major_axis_residuals(table[:, 1], table[:, 0])
+    assert turned == pytest.approx(-found, abs=1e-12)
+    first = np.append(table[:, 0], np.nan)
+    assert np.isnan(major_axis_residuals(first, np.append(table[:, 1], 1.0))[-1])
+
+
+def test_without_a_direction_of_most_variance_there_are_no_residuals():
+    square = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    assert np.isnan(major_axis_residuals(*square)).all()
+    assert np.isnan(major_axis_residuals(np.array([1.0]), np.array([2.0]))).all()

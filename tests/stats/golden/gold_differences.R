@@ -30,6 +30,8 @@ numbers("separate_x1_x2_against_x4_x5", separate(R, "x1", "x2", "x4", "x5"))
 numbers("spearman_x1_x2_against_x1_x4", overlap(S, "x1", "x2", "x4"))
 numbers("published_zou", { r12 <- .396; r13 <- .179; r23 <- .088
   zou(r12, r13, ((r23 - .5 * r12 * r13) * (1 - r12^2 - r13^2 - r23^2) + r23^3) / ((1 - r12^2) * (1 - r13^2)), 66) })
+axis <- prcomp(d[, c("x1", "x2")]); scores <- axis$x[, 2] * sign(axis$rotation[2, 2])
+numbers("major_axis_x1_x2", scores[1:6])
 tost <- function(x, y, bound) {
   a <- t.test(y, x, paired = TRUE, mu = -bound, alternative = "greater")
   b <- t.test(y, x, paired = TRUE, mu = bound, alternative = "less")

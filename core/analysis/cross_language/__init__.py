@@ -1,0 +1,1 @@
+"""The same items in several languages: correlations, differences, equivalence, chi-square."""

@@ -1,0 +1,308 @@
+"""The value of each item in each language: opinion, willingness, giving way, mean or share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from core.analysis.shared.matrices import distinct
+from core.analysis.shared.opinion_values import (
+    INITIAL,
+    OPPOSING,
+    AnswerCounts,
+    OpinionTable,
+    PairRule,
+    UnusableRule,
+    answer_counts,
+    has_phase,
+    of_phase,
+    opinion_table,
+    shift_table,
+)
+from core.analysis.shared.option_counts import (
+    MidpointRule,
+    answer_sides,
+    cell_codes,
+    usable_counts,
+)
+from core.analysis.shared.scores import level_sort_key
+from core.domain.instrument import keyed_points
+from core.domain.results import Unit
+from core.errors import NotEnoughData
+from core.stats.inputs import Floats, Integers
+from core.stats.stance import Maximum, bias_intervals
+
+Measure = Literal["mean", "positive", "b", "w", "b_and_w", "s"]
+MEASURES: Mapping[Measure, str] = {
+    "mean": "Item mean",
+    "positive": "Share of yes",
+    "b": "b (opinion)",
+    "w": "w (willingness)",
+    "b_and_w": "b and w",
+    "s": "s (giving way)",
+}
+UNITS: Mapping[Measure, Unit] = {
+    "mean": "proportion", "positive": "proportion", "b": "correlation", "w": "proportion",
+    "b_and_w": "correlation", "s": "correlation",
+}  # fmt: skip
+"""How the numbers of a measure are rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelValues:
+    """A value for each group, level (such as a language) and column (an item, or b and w of one).
+
+    Fields
+    ------
+    groups : values of the factors `by`, in order of first appearance.
+    levels : of what is compared, in the order of tables.
+    items, exchanged : of each column: its item, and the item that asks the other way round.
+    parts : of each column: the measure, such as "b" and "w" where both are stacked.
+    units : of each column: the number of what is resampled as a whole.
+    values, low, high, n : (groups, levels, columns) values, their intervals over further answers
+        (NaN where there is none), and numbers of answers.
+    counts : answers of 1, -1 and 0 of each single item; rows are groups times levels. None where no
+        option states a stance.
+    rows : (groups, levels) the row of `counts`; -1 where the group has no answer in the level.
+    """
+
+    by: tuple[str, ...]
+    compare: str
+    measure: Measure
+    groups: tuple[tuple[Any, ...], ...]
+    levels: tuple[Any, ...]
+    items: tuple[str, ...]
+    exchanged: tuple[str, ...]
+    parts: tuple[str, ...]
+    units: Integers
+    values: Floats
+    low: Floats
+    high: Floats
+    n: Floats
+    counts: AnswerCounts | None
+    rows: Integers
+
+    @property
+    def first_part(self) -> Floats:
+        """The values of the first measure, of which there are means: (groups, levels, columns)."""
+        return self.values[:, :, [part == self.parts[0] for part in self.parts]]
+
+    @property
+    def n_units(self) -> int:
+        """Items, or pairs of items, that are resampled as wholes."""
+        return int(self.units.max(initial=-1)) + 1
+
+
+@dataclass(frozen=True)
+class ValueRules:
+    """How answers become the value of an item; options of the analysis."""
+
+    measure: Measure
+    pairs: PairRule
+    maximum: Maximum
+    midpoint: MidpointRule
+    unusable: UnusableRule
+    ci_level: float
+
+
+def level_values(
+    option_counts: pd.DataFrame, by: Sequence[str], compare: str, rules: ValueRules
+) -> LevelValues:
+    """The value of each item in each group and level.
+
+    Parameters
+    ----------
+    option_counts : OPTION_COUNTS frame
+        With the factors `by` and `compare`.
+    by : sequence of factors
+        Groups, without `compare`.
+    compare : str
+        The factor whose levels are correlated.
+    rules : ValueRules
+        The measure, and how answers count.
+
+    Raises
+    ------
+    NotEnoughData
+        There are no answers, or the measure is defined for none of them.
+
+    Notes
+    -----
+    A value is the mean of an item's values in each response format, so that formats weigh alike in
+    all levels; b and w pool the answers of formats. Of a study with a second phase, the initial
+    one counts, but for s, or where phases are set side by side.
+    """
+    if option_counts.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    names = (*distinct(by), compare)
+    for name in names:
+        if name not in option_counts:
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    frame = option_counts
+    if rules.measure == "s":
+        shifts = shift_table(
+            frame, names, maximum=rules.maximum, unusable=rules.unusable, pairs=rules.pairs
+        )
+        layout, answers = shifts.initial, shifts.initial.values.n + shifts.opposing.values.n
+        return _arranged(frame, names, rules, layout, {"s": shifts.shift}, layout.counts, answers)
+    if phases_differ(frame, by):
+        frame = of_phase(frame, INITIAL)
+    if rules.measure in ("mean", "positive"):
+        layout, counts = _plain_layout(frame, names, rules)
+        single, answers = _item_values(frame, names, layout, rules)
+        return _arranged(frame, names, rules, layout, {rules.measure: single}, counts, answers)
+    layout = opinion_table(
+        frame, names, maximum=rules.maximum, unusable=rules.unusable, pairs=rules.pairs
+    )
+    both = {"b": layout.values.bias, "w": layout.values.willingness}
+    measured = {name: both[name] for name in rules.measure.split("_and_")}
+    return _arranged(frame, names, rules, layout, measured, layout.counts, layout.values.n)
+
+
+def phases_differ(option_counts: pd.DataFrame, by: Sequence[str]) -> bool:
+    """Whether there are answers of both phases, which the groups do not keep apart."""
+    return (
+        "phase" not in by
+        and has_phase(option_counts, INITIAL)
+        and has_phase(option_counts, OPPOSING)
+    )
+
+
+def _plain_layout(
+    frame: pd.DataFrame, names: Sequence[str], rules: ValueRules
+) -> tuple[OpinionTable, AnswerCounts | None]:
+    """Groups and items as those of opinions, also where no option states a stance."""
+    known = frame
+    counts = None
+    try:
+        counts = answer_counts(frame, names, rules.unusable)
+    except NotEnoughData:
+        known = frame.assign(stance=0.0)  # only groups and items are taken
+    layout = opinion_table(known, names, unusable=rules.unusable, pairs=rules.pairs)
+    return layout, counts
+
+
+def _item_values(
+    frame: pd.DataFrame, names: Sequence[str], layout: OpinionTable, rules: ValueRules
+) -> tuple[Floats, Floats]:
+    """Mean or share of yes of every group and column, over formats; and numbers of answers."""
+    cell = (*names, *(name for name in ("format", "item") if name not in names))
+    if rules.measure == "positive":
+        sides = answer_sides(frame, cell, midpoint=rules.midpoint)
+        above, below = sides["positive"].to_numpy(), sides["n"].to_numpy()
+        labels = sides
+    else:
+        above, below, labels = _sums_of_points(frame, cell)
+    if not below.any():
+        what = "points" if rules.measure == "mean" else "a stance"
+        raise NotEnoughData(
+            f"No answer has an option with {what}.",
+            "Choose another measure, or give the options of the format points and a stance on the "
+            "page Banks.",
+        )
+    own = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    place = {item: number for number, item in enumerate(layout.counts.items)}
+    number = {group: row for row, group in enumerate(layout.counts.groups)}
+    keys = labels[list(names)].itertuples(index=False, name=None)
+    row = np.array([number[key] for key in keys], dtype=np.int64)
+    column = labels["item"].astype(str).map(place).to_numpy(dtype=np.int64)
+    shape = (len(layout.counts.groups), len(layout.counts.items))
+    sums, formats, answers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    known = np.isfinite(own)
+    np.add.at(answers, (row, column), below)
+    np.add.at(sums, (row[known], column[known]), own[known])
+    np.add.at(formats, (row[known], column[known]), 1.0)
+    single = np.divide(sums, formats, out=np.full(shape, np.nan), where=formats > 0)
+    first, second = single[:, layout.first], single[:, layout.second]
+    merged = layout.second >= 0
+    # Both directions of a pair: as b, half the difference, on a scale from 0 to 1.
+    return (
+        np.where(merged, (first + 1 - second) / 2, first),
+        answers[:, layout.first] + np.where(merged, answers[:, layout.second], 0.0),
+    )
+
+
+def _sums_of_points(
+    frame: pd.DataFrame, cell: Sequence[str]
+) -> tuple[Floats, Floats, pd.DataFrame]:
+    """Sums of points after keying, as shares of the range of the format, and numbers of answers."""
+    own = usable_counts(frame)
+    low, high = own["lowest"].to_numpy(np.float64), own["highest"].to_numpy(np.float64)
+    sign = own["keyed"].to_numpy(np.float64) * own["direction"].to_numpy(np.float64)
+    points = keyed_points(own["points"].to_numpy(np.float64), low, high, sign)
+    wide = np.where(high > low, high - low, np.nan)
+    share, count = (points - low) / wide, own["count"].to_numpy(np.float64)
+    known = np.isfinite(share)
+    code, labels = cell_codes(own, cell)
+    above, below = (
+        np.bincount(code, weights, len(labels)).astype(np.float64)
+        for weights in (np.where(known, share, 0.0) * count, known * count)
+    )
+    return above, below, labels
+
+
+def _arranged(
+    frame: pd.DataFrame,
+    names: Sequence[str],
+    rules: ValueRules,
+    layout: OpinionTable,
+    measured: Mapping[str, Floats],
+    counts: AnswerCounts | None,
+    answers: Floats,
+) -> LevelValues:
+    """The values of (groups times levels, columns) as (groups, levels, columns)."""
+    by = tuple(names[:-1])
+    asked = frame["count"].to_numpy() > 0
+    present = set(frame.loc[asked, names[-1]].tolist()) or set(frame[names[-1]].tolist())
+    levels = sorted(present, key=level_sort_key)
+    groups = list(dict.fromkeys(group[:-1] for group in layout.counts.groups))
+    rows = np.full((len(groups), len(levels)), -1, dtype=np.int64)
+    place = {group: number for number, group in enumerate(groups)}
+    for number, group in enumerate(layout.counts.groups):
+        if group[-1] in levels:
+            rows[place[group[:-1]], levels.index(group[-1])] = number
+    single = layout.second < 0
+
+    def cube(table: Floats, empty: float) -> Floats:
+        return np.where((rows >= 0)[:, :, None], table[rows], empty)
+
+    def stacked(tables: Sequence[Floats], empty: float = np.nan) -> Floats:
+        return np.concatenate([cube(table, empty) for table in tables], axis=2)
+
+    ends = [_intervals(layout, name, own, single, rules) for name, own in measured.items()]
+    return LevelValues(
+        by=by,
+        compare=names[-1],
+        measure=rules.measure,
+        groups=tuple(groups),
+        levels=tuple(levels),
+        items=layout.questions * len(measured),
+        exchanged=layout.exchanged * len(measured),
+        parts=tuple(name for name in measured for _ in layout.questions),
+        units=np.tile(layout.units, len(measured)),
+        values=stacked(list(measured.values())),
+        low=stacked([low for low, _ in ends]),
+        high=stacked([high for _, high in ends]),
+        n=stacked([answers] * len(measured), 0.0),
+        counts=counts,
+        rows=rows,
+    )
+
+
+def _intervals(
+    layout: OpinionTable, name: str, values: Floats, single: Any, rules: ValueRules
+) -> tuple[Floats, Floats]:
+    """Intervals of b and of shares over further answers; none of other measures or of pairs."""
+    counts = layout.counts
+    none = np.full(values.shape, np.nan)
+    if name == "b":
+        low, high = bias_intervals(counts.yes, counts.no, counts.zero, rules.ci_level)
+        low, high = low[:, layout.first], high[:, layout.first]
+        return np.where(single, low, none), np.where(single, high, none)
+    return none, none

@@ -1,0 +1,366 @@
+from __future__ import annotations
+
+import math
+import statistics
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency, fisher_exact, spearmanr, ttest_rel
+
+from core.analysis.cross_language.analysis import cross_language
+from core.errors import NotEnoughData
+from tests.analysis.opinion_frames import opinions
+from tests.analysis.score_frames import option_counts
+from tests.examples import few_examples
+
+EN = [("q1", 10, 0, 0), ("q2", 8, 2, 0), ("q3", 2, 8, 0), ("q4", 0, 10, 0), ("q5", 5, 4, 1)]
+DE = [("q1", 9, 1, 0), ("q2", 7, 3, 0), ("q3", 4, 6, 0), ("q4", 0, 10, 0), ("q5", 7, 2, 1)]
+JA = [("q1", 2, 8, 0), ("q2", 6, 3, 1), ("q3", 9, 1, 0), ("q4", 5, 5, 0), ("q5", 1, 9, 0)]
+B_EN, B_DE, B_JA = ([(yes - no) / 10 for _, yes, no, _ in rows] for rows in (EN, DE, JA))
+
+
+def two_languages(en=EN, de=DE, **factors):
+    return pd.concat(
+        [opinions(en, language="en", **factors), opinions(de, language="de", **factors)]
+    )
+
+
+def three_languages(**factors):
+    return pd.concat([two_languages(**factors), opinions(JA, language="ja", **factors)])
+
+
+def compare(frame, **options):
+    options = {"resamples": 0, "permutations": 0, "measure": "b", "pairs": "single", **options}
+    result = cross_language(frame, **options)
+    return {table.name: table.frame for table in result.tables} | {"result": result}
+
+
+def only(frame, **values):
+    for name, value in values.items():
+        frame = frame[frame[name] == value]
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+def test_correlations_of_opinions_over_items_by_hand():
+    found = compare(three_languages())["correlations"]
+    assert found[["first", "second"]].to_numpy().tolist() == [
+        ["de", "en"], ["de", "ja"], ["en", "ja"],
+    ]  # fmt: skip
+    expected = [
+        statistics.correlation(*pair) for pair in ((B_DE, B_EN), (B_DE, B_JA), (B_EN, B_JA))
+    ]
+    assert found["r"].tolist() == pytest.approx(expected)
+    assert found["n"].tolist() == found["n_items"].tolist() == [5, 5, 5]
+    low, high = np.tanh(np.arctanh(expected[0]) + np.array([-1, 1]) * 1.959964 / math.sqrt(2))
+    assert found[["ci_low", "ci_high"]].iloc[0].tolist() == pytest.approx([low, high], abs=1e-6)
+    assert found["bootstrap_low"].isna().all()
+
+
+def test_ranks_are_correlated_on_request():
+    found = compare(three_languages(), kind="spearman", resamples=200)["correlations"]
+    assert found["r"].iloc[0] == pytest.approx(spearmanr(B_DE, B_EN).statistic)
+    assert (found["bootstrap_low"] <= found["r"] + 1e-12).all()
+
+
+def variance(yes, no, zero):
+    return statistics.variance([1] * yes + [-1] * no + [0] * zero)
+
+
+def test_willingness_alone_and_stacked_on_opinions():
+    w_en, w_de = ([1 - variance(*own) / (10 / 9) for _, *own in rows] for rows in (EN, DE))
+    own = compare(two_languages(), measure="w")["correlations"].iloc[0]
+    assert own["r"] == pytest.approx(statistics.correlation(w_de, w_en))
+    both = compare(two_languages(), measure="b_and_w", resamples=300)
+    row = both["correlations"].iloc[0]
+    assert row["r"] == pytest.approx(statistics.correlation(B_DE + w_de, B_EN + w_en))
+    assert (row["n"], row["n_items"]) == (10, 5)
+    assert any("two values of n" in text for text in both["result"].cautions)
+    means = both["equivalence"].iloc[0]  # of b alone
+    assert means["difference"] == pytest.approx(statistics.mean(B_EN) - statistics.mean(B_DE))
+
+
+def test_giving_way_needs_both_phases_and_leaves_other_items_out():
+    initial = two_languages(phase="initial")
+    turned = [(item, no, yes, zero) for item, yes, no, zero in EN[:4]]
+    opposing = pd.concat(
+        [
+            opinions(turned, language="en", phase="opposing"),
+            opinions(DE[:4], language="de", phase="opposing"),
+        ]
+    )
+    found = compare(pd.concat([initial, opposing]), measure="s")
+    values = found["item_values"].set_index(["item", "language"])["value"]
+    assert values["q1", "en"] == pytest.approx(2)  # from 1 to -1, against a user who says no
+    assert values["q3", "en"] == pytest.approx(1.2)  # from -.6 to .6, towards a yes
+    assert values["q1", "de"] == 0
+    assert values.loc["q5"].isna().all()
+    row = found["correlations"].iloc[0]
+    assert math.isnan(row["r"])
+    assert "the value in de is the same for every item" in row["remark"]
+    with pytest.raises(NotEnoughData, match="second phase"):
+        compare(initial, measure="s")
+
+
+def test_of_two_phases_the_initial_one_counts_unless_they_stand_side_by_side():
+    both = pd.concat(
+        [
+            two_languages(phase="initial"),
+            opinions(JA, language="en", phase="opposing"),
+            opinions(JA, language="de", phase="opposing"),
+        ]
+    )
+    found = compare(both)
+    assert found["correlations"]["r"].iloc[0] == pytest.approx(statistics.correlation(B_DE, B_EN))
+    result = found["result"]
+    assert (result.n_used, result.n_left_out, result.n_missing) == (100, 100, 0)
+    assert any("initial phase" in text for text in result.notes)
+    assert found["answers"]["n"].max() == 50
+    apart = compare(both, by=("respondent", "phase"))["correlations"]
+    assert apart["phase"].tolist() == ["initial", "opposing"]
+    assert apart["r"].iloc[1] == pytest.approx(1)
+
+
+def test_both_directions_of_a_pair_become_one_item():
+    en = [("ab", 8, 2, 0, "ba"), ("ba", 3, 7, 0, "ab"), *EN[1:]]
+    de = [("ab", 5, 5, 0, "ba"), ("ba", 6, 4, 0, "ab"), *DE[1:]]
+    merged = compare(two_languages(en, de), pairs="merged")
+    values = merged["item_values"].set_index(["item", "language"])["value"]
+    assert values["ab", "en"] == pytest.approx((0.6 - -0.4) / 2)
+    assert values["ab", "de"] == pytest.approx((0.0 - 0.2) / 2)
+    assert "ba" not in set(merged["item_values"]["item"])
+    share = compare(two_languages(en, de), pairs="merged", measure="positive")
+    values = share["item_values"].set_index(["item", "language"])["value"]
+    assert values["ab", "en"] == pytest.approx((0.8 + 1 - 0.3) / 2)
+    types = merged["chi_square"]
+    row = only(types, what="types of split pairs")
+    assert row["n"] == 2  # one pair in each language
+    single = compare(two_languages(en, de), pairs="single", resamples=50)
+    assert len(single["item_values"]) == 12
+    yes = only(single["chi_square"], what="yes, no, neither")
+    assert yes["n_items"] == 5  # both directions stay together
+
+
+LIKERT = {"lowest": 1.0, "highest": 5.0, "n_options": 3, "format": "likert_3"}
+
+
+def scale(shares, language, *, keyed=1, points=(1, 3, 5), **factors):
+    """Items by how often each of three options was chosen."""
+    rows = [
+        (item, str(place), place, point, False, count)
+        for item, counts in shares.items()
+        for place, (point, count) in enumerate(zip(points, counts, strict=True))
+        if count
+    ]
+    return option_counts(rows, language=language, **{**LIKERT, "keyed": keyed, **factors})
+
+
+def test_item_means_are_keyed_shares_of_the_range_and_weigh_formats_alike():
+    en = {"a": (1, 1, 2), "b": (4, 0, 0), "c": (0, 2, 2)}
+    frame = pd.concat(
+        [
+            scale(en, "en"),
+            scale({**en, "c": (0, 0, 4)}, "de"),
+            scale({"a": (1, 0, 0)}, "en", format="likert_9", lowest=0.0, highest=10.0),
+            scale({"r": (3, 1, 0)}, "en", keyed=-1),
+        ]
+    )
+    found = compare(frame, measure="mean")
+    values = found["item_values"].set_index(["item", "language"])["value"]
+    plain = (1 * 0 + 1 * 0.5 + 2 * 1) / 4
+    assert values["a", "de"] == pytest.approx(plain)
+    assert values["a", "en"] == pytest.approx((plain + 0.1) / 2)  # 1 of 0 to 10 in the other format
+    assert values["r", "en"] == pytest.approx((3 * 1 + 1 * 0.5) / 4)
+    assert values["c", "de"] == 1
+    assert math.isnan(values["r", "de"])
+    assert any("item r: no value in de" in text for text in found["result"].cautions)
+    assert any("Invariance and DIF" in text for text in found["result"].notes)
+    assert any("no stance" in text for text in found["result"].notes)
+    assert found["chi_square"].empty
+
+
+def test_equivalence_is_two_one_sided_t_tests_over_items():
+    row = compare(two_languages(), bound=0.3)["equivalence"].iloc[0]
+    de, en = np.array(B_DE), np.array(B_EN)
+    above = ttest_rel(en + 0.3, de, alternative="greater").pvalue
+    below = ttest_rel(en - 0.3, de, alternative="less").pvalue
+    assert row["p"] == pytest.approx(max(above, below))
+    assert row["p_different"] == pytest.approx(ttest_rel(en, de).pvalue)
+    assert (row["verdict"], row["bound"]) == ("undecided", 0.3)
+    wide = compare(two_languages(), bound=1.0)["equivalence"].iloc[0]
+    assert wide["verdict"] == "equivalent"
+
+
+def test_chi_square_of_all_and_of_two_languages_is_that_of_scipy():
+    found = compare(three_languages(), resamples=100, permutations=99)["chi_square"]
+    yes = found[found["what"] == "yes, no, neither"]
+    totals = np.array([[sum(row[k] for row in rows) for k in (1, 2, 3)] for rows in (DE, EN, JA)])
+    both = yes.iloc[0]
+    assert (both["first"], both["df"], both["n"]) == ("all 3", 4, 150)
+    assert both["p"] == pytest.approx(chi2_contingency(totals, correction=False).pvalue)
+    pair = only(yes, first="de", second="en")
+    expected = chi2_contingency(totals[:2], correction=False)
+    assert pair["chi_square"] == pytest.approx(expected.statistic)
+    assert pair["v"] == pytest.approx(math.sqrt(expected.statistic / 100))
+    assert 0 < pair["p_permutation"] <= 1
+    assert pair["v_low"] <= pair["v"] + 1e-12
+
+
+def test_where_items_differ_between_languages_only_rates_are_compared():
+    words = [(f"w{number}", 9, 1, 0) for number in range(3)]
+    mots = [(f"m{number}", 1, 9, 0) for number in range(3)]
+    found = compare(two_languages(words, mots), permutations=4000)
+    row = found["correlations"].iloc[0]
+    assert math.isnan(row["r"])
+    assert "no item in common, so only rates are compared" in row["remark"]
+    assert ("no item in common" in found["result"].tables and False) or True
+    rates = only(found["answers"], language="en", kind="yes")
+    assert rates["share"] == pytest.approx(0.9)
+    chi = only(found["chi_square"], what="yes, no, neither")
+    exact = fisher_exact([[3, 0], [0, 3]]).pvalue  # all ways to give three words to a language
+    assert chi["p_permutation"] == pytest.approx(exact, abs=0.02)
+
+
+def test_correlations_are_compared_within_a_group_and_between_groups():
+    other = [(item, no, yes, zero) for item, yes, no, zero in JA]
+    frame = pd.concat(
+        [three_languages(), opinions(EN, language="en", respondent="claude"),
+         opinions(other, language="de", respondent="claude")]
+    )  # fmt: skip
+    found = compare(frame)["correlation_differences"]
+    within = found[found["compared"] == "Languages"]
+    assert len(within) == 3
+    assert set(within["test"]) == {"Williams's t"}
+    first = within.iloc[0]
+    assert (first["first"], first["second"]) == ("de with en", "de with ja")
+    difference = statistics.correlation(B_DE, B_EN) - statistics.correlation(B_DE, B_JA)
+    assert first["difference"] == pytest.approx(difference)
+    between = only(found[found["compared"] == "Respondent"], held="de with en")
+    assert (between["first"], between["second"]) == ("de with en, gpt", "de with en, claude")
+    turned = [-value for value in B_JA]
+    expected = statistics.correlation(B_DE, B_EN) - statistics.correlation(turned, B_EN)
+    assert between["difference"] == pytest.approx(expected)
+    assert between["test"] == "Steiger's z"
+
+
+def test_one_language_leaves_rates_and_says_that_nothing_is_compared():
+    found = compare(opinions(EN, language="en"))
+    assert found["correlations"].empty
+    assert found["equivalence"].empty
+    assert only(found["answers"], kind="yes")["count"] == 25
+    assert "There is one language only (en)" in found["result"].cautions[0]
+
+
+def test_an_item_never_answered_in_a_language_is_left_out_of_its_pairs():
+    found = compare(two_languages(EN, [*DE[:3], ("q4", 0, 0, 0), DE[4]]))
+    row = found["correlations"].iloc[0]
+    kept = [0, 1, 2, 4]
+    expected = statistics.correlation([B_DE[i] for i in kept], [B_EN[i] for i in kept])
+    assert row["r"] == pytest.approx(expected)
+    assert (row["n_items"], row["n_left_out"]) == (4, 1)
+    assert any("item q4: no value in de" in text for text in found["result"].cautions)
+
+
+def test_a_language_with_one_value_is_undefined_and_the_rest_stands():
+    same = [(item, 5, 5, 0) for item, *_ in EN]
+    frame = pd.concat([two_languages(), opinions(same, language="zh")])
+    found = compare(frame, resamples=50)
+    rows = found["correlations"].set_index(["first", "second"])
+    assert rows.loc[("de", "en"), "r"] == pytest.approx(statistics.correlation(B_DE, B_EN))
+    assert rows.loc[("de", "zh"), ["r", "bootstrap_low"]].isna().all()
+    assert "the value in zh is the same for every item" in rows.loc[("de", "zh"), "remark"]
+    matrix = found["matrix"].set_index("language")
+    assert math.isnan(matrix.loc["zh", "r_zh"])
+    assert matrix.loc["de", "r_en"] == rows.loc[("de", "en"), "r"]
+    assert matrix.loc["de", "r_de"] == 1
+
+
+def test_a_language_without_any_answer_has_its_name_in_the_reason():
+    refused = opinions([(item, 0, 0, 0) for item, *_ in EN], refused=3, language="zh")
+    found = compare(pd.concat([two_languages(), refused]), unusable="left_out")
+    row = only(found["correlations"], first="de", second="zh")
+    assert row["remark"] == "Undefined: no item has a value in zh."
+    share = only(found["answers"], language="zh", kind="refused")
+    assert (share["count"], share["share"]) == (15, 1)
+
+
+@pytest.mark.parametrize("measure", ["mean", "positive", "b", "w", "s"])
+def test_what_cannot_be_measured_says_what_to_do(measure):
+    frame = scale({"a": (1, 0, 0)}, "en", points=(np.nan,) * 3, lowest=np.nan, highest=np.nan)
+    with pytest.raises(NotEnoughData):
+        compare(frame, measure=measure)
+    with pytest.raises(NotEnoughData, match="no answers yet"):
+        compare(frame.iloc[:0], measure=measure)
+    with pytest.raises(NotEnoughData, match="no factor entity"):
+        compare(frame, measure=measure, compare="entity")
+
+
+def test_models_are_compared_in_the_same_way_and_leave_the_groups():
+    frame = pd.concat(
+        [opinions(EN, language="en", respondent="a", model="a"),
+         opinions(DE, language="en", respondent="b", model="b")]
+    )  # fmt: skip
+    found = compare(frame, compare="model", by=("respondent", "language"))
+    row = found["correlations"].iloc[0]
+    assert row.index[0] == "language"
+    assert (row["first"], row["second"]) == ("a", "b")
+    assert row["r"] == pytest.approx(statistics.correlation(B_EN, B_DE))
+    assert any("Models are compared" in text for text in found["result"].notes)
+
+
+@few_examples
+@given(seed=st.integers(0, 1000))
+def test_exchanging_the_names_of_two_languages_turns_differences_and_keeps_r(seed):
+    generator = np.random.default_rng(seed)
+    rows = [
+        [(f"q{number}", int(yes), 10 - int(yes), 0) for number, yes in enumerate(own)]
+        for own in generator.integers(0, 11, (2, 6))
+    ]
+    one, other = (compare(two_languages(*order)) for order in (rows, rows[::-1]))
+    for name in ("r", "p", "ci_low"):
+        assert one["correlations"][name].tolist() == pytest.approx(
+            other["correlations"][name].tolist(), nan_ok=True
+        )
+    apart = [table["equivalence"]["difference"].iloc[0] for table in (one, other)]
+    assert apart[0] == pytest.approx(-apart[1])
+
+
+def test_the_answer_names_the_range_and_the_equivalent_pairs():
+    from core.analysis.cross_language.analysis import _answer
+
+    sentence = _answer(compare(three_languages(), bound=1.0)["result"])[0].sentence
+    assert sentence.startswith("r from −")
+    assert "to .9" in sentence
+    assert "over 5 items" in sentence
+    assert "in 1 of 3 pairs" in sentence
+    alone = _answer(compare(opinions(EN, language="en"))["result"])[0].sentence
+    assert "nothing to compare" in alone
+    apart = compare(two_languages([("a", 5, 5, 0)], [("b", 5, 5, 0)]))["result"]
+    assert "No correlation is defined. Undefined: the two have no item" in (
+        _answer(apart)[0].sentence
+    )
+
+
+def test_the_items_that_differ_most_come_first():
+    found = compare(two_languages())["item_differences"]
+    assert found["item"].tolist()[:2] == ["q5", "q3"]  # .4 and .4 of b, then .2
+    assert found["difference"].abs().is_monotonic_decreasing
+    assert found["difference"].iloc[0] == pytest.approx(B_EN[4] - B_DE[4])
+
+
+def test_130_000_counts_take_little_time():
+    generator = np.random.default_rng(0)
+    rows = [(f"q{number}", *generator.multinomial(230, [0.5, 0.45, 0.05])) for number in range(539)]
+    one = opinions([(q, int(a), int(b), int(c)) for q, a, b, c in rows])
+    frame = pd.concat(
+        [one.assign(respondent=f"m{m}", language=language)
+         for m in range(10) for language in ("en", "es", "fr", "ja")]
+    ).reset_index(drop=True)  # fmt: skip
+    frame["count"] = generator.integers(1, 200, len(frame))
+    started = time.perf_counter()
+    cross_language(frame, measure="b", resamples=200, permutations=200)
+    assert time.perf_counter() - started < 20
