@@ -11,7 +11,7 @@ from core.domain.study import Design, as_json_values
 from core.domain.values import stable_id
 from core.store.banks import item_id
 from core.store.database import Database
-from core.store.studies import StudyRecord, check_name
+from core.store.studies import FrozenStudy, check_name
 
 _ADD_STUDY = "insert into study values (?, ?, 'imported', ?, ?, ?, now())"
 _KEYED = """
@@ -109,7 +109,7 @@ def count_scores(database: Database, study_id: int) -> int:
 
 def attach_bank(
     database: Database,
-    record: StudyRecord,
+    record: FrozenStudy,
     design: Design,
     instrument_id: int,
     *,

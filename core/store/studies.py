@@ -38,18 +38,27 @@ order by s.frozen_at, s.code
 """
 _COUNTS = """
 select study_id, t.n, coalesce(r.n, 0), coalesce(r.usable, 0), coalesce(f.n, 0) from
-    (select study_id, count(*) as n from trial group by study_id) t
+    (select study_id, count(*) as n from trial {of_study} group by study_id) t
     left join (
         select study_id, count(*) as n,
             count(*) filter (status in (select unnest($usable))) as usable
-        from response group by study_id
+        from response {of_study} group by study_id
     ) r using (study_id)
     left join (
-        select study_id, count(*) as n from trial
+        select study_id, count(*) as n from (select * from trial {of_study})
             semi join (select call_id from attempt where outcome <> 'reply') using (call_id)
-            anti join response using (trial_id)
+            anti join (select trial_id from response {of_study}) using (trial_id)
         group by study_id
     ) f using (study_id)
+"""
+_REVISION = """
+with chosen as (select study_id, code, instrument_id from study where code in (select unnest(?)))
+select code, instrument_id,
+    (select count(*) from trial t where t.study_id = s.study_id),
+    (select count(*) from response r where r.study_id = s.study_id),
+    (select count(*) from attempt a where a.study_id = s.study_id),
+    (select count(*) from recoding c where c.study_id = s.study_id)
+from chosen s order by code
 """
 _USABLE = [str(status) for status in Status if status.usable]
 _RESPONDENTS = """
@@ -77,12 +86,8 @@ where t.study_id = ? order by t.ordinal
 
 
 @dataclass(frozen=True)
-class StudyRecord:
-    """A study on file.
-
-    Usable answers have an option. Asked trials have a response, or all of their calls failed so
-    far.
-    """
+class FrozenStudy:
+    """What a study was frozen or imported as, without its answers."""
 
     study_id: int
     code: str
@@ -93,6 +98,16 @@ class StudyRecord:
     instrument_id: int
     instrument: str
     version: int
+
+
+@dataclass(frozen=True)
+class StudyRecord(FrozenStudy):
+    """A study on file, and how many answers it has.
+
+    Usable answers have an option. Asked trials have a response, or all of their calls failed so
+    far.
+    """
+
     n_trials: int
     n_responses: int
     n_usable: int
@@ -148,15 +163,30 @@ def check_name(database: Database, name: str) -> None:
 def studies(database: Database) -> tuple[StudyRecord, ...]:
     """Every study, oldest first."""
     counts = _counts(database)
-    return tuple(_record(row, counts) for row in database.rows(_SUMMARY, [None]))
+    return tuple(_record(_frozen(row), counts) for row in database.rows(_SUMMARY, [None]))
 
 
 def get(database: Database, code: str) -> StudyRecord:
     """One study by its code."""
+    study = frozen_study(database, code)
+    return _record(study, _counts(database, study.study_id))
+
+
+def frozen_study(database: Database, code: str) -> FrozenStudy:
+    """One study by its code; its answers, which may be millions, are not counted."""
     row = database.row(_SUMMARY, [code])
     if row is None:
         raise DesignError(f"There is no study '{code}'.", "Choose one from the list of studies.")
-    return _record(row, _counts(database))
+    return _frozen(row)
+
+
+def revision(database: Database, codes: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
+    """Numbers that change when the answers of these studies do: for caches only.
+
+    They are the bank's version and the numbers of trials, responses, attempts and recodings. Rows
+    of these tables are added and never deleted, and a response never changes without a recoding.
+    """
+    return tuple(database.rows(_REVISION, [list(codes)]))
 
 
 def respondent_ids(database: Database, study_id: int) -> tuple[int, ...]:
@@ -211,19 +241,27 @@ def plan(database: Database, study_id: int) -> pa.Table:
     return database.arrow(_PLAN, [study_id])
 
 
-def _counts(database: Database) -> dict[int, tuple[int, int, int, int]]:
+def _counts(
+    database: Database, study_id: int | None = None
+) -> dict[int, tuple[int, int, int, int]]:
     """By study: trials, responses, usable ones, and trials whose calls all failed so far."""
-    return {row[0]: row[1:] for row in database.rows(_COUNTS, {"usable": _USABLE})}
+    if study_id is None:
+        rows = database.rows(_COUNTS.format(of_study=""), {"usable": _USABLE})
+    else:
+        sql = _COUNTS.format(of_study="where study_id = $study")
+        rows = database.rows(sql, {"usable": _USABLE, "study": study_id})
+    return {row[0]: row[1:] for row in rows}
 
 
-def _record(row: tuple[Any, ...], counts: dict[int, tuple[int, int, int, int]]) -> StudyRecord:
-    study_id, code, kind, design, plan_hash, frozen_at, instrument_id, instrument, version = row
-    n_trials, n_responses, n_usable, n_failed = counts.get(study_id, (0, 0, 0, 0))
-    return StudyRecord(
-        study_id, code, kind, DESIGN.validate_json(design), plan_hash, frozen_at,
-        instrument_id, instrument, version, n_trials, n_responses, n_usable,
-        n_responses + n_failed,
-    )  # fmt: skip
+def _frozen(row: tuple[Any, ...]) -> FrozenStudy:
+    study_id, code, kind, design, *others = row
+    return FrozenStudy(study_id, code, kind, DESIGN.validate_json(design), *others)
+
+
+def _record(study: FrozenStudy, counts: dict[int, tuple[int, int, int, int]]) -> StudyRecord:
+    n_trials, n_responses, n_usable, n_failed = counts.get(study.study_id, (0, 0, 0, 0))
+    return StudyRecord(**vars(study), n_trials=n_trials, n_responses=n_responses,
+                       n_usable=n_usable, n_asked=n_responses + n_failed)  # fmt: skip
 
 
 # Amendments: changes of a respondent after the study was frozen.

@@ -15,7 +15,7 @@ from core.domain.results import AnalysisResult, replace_words
 from core.errors import BankError, FileError
 from core.store import banks as bank_store
 from core.store import imports, studies
-from core.store.studies import StudyRecord
+from core.store.studies import FrozenStudy, StudyRecord
 from core.workflow.workspace import Workspace
 
 # Which banks hold the items of imported answers, and how the answers fit their options.
@@ -202,7 +202,7 @@ class Attachment:
     n_scores: int
 
 
-def _is_without_bank(workspace: Workspace, record: StudyRecord) -> bool:
+def _is_without_bank(workspace: Workspace, record: FrozenStudy) -> bool:
     """Whether the answers were imported and no bank says how their items are keyed."""
     if record.kind != "imported":
         return False
@@ -223,13 +223,13 @@ NO_BANK = (
 
 def is_unkeyed(workspace: Workspace, study: str) -> bool:
     """Whether the scores of a study are neither keyed by a bank nor by the file they came in."""
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     return _is_without_bank(workspace, record) and not _has_scores(workspace, record)
 
 
 def banks_for_study(workspace: Workspace, study: str) -> list[BankMatch]:
     """Banks that hold items of a study, the best first."""
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     items, used = imports.items_and_options(workspace.database, record.study_id)
     return matching_banks(workspace, items, used)
 
@@ -255,7 +255,7 @@ def attach(workspace: Workspace, study: str, bank: str = "") -> Attachment:
     BankError, FileError
         The study was not imported, there is no such bank, or it lacks an item or an option.
     """
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     if record.kind != "imported":
         raise BankError(
             f"Study '{study}' was asked with its bank.", "Attach banks to imported answers only."
@@ -283,7 +283,7 @@ def with_keying_words(
     """The result, claiming no reverse-keying of answers that no bank has keyed."""
     imported = [
         record
-        for record in (studies.get(workspace.database, code) for code in study_codes)
+        for record in (studies.frozen_study(workspace.database, code) for code in study_codes)
         if _is_without_bank(workspace, record)
     ]
     unscored = [record.code for record in imported if not _has_scores(workspace, record)]
@@ -309,7 +309,7 @@ def with_keying_words(
     return replace(corrected, cautions=(note, *corrected.cautions))
 
 
-def _has_scores(workspace: Workspace, record: StudyRecord) -> bool:
+def _has_scores(workspace: Workspace, record: FrozenStudy) -> bool:
     """Whether scores came with the answers of an imported study."""
     return imports.count_scores(workspace.database, record.study_id) > 0
 

@@ -189,7 +189,7 @@ def _freeze(workspace: Workspace, design: Design) -> StudyRecord:
 
 def respondents_of(workspace: Workspace, study: str) -> tuple[Respondent, ...]:
     """Who a planned study asks, as frozen; nobody where its answers were imported."""
-    record = load(workspace, study)
+    record = store.frozen_study(workspace.database, study)
     if record.kind == "imported":
         return ()
     ids = store.respondent_ids(workspace.database, record.study_id)
@@ -209,7 +209,8 @@ def respondents_as_amended(workspace: Workspace, study_id: int) -> dict[int, Res
 
 def frozen_bank(workspace: Workspace, study: str) -> Instrument:
     """The bank as a study asked it."""
-    return bank_store.instrument(workspace.database, load(workspace, study).instrument_id)
+    frozen = store.frozen_study(workspace.database, study)
+    return bank_store.instrument(workspace.database, frozen.instrument_id)
 
 
 def recipe_sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
@@ -321,7 +322,7 @@ def _with(person: Respondent, name: str, word: str, value: Any) -> Respondent:
 
 def phase_state(workspace: Workspace, study: str) -> Phases:
     """How far the phases of a study are."""
-    record = store.get(workspace.database, study)
+    record = store.frozen_study(workspace.database, study)
     return plans.phase_state(workspace.database, record.study_id)
 
 
@@ -336,7 +337,7 @@ def opinion_templates(workspace: Workspace) -> dict[str, str]:
 
 def allows_second_phase(workspace: Workspace, study: str) -> bool:
     """Whether a second phase makes sense: a planned study of one item a call without history."""
-    record = store.get(workspace.database, study)
+    record = store.frozen_study(workspace.database, study)
     return record.kind == "planned" and all(
         set(part.block_sizes) == {1} and set(part.histories) == {"none"}
         for part in record.design.crossings()

@@ -29,7 +29,9 @@ __all__ = ["Amendment"]
 
 def list_amendments(workspace: Workspace, study: str) -> tuple[Amendment, ...]:
     """The amendments of a study, oldest first."""
-    return store.amendments(workspace.database, studies.get(workspace.database, study).study_id)
+    return store.amendments(
+        workspace.database, studies.frozen_study(workspace.database, study).study_id
+    )
 
 
 def settings_to_leave_out(workspace: Workspace, study: str, label: str) -> tuple[str, ...]:
@@ -37,7 +39,7 @@ def settings_to_leave_out(workspace: Workspace, study: str, label: str) -> tuple
 
     Those of which the study states levels, such as temperatures, are not among them.
     """
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     person = _service(workspace, study, label)[1]
     sent = set(settings_in_use(person.sampling))
     held = record.design.answering == "enforced"
@@ -87,7 +89,7 @@ def amend(
         sampling = without_setting(sampling, name)
     store.add_amendment(
         workspace.database,
-        studies.get(workspace.database, study).study_id,
+        studies.frozen_study(workspace.database, study).study_id,
         key,
         replace(person, sampling=sampling),
         change="; ".join(changes),
@@ -107,7 +109,7 @@ def sentences(workspace: Workspace, study: str) -> tuple[str, ...]:
 
 def _service(workspace: Workspace, study: str, label: str) -> tuple[int, Respondent]:
     """A service that a study asks, as it is asked now, and the id of the plan for it."""
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     respondents = respondents_as_amended(workspace, record.study_id)
     services = {p.label: (key, p) for key, p in respondents.items() if p.kind == "api"}
     if record.kind != "planned" or label not in services:

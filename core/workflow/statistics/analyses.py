@@ -24,8 +24,7 @@ from core.collect import simulated
 from core.domain.frames import ITEM_SCORES, check_frame
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.errors import DesignError, NotEnoughData
-from core.store import audits, banks, runs, studies
-from core.store import collection as collection_store
+from core.store import banks, runs, studies
 from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
 from core.workflow.designs import studies as studies_designs
@@ -146,17 +145,14 @@ def options_from_text(analysis: Analysis, texts: Mapping[str, str]) -> dict[str,
     return {name: parse_option(known[name], text) for name, text in texts.items()}
 
 
-def revision(workspace: Workspace, study_codes: Sequence[str]) -> tuple[tuple[str, int], ...]:
+def revision(workspace: Workspace, study_codes: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
     """Something that changes when the answers of these studies do; for caches only."""
-    parts = []
+    events = []
     for code in study_codes:
-        record = studies.get(workspace.database, code)
-        _, done = collection_store.progress(workspace.database, record.study_id)
-        event = runs.last_event(workspace.database, record.study_id)
-        recoded = audits.last_change(workspace.database, record.study_id)
-        about = f"{event.kind if event else ''}:{recoded}:{record.instrument_id}"
-        parts.append((f"{code}:{about}", done))
-    return tuple(parts)
+        study = studies.frozen_study(workspace.database, code)
+        event = runs.last_event(workspace.database, study.study_id)
+        events.append((code, event.kind if event else ""))
+    return (*events, *studies.revision(workspace.database, study_codes))
 
 
 def run(
@@ -202,7 +198,7 @@ def item_texts(workspace: Workspace, study_codes: Sequence[str], where: Filters)
     """
     texts: dict[str, str] = {}
     for code in study_codes:
-        record = studies.get(workspace.database, code)
+        record = studies.frozen_study(workspace.database, code)
         bank = banks.instrument(workspace.database, record.instrument_id)
         source = bank.languages[0] if bank.languages else ""
         languages = list(map(str, where.get("language") or record.design.levels("languages")))
@@ -256,7 +252,7 @@ def _load_inputs(
     over: Sequence[str] = (),
 ) -> _Inputs:
     for code in study_codes:
-        studies.get(workspace.database, code)
+        studies.frozen_study(workspace.database, code)
     if _BY_OPTION not in options and any(o.name == _BY_OPTION for o in analysis.options):
         groups = frames.default_groups(workspace, analysis, study_codes, options, where, over)
         options = {**options, _BY_OPTION: groups}

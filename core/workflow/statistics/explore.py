@@ -257,7 +257,7 @@ _SUBSCALE_AS_ATTRIBUTE = "item.subscale"  # offered as subscale
 
 def levels_of_factors(workspace: Workspace, study: str) -> dict[str, list[Any]]:
     """The levels of every factor that varies, of item, subscale and attributes, in order."""
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     levels = browsing.levels(workspace, study)
     items = levels.pop("item")
     levels.pop("tries", None)
@@ -276,7 +276,7 @@ def levels_of_factors(workspace: Workspace, study: str) -> dict[str, list[Any]]:
 
 def options_of(workspace: Workspace, study: str) -> dict[str, str]:
     """The code of every answer option of a study with its label in the first language, if any."""
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     bank = studies_designs.frozen_bank(workspace, study)
     language = next(iter(record.design.levels("languages")), "")
     labels: dict[str, str] = {}
@@ -296,7 +296,7 @@ def default_view(workspace: Workspace, study: str) -> View:
     fit takes their place. Formats, languages, forms and orders of options that vary are colors and
     panels.
     """
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     levels = levels_of_factors(workspace, study)
     counts = store.scores(workspace.database, record.study_id, ("format",), {})
     measure = "mean_score" if counts["n"].sum() else "usable"
@@ -347,7 +347,7 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
     _check(view)
     item_attributes.require_attributes(workspace, [study], (*view.factors, *view.where))
     measure = measure_of(view.measure)
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     counts = _read(workspace, record.study_id, measure, view)
     if counts.empty:
         raise NotEnoughData(

@@ -108,7 +108,7 @@ def _is_of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:
     """For each row, whether it was brought in, in a study without repetitions; see PEOPLE."""
     of_people = {}
     for code, own in frame.groupby("study", observed=True)["repetition"]:
-        planned = studies.get(workspace.database, str(code)).kind == "planned"
+        planned = studies.frozen_study(workspace.database, str(code)).kind == "planned"
         of_people[code] = not planned and own.min() == own.max()
     return frame["study"].map(of_people).to_numpy(dtype=np.bool_)
 
@@ -157,7 +157,7 @@ def _format_points(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any]:
     ends = np.full((len(study.cat.categories), len(names) + 1, 2), np.nan)  # last: no format
     every = np.full(ends.shape[:2], "", dtype=object)
     for place, code in enumerate(study.cat.categories):
-        record = studies.get(workspace.database, str(code))
+        record = studies.frozen_study(workspace.database, str(code))
         for response_format in bank_store.instrument(
             workspace.database, record.instrument_id
         ).formats:
@@ -220,7 +220,7 @@ def _context_columns(workspace: Workspace, frame: pd.DataFrame) -> dict[str, Any
     known = {
         (code, known_context.code): known_context
         for code in study.cat.categories
-        for known_context in studies.get(workspace.database, str(code)).design.contexts
+        for known_context in studies.frozen_study(workspace.database, str(code)).design.contexts
     }
     places = study.cat.codes.to_numpy(dtype=np.int64) * len(context.cat.categories)
     places += context.cat.codes.to_numpy(dtype=np.int64)
@@ -520,7 +520,7 @@ def _repetition_cautions(
             "same thing several times. Average over repetitions, or let contexts make the rows.",
         )
     if all(
-        studies_designs.load(workspace, str(code)).kind == "imported"
+        studies.frozen_study(workspace.database, str(code)).kind == "imported"
         for code in rows["study"].unique()
     ):
         return (

@@ -25,7 +25,7 @@ def attribute_levels(workspace: Workspace, study: str) -> Mapping[str, list[str]
 
     Attributes of more than 200 values, such as ranks of words, are left out: nobody reads the list.
     """
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     return _levels_of_version(workspace.database, record.instrument_id)
 
 
@@ -130,5 +130,5 @@ def as_item_filter(
 
 def _bank(workspace: Workspace, study: str) -> Instrument:
     """The bank of a study as it was frozen."""
-    record = studies.get(workspace.database, study)
+    record = studies.frozen_study(workspace.database, study)
     return banks.instrument(workspace.database, record.instrument_id)
