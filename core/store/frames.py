@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import ibis
 import numpy as np
@@ -22,6 +24,7 @@ from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS, coin
 from core.domain.study import FACTORS, Status
 from core.store import scoring
 from core.store.database import Database
+from core.store.studies import revision
 
 _NOT_ASKED = "not_asked"
 
@@ -226,9 +229,45 @@ def option_counts(
     """OPTION_COUNTS frame of some studies; items and options in bank order, then as asked.
 
     `factors` are kept apart, beside study and format. `seed` throws the coins for answers of
-    stance 0.
+    stance 0. Counts are kept in memory until the answers change or others need the room.
     """
     own = tuple(dict.fromkeys(name for name in factors if name not in ("study", "format")))
+    filters = tuple((name, tuple(values)) for name, values in where.items())
+    key = (revision(database, studies), tuple(studies), filters, own, seed)
+    with _kept_lock:
+        kept = _kept.setdefault(database, {})
+        frame = kept.pop(key, None)
+        if frame is not None:
+            kept[key] = frame  # the last is the one that was used last
+    if frame is None:
+        frame = _count_options(database, studies, where, own, seed)
+        with _kept_lock:
+            kept[key] = frame
+            _forget_oldest(kept)
+    return frame.copy(deep=False)  # a change of the copy leaves the kept frame as it is
+
+
+_KEPT_BYTES = 100_000_000
+_kept: WeakKeyDictionary[Database, dict[Any, pd.DataFrame]] = WeakKeyDictionary()
+_kept_lock = threading.Lock()
+
+
+def _forget_oldest(kept: dict[Any, pd.DataFrame]) -> None:
+    """Drop the frames that were not used for longest, so that the others fit into the memory."""
+    total = 0
+    for key in reversed(list(kept)):
+        total += int(kept[key].memory_usage(deep=True).sum())
+        if total > _KEPT_BYTES:
+            del kept[key]
+
+
+def _count_options(
+    database: Database,
+    studies: Sequence[str],
+    where: Where,
+    own: tuple[str, ...],
+    seed: int | None,
+) -> pd.DataFrame:
     rows = _read(database, option_counts_expression, studies, where, (own, seed)).combine_chunks()
     cells = _read(database, _cells_expression, studies, where, (own,))
     items = _read(database, _items, studies, {})

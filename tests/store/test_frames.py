@@ -3,15 +3,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.domain.attributes import matching_items
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.domain.instrument import Wording, coin
 from core.domain.values import stable_id
-from core.store import answers, collection, frames, studies
+from core.store import answers, audits, collection, frames, studies
 from tests.store.test_collection import attempt, remaining
 from tests.store.test_studies import PEOPLE, frozen
 
@@ -114,6 +116,56 @@ def test_counts_are_those_of_the_trials_whatever_is_kept_apart(database, small_b
     assert counts["count"].dtype == np.int64
 
 
+def test_kept_counts_follow_every_change_of_the_answers(database, study, monkeypatch):
+    def statuses():
+        counts = frames.option_counts(database, ["s"], {}, factors=["language"])
+        return counts.groupby("status", observed=True)["count"].sum().to_dict()
+
+    def count_again(change):
+        before = statuses()
+        change()
+        found = statuses()
+        assert found != before
+        monkeypatch.setattr(frames, "_kept", WeakKeyDictionary())
+        assert statuses() == found
+        return found
+
+    calls = remaining(database, study)
+    answered = [attempt(study, calls[1])]
+    found = count_again(lambda: collection.save_attempts(database, answered))
+    assert found == {"not_asked": 11, "answered": 3, "refused": 1, "error": 1}
+    failed = [attempt(study, calls[2], outcome="server", reply=None, status=None)]
+    assert count_again(lambda: collection.save_attempts(database, failed))["error"] == 2
+    recoded = audits.changes_by_person(
+        database, study.study_id, {calls[1].items[0].trial_id: ("no_answer", None)}
+    )
+    count_again(lambda: audits.apply_changes(database, study.study_id, recoded, cause="person"))
+    with database.transaction() as cursor:  # as a second phase does
+        add = "insert into trial select trial_id + 1, study_id, administration_id, item_id, 99"
+        cursor.execute(f"{add}, null, null, null, call_id + 1 from trial where ordinal = 1")
+    assert sum(statuses().values()) == 17
+
+
+def test_counts_are_read_once_and_their_users_cannot_change_them(database, study, monkeypatch):
+    read = []
+    arrow = database.arrow
+    monkeypatch.setattr(database, "arrow", lambda *query: read.append(query) or arrow(*query))
+    first = frames.option_counts(database, ["s"], {})
+    n_read = len(read)
+    expected = first.copy(deep=True)
+    first["count"] += 1
+    first.loc[0, "option"] = ""
+    pd.testing.assert_frame_equal(frames.option_counts(database, ["s"], {}), expected)
+    assert len(read) == n_read
+    frames.option_counts(database, ["s"], {}, seed=1)
+    frames.option_counts(database, ["s"], {"language": ["en"]})
+    assert len(read) == 3 * n_read
+    monkeypatch.setattr(frames, "_KEPT_BYTES", 1)
+    frames.option_counts(database, ["s"], {"language": ["de"]})
+    frames.option_counts(database, ["s"], {})
+    assert len(read) == 5 * n_read
+
+
 def test_rows_are_in_bank_order_and_of_one_item_in_the_order_of_asking(database, study):
     with database.transaction() as cursor:  # asked in another order than they are stored
         cursor.execute("update trial set ordinal = 17 - ordinal")
@@ -141,6 +193,16 @@ def test_a_trial_whose_replies_are_yet_unusable_is_the_same_everywhere(database,
     assert frame == counts == {"not_asked": 12, "answered": 2, "refused": 1, "error": 1}
     assert answers.detail(database, trial).status == "not_asked"
     assert answers.tidy(database, study.study_id).num_rows == 4
+
+
+def test_a_study_alone_has_the_counts_that_it_has_among_others(database, small_bank, study):
+    other = frozen(database, small_bank, study="other", contexts=(), entities=(), repetitions=1)
+    collection.save_attempts(database, [attempt(other, remaining(database, other)[0])])
+    listed = studies.studies(database)
+    assert {s.code: (s.n_trials, s.n_responses, s.n_usable, s.n_asked) for s in listed} == {
+        "s": (16, 3, 2, 4), "other": (16, 1, 1, 1)
+    }  # fmt: skip
+    assert tuple(studies.get(database, record.code) for record in listed) == listed
 
 
 def test_filters_take_text_as_text(database, study):
