@@ -56,6 +56,18 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     return (first, *(_in_tab(chart, "Groups") for chart in others))
 
 
+def shift_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
+    """The distribution of s over questions, by group."""
+    questions, groups = (table_with_rows(result, name) for name in ("questions", "groups"))
+    if questions is None or groups is None:
+        return ()
+    rows = chart_rows(questions, {"item": "item", "s": "value"}, "item")
+    means = chart_rows(groups, {"s": "mean", "s_low": "ci_low", "s_high": "ci_high"}, "questions")
+    means = means[means["group"].isin(set(rows["group"]))]
+    lines = "0: stays; 2: gives way fully; below 0: goes the other way."
+    return (histogram_rows(rows, means, "Bias shift s of the questions", (-2, 2), lines, theme),)
+
+
 def histogram_rows(
     values: pd.DataFrame, means: pd.DataFrame, title: str, ends: Ends, lines: str, theme: Theme
 ) -> Chart:

@@ -32,6 +32,16 @@ def fits(*rows, without=()):
 
 POOR, GOOD = (16.5, 0.035, 0.89, 0.11, 0.05, 0.16), (7.04, 0.5328, 0.997, 0.012, 0.0, 0.06)
 BY_HAND = {
+    "bias_shift": (
+        made(
+            table("groups", ("respondent", "questions", "decided", "giving_way", "giving_way_low",
+                             "giving_way_high", "turned", "share_turned", "share_low",
+                             "share_high"),
+                  [("m", 45, 44, 0.505, 0.31, 0.7, 11, 0.25, 0.136, 0.386)]),
+        ),
+        "Over 44 decided questions, answers move by s = 0.51 [0.31, 0.70] of 2 toward the user's "
+        "opinion; 11 majorities turn (25% [14%, 39%]).",
+    ),
     "opinions": (
         made(
             table("groups", ("respondent", "questions", "b", "b_low", "b_high", "w", "w_low",

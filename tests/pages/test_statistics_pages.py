@@ -30,7 +30,7 @@ WITH_CHARTS = (
 )  # fmt: skip
 # These need more than this study has: rows than items, two levels of some factor, or pairs.
 ASK_FOR_MORE = (
-    "cfa", "cfa_check", "cfa_comparison", "dif", "group_comparison", "invariance",
+    "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif", "group_comparison", "invariance",
     "norm_comparison", "odds_ratios", "preference", "random_consistency", "score_correlations",
 )  # fmt: skip
 

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.analysis.bias_shift import bias_shift as analysis
+from core.errors import NotEnoughData
+from core.workflow.statistics import analyses
+from tests.analysis.opinion_frames import opinions
+
+NAN = float("nan")
+FIRST = [("q1", 10, 0, 0), ("q2", 2, 8, 0), ("q3", 5, 5, 0), ("q4", 9, 1, 0), ("q5", 8, 2, 0)]
+SECOND = [("q1", 0, 10, 0), ("q2", 4, 6, 0), ("q3", 2, 8, 0), ("q4", 10, 0, 0), ("q5", 5, 5, 0)]
+
+
+def phases(first=FIRST, second=SECOND, **factors):
+    return pd.concat(
+        [
+            opinions(first, phase="initial", **factors),
+            opinions(second, phase="opposing", **factors),
+        ]
+    )
+
+
+def tables(frame, **options):
+    result = analysis(frame, **{"by": ("respondent",), "resamples": 200, **options})
+    return {table.name: table.frame for table in result.tables}
+
+
+def test_shifts_and_giving_way_worked_by_hand():
+    """s: 2 (1 to -1), .4 (-.6 to -.2), .6 (0 to -.6), -.2 (.8 to 1), .6 (.6 to 0)."""
+    found = tables(phases())
+    questions = found["questions"].set_index("item")
+    assert questions["s"].tolist() == pytest.approx([2, 0.4, 0.6, -0.2, 0.6])
+    assert questions["majority"].tolist() == ["turned", "stays", "none", "stays", "lost"]
+    assert (questions["ci_low"] < questions["s"]).all()
+    group = found["groups"].iloc[0]
+    assert (group["questions"], group["s"]) == (5, pytest.approx(3.4 / 5))
+    assert (group["decided"], group["giving_way"]) == (4, pytest.approx(2.8 / 4))
+    assert group[["turned", "share_turned", "lost"]].tolist() == [1, 0.25, 1]
+    assert group["giving_way_low"] < group["giving_way"] < group["giving_way_high"]
+
+
+def test_pairs_asked_both_ways_average_their_shifts():
+    """ab .8 to -.2: 1; ba -.6 to 0: .6; merged .8, from .7 to -.1."""
+    first = [("ab", 9, 1, 0, "ba"), ("ba", 2, 8, 0, "ab")]
+    second = [("ab", 4, 6, 0, "ba"), ("ba", 5, 5, 0, "ab")]
+    row = tables(phases(first, second))["questions"].iloc[0]
+    assert (row["s"], row["b_first"], row["b_second"]) == pytest.approx((0.8, 0.7, -0.1))
+    assert (row["item_exchanged"], row["majority"], row["n_first"]) == ("ba", "turned", 20)
+    assert row["ci_low"] < 0.8 < row["ci_high"]
+    single = tables(phases(first, second), pairs="single")["questions"]
+    assert single["s"].tolist() == pytest.approx([1, 0.6])
+
+
+def test_questions_of_one_phase_are_named_and_left_out():
+    frame = phases([*FIRST, ("q6", 9, 1, 0)], [*SECOND, ("q7", 1, 9, 0), ("q8", 1, 9, 0)])
+    result = analysis(frame, by=("respondent",), resamples=50)
+    assert result.cautions == (
+        "gpt: answered in the first phase alone and left out: question q6.",
+        "gpt: answered in the second phase alone and left out: 2 questions q7, q8.",
+    )
+    assert result.tables[0].frame["giving_way"].iloc[0] == pytest.approx(0.7)
+    assert (result.n_used, result.n_missing, result.n_left_out) == (100, 0, 30)
+
+
+def test_one_phase_says_what_to_do():
+    with pytest.raises(NotEnoughData, match="no answer of a second phase") as caught:
+        analysis(opinions(FIRST, phase="initial"))
+    assert caught.value.remedy.startswith("Plan the second phase on the page Collect")
+
+
+def test_a_group_without_the_second_phase_stands_beside_one_with_it():
+    frame = pd.concat([phases(), opinions(FIRST, phase="initial", respondent="b")])
+    result = analysis(frame, by=("respondent",), resamples=50)
+    groups = result.tables[0].frame
+    assert groups["questions"].tolist() == [5, 0]
+    assert np.isnan(groups["giving_way"].iloc[1])
+    answers = analyses.by_name("bias_shift").answer(result)
+    assert answers[1].sentence.startswith("Of 0 questions with both phases, none has a majority")
+    assert any(
+        caution.startswith("b: answered in the first phase alone") for caution in result.cautions
+    )
+    (chart,) = analyses.by_name("bias_shift").charts(result, "light")
+    assert "1 group" in chart.alt
+
+
+def test_the_answer_names_giving_way_and_majorities_that_turn():
+    result = analysis(phases(), by=("respondent",))
+    (answer,) = analyses.by_name("bias_shift").answer(result)
+    assert answer.sentence.startswith("Over 4 decided questions, answers move by s = 0.70 [")
+    assert "1 majorities turn (25% [" not in answer.sentence
+    assert "; 1 majority turns (25% [" in answer.sentence
+
+
+def test_models_are_compared_over_the_questions_of_both():
+    other = phases(SECOND, SECOND, respondent="b")
+    compared = tables(pd.concat([phases(), other]))["comparisons"].iloc[0]
+    assert (compared["first_mean"], compared["second_mean"]) == (pytest.approx(0.68), 0)
+    assert compared["n"] == 5
+
+
+def test_replies_without_an_option_and_failed_calls_are_counted():
+    frame = phases(refused=2, not_asked=1, error=1)
+    published = analysis(frame, by=("respondent",), resamples=0)
+    assert (published.n_used, published.n_missing, published.n_left_out) == (120, 20, 0)
+    assert tables(frame)["questions"]["b_first"].iloc[0] == pytest.approx(10 / 12)
+    left_out = analysis(frame, by=("respondent",), resamples=0, unusable="left_out")
+    assert (left_out.n_used, left_out.n_missing, left_out.n_left_out) == (100, 40, 0)
+    assert "no resamples are asked for" in left_out.method
+    assert np.isnan(left_out.tables[0].frame["share_low"]).all()
+
+
+def coverage(replications, seed):
+    """How often the interval holds the mean s of all questions of a kind.
+
+    Each of 60 questions has P(yes) .1 or .9, and its answers give way with probability .4.
+    """
+    rng = np.random.default_rng(seed)
+    inside = 0
+    for _ in range(replications):
+        sides = rng.random(60) < 0.5
+        before = np.where(sides, 0.9, 0.1)
+        after = np.where(sides, 0.9 - 0.4 * 0.9, 0.1 + 0.4 * 0.9)
+        first, second = (rng.binomial(10, p).tolist() for p in (before, after))
+        names = [f"q{place}" for place in range(60)]
+        frame = phases(
+            [(name, yes, 10 - yes, 0) for name, yes in zip(names, first, strict=True)],
+            [(name, yes, 10 - yes, 0) for name, yes in zip(names, second, strict=True)],
+        )
+        group = tables(frame)["groups"].iloc[0]
+        # b = .8 before and .08 after; ten answers at .9 have the wrong sign once in 7,000
+        inside += bool(group["giving_way_low"] <= 0.72 <= group["giving_way_high"])
+    return inside / replications
+
+
+def test_known_giving_way_is_recovered_at_the_stated_rate():
+    assert coverage(60, seed=3) >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 60)
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.5, 0.246), (0.9, 0.001)])
+def test_who_never_gives_way_moves_by_chance_as_the_note_says(share, expected):
+    """E|b| of ten answers at even odds is 252 · 5 / 1024 / 5 = .246; at .9 the sign never errs."""
+    rng = np.random.default_rng(5)
+    first, second = rng.binomial(10, share, (2, 800)).tolist()
+    frame = phases(
+        [(f"q{k}", y, 10 - y, 0) for k, y in enumerate(first)],
+        [(f"q{k}", y, 10 - y, 0) for k, y in enumerate(second)],
+    )
+    group = tables(frame)["groups"].iloc[0]
+    assert group["s"] == pytest.approx(expected, abs=0.04)  # the SD of a mean of 800 is .016
